@@ -5,24 +5,26 @@ from typing import Any
 
 from prefect import flow
 
-from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.assignment import PublishResult
-from nightwatch_core.models.gate import GateResult
-from nightwatch_core.models.proposal import DraftPull, OwnItem, Receipt
+from nightwatch_core.models.proposals import DraftPull, GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.gate_section import with_gates
-from nightwatch_core.report.acted_builder import add_ci, add_publications
-from tasks.beside import beside_others
-from tasks.ci import watch_ci
-from tasks.fixes import plan_pulls
-from tasks.futures import one_by_one, stop_where_stopped
-from tasks.gate import close_sandbox, through_the_gate
-from tasks.issues import plan_issues, publish
+from nightwatch_core.proof.environment import Known
+from nightwatch_core.publish.draft_text import with_gates
+from nightwatch_core.report.builder import add_ci, add_publications
+from tasks.analysis import beside_others
+from tasks.knowledge import read_outcomes
 from tasks.night import reopened_report
-from tasks.notify import keep_report
-from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
-from tasks.runner import NightRunner
+from tasks.publish import (
+    close_sandbox,
+    plan_issues,
+    plan_pulls,
+    publish,
+    through_the_gate,
+    watch_ci,
+)
+from tasks.report import keep_report
+from tasks.runner import NightRunner, one_by_one, stop_where_stopped
 
 
 def publish_findings(

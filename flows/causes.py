@@ -9,19 +9,23 @@ from nightwatch_core.models.assignment import (
     FollowUpInput,
     PastOutcomes,
 )
-from nightwatch_core.models.error import Selection
+from nightwatch_core.models.errors import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.traces.repo_paths import untraced
-from tasks.analysis import ask_analyst, explained, looked_again
-from tasks.code import code_at_hand, pin_code
-from tasks.errors import trace_groups
-from tasks.futures import all_of, attempt, each, same
-from tasks.outcomes import follow_up
-from tasks.recall import nothing_recalled, recall_cases
-from tasks.research import research_case
-from tasks.selection import make_cases, narrow
-from tasks.standing import compared_with_base
+from nightwatch_core.traces.placing import untraced
+from tasks.analysis import (
+    ask_analyst,
+    compared_with_base,
+    explained,
+    looked_again,
+    nothing_recalled,
+    recall_cases,
+    research_case,
+)
+from tasks.errors import make_cases, narrow, trace_groups
+from tasks.knowledge import follow_up
+from tasks.records import code_at_hand, pin_code
+from tasks.runner import all_of, attempt, each, same
 
 
 def find_causes(

@@ -4,25 +4,26 @@ from typing import Any
 
 from prefect import flow
 
-from nightwatch_core.memory.fallback import lasting
+from nightwatch_core.memory.prior_analyses import lasting
 from nightwatch_core.models.assignment import UpdatedLessons
-from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.knowledge import IgnoreSuggestion, Lesson, Pattern
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.report import LearningResult, RunReport, WrittenLesson
 from nightwatch_core.report.builder import learning_result
-from tasks.futures import one_by_one
-from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
-from tasks.night import reopened_report
-from tasks.parameters import takes_options
-from tasks.patterns import (
+from tasks.knowledge import (
+    archive_lessons,
     detect_patterns,
+    keep_lesson,
     keep_pattern,
+    keep_up,
     read_lessons,
+    rebuild_index,
     relate_lessons,
     suggest_ignores,
 )
-from tasks.runner import NightRunner
+from tasks.night import reopened_report
+from tasks.parameters import takes_options
+from tasks.runner import NightRunner, one_by_one
 
 
 @flow(name="learn", flow_run_name="learn-{night}", task_runner=NightRunner())

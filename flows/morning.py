@@ -6,17 +6,16 @@ from flows.act import publish_findings
 from flows.causes import find_causes
 from flows.learn import learn
 from nightwatch_core.models.assignment import CiResult, FollowUpInput, PublishResult
-from nightwatch_core.models.error import Selection
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.errors import Selection
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.acted_builder import add_ci, add_publications
-from tasks.ci import watch_ci
-from tasks.futures import Attempt, attempt, attempt_and_go_on, stop_where_stopped
-from tasks.notify import keep_report
-from tasks.prefect_server import run_subflow
-from tasks.progress import Progress
+from nightwatch_core.report.builder import add_ci, add_publications
+from tasks.analysis import Progress
+from tasks.publish import watch_ci
 from tasks.records import prune_records
+from tasks.report import keep_report
+from tasks.runner import Attempt, attempt, attempt_and_go_on, run_subflow, stop_where_stopped
 
 
 def until_morning(

@@ -11,20 +11,18 @@ from prefect import flow
 
 from flows.morning import until_morning
 from flows.triage_batch import close_tail, collect_due, collect_night, submit_all, submit_tail
-from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.assignment import LongTail
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.tail_builder import add_long_tail, with_long_tail
-from tasks.errors import fetch_errors
-from tasks.futures import as_is, attempt
+from nightwatch_core.report.builder import add_long_tail, with_long_tail
+from tasks.analysis import report_on_failure
+from tasks.errors import fetch_errors, known_errors, select_groups
+from tasks.knowledge import read_outcomes
 from tasks.night import open_night, run_name, tonights_options
-from tasks.notify import open_report, tell_the_team
-from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
-from tasks.progress import report_on_failure
-from tasks.runner import NightRunner
-from tasks.selection import known_errors, select_groups
+from tasks.report import open_report, tell_the_team
+from tasks.runner import NightRunner, as_is, attempt
 from tasks.triage import take_turns
 
 

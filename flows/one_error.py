@@ -1,8 +1,7 @@
 """One error again: what the Prefect UI, `prefect deployment run` or `nightwatch one` re-runs."""
 
 if __name__ == "__main__":  # before Prefect is imported, which reads its environment then
-    from flows.commands.night import run_as_script
-    from flows.commands.one import one
+    from flows.commands.night import one, run_as_script
 
     run_as_script(one)
 
@@ -15,15 +14,14 @@ from flows.causes import find_causes
 from nightwatch_core.models.assignment import CiResult, FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.acted_builder import add_ci, add_publications
-from tasks.ci import watch_ci
-from tasks.futures import attempt, stop_where_stopped
-from tasks.notify import keep_report, open_report, tell_the_team
-from tasks.one_error import open_single, seek_error, single_options
-from tasks.outcomes import read_outcomes
+from nightwatch_core.report.builder import add_ci, add_publications
+from tasks.analysis import report_on_failure
+from tasks.knowledge import read_outcomes
+from tasks.night import open_single, seek_error, single_options
 from tasks.parameters import takes_options
-from tasks.progress import report_on_failure
-from tasks.runner import NightRunner
+from tasks.publish import watch_ci
+from tasks.report import keep_report, open_report, tell_the_team
+from tasks.runner import NightRunner, attempt, stop_where_stopped
 
 
 @flow(name="one-error", flow_run_name="one-error-{error}{error_class}", task_runner=NightRunner())

@@ -8,36 +8,30 @@ from typing import Any
 from prefect import flow
 
 from flows.morning import until_morning
-from nightwatch_core.models.assignment import FollowUpInput, KnownErrors
+from nightwatch_core.models.assignment import FollowUpInput, KnownErrors, LongTail
 from nightwatch_core.models.batch import Settled
-from nightwatch_core.models.error import ErrorGroup, Fetched
-from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.errors import ErrorGroup, Fetched
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.tail_builder import add_long_tail, with_long_tail
-from nightwatch_core.triage.collecting import is_waiting, with_complaints, with_submission
-from nightwatch_core.triage.needs import asks_tail, without_tail
+from nightwatch_core.report.builder import add_long_tail, with_long_tail
+from nightwatch_core.triage.batch_triage import asks_tail, without_tail
+from nightwatch_core.triage.collection import is_waiting, with_complaints, with_submission
 from nightwatch_core.triage.planning import long_tail
-from tasks.collection import (
-    collect_name,
-    collecting_options,
-    nothing_to_collect,
-    open_collection,
-    submit_name,
-)
-from tasks.errors import fetch_errors
-from tasks.futures import as_is, attempt, one_by_one
+from tasks.analysis import report_on_failure
+from tasks.errors import fetch_errors, known_errors
+from tasks.knowledge import read_outcomes
 from tasks.night import open_night, tonights_options
-from tasks.notify import keep_and_show, keep_report, open_report, tell_the_team
-from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
-from tasks.progress import report_on_failure
-from tasks.runner import NightRunner
-from tasks.selection import known_errors
+from tasks.report import keep_and_show, keep_report, open_report, tell_the_team
+from tasks.runner import NightRunner, as_is, attempt, one_by_one
 from tasks.triage import (
     close_batches,
+    collect_name,
+    collecting_options,
     due_batches,
+    nothing_to_collect,
+    open_collection,
     patiently,
     plan_batch,
     probe_batches,
@@ -47,6 +41,7 @@ from tasks.triage import (
     select_flagged,
     settle_batches,
     submit_batch,
+    submit_name,
     triage_options,
     write_questions,
 )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nightwatch_core.models.analysis import Ending
-    from nightwatch_core.models.usage import Usage
+    from nightwatch_core.models.answer import Usage
 
 
 class NightWatchError(Exception):

@@ -18,8 +18,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.designed import refused
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import NightOptions, refused
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PREFIX = "NIGHTWATCH_"

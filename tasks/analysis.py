@@ -1,35 +1,90 @@
 """The analysis: one case, one task, one verdict."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from prefect import task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
-from nightwatch_core.analysis import agent_specs, analyst, plans
-from nightwatch_core.analysis.endings import ending_text
+from nightwatch_core.analysis import agent_specs, analyst
+from nightwatch_core.analysis import analyst as plans
+from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
-from nightwatch_core.analysis.third_wave import third_wave, with_second_looks
-from nightwatch_core.analysis.waves import Waves
-from nightwatch_core.memory.fallback import mark_fallback, merge_waves, unanswered_assignments
-from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
+from nightwatch_core.analysis.research import PromptLearnings, gather, only_fit, with_learnings
+from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
+from nightwatch_core.code.base_branch import merged_before, standing, without_later_change
+from nightwatch_core.code.verdict import with_doubts
+from nightwatch_core.errors import NightWatchError, NotTonight
+from nightwatch_core.memory.follow_up import without_unconfirmed_watch
+from nightwatch_core.memory.lesson_text import lessons_in
+from nightwatch_core.memory.lessons import apply_news
+from nightwatch_core.memory.note_reader import as_task
+from nightwatch_core.memory.prior_analyses import (
+    Memory,
+    Similar,
+    mark_fallback,
+    merge_waves,
+    recall_case,
+    unanswered_assignments,
+)
+from nightwatch_core.memory.reuse import RULES, CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
     AnalystTonight,
     Assignment,
+    CauseFindings,
+    CodeTonight,
+    PastOutcomes,
+    PublishResult,
+    RecallResult,
+    Traced,
     UnansweredAssignment,
+    UnexplainedCase,
     WaveResult,
 )
-from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.code import OtherPull
+from nightwatch_core.models.conversation import AgentSpec, AnalysisPlan, Capabilities
+from nightwatch_core.models.errors import Case, Selection, Window
+from nightwatch_core.models.knowledge import Lesson, TaskFile
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import GateResult, OwnItem, Receipt
+from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.ports import Clock, Model
-from tasks.code import reader_of
-from tasks.futures import each, same, settled
-from tasks.policies import KEPT, PATIENTLY, digest
-from tasks.records import records
+from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
+from nightwatch_core.report import builder
+from nightwatch_core.report.builder import add_publications
+from tasks.night import banner, begin_night
+from tasks.records import (
+    Trees,
+    bare_reader_of,
+    commit_of_case,
+    index_in,
+    reader_of,
+    reads_of,
+    records,
+)
+from tasks.report import notify, with_health
+from tasks.runner import (
+    KEPT,
+    PATIENTLY,
+    Attempt,
+    attempt,
+    attempt_and_go_on,
+    digest,
+    each,
+    kept_by_night,
+    same,
+    settled,
+)
 from tasks.runs import runs_for
-from tasks.wiring import reading, transcripts
+from tasks.wiring import publishing, reading, transcripts
+from tasks.wiring.manifest import list_for
+from tasks.wiring.recording import record_night
 
 log = logging.getLogger(__name__)
 _LOOK_AGAIN = "look again · {assignment.case.leader.short}"
@@ -160,4 +215,372 @@ def _briefing(
         fence=assignment.fence,
         libraries=reading(options).libraries,
         runs=runs_for(assignment, options, agent, plan),
+    )
+
+
+# How far a night has come, and the report that it leaves where it fails.
+
+log_progress = logging.getLogger(__name__)
+
+
+@dataclass
+class Progress:
+    """What a night has brought so far: whatever happens next, its report will say so."""
+
+    night: Night | None = None
+    selection: Selection = Selection()
+    report: RunReport | None = None
+    waveless: RunReport | None = None  # the same before any wave
+    receipts: list[Receipt] = field(default_factory=list)
+    gates: dict[str, GateResult] = field(default_factory=dict)  # by fingerprint
+
+    def begin(self, night: Night) -> Night:
+        """Remember the night that began; what is sent belongs to it."""
+        list_for(night.id)
+        record_night(night)
+        self.night = night
+        return night
+
+    def select(self, selection: Selection) -> Selection:
+        """Remember which groups were to be analysed."""
+        self.selection = selection
+        return selection
+
+    def update(self, report: RunReport) -> RunReport:
+        """Remember the report as far as it has come."""
+        self.report = self.waveless = report
+        return report
+
+    def hear_findings(self, findings: CauseFindings) -> CauseFindings:
+        """Remember what the waves have brought and cost so far."""
+        if self.waveless:
+            self.report = builder.with_waves(self.waveless, findings)
+        return findings
+
+    def hear_receipt(self, receipt: Receipt) -> None:
+        """Remember what was published."""
+        self.receipts.append(receipt)
+
+    def hear_gate(self, fingerprint: str, gate: GateResult) -> None:
+        """Remember what was run of a fix, and what it took."""
+        self.gates[fingerprint] = gate
+
+    def published(self, acted: PublishResult) -> PublishResult:
+        """Return what was run and published, also by a step that did not come to its end."""
+        gates = acted.gates or tuple(self.gates.items())
+        update = {"receipts": tuple(self.receipts), "gates": gates}
+        return acted.model_copy(update=update)
+
+
+@contextmanager
+def report_on_failure(options: NightOptions) -> Iterator[Progress]:
+    """Keep and send a report of what is known and why it ends there, before the flow fails."""
+    progress = Progress()
+    try:
+        yield progress
+    except NotTonight:
+        raise
+    except NightWatchError as trouble:
+        trouble.add_note(_report_failure(options, progress, str(trouble)))
+        raise
+    except Exception as bug:  # ours: reported like any failure, and raised again
+        why = f"unforeseen {type(bug).__name__}: {bug}"[:1_000]
+        bug.add_note(_report_failure(options, progress, why))
+        raise
+
+
+def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
+    try:
+        return f"Report: {_keep_and_tell(options, progress, why)}"
+    except NightWatchError as trouble:
+        made = ", ".join(f"{one.kind} {one.url or one.number}" for one in progress.receipts)
+        published = f"\nPublished before that, as the next night will find: {made}" if made else ""
+        return f"No report could be written: {trouble}{published}"
+
+
+def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
+    """Keep what is known and why it ends there, and tell it; returns where it can be read."""
+    report = with_health(_failed_report(options, progress, why))
+    nights = publishing(options).nights
+    folder = nights.keep(report)
+    night = report.night.model_copy(update={"folder": folder})
+    report = report.model_copy(update={"night": night})
+    told = attempt("telling the team", notify, report, otherwise=folder)
+    if told.trouble:
+        report = builder.leave_untold(report, told.trouble)
+        nights.keep(report)
+    nights.finish(report)
+    return told.value
+
+
+def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:
+    now = reading(options).clock.now()
+    night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
+    known = progress.report or builder.start_report(night, options, banner(options), now)
+    untold = any(one.gate is None and one.fingerprint in progress.gates for one in known.analyses)
+    if untold or len(known.receipts) < len(progress.receipts):
+        known = add_publications(known, progress.published(PublishResult()))
+    return builder.fail_report(known, why, now, progress.selection)
+
+
+# Research: what an analyst is told before it starts.
+
+
+@task(
+    name="research",
+    task_run_name="research · {unknown.case.leader.short}",
+    **KEPT,
+    **PATIENTLY,
+)
+def research_case(
+    unknown: UnexplainedCase, options: NightOptions, code: CodeTonight, selection: Selection
+) -> Prepared:
+    """Likely files, previews, suspects and earlier cases for one error; off: those cases alone."""
+    commit = commit_of_case(unknown.case, code)
+    tree = reader_of(options, commit)
+    case = with_doubts(unknown.case, tree.read_file, tree.search)
+    unknown = unknown.model_copy(update={"case": case})
+    if not options.research_enabled:
+        research = only_fit(case, index_in(tree), tree.read_file, tree.search, unknown.priors)
+        return Prepared(
+            unknown=unknown, research=with_learnings(research, unknown), code_reads=reads_of(tree)
+        )
+    research = gather(
+        case,
+        index=index_in(tree),
+        read=tree.read_file,
+        search=tree.search,
+        code=tree,
+        pulls=merged_before(code.pulls, commit),
+        releases=code.releases,
+        priors=unknown.priors,
+        dropped=selection.dropped,
+    )
+    return Prepared(
+        unknown=unknown, research=with_learnings(research, unknown), code_reads=reads_of(tree)
+    )
+
+
+# Memory before an analysis: what lessons still explain, and what resembles the rest.
+
+NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
+
+
+def _recalled(told: dict[str, Any]) -> tuple[str, ...]:
+    """What shapes a recall, besides lessons, notes and patterns."""
+    code, cases = told["code"], told["cases"]
+    return (
+        *(told["options"].model_dump_json(), told["past"].model_dump_json()),
+        *(f"{case.fingerprint} {commit_of_case(case, code).sha}" for case in cases),
+        *(group.fingerprint for case in cases for group in case.groups),
+    )
+
+
+@task(
+    name="recall",
+    task_run_name="recall",
+    cache_policy=kept_by_night("recalled", _recalled),
+    **KEPT,
+    **PATIENTLY,
+)
+def recall_cases(
+    options: NightOptions,
+    night: Night,
+    code: CodeTonight,
+    cases: tuple[Case, ...],
+    traced: tuple[Traced, ...],
+    past: PastOutcomes = NO_PAST,
+    traffic: int | None = None,
+) -> RecallResult:
+    """Split cases into those a lesson still explains and those to analyse."""
+    if not options.compound_enabled:
+        return _with_learnings(options, nothing_recalled(cases, traced, past))
+    knowledge = reading(options).knowledge
+    index = knowledge.index()
+    search = attempt("searching lessons", _search, options, otherwise=None)
+    news = {one.file: one for one in past.followed}
+
+    def with_news(lesson: Lesson) -> Lesson:
+        lesson = apply_news(lesson, news[lesson.file]) if lesson.file in news else lesson
+        return without_unconfirmed_watch(lesson, past.merged)
+
+    memory = Memory(
+        index=index,
+        read=knowledge.read,
+        similar=search.value,
+        archived=knowledge.archived_lesson,
+        with_news=with_news,
+    )
+    tonights = (
+        CaseTonight(
+            case=case,
+            night=night,
+            traffic=traffic,
+            lesson_days=options.lesson_days,
+            by_rules=options.model == RULES,
+        )
+        for case in cases
+    )
+    trees = Trees(options)
+    ends = [
+        recall_case(one, memory, trees.at(commit_of_case(one.case, code)), options.force)
+        for one in tonights
+    ]
+    recalled = RecallResult(
+        known=tuple(end for end in ends if isinstance(end, Analysis)),
+        unknown=tuple(
+            _with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase)
+        ),
+        complaints=(*index.quarantined, *filter(None, (search.trouble,))),
+        past=past,
+        code_reads=trees.code_reads,
+    )
+    return _with_learnings(options, recalled)
+
+
+def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResult:
+    """What was recalled, with notes and patterns for each case, and what is wrong with rules."""
+    rules = reading(options).knowledge.ignore_rules()
+    learnings = attempt(
+        "reading notes and patterns", _learnings, options, recalled.unknown, otherwise=NO_LEARNINGS
+    )
+    wrong = (*rules.complaints, *learnings.value.complaints, *filter(None, (learnings.trouble,)))
+    unknown = tuple(learnings.value.add_to(one) for one in recalled.unknown)
+    update = {"unknown": unknown, "complaints": (*recalled.complaints, *wrong)}
+    return recalled.model_copy(update=update)
+
+
+def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> PromptLearnings:
+    """Notes of people and agents, and patterns, as far as they are on; nothing for known cases."""
+    if not unknown:
+        return NO_LEARNINGS
+    knowledge, store = reading(options).knowledge, reading(options).tasks
+    if not options.learnings_enabled:
+        store = None
+    own = lessons_in(knowledge) if options.learnings_enabled and options.compound_enabled else ()
+    return PromptLearnings(
+        tasks=(
+            *(store.tasks() if store else ()),
+            *(_noted(lesson) for lesson in own if lesson.notes or lesson.related),
+        ),
+        patterns=knowledge.read_patterns() if options.patterns_enabled else (),
+        complaints=store.complaints() if store else (),
+    )
+
+
+def _noted(lesson: Lesson) -> TaskFile:
+    """A lesson's notes and links; what it says itself is told as an earlier case, not again."""
+    task = as_task(lesson)
+    return task if lesson.notes else task.model_copy(update={"notes": ()})
+
+
+def _search(options: NightOptions) -> Similar | None:
+    """The search over lessons, brought up to date; None where the index is read through."""
+    recall = reading(options).recall
+    if recall is None:
+        return None
+    recall.compare()
+    return recall.similar
+
+
+def nothing_recalled(
+    cases: tuple[Case, ...], traced: tuple[Traced, ...], past: PastOutcomes = NO_PAST
+) -> RecallResult:
+    """Every case as a new one: without knowledge, or where it cannot be read."""
+    unknown = tuple(_with_traces(UnexplainedCase(case=case), traced) for case in cases)
+    return RecallResult(unknown=unknown, past=past)
+
+
+def _with_traces(unknown: UnexplainedCase, traced: tuple[Traced, ...]) -> UnexplainedCase:
+    names = {group.fingerprint for group in unknown.case.groups}
+    own = [one for one in traced if one.group.fingerprint in names]
+    at, here = unknown.case.commit, [one for one in own if one.commit and one.traces]
+    placed = [one for one in here if at and one.commit and one.commit.sha == at.sha]
+    traces = tuple(trace for one in placed or own for trace in one.traces)
+    return unknown.model_copy(update={"traces": traces[:3]})
+
+
+# Other pull requests beside ours: whether somebody has made a fix already, or turned it down.
+
+LOOK_BACK = timedelta(days=90)
+
+
+@task(name="read other pull requests", task_run_name="read other pull requests", **PATIENTLY)
+def read_other_pulls(
+    options: NightOptions, paths: tuple[str, ...], since: datetime
+) -> tuple[OtherPull, ...]:
+    """Everybody's pull requests that change one of these files."""
+    return reading(options).tracker.pulls_changing(paths, since)
+
+
+def beside_others(
+    report: RunReport, own: tuple[OwnItem, ...] | None
+) -> tuple[RunReport, Attempt[Overlaps]]:
+    """The report, told which pull requests its fixes meet; and that, or why it is not known."""
+    if own is None or not paths_of_fixes(report):
+        return report, Attempt(())
+    nothing: Overlaps = ()
+    what = "comparing fixes with other pull requests"
+    met = attempt(what, _compared, report, own, otherwise=nothing)
+    return with_overlaps(report, met.value), met
+
+
+def _compared(report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
+    options, base = report.options, report.base or report.commit
+    since = report.night.window.until - LOOK_BACK
+    pulls = read_other_pulls(options, paths_of_fixes(report), since)
+    if base is None or not pulls:
+        return ()
+    read = bare_reader_of(options, base).read_file
+    found = (
+        (one.fingerprint, overlaps(one, pulls, own, options, base.repository, read))
+        for one in report.analyses
+    )
+    return tuple((name, met) for name, met in found if met)
+
+
+# Where the failing lines stand on the base branch, which fixes are made on.
+
+
+@task(
+    name="compare with the base",
+    task_run_name="compare with the base · {analysis.case.leader.short}",
+    **PATIENTLY,
+)
+def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) -> Analysis:
+    """The analysis, told whether the base branch still has what failed."""
+    then = reader_of(options, commit_of_case(analysis.case, code))
+    now = reader_of(options, code.base or code.commit)
+    stands = analysis.model_copy(update={"standing": standing(analysis, then, now)})
+    return without_later_change(stands, then, now)
+
+
+def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseFindings:
+    """The findings, each compared with the base branch where that is not the code that failed."""
+    code, troubles = findings.code, []
+    base = code.base or code.commit
+
+    def compared(analysis: Analysis) -> Analysis:
+        if commit_of_case(analysis.case, code).sha == base.sha:
+            return analysis
+        title = analysis.case.leader.short
+        end = attempt_and_go_on(
+            f"comparing {title} with {base.branch or 'the base'}",
+            *(with_standing, analysis, options, code),
+            otherwise=analysis,
+        )
+        troubles.append(end.trouble or end.stop)
+        return end.value
+
+    known = tuple(map(compared, findings.memory.known))
+    waves = tuple(
+        wave.model_copy(update={"analyses": tuple(map(compared, wave.analyses))})
+        for wave in findings.waves
+    )
+    return findings.model_copy(
+        update={
+            "memory": findings.memory.model_copy(update={"known": known}),
+            "waves": waves,
+            "troubles": (*findings.troubles, *troubles),
+        }
     )

@@ -1,28 +1,49 @@
 """Lessons kept, updated and archived after a night."""
 
+from typing import Any
+
 from prefect import task
 
-from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.merge import (
-    entries_of_former_names,
-    legacy_names,
-    merge_lessons,
+from nightwatch_core import patterns
+from nightwatch_core.memory.follow_up import (
+    confirmed_by_tracker,
+    follow_lessons,
+    merged_pulls,
+    with_standing_patches,
 )
-from nightwatch_core.memory.lessons.upkeep import apply_news, is_its_own, to_archive, update_lesson
-from nightwatch_core.memory.recall.seed_score import names, own_entry
-from nightwatch_core.memory.sightings import night_date
-from nightwatch_core.memory.unsettled import watched_files
+from nightwatch_core.memory.lesson_text import lessons_in
+from nightwatch_core.memory.lessons import (
+    apply_news,
+    entries_of_former_names,
+    is_its_own,
+    legacy_names,
+    lesson_from,
+    merge_lessons,
+    to_archive,
+    update_lesson,
+)
+from nightwatch_core.memory.occurrences import night_date, watched_files
+from nightwatch_core.memory.outcomes import Tonight
+from nightwatch_core.memory.recall import names_of_case as names
+from nightwatch_core.memory.recall import own_entry
+from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import UpdatedLessons
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Index, Lesson
+from nightwatch_core.models.assignment import (
+    CodeTonight,
+    FollowUpInput,
+    PastOutcomes,
+    UpdatedLessons,
+)
+from nightwatch_core.models.errors import Case, Selection
+from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import RunReport, WrittenLesson
+from nightwatch_core.models.proposals import OwnItem
+from nightwatch_core.models.report import Night, RunReport, WrittenLesson
+from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
 from nightwatch_core.text.plain_text import digest
-from tasks.code import reader_of
-from tasks.futures import attempt
-from tasks.policies import PATIENTLY
-from tasks.wiring import publishing, reading
+from tasks.records import reader_of, reads_of
+from tasks.runner import KEPT, PATIENTLY, attempt, kept_by_night
+from tasks.wiring import nights, publishing, reading
 
 
 @task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
@@ -131,3 +152,114 @@ def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> di
     read = reader_of(options, commit).read_file
     paths = (*(one.path for one in analysis.evidence), *watched_files(analysis.case))
     return {path: digest(read(path)) for path in dict.fromkeys(paths)}
+
+
+# Patterns and ignore suggestions.
+
+
+@task(name="read lessons", task_run_name="read lessons")
+def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
+    """Every lesson there is."""
+    knowledge = reading(options).knowledge
+    read = (knowledge.read(entry.file) for entry in index.solutions)
+    return tuple(lesson for lesson in read if lesson is not None)
+
+
+@task(name="detect patterns", task_run_name="detect patterns")
+def detect_patterns(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> tuple[Pattern, ...]:
+    """What several errors, or several nights, have in common; known patterns are recognised."""
+    known, on = reading(options).knowledge.read_patterns(), night_date(report.night)
+    kept = {pattern.title: pattern for pattern in known}
+    found = patterns.detect(report.analyses, lessons, known, on)
+    return tuple(patterns.merge_pattern(one, kept.get(one.title)) for one in found)
+
+
+@task(name="keep pattern", task_run_name="keep pattern · {pattern.title}")
+def keep_pattern(pattern: Pattern, options: NightOptions) -> str:
+    """Write a pattern's document; returns its file."""
+    return publishing(options).knowledge.write_pattern(pattern)
+
+
+@task(name="relate lessons", task_run_name="relate lessons to patterns")
+def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[str, ...]:
+    """Write into lessons which patterns they belong to today; returns what could not be written."""
+    knowledge = reading(options).knowledge
+    files = {entry.title: entry.file for entry in knowledge.index().patterns}
+    there = {files[one.title]: one for one in knowledge.read_patterns() if one.title in files}
+    changed = patterns.related_to_patterns(lessons, there)
+    writer = publishing(options).knowledge
+    ends = [attempt(f"relating {one.file}", writer.write, one, otherwise="") for one in changed]
+    return tuple(end.trouble for end in ends if end.trouble)
+
+
+@task(name="suggest ignore rules", task_run_name="suggest ignore rules")
+def suggest_ignores(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> tuple[IgnoreSuggestion, ...]:
+    """Rules a person might add, tried on the nights that were."""
+    rules = reading(options).knowledge.ignore_rules()
+    nights = comparable_nights(report, publishing(options).nights.reports())
+    return suggest_rules(report, lessons, rules, nights)
+
+
+# What became of our issues and pull requests, and of the errors they were about.
+
+
+@task(name="read outcomes", task_run_name="read outcomes", **PATIENTLY)
+def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
+    """All our issues and pull requests, as they stand tonight."""
+    return reading(options).tracker.own_items()
+
+
+def _followed(told: dict[str, Any]) -> tuple[str, ...]:
+    """What shapes following up, besides lessons and the nights that were."""
+    own, groups = told["earlier"].own, told["selection"].kept
+    return (
+        *(told["options"].model_dump_json(), told["code"].commit.sha),
+        "unread" if own is None else "read",
+        *(group.fingerprint for group in groups),
+    )
+
+
+@task(
+    name="follow up",
+    task_run_name="follow up",
+    cache_policy=kept_by_night("followed", _followed),
+    **KEPT,
+    **PATIENTLY,
+)
+def follow_up(
+    options: NightOptions,
+    night: Night,
+    code: CodeTonight,
+    selection: Selection,
+    earlier: FollowUpInput,
+    cases: tuple[Case, ...] = (),
+) -> PastOutcomes:
+    """What became of earlier proposals, and whether the fixes that were merged have helped."""
+    if not options.compound_enabled:
+        return PastOutcomes()
+    lessons = lessons_in(reading(options).knowledge)
+    if earlier.own is None:
+        return PastOutcomes(board=scoreboard(lessons))
+    own = earlier.own
+    if any(item.as_patch for item in own):
+        base = reader_of(options, code.base or code.commit)
+        own = with_standing_patches(own, lessons, base.read_file)
+    board = scoreboard(confirmed_by_tracker(lesson, own) for lesson in lessons)
+    tonight = Tonight(
+        night=night,
+        groups=selection.tonight,
+        read_whole=earlier.whole,
+        traffic=earlier.traffic,
+        commit=code.commit,
+        releases=code.releases,
+        records=nights().history(),
+    )
+    tree = reader_of(options, code.commit)
+    told = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
+    return PastOutcomes(
+        followed=told, board=board, merged=merged_pulls(own), code_reads=reads_of(tree)
+    )

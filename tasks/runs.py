@@ -3,16 +3,15 @@
 from functools import lru_cache
 from threading import Lock
 
-from nightwatch_core.analysis.plans import RULES
-from nightwatch_core.analysis.runs_left import KeptRuns, RunsLeft
-from nightwatch_core.analysis.tool_specs import ONE_BY_ONE
-from nightwatch_core.gate.bench import Known
-from nightwatch_core.gate.try_out import try_out
-from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
+from nightwatch_core.analysis.analyst import RULES
+from nightwatch_core.analysis.budget import KeptRuns, RunsLeft
+from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.models.assignment import Assignment
+from nightwatch_core.models.conversation import AgentSpec, AnalysisPlan
 from nightwatch_core.models.options import NightOptions
-from tasks.code import bare_reader_of
-from tasks.records import records
+from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.gate import try_out
+from tasks.records import bare_reader_of, records
 from tasks.wiring import reading
 
 _TURN = Lock()  # of this machine: what is run would only slow what runs beside it

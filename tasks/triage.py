@@ -5,27 +5,33 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from prefect import Task, task
+from prefect.runtime import flow_run
 
-from nightwatch_core.analysis.batch_submission import settle, submit_once
-from nightwatch_core.analysis.request_sets import request_set
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.analysis.model_wrappers import request_set, settle, submit_once
+from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
 from nightwatch_core.intake import limits as intake
 from nightwatch_core.intake import selection as selecting
 from nightwatch_core.intake.ignore_rules import rules_in_force
-from nightwatch_core.models.assignment import KnownErrors
+from nightwatch_core.models.assignment import KnownErrors, LongTail
 from nightwatch_core.models.batch import Batch, Settled, Submission
-from nightwatch_core.models.error import ErrorGroup, Fetched, Selection
-from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.errors import ErrorGroup, Fetched, Selection, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import BatchModel, BatchStore
-from nightwatch_core.triage import asking, collecting, limits, planning, polling, turns
-from nightwatch_core.triage.collecting import ReadBatch
+from nightwatch_core.settings import night_options
+from nightwatch_core.triage import batch_triage as asking
+from nightwatch_core.triage import batch_triage as limits
+from nightwatch_core.triage import collection as collecting
+from nightwatch_core.triage import collection as polling
+from nightwatch_core.triage import collection as turns
+from nightwatch_core.triage import planning
+from nightwatch_core.triage.batch_triage import is_left_over, model_of, question, triage_agent
+from nightwatch_core.triage.collection import ReadBatch
 from nightwatch_core.triage.planning import Plan, Questions
-from nightwatch_core.triage.question import model_of, question, triage_agent
-from tasks.policies import PATIENTLY, when_unwell
-from tasks.wiring import publishing, reading
+from tasks.night import begin_night
+from tasks.runner import KEPT, PATIENTLY, when_unwell
+from tasks.wiring import nights, publishing, reading, reset_ports, with_default_ports
+from tasks.wiring.services import kept_batches
 
 log = logging.getLogger(__name__)
 SECONDS = 120.0  # for the one error that is asked alone
@@ -213,3 +219,70 @@ def _traces(options: NightOptions, groups: tuple[ErrorGroup, ...]) -> Mapping[st
     with ThreadPoolExecutor(options.concurrency) as beside:
         traces = zip(some, beside.map(newest, some), strict=True)
         return {group.fingerprint: trace for group, trace in traces if trace}
+
+
+# Taking up a batch in another run: whose it is, and under which options it is gone on with.
+
+_OWN = ("batch_mode", "dry_run", "force")  # a run that collects says these itself
+COLLECTING = "--collect"
+
+
+def nothing_to_collect(night: str = "") -> bool:
+    """Whether no batch waits to be collected, of that night or of any."""
+    return _batch(night) is None
+
+
+def collecting_options(night: str, choices: Mapping[str, object]) -> NightOptions:
+    """The choices over those of the night that submitted the batch.
+
+    Raises `NotTonight` where no batch waits, and no error that one flagged.
+    """
+    reset_ports()
+    batch = _batch(night, leftovers=True)
+    if batch is None:
+        raise NotTonight(
+            "there is no batch to collect: `nightwatch night --batch` submits one, and `nightwatch "
+            "batches` lists those that were"
+        )
+    report = nights().report(batch.night)
+    kept = report.options.model_dump(exclude=set(_OWN)) if report else {}
+    given = {name: value for name, value in choices.items() if value is not None}
+    options = night_options({**kept, **given, "batch_mode": False})
+    return with_default_ports(options)
+
+
+@task(name="open the collection", task_run_name="open the collection", **KEPT, **PATIENTLY)
+def open_collection(options: NightOptions, night: str) -> Night:
+    """A night of its own, over the window of the night that submitted; it moves no watermark."""
+    record = _record(_batch(night, leftovers=True), night)
+    kind = NightKind(key=record.kind.key, dry=options.dry_run, since=COLLECTING)
+    return begin_night(options, record.window, kind, f"collect-{record.id}")
+
+
+def submit_name() -> str:
+    """What Prefect calls a run that submits."""
+    return f"submit-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
+
+
+def collect_name() -> str:
+    """What Prefect calls a run that collects."""
+    return f"collect-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
+
+
+def _batch(night: str, *, leftovers: bool = False) -> Batch | None:
+    """The newest batch whose results no report has; of that night, where one is named.
+
+    With `leftovers` else the newest one with flagged errors that no night has analysed.
+    """
+    every = [one for one in reversed(kept_batches().batches()) if night in ("", one.night)]
+    left = (one for one in every if leftovers and is_left_over(one))
+    return next((one for one in every if not one.collected_by), None) or next(left, None)
+
+
+def _record(batch: Batch | None, night: str) -> Night:
+    history: tuple[NightRecord, ...] = nights().history()
+    known = (one.night for one in history if batch and one.id == batch.night and one.night)
+    found = next(known, None)
+    if found is None:
+        raise NotTonight(f"the night {night[:80]!r} that submitted the batch is not known any more")
+    return found

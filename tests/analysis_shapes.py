@@ -7,24 +7,22 @@ from datetime import UTC, datetime
 from twins.reading import MemoryClock, MemoryCode
 
 from nightwatch_core.analysis.analyst import Briefing, analyse, look_again
-from nightwatch_core.analysis.plans import plan as planned
+from nightwatch_core.analysis.analyst import plan as planned
 from nightwatch_core.analysis.second_look import left_of
-from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.answer import Edit, Evidence
+from nightwatch_core.models.answer import Allowance, Edit, Evidence
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import (
+    AgentSpec,
     AssistantTurn,
     Conversation,
     Reply,
     ToolCall,
     UserTurn,
 )
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.models.usage import Allowance
 
 DAY = datetime(2026, 11, 20, 22, tzinfo=UTC)
 COMMIT = Commit(repository="shop/shop", sha="c" * 40, branch="main")

@@ -5,10 +5,10 @@ from services.anthropic import Anthropic
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.claude.batches import ClaudeBatches
-from nightwatch_core.analysis.request_sets import request_set
+from nightwatch_core.analysis.model_wrappers import request_set
 from nightwatch_core.models.batch import Batch, FirstSight, ItemResult, TriageItem
 from nightwatch_core.models.conversation import Conversation, UserTurn
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 
 HAIKU = "claude-haiku-5-5"
 SYSTEM = "You see one error. Say at first sight what it is. " * 60

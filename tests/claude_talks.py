@@ -4,7 +4,7 @@ from analysis_shapes import case, trace
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude.model import Claude
-from nightwatch_core.analysis.answer_reading import answer_schema
+from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, ToolResult, UserTurn

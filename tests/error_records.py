@@ -5,11 +5,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nightwatch_core.adapters.files.entries import Entry
-from nightwatch_core.adapters.files.file_reader import FileReader
-from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.models.error import ErrorGroup, Fetched
-from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.adapters.files.occurrences import Entry
+from nightwatch_core.adapters.files.source import ErrorFiles, FileReader
+from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Fetched
 from nightwatch_core.traces.parsing import parse
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

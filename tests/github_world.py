@@ -15,7 +15,7 @@ from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.github.tracker import GitHubTracker
-from nightwatch_core.models.proposal import Comment, DraftPull, FileChange, OpenIssue, Reopen
+from nightwatch_core.models.proposals import Comment, DraftPull, FileChange, OpenIssue, Reopen
 from nightwatch_core.publish.markers import marker
 
 NIGHT = "2026-11-21-aa"

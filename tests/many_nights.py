@@ -29,19 +29,17 @@ from twins.writing import MemoryNotifier
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
-from nightwatch_core.adapters.stores.ledger import LedgerOutbox
-from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.text import frontmatter
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
 from tasks.wiring import with_default_ports

@@ -15,8 +15,7 @@ from twins.writing import MemoryNights, MemoryNotifier, MemoryOutbox
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Answer, Edit, Evidence
-from nightwatch_core.models.error import ErrorGroup
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts
 
 FILES = {

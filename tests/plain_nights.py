@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from nightwatch_core.analysis.endings import failure
+from nightwatch_core.analysis.loop import failure
 from nightwatch_core.analysis.waves import first_wave, second_wave
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
-from nightwatch_core.memory.fallback import lasting
+from nightwatch_core.memory.prior_analyses import lasting
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.assignment import (
     Assignment,
@@ -21,18 +21,23 @@ from nightwatch_core.models.assignment import (
     WaveResult,
 )
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.proposals import Proposal, Receipt
 from nightwatch_core.models.report import LearningResult, Night, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.acted_builder import add_publications
+from nightwatch_core.report.builder import add_publications
 from tasks import analysis as analysing
-from tasks import errors, fixes, issues, knowledge, outcomes, patterns, recall, selection
-from tasks.code import pin_code
-from tasks.futures import Attempt, attempt
+from tasks import analysis as recall
+from tasks import errors, knowledge
+from tasks import errors as selection
+from tasks import knowledge as outcomes
+from tasks import knowledge as patterns
+from tasks import publish as fixes
+from tasks import publish as issues
+from tasks.analysis import research_case
 from tasks.night import open_night
-from tasks.notify import keep_report, open_report
-from tasks.policies import PATIENTLY
-from tasks.research import research_case
+from tasks.records import pin_code
+from tasks.report import keep_report, open_report
+from tasks.runner import PATIENTLY, Attempt, attempt
 from tasks.wiring import publishing, reading
 
 T = TypeVar("T")

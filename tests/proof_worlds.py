@@ -1,14 +1,14 @@
 """Briefings for proofs over trees that are given as texts, and a scripted model."""
 
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull
-from nightwatch_core.models.usage import Allowance, Usage
-from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.models.proposals import DraftPull
+from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.traces.parsing import parse
-from nightwatch_core.traces.repo_paths import map_frames
+from nightwatch_core.traces.placing import map_frames
 
 
 class Tree:

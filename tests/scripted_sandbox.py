@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.sandbox import Prepared, Run
+from nightwatch_core.models.proposals import Prepared, Run
 
 UNITTEST = "Ran {count} tests in 0.01s\n"
 

@@ -17,9 +17,8 @@ from nightwatch_core.models.code import (
     SearchHit,
 )
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.rules.model import next_turn
 
 

@@ -7,12 +7,12 @@ from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.reading import MemoryClock, MemoryCode, MemoryModel
 
 from nightwatch_core.code.edits import apply, fix_digest
-from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull
-from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.models.proposals import DraftPull
+from nightwatch_core.proof.asking import ProofBriefing
+from nightwatch_core.proof.environment import Known
 
 CASES = "import unittest\nfrom shop.{0} import {1}\n\n\nclass {2}(unittest.TestCase):\n"
 TREE = {

@@ -24,14 +24,14 @@ from pydantic_core import PydanticUndefined
 
 from flows.commands.app import VERBS, app
 from nightwatch_core import sample
-from nightwatch_core.adapters.files import line_shapes, shapes
+from nightwatch_core.adapters.files import logs as line_shapes
+from nightwatch_core.adapters.files import shapes
 from nightwatch_core.adapters.files.shapes.shape import Shape
 from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import agent_specs
-from nightwatch_core.intake.ignore_file import rules_from
-from nightwatch_core.models.designed import DESIGNED
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.intake.ignore_rules import rules_from
+from nightwatch_core.models.options import DESIGNED, NightOptions
 from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
 from nightwatch_core.traces.parsing import PARSERS

@@ -4,7 +4,7 @@ from analysis_shapes import COMMIT, DAY, group, trace
 
 from nightwatch_core.analysis.waves import Prepared, first_wave
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase
-from nightwatch_core.models.error import Case, Window
+from nightwatch_core.models.errors import Case, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext

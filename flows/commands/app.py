@@ -6,32 +6,32 @@ from importlib import import_module
 
 import typer
 
-from flows.commands.running import check_state, complain
+from flows.commands.night import check_state, complain
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.models.designed import refused
+from nightwatch_core.models.options import refused
 
 VERBS: Mapping[str, str] = {
-    "try": "try_file",
-    "night": "night",
-    "one": "one",
-    "agents": "agents",
-    "report": "history",
-    "history": "history",
-    "batches": "batches",
-    "transcript": "transcript",
-    "manifest": "manifest",
-    "replay": "replay",
-    "bundle": "bundle",
-    "check": "check",
-    "scoreboard": "scoreboard",
-    "compound": "compound",
-    "learnings": "learnings",
-    "promote": "promote",
-    "mcp": "mcp",
-    "knowledge": "knowledge",
-    "ignore": "ignore",
+    "try": "night:try_file",
+    "night": "night:night",
+    "one": "night:one",
+    "agents": "setup:agents",
+    "report": "memory:report",
+    "history": "memory:history",
+    "batches": "batches:batches",
+    "transcript": "sealed:transcript",
+    "manifest": "sealed:manifest",
+    "replay": "sealed:replay",
+    "bundle": "sealed:bundle",
+    "check": "setup:check",
+    "scoreboard": "memory:scoreboard",
+    "compound": "compound:compound",
+    "learnings": "memory:learnings",
+    "promote": "promote:promote",
+    "mcp": "mcp:mcp",
+    "knowledge": "memory:knowledge",
+    "ignore": "memory:ignore",
 }
-"""Every verb, and the module beside this one that holds it: under the verb's name, or its own."""
+"""Every verb, and where it is made: a module of this package and the function or command in it."""
 
 STATELESS = ("try", "agents")  # verbs that keep nothing and read nothing that was kept
 
@@ -46,8 +46,8 @@ def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     )
     command.callback()(_no_option)
     for name in verbs:
-        module = import_module(f"flows.commands.{VERBS[name]}")
-        verb = getattr(module, name, None) or getattr(module, VERBS[name])
+        module, function = VERBS[name].split(":")
+        verb = getattr(import_module(f"flows.commands.{module}"), function)
         if isinstance(verb, typer.Typer):
             command.add_typer(verb, name=name)
         else:

@@ -5,8 +5,8 @@ from rich.table import Table
 from rich.text import Text
 
 from nightwatch_core.models.batch import Batch
-from nightwatch_core.text.units import moment
-from tasks.wiring.batches import kept_batches
+from nightwatch_core.text.plain_text import moment
+from tasks.wiring.services import kept_batches
 
 NONE = "No batch was submitted yet: `nightwatch night --batch` submits one."
 

@@ -7,11 +7,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.learnings import documents_with_learnings, options_of_words
-from flows.commands.running import Sample, make_prefect_ready
+from flows.commands.memory import documents_with_learnings, options_of_words
+from flows.commands.night import Sample, make_prefect_ready
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES, is_sample
 from nightwatch_core.learnings.compound import (
+    PROMPT,
     QUESTION,
     DrawnNotes,
     captured_text,
@@ -22,15 +23,14 @@ from nightwatch_core.learnings.compound import (
     related_text,
     similar,
 )
-from nightwatch_core.learnings.notes_question import PROMPT
-from nightwatch_core.memory.lessons.all_lessons import lessons_in
-from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task
+from nightwatch_core.memory.lesson_text import lessons_in
+from nightwatch_core.memory.note_reader import add_notes, as_task
 from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import Lesson, Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import clean, line
-from nightwatch_core.text.typed_fingerprints import is_beginning, is_name
+from nightwatch_core.text.templates import is_beginning, is_name
 from tasks.wiring import (
     agent_store,
     nights,

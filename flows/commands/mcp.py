@@ -1,13 +1,13 @@
 """`nightwatch mcp`: the memory for people's own coding agents."""
 
-from flows.commands.learnings import search_learnings
-from flows.commands.running import Sample
+from flows.commands.memory import search_learnings
+from flows.commands.night import Sample
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.default_ports import SAMPLE
 from nightwatch_core.learnings.library import as_data, lesson_file, lesson_text, lessons_text
-from nightwatch_core.memory.lessons.all_lessons import archived_lessons, lessons_in
-from nightwatch_core.memory.notes.learnings_text import as_yaml
-from nightwatch_core.memory.recall.word_search import search_lessons
+from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
+from nightwatch_core.memory.notes import as_yaml
+from nightwatch_core.memory.recall import search_lessons
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.text.escaping import line
 from tasks.wiring import knowledge_of, serve_library

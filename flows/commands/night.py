@@ -1,20 +1,248 @@
 """`nightwatch night`, and `python flows/nightly.py`: one night, by hand."""
 
+import inspect
+import os
+import shlex
 import sys
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from flows.commands.options import with_option_flags
-from flows.commands.running import complain, run_and_show
-from flows.commands.standard_input import with_kept_input
-from nightwatch_core.errors import NightWatchError
+from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.first_look.dry_analysis import FirstLookText, estimate, first_look
 from nightwatch_core.intake.windows import lookback
-from nightwatch_core.models.report import RunReport
-from nightwatch_core.settings import night_options
-from nightwatch_core.triage.needs import check_batch_mode
-from tasks.wiring import with_default_ports
+from nightwatch_core.models.file_contents import ReadingProgress
+from nightwatch_core.models.options import STANDARD_INPUT, NightOptions
+from nightwatch_core.models.report import EXIT_CODES, RunReport, Status
+from nightwatch_core.report.terminal import NightReport
+from nightwatch_core.settings import night_options, settings
+from nightwatch_core.triage.batch_triage import check_batch_mode
+from tasks.parameters import spell_out_choices
+from tasks.reading_progress import sentence, shown_by
+from tasks.wiring import keep_pasted_record, keep_piped_input, with_default_ports
+from tasks.wiring.first_look import neighbours, repository
+from tasks.wiring.recording import bundle_of
+
+# Command flags made from `NightOptions`, so that flags, parameters and settings are one list.
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SPELLINGS = {"batch_mode": ("--batch-mode/--no-batch-mode", "--batch")}  # where there are several
+
+
+def with_option_flags(command: F) -> F:
+    """Replace a command's `**choices` by a flag for every option of a night.
+
+    A flag that is not given is None: its value comes from the settings.
+    """
+    spell_out_choices(command, _flags())
+    return command
+
+
+def _flags() -> list[inspect.Parameter]:
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                field.annotation | None,  # type: ignore[operator]
+                typer.Option(
+                    *SPELLINGS.get(name, ()),
+                    help=_help(field.description, field.default),
+                    show_default=False,
+                ),
+            ],
+        )
+        for name, field in NightOptions.model_fields.items()
+    ]
+
+
+def _help(description: str | None, default: object) -> str:
+    said = "" if default in ("", None) else f" [default: {str(default).lower()}]"
+    return f"{description}{said}"
+
+
+# A sign of life while something runs, and how far the reading of large files is.
+
+TERMINAL_SECONDS, LINE_SECONDS = 0.2, 15.0  # between two signs
+
+
+@contextmanager
+def sign_of_life(console: Console, text: str) -> Iterator[None]:
+    """Show on the console that something runs, and how far the reading of large files is.
+
+    A terminal shows a line that changes; anything else gets a line every so often.
+    """
+    if not console.is_terminal:
+        with shown_by(lambda progress: _print(console, progress), LINE_SECONDS):
+            yield
+        return
+    with console.status(text) as status:
+
+        def show(progress: ReadingProgress) -> None:
+            is_done = progress.bytes >= progress.of_bytes
+            status.update(text if is_done else Text(f"{sentence(progress).capitalize()} …"))
+
+        with shown_by(show, TERMINAL_SECONDS):
+            yield
+
+
+def _print(console: Console, progress: ReadingProgress) -> None:
+    console.print(sentence(progress), markup=False, highlight=False, soft_wrap=True)
+
+
+# Run a flow by hand: Prefect made ready, the report shown, the exit code as its status says.
+
+Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
+OfNight = Annotated[str, typer.Option("--night", help="Of this night; empty: the newest one.")]
+_NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
+CLIENT_RETRIES = "3"  # of a request, after 2, 4 and 8 s: a server that went away is soon known
+STARTUP_SECONDS = "120"  # Prefect's 20 is too short for a busy machine's first start
+
+
+def run_and_show(
+    find_flow: Callable[[], Callable[..., RunReport]],
+    parameters: Mapping[str, object],
+    verbose: bool,
+) -> None:
+    """Find the flow, which imports Prefect, run it, print its report, exit as its status says."""
+    try:
+        check_state(for_a_night=True)
+        make_prefect_ready(settings().state, verbose)
+        with _sign_of_life(verbose):
+            report, gone = _run(find_flow(), parameters)
+    except NightWatchError as trouble:
+        complain(trouble)
+    except RuntimeError as trouble:
+        if not any(sign in str(trouble) for sign in _NO_PREFECT):
+            raise
+        advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
+        complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
+    if report:
+        _show_with_bundle(report)
+    if gone:
+        _end_without_server(gone, "failed" if report is None else report.status)
+    raise SystemExit(EXIT_CODES[report.status if report else "failed"])
+
+
+def _show_with_bundle(report: RunReport) -> None:
+    show(report)
+    if bundle := bundle_of(report.night.id):
+        Console(soft_wrap=True).print(
+            Text(f"To run this night again: nightwatch replay {bundle}", "dim")
+        )
+
+
+def _run(
+    flow: Callable[..., RunReport], parameters: Mapping[str, object]
+) -> tuple[RunReport | None, str]:
+    from tasks.runner import run_flow
+
+    return run_flow(flow, **parameters)
+
+
+def _end_without_server(gone: str, status: Status) -> NoReturn:
+    """End at once: what Prefect still has to tell its server, it would try for ten minutes."""
+    print_trouble(gone)
+    sys.stdout.flush()
+    os._exit(EXIT_CODES[status])
+
+
+def check_state(*, for_a_night: bool = False) -> None:
+    """Raise `StopTheNight` where the state folder cannot be used, before anything starts."""
+    from tasks.wiring.local import check_room_for_a_night, check_state_folder
+
+    (check_room_for_a_night if for_a_night else check_state_folder)(settings().state)
+
+
+def make_prefect_ready(state: Path, verbose: bool) -> None:
+    """Set what Prefect reads when it is imported; what the user has set wins.
+
+    Results go below the state folder, the embedded server gets time to start, our loggers are
+    heard, and nothing is sent to anybody about usage.
+    """
+    said = {
+        "PREFECT_RESULTS_LOCAL_STORAGE_PATH": str(state / "results"),
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": STARTUP_SECONDS,
+        "PREFECT_LOGGING_EXTRA_LOGGERS": "nightwatch_core,tasks",
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO" if verbose else "CRITICAL",
+        "PREFECT_INTERNAL_LOGGING_LEVEL": "ERROR" if verbose else "CRITICAL",
+        "PREFECT_CLIENT_MAX_RETRIES": CLIENT_RETRIES,
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+    }
+    for name, value in said.items():
+        os.environ.setdefault(name, value)
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        writable = os.access(home, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        raise StopTheNight(f"Prefect cannot write to its home {home}: set PREFECT_HOME")
+
+
+def complain(trouble: NightWatchError) -> NoReturn:
+    """Say what went wrong, and where the report is if there is one; ends the process with 1."""
+    print_trouble(str(trouble), *getattr(trouble, "__notes__", ()))
+    raise SystemExit(EXIT_CODES["failed"]) from None
+
+
+def print_trouble(*lines: str) -> None:
+    """Print lines in red to the error stream."""
+    console = Console(stderr=True)
+    for line in lines:
+        console.print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)
+
+
+def show(report: RunReport) -> None:
+    """Print a report; an ASCII terminal gets question marks, not an error."""
+    make_plain()
+    Console().print(NightReport(report))
+
+
+def plain_console() -> Console:
+    """Make a console that folds no line; an ASCII terminal gets question marks, not an error."""
+    make_plain()
+    return Console(soft_wrap=True, highlight=False)
+
+
+def make_plain() -> None:
+    """Have what an ASCII terminal cannot show written as question marks, not raised."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:
+    if verbose:
+        return nullcontext()
+    text = "Looking into the errors (Prefect takes some 15 s to start) …"
+    return sign_of_life(Console(stderr=True), text)
+
+
+# The standard input as a file of errors.
+
+
+def with_kept_input(choices: dict[str, Any]) -> dict[str, Any]:
+    """The choices, their standard input kept as a file: retries and `nightwatch one` read it again.
+
+    Ends the process where nothing comes, or too much, or it cannot be written.
+    """
+    try:
+        if night_options(choices).errors != STANDARD_INPUT:
+            return choices
+        return {**choices, "errors": keep_piped_input(sys.stdin.buffer)}
+    except NightWatchError as trouble:
+        complain(trouble)
+
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
 
@@ -58,3 +286,99 @@ def _nightly() -> Callable[..., RunReport]:
     from flows.nightly import nightly
 
     return nightly
+
+
+# `nightwatch one`, and `python flows/one_error.py`: one error again.
+
+Error = Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")]
+ErrorClass = Annotated[str, typer.Option(help="Or its class.")]
+Transaction = Annotated[str, typer.Option(help="The transaction it happens in.")]
+Record = Annotated[str, typer.Option(help="Or one pasted record; '-' reads it from the input.")]
+
+
+@with_option_flags
+def one(
+    error: Error = "",
+    error_class: ErrorClass = "",
+    transaction: Transaction = "",
+    record: Record = "",
+    verbose: Verbose = False,
+    **choices: Any,
+) -> None:
+    """Analyse one error afresh; nothing is published unless --publish says so."""
+    if not (error or error_class or transaction or record):
+        raise typer.BadParameter("name the error: a fingerprint, --error-class or --record")
+    text = sys.stdin.read() if record == "-" else record
+    choices = _with_record(text, choices) if text else with_kept_input(choices)
+    sought = {"error": error, "error_class": error_class, "transaction": transaction}
+    run_and_show(_one_error, {**sought, **choices}, verbose)
+
+
+def _with_record(text: str, choices: dict[str, Any]) -> dict[str, Any]:
+    """A pasted record as a file: Prefect keeps parameters, and would keep what it holds."""
+    try:
+        return {**choices, "source": "file", "errors": keep_pasted_record(text)}
+    except NightWatchError as trouble:
+        complain(trouble)
+
+
+def _one_error() -> Callable[..., RunReport]:
+    from flows.one_error import one_error
+
+    return one_error
+
+
+# `nightwatch try`: what can be said of files of errors in seconds, without Prefect.
+
+Files = Annotated[
+    list[str], typer.Argument(help="Exports or logs: files, folders, patterns; - is the input.")
+]
+
+
+@with_option_flags
+def try_file(files: Files, **choices: Any) -> None:
+    """Say what NightWatch understands of files of errors, and what a night would cost.
+
+    Takes seconds, starts nothing, keeps nothing but what was piped in. With --repo it says which
+    lines of the checkout the errors lead to. Exit code: 0 where errors were read, 1 where none
+    could be.
+    """
+    given = with_kept_input({**choices, "errors": ",".join(files), "source": "file"})
+    options = night_options(given)
+    near = neighbours(options)
+    console = Console(stderr=True)
+    with sign_of_life(console, "Reading …"):
+        look = first_look(
+            near.errors,
+            repository(options),
+            near.clock.now(),
+            lookback(options.since),
+            lambda cases: estimate(cases, options, near.model, near.price),
+        )
+    make_plain()
+    Console().print(FirstLookText(look))
+    if look.groups:
+        print(f"  {_night(options)}")  # on one line, to be copied
+    raise SystemExit(0 if look.groups else 1)
+
+
+def _night(options: NightOptions) -> str:
+    """The command that runs a night over the same."""
+    given = {name: getattr(options, name) for name in _HANDED_ON}
+    chosen = [
+        f"--{name.replace('_', '-')} {shlex.quote(text)}" for name, text in given.items() if text
+    ]
+    repo = [] if options.repo else ["--repo CHECKOUT"]
+    return " ".join(("nightwatch night --errors", shlex.quote(options.errors), *chosen, *repo))
+
+
+_HANDED_ON = (
+    "repo",
+    "commit",
+    "app_root",
+    "path_prefixes",
+    "app_prefixes",
+    "source_maps",
+    "since",
+    "timezone",
+)

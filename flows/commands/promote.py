@@ -8,18 +8,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.running import Sample, make_prefect_ready
+from flows.commands.night import Sample, make_prefect_ready
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
 from nightwatch_core.learnings.offers import list_entry, offers, with_offers
 from nightwatch_core.learnings.promotion import PATH, chosen_offers, numbered_offers, promotion_pull
-from nightwatch_core.memory.lessons.all_lessons import lessons_in
+from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.promotion import Destination, LearningOffer, Promotion
-from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.proposals import Destination, LearningOffer, Promotion, Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options, settings
 from tasks.wiring import publishing, reading, task_store, with_default_ports, working_copy

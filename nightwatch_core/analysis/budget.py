@@ -7,16 +7,28 @@ less is left, the call may write less, and where that is too little to be of use
 conclude.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from math import inf
-from typing import Literal
+from typing import Literal, Protocol
+
+from pydantic import ValidationError
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.analysis.tool_arguments import Refusal
+from nightwatch_core.code.code_view import halves
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.answer import Allowance, Usage
+from nightwatch_core.models.conversation import Capabilities, Effort
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Allowance, Usage
+from nightwatch_core.models.proposals import Run
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.ports import Records
+from nightwatch_core.text.escaping import clean
+from nightwatch_core.text.plain_text import digest, estimated_tokens, plural
+from nightwatch_core.text.words import ClassTable
 
 Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
 Rooms = tuple[tuple[Bound, float], ...]  # output tokens that each bound leaves
@@ -201,3 +213,193 @@ def _tokens_for(dollars: float, price: float) -> float:
 def _price(per_million: float | None) -> float:
     """USD of one token."""
     return (per_million or 0.0) / 1_000_000
+
+
+# What may be run for one analysis, by whom, and how much of it is left.
+#
+# What was run is kept, so that a night that is taken up again shows the same.
+
+_NO_MORE = "Not run: of {runs} and {seconds:.0f} s an error nothing is left. Go on without."
+
+
+class RunsCode(Protocol):
+    """Runs what it is asked to, confined, in the project at one commit.
+
+    Both raise `GiveUp`, with what to ask instead.
+    """
+
+    def run_test(self, test: str) -> Run:
+        """Run a file of tests, or one test by its id."""
+        ...
+
+    def run_snippet(self, code: str) -> Run:
+        """Run code in the project's language."""
+        ...
+
+
+class KeptRuns:
+    """A `RunsCode` that runs the same once a night: what it gave is in `records`."""
+
+    def __init__(
+        self, runner: RunsCode, records: Records, prefix: str, turn: AbstractContextManager[object]
+    ) -> None:
+        """Keep runs below `prefix`, which names night and project; who runs holds `turn`."""
+        self._runner, self._records, self._prefix = runner, records, prefix
+        self._turn = turn
+
+    def run_test(self, test: str) -> Run:
+        """Run a file of tests, or one test by its id."""
+        return self._kept(self._runner.run_test, "test", test)
+
+    def run_snippet(self, code: str) -> Run:
+        """Run code in the project's language."""
+        return self._kept(self._runner.run_snippet, "snippet", code)
+
+    def _kept(self, run: Callable[[str], Run], kind: str, text: str) -> Run:
+        key = f"{self._prefix}/{kind}/{digest(text)}"
+        with self._turn:
+            try:
+                return Run.model_validate(json.loads(self._records.get(key) or ""))
+            except (ValidationError, ValueError):
+                came = run(text)
+            came = came.model_copy(update={"output": halves(came.output, limits.RUN_KEPT)})
+            self._records.put(key, json.dumps(came.model_dump(mode="json")))
+        return came
+
+
+class RunsLeft:
+    """What one analysis may still run. Its calls are made one after another."""
+
+    def __init__(self, runner: RunsCode) -> None:
+        """Nothing was run yet."""
+        self.runner = runner
+        self.runs, self.seconds = limits.RUNS, limits.RUNS_SECONDS
+
+    def take(self, run: Callable[[str], Run], text: str) -> Run:
+        """Run it, and count it; raises `Refusal` where no more may be run, or it cannot be."""
+        if self.runs <= 0 or self.seconds <= limits.RUNS_SECONDS_KEPT:
+            runs = plural(limits.RUNS, "run")
+            raise Refusal(_NO_MORE.format(runs=runs, seconds=limits.RUNS_SECONDS))
+        try:
+            came = run(text)
+        except GiveUp as trouble:
+            raise Refusal(f"Not run: {clean(str(trouble))}.") from None
+        self.runs, self.seconds = self.runs - 1, self.seconds - came.seconds
+        return came
+
+
+# How much work an error class asks for: the tier, its ceiling of model turns, its effort.
+
+Tier = Literal["simple", "auth", "database", "complex", "other"]
+
+# Turns bound runaways; tokens, time and progress bound the work.
+ITERATIONS: dict[Tier, int] = {"auth": 12, "simple": 12, "database": 15, "complex": 20, "other": 15}
+EFFORTS: dict[Tier, Effort] = {
+    "simple": "low",
+    "auth": "medium",
+    "database": "medium",
+    "other": "medium",
+    "complex": "high",
+}
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+TIERS: dict[Tier, tuple[str, ...]] = {  # class names, Ruby's first, then other languages'
+    "simple": _names(
+        "NoMethodError NameError ArgumentError TypeError KeyError FrozenError ZeroDivisionError "
+        "FloatDomainError ParameterMissing AttributeError UnboundLocalError ValueError IndexError "
+        "AssertionError UnicodeDecodeError UnicodeEncodeError JSONDecodeError ValidationError "
+        "ReferenceError RangeError SyntaxError NullPointerException NullReferenceException "
+        "ClassCastException InvalidCastException IllegalArgumentException ArgumentException "
+        "ArgumentNullException IndexOutOfBoundsException IndexOutOfRangeException "
+        "KeyNotFoundException NoSuchElementException NumberFormatException FormatException "
+        "ArithmeticException DivideByZeroException InvalidArgumentException ErrorException "
+        "DivisionByZeroError"
+    )
+    + ("runtime error",),
+    "auth": _names(
+        "NotAuthorizedError NotAuthorized Unauthorized UnauthorizedError AccessDenied "
+        "AccessDeniedError AccessDeniedException ForbiddenError PermissionDenied NotAuthenticated "
+        "AuthenticationFailed AuthenticationError AuthorizationError InvalidAuthenticityToken "
+        "InvalidToken JWTError UnauthorizedException ForbiddenException AuthenticationException "
+        "AuthorizationException UnauthorizedAccessException TokenMismatchException"
+    ),
+    "database": _names(
+        "RecordNotFound RecordInvalid RecordNotUnique StatementInvalid Deadlocked DeadlockError "
+        "DeadlockException LockWaitTimeout IntegrityError OperationalError ProgrammingError "
+        "DatabaseError DataError ObjectDoesNotExist DoesNotExist SQLException SqlException "
+        "PDOException QueryException ModelNotFoundException EntityNotFoundException "
+        "DeadlockLoserDataAccessException DataIntegrityViolationException SequelizeDatabaseError "
+        "PrismaClientKnownRequestError DbUpdateException"
+    ),
+    "complex": _names(
+        "SystemStackError NoMemoryError RecursionError MemoryError StackOverflowError "
+        "OutOfMemoryError StackOverflowException OutOfMemoryException Timeout::Error TimeoutError "
+        "TimeoutException ReadTimeout OpenTimeout WriteTimeout ConnectTimeout RequestTimeout "
+        "SocketTimeoutException DeadlineExceeded ETIMEDOUT TaskCanceledException CancelledError "
+        "ConnectionError ConnectionRefusedError ConnectionResetError ConnectException "
+        "ConnectionException ConnectionNotEstablished ConnectionFailed ConnectionTimeoutError "
+        "SocketException SocketError BrokenPipeError ECONNREFUSED ECONNRESET ECONNABORTED EPIPE "
+        "ENOTFOUND EAI_AGAIN OpError HttpRequestException UnknownHostException SSLError "
+        "ConcurrentModificationException ThreadError BrokenExecutor WorkerLostError"
+    ),
+}
+NAMESPACE_TIERS: dict[Tier, tuple[str, ...]] = {  # every class of these
+    "simple": _names("runtime"),
+    "auth": _names("Pundit CanCan ActionPolicy JWT Devise Illuminate\\Auth"),
+    "database": _names(
+        "ActiveRecord PG Mysql2 SQLite3 Sequel Mongoid django.db sqlalchemy psycopg2 psycopg "
+        "sqlite3 java.sql org.hibernate Doctrine\\DBAL Illuminate\\Database"
+    ),
+    "complex": _names(
+        "Redis redis.exceptions Dalli Bunny kafka.errors Faraday Excon urllib3.exceptions aiohttp "
+        "grpc java.net io.netty"
+    ),
+}
+
+
+def _by_name(table: dict[Tier, tuple[str, ...]]) -> dict[str, Tier]:
+    return {name: tier for tier, names in table.items() for name in names}
+
+
+_TABLE = ClassTable(_by_name(TIERS), _by_name(NAMESPACE_TIERS))
+
+
+def is_known(error_class: str) -> bool:
+    """Say whether the tables place the class; all others are "other".
+
+    >>> is_known("KeyError"), is_known("Acme::Oops")
+    (True, False)
+    """
+    return _TABLE.find(error_class) is not None
+
+
+def tier(error_class: str) -> Tier:
+    """Name the tier of a class.
+
+    >>> tier("NoMethodError"), tier("PG::UniqueViolation"), tier("Net::ReadTimeout"), tier("X")
+    ('simple', 'database', 'complex', 'other')
+    """
+    return _TABLE.find(error_class) or "other"
+
+
+def tier_of(case: Case) -> Tier:
+    """Name the tier of a case: its own class's, else that of what caused it, the root cause first.
+
+    Frameworks wrap what happened: a template's error is as hard as the error inside it.
+    """
+    return next((found for one in _classes(case) if (found := _TABLE.find(one))), "other")
+
+
+def unplaced(cases: Iterable[Case]) -> tuple[str, ...]:
+    """List classes of cases that no table places, each once, in their order."""
+    unknown = (case for case in cases if not any(map(is_known, _classes(case))))
+    return tuple(dict.fromkeys(case.leader.error_class for case in unknown))
+
+
+def _classes(case: Case) -> tuple[str, ...]:
+    links = case.trace.links if case.trace else ()
+    return (case.leader.error_class, *(link.error_class for link in reversed(links)))

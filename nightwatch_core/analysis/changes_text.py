@@ -8,7 +8,7 @@ from itertools import groupby
 from nightwatch_core.analysis import limits
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.research import (
     CodeChanges,
     DependencyChange,
@@ -16,10 +16,8 @@ from nightwatch_core.models.research import (
     LineAuthor,
     Rename,
 )
-from nightwatch_core.models.trace import Trace
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.plain_text import middle_out
-from nightwatch_core.text.units import moment
+from nightwatch_core.text.plain_text import middle_out, moment
 
 _WHOSE = {"failing": "the line that fails", "sets": "sets what it reads", "caller": "a caller"}
 _WHOSE |= {"used": "used there"}

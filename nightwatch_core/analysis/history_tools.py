@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from nightwatch_core.analysis.file_tools import MOST
-from nightwatch_core.analysis.shown_lines import place, spans
+from nightwatch_core.analysis.prompts import place, spans
 from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
 from nightwatch_core.analysis.tool_context import ToolContext
 from nightwatch_core.code.code_view import MARK, around, name, visible
-from nightwatch_core.code.file_kinds import BULK, kind_of, rank_of
+from nightwatch_core.code.languages import BULK, kind_of, rank_of
 from nightwatch_core.code.limits import SHOWN_LINE
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit
-from nightwatch_core.models.tool_values import CommitsShown, LinesBlamed
+from nightwatch_core.models.conversation import CommitsShown, LinesBlamed
 from nightwatch_core.text.escaping import block, line
 
 _AUTHOR, _SUBJECT, _MESSAGE = 100, 200, 800  # characters

@@ -1,40 +1,356 @@
 """What the analyst is told besides the error: files, source, suspects, releases, learnings."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+import difflib
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from datetime import timedelta
+from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.changes import changes_of
-from nightwatch_core.analysis.source_previews import Read, failing_place, source_previews
-from nightwatch_core.code.called_names import frames_of
+from nightwatch_core.analysis.prompts import Read, failing_place, source_previews
+from nightwatch_core.analysis.tool_arguments import Refusal
+from nightwatch_core.code.called_names import files_testing, frames_of
 from nightwatch_core.code.callees import callees
-from nightwatch_core.code.definition_lookup import Lookup, Search
-from nightwatch_core.code.elsewhere import callers, other_uses, sibling_methods
-from nightwatch_core.code.likely_files import likely_files
-from nightwatch_core.code.limits import CALLEE_HITS
-from nightwatch_core.code.named_in_message import (
+from nightwatch_core.code.candidates import (
+    candidates,
     meant_definitions,
     named_definitions,
+    named_templates,
     names_in_message,
 )
-from nightwatch_core.code.named_templates import named_templates
-from nightwatch_core.code.record_fit import misfit
-from nightwatch_core.code.suspects import suspects
-from nightwatch_core.code.tested_by import files_testing
+from nightwatch_core.code.code_view import callers, name, other_uses, sibling_methods
+from nightwatch_core.code.definition_lookup import Lookup, Search
+from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
+from nightwatch_core.code.likely_files import likely_files
+from nightwatch_core.code.limits import CALLEE_HITS, LINE, NEAR_DAYS
+from nightwatch_core.code.suspects import (
+    FirstFailing,
+    ago,
+    as_change,
+    first_failing,
+    is_of,
+    onset,
+    suspects,
+)
+from nightwatch_core.code.symptoms import symptom_of
+from nightwatch_core.code.value_flow import value_flow
+from nightwatch_core.code.verdict import misfit
+from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.intake.cases import root_class
-from nightwatch_core.memory.notes.researcher import learnings_for_case
+from nightwatch_core.memory.researcher import learnings_for_case
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.code import MergedPull, Release, SearchHit
-from nightwatch_core.models.error import Case, DroppedGroup
-from nightwatch_core.models.knowledge import PriorAnalysis, TaskFile
-from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.research import CodeChanges, LikelyFile, Preview, ResearchContext
+from nightwatch_core.models.code import (
+    Blame,
+    ChangedFile,
+    CommitDiff,
+    LineRange,
+    LoggedCommit,
+    MergedPull,
+    Release,
+    SearchHit,
+)
+from nightwatch_core.models.conversation import NothingThere
+from nightwatch_core.models.errors import Case, DroppedGroup
+from nightwatch_core.models.knowledge import Pattern, PriorAnalysis, TaskFile
+from nightwatch_core.models.research import (
+    AuthorKind,
+    CodeChanges,
+    DependencyChange,
+    Deployment,
+    LikelyFile,
+    LineAuthor,
+    Onset,
+    Preview,
+    Rename,
+    ResearchContext,
+)
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.text.error_classes import last_segment
-from nightwatch_core.text.message_templates import message_template
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.text.templates import message_template
+from nightwatch_core.text.words import last_segment
+from nightwatch_core.traces.placing import PathIndex, is_vendored
+
+# The history of one case's files, read up to the commit the case is read at.
+#
+# Nothing here fails: where a reader cannot tell, there is less to say, and the analyst can still
+# ask.
+
+T = TypeVar("T")
+_NEAR = timedelta(days=NEAR_DAYS)
+
+
+class Past:
+    """What was changed before a case began; everything is read once, and bounded."""
+
+    def __init__(self, case: Case, code: CodeReader, releases: tuple[Release, ...]) -> None:
+        """Ask nothing yet."""
+        self.case, self.code, self.releases = case, code, releases
+        self.onset = onset(case)
+        frames = case.trace.in_app if case.trace else ()
+        places = [(f.repo_path, f.line) for f in frames if f.repo_path and f.line]
+        self.places = tuple(dict.fromkeys(places))[: limits.BLAMED_FRAMES]
+        self.unfit = frozenset((f.repo_path, f.line) for f in frames if f.fit == "differs")
+        self.unblamed: set[str] = set()
+        self.files = tuple(dict.fromkeys(path for path, _ in self.places))
+
+    @cached_property
+    def recent(self) -> tuple[LoggedCommit, ...]:
+        """The last commits before the onset, newest first."""
+        near = (one for one in self.history("") if self.is_near(one))
+        return tuple(near)[: limits.RECENT]
+
+    @cached_property
+    def recent_diffs(self) -> tuple[CommitDiff, ...]:
+        """What they changed."""
+        return tuple(shown for one in self.recent if (shown := self._shown(one.sha)))
+
+    @cached_property
+    def released(self) -> FirstFailing | None:
+        """The release that brought it, where the commits of it and the one before are known."""
+        failing = first_failing(self.case, self.onset, self.releases)
+        if failing is None or self.onset is None:
+            return None
+        is_whole = failing.before.sha and failing.release.sha not in ("", failing.before.sha)
+        return failing if is_whole and self.onset.at - failing.release.at <= _NEAR else None
+
+    @cached_property
+    def released_paths(self) -> tuple[str, ...]:
+        """Everything that differs between the two releases."""
+        one, none = self.released, tuple[str, ...]()
+        if one is None:
+            return none
+        return self._known(lambda: self.code.paths_changed(one.before.sha, one.release.sha), none)
+
+    @cached_property
+    def released_files(self) -> tuple[ChangedFile, ...]:
+        """What differs of the case's own files, and of manifests."""
+        own = [path for path in self.files if path in self.released_paths]
+        manifests = [path for path in self.released_paths if is_manifest(path)]
+        paths = (*own[: limits.HISTORIES], *manifests[: limits.MANIFESTS])
+        one = self.released
+        return tuple(file for path in paths if one for file in self.compared(one, path))
+
+    def compared(self, one: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
+        """What differs between the two releases below a path."""
+        none = tuple[ChangedFile, ...]()
+        return self._known(lambda: self.code.compare(one.before.sha, one.release.sha, path), none)
+
+    def is_near(self, commit: LoggedCommit) -> bool:
+        """Whether it was committed shortly before the onset."""
+        return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
+
+    def blame(self, path: str, start: int, end: int) -> tuple[Blame, ...]:
+        """Who wrote the lines; a file of which that is not known is not asked about again."""
+        if path in self.unblamed:
+            return ()
+        blames = self._known(lambda: self.code.blame(path, start, end), tuple[Blame, ...]())
+        self.unblamed |= set() if blames else {path}
+        return blames
+
+    def history(self, path: str) -> tuple[LoggedCommit, ...]:
+        """The last commits of a file, newest first; of all files where there is no path."""
+        none = tuple[LoggedCommit, ...]()
+        return self._known(lambda: self.code.history(path, "", limits.RECENT_READ), none)
+
+    def read(self, path: str) -> str:
+        """Text of a file; empty where that cannot be read."""
+        none: str | None = None
+        return self._known(lambda: self.code.read_file(path), none) or ""
+
+    def _shown(self, sha: str) -> CommitDiff | None:
+        none: CommitDiff | None = None
+        return self._known(lambda: self.code.show_commit(sha), none)
+
+    def _known(self, ask: Callable[[], T], otherwise: T) -> T:
+        try:
+            return ask()
+        except (GiveUp, TryLater):
+            return otherwise
+
+
+# What the history says about a case: who wrote its lines, and what came before it began.
+
+_ASIDE = re.compile(r"(?:^|[/._-])(?:tests?|docs?|dev|lint)(?:[/._-])", re.IGNORECASE)
+FRESH = timedelta(hours=2)  # what was deployed later than that before an error is shown whole
+
+
+def changes_of(
+    case: Case,
+    previews: tuple[Preview, ...],
+    likely: tuple[LikelyFile, ...],
+    code: CodeReader,
+    pulls: Iterable[MergedPull] = (),
+    releases: tuple[Release, ...] = (),
+) -> CodeChanges:
+    """Gather who wrote the case's lines, and what was changed and deployed before it began."""
+    past, merged = Past(case, code, releases), tuple(pulls)
+    written = tuple(_authors_of_frames(past))
+    set_by = _author_of_setting(past, frozenset(one.commit.sha for one in written))
+    authors = (*written[:1], *set_by, *written[1:], *_authors_of_definitions(past, previews))
+    return CodeChanges(
+        onset=past.onset,
+        authors=tuple(_with_pull(author, merged) for author in authors),
+        renames=_renames(past),
+        dependencies=_dependencies(past),
+        deployment=_deployment(past, past.onset) if past.onset else None,
+        candidates=_candidates(past, likely, merged),
+    )
+
+
+def _authors_of_frames(past: Past) -> Iterator[LineAuthor]:
+    """Who wrote the lines of the frames; of none whose record is of other code."""
+    for number, (path, line) in enumerate(past.places):
+        kind: AuthorKind = "caller" if number else "failing"
+        for blame in () if (path, line) in past.unfit else past.blame(path, line, line):
+            yield LineAuthor(path=path, line=line, kind=kind, commit=_commit(blame))
+
+
+def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, ...]:
+    """Who last changed what sets the value that the failing line reads, where that is another."""
+    path, line = past.places[0] if past.places else ("", 0)
+    text = past.read(path) if path and (path, line) not in past.unfit else ""
+    steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
+    lines = {one.line for one in steps if one.depth == 1}
+    if not lines or max(lines) - min(lines) > limits.SETTING_LINES:
+        return ()
+    blames = [one for one in past.blame(path, min(lines), max(lines)) if one.line in lines]
+    newest = max(blames, key=lambda blame: blame.at, default=None)
+    if newest is None or newest.sha in known:
+        return ()
+    return (LineAuthor(path=path, line=newest.line, kind="sets", commit=_commit(newest)),)
+
+
+def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
+    """Who wrote the newest line of each definition that the failing lines use, where it is new."""
+    flow = [one for one in reversed(previews) if one.kind == "flow"]
+    heads = {(one.path, one.until or -one.start): one for one in flow}
+    for preview in tuple(reversed(heads.values()))[: limits.BLAMED_DEFINITIONS]:
+        blames = past.blame(preview.path, preview.start, preview.end)
+        newest = max(blames, key=lambda blame: blame.at, default=None)
+        if newest and past.is_near(commit := _commit(newest)):
+            line = newest.line
+            yield LineAuthor(path=preview.path, line=line, kind="used", commit=commit)
+
+
+def _renames(past: Past) -> tuple[Rename, ...]:
+    """Recent changes that replaced the name which the message misses."""
+    trace = past.case.trace
+    message = (trace.root.message if trace else "") or past.case.leader.message
+    symptom = symptom_of(root_class(past.case.leader, trace), message)
+    name = symptom.name or symptom.keyword or symptom.key
+    if len(name) < limits.SHORTEST_RENAMED:
+        return ()
+    renames = (
+        Rename(old=name, new=new, path=file.path, commit=shown.commit)
+        for shown in past.recent_diffs
+        for file in shown.files
+        if (new := renamed_to(name, file.diff))
+    )
+    return tuple(renames)[: limits.RENAMES]
+
+
+def _dependencies(past: Past) -> tuple[DependencyChange, ...]:
+    """Libraries whose version changed shortly before; by which commit, where that is recent."""
+    between = (
+        one
+        for file in past.released_files
+        if _is_of_application(file)
+        for one in dependency_changes(file)
+    )
+    recent = (
+        one.model_copy(update={"commit": shown.commit})
+        for shown in past.recent_diffs
+        for file in shown.files
+        if _is_of_application(file)
+        for one in dependency_changes(file)
+    )
+    known = {(one.name, one.new): one for one in (*between, *recent)}
+    return tuple(known.values())[: limits.DEPENDENCIES]
+
+
+def _candidates(
+    past: Past, likely: tuple[LikelyFile, ...], pulls: tuple[MergedPull, ...]
+) -> tuple[MergedPull, ...]:
+    """Changes before the onset that touched the case's files, newest first."""
+    ranked = candidates(past.case, likely, pulls, past.releases)
+    known = {one.pull.sha: one.pull for one in ranked}
+    for path in past.files[: limits.HISTORIES]:
+        for commit in past.history(path):
+            is_known = any(commit.sha in (one.sha, *one.commits) for one in known.values())
+            if past.is_near(commit) and not is_known:
+                known[commit.sha] = as_change(commit, path)
+    newest = sorted(known.values(), key=lambda one: (one.merged_at, one.sha), reverse=True)
+    return tuple(newest[: limits.CANDIDATES])
+
+
+def _deployment(past: Past, began: Onset) -> Deployment | None:
+    """What went to production last before the onset: a release, else the commits of two hours."""
+    return _release(past, began) or _fresh_commits(past, began)
+
+
+def _release(past: Past, began: Onset) -> Deployment | None:
+    one = past.released
+    if one is None or one.release.at > began.at or not past.released_paths:
+        return None
+    age = began.at - one.release.at
+    files = past.released_files + (past.compared(one) if age < FRESH else ())
+    made = f"made {ago(age)} before {began.because}, against {one.before.version}"
+    name = f"release {one.release.version}, {made}"
+    return _shown(past, name, past.released_paths, files, whole=age < FRESH)
+
+
+def _fresh_commits(past: Past, began: Onset) -> Deployment | None:
+    fresh = [one for one in past.recent_diffs if began.at - one.commit.at < FRESH]
+    if not fresh:
+        return None
+    names = ", ".join(one.commit.sha[:10] for one in fresh)
+    files = tuple(file for one in fresh for file in one.files)
+    paths = tuple(dict.fromkeys(file.path for file in files))
+    name = f"{names}, committed within {ago(FRESH)} before {began.because}"
+    return _shown(past, name, paths, files, whole=True)
+
+
+def _shown(
+    past: Past, name: str, paths: tuple[str, ...], files: tuple[ChangedFile, ...], *, whole: bool
+) -> Deployment:
+    """The case's own files come first; the changes of others are shown only where `whole`."""
+    own = set(past.files)
+    once = {(file.path, file.diff): file for file in files}.values()
+    shown = [file for file in once if file.path in own or (whole and not _is_bulk(file))]
+    return Deployment(
+        name=name,
+        paths=tuple(sorted(paths, key=lambda path: path not in own))[: limits.CHANGED_PATHS],
+        changed=len(paths),
+        diffs=tuple(sorted(shown, key=lambda file: file.path not in own))[: limits.DIFFS],
+    )
+
+
+def _with_pull(author: LineAuthor, pulls: tuple[MergedPull, ...]) -> LineAuthor:
+    """Add the number of the pull request that brought the commit, where only `pulls` knows it."""
+    commit = author.commit
+    brought = next((one.number for one in pulls if is_of(one, commit.sha)), 0)
+    commit = commit.model_copy(update={"pull": commit.pull or brought})
+    return author.model_copy(update={"commit": commit})
+
+
+def _commit(blame: Blame) -> LoggedCommit:
+    return LoggedCommit(
+        sha=blame.sha, author=blame.author, at=blame.at, subject=blame.subject, pull=blame.pull
+    )
+
+
+def _is_of_application(file: ChangedFile) -> bool:
+    """Tests and documents have libraries of their own."""
+    return is_manifest(file.path) and not _ASIDE.search(file.path)
+
+
+def _is_bulk(file: ChangedFile) -> bool:
+    """Lock files and the like say little line by line."""
+    return is_manifest(file.path) or not file.diff
 
 
 class Source(NamedTuple):
@@ -170,3 +486,199 @@ def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[Drop
 
     similar = (one for one in dropped if one.kind == "ignored" and alike(one))
     return tuple(similar)[: limits.IGNORED_KEPT]
+
+
+# Names that may have been meant by one that is not there, and what is said of it.
+
+_MOST = 5
+_COMPARED = 2_000  # names that are compared letter by letter
+_ALIKE = 0.75
+_LONGEST = 100  # characters of a name that is compared
+_OTHER = re.compile(r"[^a-z0-9.]")
+_ENTRANCES = ("index", "__init__", "mod", "main", "base")  # what a file becomes that is split up
+
+
+def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """List up to five paths like `path`: by the first rule that knows one, nearest first.
+
+    >>> near_matches("srv/app/order.py", ("app/order.py", "lib/order.py", "app/orders.py", "x"))
+    ('app/order.py', 'lib/order.py', 'app/orders.py')
+    >>> near_matches("lib/OrderItem.ts", ("web/order_item.ts", "lib/order-item.js"))
+    ('web/order_item.ts', 'lib/order-item.js')
+    """
+    known = tuple(paths)
+    found: dict[str, None] = {}
+    for rule in RULES:
+        near = sorted(rule(path, known), key=lambda other: _distance(path, other))
+        found.update(dict.fromkeys(near))
+        if len(found) >= _MOST:
+            break
+    return tuple(found)[:_MOST]
+
+
+def _moved(path: str, known: Sequence[str]) -> Iterable[str]:
+    """The same name in another folder."""
+    wanted = _name(path)
+    return (other for other in known if other.endswith(wanted) and _name(other) == wanted)
+
+
+def _spelt_otherwise(path: str, known: Sequence[str]) -> Iterable[str]:
+    """The same letters: OrderItem.ts for order_item.ts."""
+    wanted = _letters(_name(path))
+    return (other for other in known if _letters(_name(other)) == wanted)
+
+
+def _with_another_ending(path: str, known: Sequence[str]) -> Iterable[str]:
+    """The same name before the dot: order.js for order.ts, also where none was given."""
+    wanted = _letters(_name(path)).split(".")[0]
+    return (o for o in known if wanted and _letters(_name(o)).split(".")[0] == wanted)
+
+
+def _split_up(path: str, known: Sequence[str]) -> Iterable[str]:
+    """A folder of that name now: order/index.js for order.js."""
+    wanted = _name(path).split(".")[0]
+    ends = tuple(f"{wanted}/{entrance}." for entrance in _ENTRANCES)
+    return (o for o in known if wanted and any(f"/{end}" in f"/{o}" for end in ends))
+
+
+def _misspelt(path: str, known: Sequence[str]) -> Iterable[str]:
+    """A name that differs in a few letters."""
+    wanted = _name(path)[:_LONGEST]
+    off = max(2, len(wanted) // 4)
+    names = dict.fromkeys(_name(other) for other in known)
+    near = [one for one in names if abs(len(one) - len(wanted)) <= off]
+    near.sort(key=lambda one: (one[:2] != wanted[:2], one[-3:] != wanted[-3:]))
+    alike = difflib.get_close_matches(wanted, near[:_COMPARED], n=_MOST, cutoff=_ALIKE)
+    meant = [other for other in known if _name(other) in alike]
+    return sorted(meant, key=lambda other: alike.index(_name(other)))
+
+
+RULES: tuple[Callable[[str, Sequence[str]], Iterable[str]], ...] = (
+    _moved,
+    _spelt_otherwise,
+    _with_another_ending,
+    _split_up,
+    _misspelt,
+)
+
+
+def folders(paths: Iterable[str]) -> tuple[str, ...]:
+    """List every folder that holds one of the files.
+
+    >>> folders(("a/b/c.py", "a/d.py"))
+    ('a', 'a/b')
+    """
+    parts = (path.split("/") for path in paths)
+    return tuple(sorted({"/".join(p[:n]) for p in parts for n in range(1, len(p))}))
+
+
+def no_file(code: CodeReader, path: str) -> Refusal:
+    """Say why a file cannot be read, and what to read instead."""
+    paths = code.paths()
+    if path in paths:
+        return Refusal(f"{path} is not text, or too large to show.")
+    if any(other.startswith(f"{path}/") for other in paths):
+        return Refusal(f"{path} is a folder: use list_directory.")
+    near = near_matches(path, paths)
+    hint = sentence_of(near) or "Use find_files or search_code."
+    return Refusal(f"There is no file {path} at this commit. {hint}", NothingThere(near=near))
+
+
+def no_folder(code: CodeReader, path: str) -> Refusal:
+    """Say why a folder cannot be looked into, and what to use instead."""
+    near = near_matches(path, folders(code.paths()))
+    hint = sentence_of(near) or "List the root with path ''."
+    what = f"There is no folder {path or '(root)'} at this commit. {hint}"
+    return Refusal(what, NothingThere(near=near))
+
+
+def sentence_of(near: Iterable[str]) -> str:
+    """Name near matches in a sentence; empty where there are none."""
+    shown = ", ".join(map(name, near))
+    return f"Near matches: {shown}." if shown else ""
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _letters(name: str) -> str:
+    return _OTHER.sub("", name.lower())
+
+
+def _distance(path: str, other: str) -> tuple[bool, int, int]:
+    """Our own files first, then those whose folders have more in common with the path's."""
+    mine, theirs = path.split("/"), other.split("/")
+    ending = _common(reversed(mine), reversed(theirs))
+    return is_vendored(other), -ending, -_common(mine, theirs)
+
+
+def _common(one: Iterable[str], other: Iterable[str]) -> int:
+    count = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+# What a conversation was shown of the code, as places that can be shown again.
+
+_PLACE = re.compile(r"(?P<path>[^\n]{1,1000}):(?P<line>\d{1,8})")
+
+
+def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[LineRange, ...]:
+    """Join `path:line` into ranges, by path and line; what is no place in `paths` is passed over.
+
+    >>> line_ranges(["b.py:9", "a.py:2", "a.py:1", "a.py:7", "at 10:30"], {"a.py"})[0]
+    LineRange(path='a.py', start=1, end=2)
+    """
+    ranges: list[LineRange] = []
+    for path, line in sorted(_places(shown, paths)):
+        last = ranges[-1] if ranges else None
+        if last and last.path == path and line <= last.end + 1 + limits.GAP:
+            ranges[-1] = last.model_copy(update={"end": max(line, last.end)})
+        else:
+            ranges.append(LineRange(path=path, start=line, end=line))
+    return tuple(ranges[: limits.RANGES])
+
+
+def shown_again(
+    first: Analysis, read: Callable[[str], str | None], shown: tuple[Preview, ...]
+) -> tuple[Preview, ...]:
+    """Cut out again what a first look read, quoted lines first, but for what is `shown` already.
+
+    All of them have `READ_AGAIN` characters at most; what does not fit is left out whole.
+    """
+    previews: list[Preview] = []
+    left = limits.READ_AGAIN
+    for one in sorted(first.lines_read, key=lambda one: not _is_quoted(one, first)):
+        if any(p.path == one.path and p.start <= one.start <= one.end <= p.end for p in shown):
+            continue
+        preview = _cut(one, read(one.path))
+        if preview and len(preview.text) <= left:
+            previews.append(preview)
+            left -= len(preview.text)
+    return tuple(previews)
+
+
+def _places(shown: Iterable[str], paths: Container[str]) -> Iterator[tuple[str, int]]:
+    for one in shown:
+        if (place := _PLACE.fullmatch(one)) and place["path"] in paths:
+            yield place["path"], int(place["line"])
+
+
+def _is_quoted(one: LineRange, first: Analysis) -> bool:
+    return any(e.path == one.path and one.start <= e.line <= one.end for e in first.evidence)
+
+
+def _cut(one: LineRange, text: str | None) -> Preview | None:
+    every = text_lines(text or "")
+    if one.start > len(every):
+        return None
+    end = min(one.end, len(every))
+    rows = (" ".join(row.splitlines())[:LINE] for row in every[one.start - 1 : end])
+    shown = "\n".join(rows)
+    return Preview(
+        path=one.path, start=one.start, end=end, text=shown, lines=len(every), kind="again"
+    )

@@ -3,14 +3,14 @@
 That is as hostile as all that comes from outside.
 """
 
+from nightwatch_core.analysis.budget import RunsLeft
 from nightwatch_core.analysis.prompts import fenced
-from nightwatch_core.analysis.runs_left import RunsLeft
 from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
 from nightwatch_core.analysis.tool_context import ToolContext
 from nightwatch_core.code.code_view import halves
-from nightwatch_core.models.sandbox import Run
+from nightwatch_core.models.proposals import Run
 from nightwatch_core.text.escaping import clean
-from nightwatch_core.text.units import plural
+from nightwatch_core.text.plain_text import plural
 
 _NOBODY = "Nothing can be run here. Go on without."
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from nightwatch_core.models.conversation import ToolSpec
-from nightwatch_core.models.tool_values import ToolValue
+from nightwatch_core.models.conversation import ToolSpec, ToolValue
 
 _LONGEST = 1_000  # characters of a text
 _MOST = 8  # texts of a list

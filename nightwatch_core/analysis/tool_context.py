@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from nightwatch_core.analysis.path_suggestions import no_file
-from nightwatch_core.analysis.runs_left import RunsLeft
+from nightwatch_core.analysis.budget import RunsLeft
+from nightwatch_core.analysis.research import no_file
 from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.code_view import lines_of
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.ports import CodeReader, LibraryReader
-from nightwatch_core.privacy.secret_files import is_secret_file, refusal
+from nightwatch_core.privacy.key_values import is_secret_file, refusal
 from nightwatch_core.text.escaping import line
 
 

@@ -1,12 +1,13 @@
 """Names on the failing value's way that may stand for functions and classes of the application."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from inflection import camelize, singularize
 
 from nightwatch_core.code.definitions import NameUse, functions_around, uses_in
-from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.languages import ending_of, language_of
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import (
     LINE,
     NEAR_FRAMES,
@@ -14,14 +15,14 @@ from nightwatch_core.code.limits import (
     NEAR_NAMES,
     OWNERS,
     SHORTEST_NAME,
+    TEST_FILES,
 )
-from nightwatch_core.code.line_reading import masked, receiver_before
+from nightwatch_core.code.syntax import masked, receiver_before
 from nightwatch_core.code.value_flow import Step, value_flow
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.error_classes import words
 from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.text.words import words_error_classes as words
 from nightwatch_core.traces.trace_text import passes_on
 
 _CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
@@ -199,3 +200,48 @@ def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
     for number, row in enumerate(() if known else text_lines(text)[first - 1 : last], start=first):
         for found in _CALL.finditer(masked(row[:LINE], language_of(path))):
             yield NameUse(found["name"], number, found.start())
+
+
+# Which files test a file: told by their names, as languages and frameworks name them.
+
+_ROLES = frozenset(("test", "tests", "spec", "specs", "it", "unit", "case"))
+_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
+
+
+def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> tuple[str, ...]:
+    """List the tests of a file, the likeliest first: `test_cart.py` before `test_old_cart.py`.
+
+    Their names have all words of the file's name; words that are no folder of the file's are
+    counted against them.
+
+    >>> files_testing("shop/cart.py", ("tests/test_cart.py", "tests/test_carts.py", "shop/cart.py"))
+    ('tests/test_cart.py',)
+    """
+    wanted = _words(_stem(path))
+    if not wanted or TEST.search(path):
+        return ()
+    folders = {word for folder in path.split("/")[:-1] for word in _words(folder)}
+    ranked = sorted(
+        (len(said - wanted - folders), -len(said & (wanted | folders)), -_shared(path, one), one)
+        for one in paths
+        if TEST.search(one) and _is_alike(path, one) and wanted <= (said := _words(_stem(one)))
+    )
+    return tuple(one for extra, *_, one in ranked if extra <= len(wanted))[:limit]
+
+
+def _stem(path: str) -> str:
+    return re.split(r"[.](?!.*/)", path.rpartition("/")[2])[0]
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in words(name)) - _ROLES
+
+
+def _is_alike(path: str, other: str) -> bool:
+    """Whether both are of one language, as far as endings tell."""
+    one, two = ending_of(path), ending_of(other)
+    return one == two or (one in _SCRIPTS and two in _SCRIPTS)
+
+
+def _shared(path: str, other: str) -> int:
+    return len({*path.split("/")[:-1]} & {*other.split("/")[:-1]})

@@ -18,7 +18,7 @@ from nightwatch_core.code.limits import (
     LINE,
     WHOLE_CALLEE,
 )
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import Preview, PreviewKind
 from nightwatch_core.text.plain_text import text_lines
 

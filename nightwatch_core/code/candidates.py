@@ -5,16 +5,45 @@ Words of titles and messages are left out on purpose: they find nothing that the
 """
 
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
 
-from nightwatch_core.code.limits import CANDIDATES, COMPARED_FILES
-from nightwatch_core.code.onset import FirstFailing, ago, fading, first_failing, onset
-from nightwatch_core.models.code import MergedPull, Release, Suspect
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.research import LikelyFile, Onset
+from nightwatch_core.code.called_names import COMMON, frames_of
+from nightwatch_core.code.callees import Shown, cut, mark
+from nightwatch_core.code.code_view import lines_of
+from nightwatch_core.code.definition_lookup import Lookup, Place
+from nightwatch_core.code.definitions import defined_name, definition_of
+from nightwatch_core.code.languages import Language, has_grammar, language_of
+from nightwatch_core.code.likely_files import likely_files
+from nightwatch_core.code.limits import (
+    CALLEE_LINES,
+    CANDIDATES,
+    COMPARED_FILES,
+    FIRST_FILES,
+    LINE,
+    MESSAGE,
+    NAMED,
+    NAMED_AROUND,
+    NAMED_HITS,
+    NAMED_SEARCHES,
+    PHRASE_WORDS,
+    SHORTEST_NAME,
+    TEMPLATES,
+)
+from nightwatch_core.code.suspects import FirstFailing, ago, fading, first_failing, onset
+from nightwatch_core.code.symptoms import Symptom, symptom_of
+from nightwatch_core.code.value_flow import value_flow
+from nightwatch_core.models.code import MergedPull, Release, SearchHit, Suspect
+from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.research import LikelyFile, Onset, Preview
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.text.words import words_error_classes as words
+from nightwatch_core.traces.placing import PathIndex
 
 MIN_SCORE = 0.25  # below it nothing is a candidate
 _LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
@@ -162,3 +191,319 @@ def _timing(merged: datetime, ground: Ground) -> tuple[float, tuple[str, ...]]:
 
 def _in_release(moment: datetime, ground: Ground) -> bool:
     return ground.release is not None and ground.release[0] < moment <= ground.release[1]
+
+
+# Which files are read for a case before anything else is known of it.
+
+
+def first_files(case: Case, index: PathIndex) -> tuple[str, ...]:
+    """List the files that research begins with: those of own frames, then the likely ones."""
+    frames = case.trace.in_app if case.trace else ()
+    named = (frame.repo_path for frame in frames if frame.repo_path)
+    likely = (file.path for file in likely_files(case, index))
+    return tuple(dict.fromkeys((*named, *likely)))[:FIRST_FILES]
+
+
+# What a message names: members, columns, constraints, keys and classes, at their definitions.
+
+_QUOTED = re.compile(r"['\"`‘“](?:\w{1,60}(?:\.|::|#))*:?(?P<name>[A-Za-z_]\w{2,60})['\"`’”]")
+_SEVERAL_WORDS = re.compile(r"\b(?:[a-z]+(?:_[a-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]+)\b")
+_PLAIN = re.compile(r"[A-Za-z]{2,30}")
+_DATA = (".sql", ".prisma", ".graphql", ".yml", ".yaml", ".xml")
+_MIGRATION = re.compile(r"(^|/)(migrations?|migrate|versions|alembic)/")
+_EMPTY = frozenset(
+    (
+        *("the", "and", "for", "with", "from", "that", "this", "not", "cannot", "could", "must"),
+        *("can", "has", "have", "was", "were", "are", "but", "you", "your", "into", "than"),
+        *("been", "does", "error", "failed", "when", "while", "only", "any", "all", "its", "one"),
+    )
+)
+
+
+def names_in_message(case: Case) -> tuple[str, ...]:
+    """List the names that the message says, what its wording singles out before others.
+
+    A member that nothing has is no name to look for: its receiver is what is wrong.
+    """
+    message = case.leader.message[:MESSAGE]
+    symptom = symptom_of(case.leader.error_class, message)
+    relation = re.split(r"[\s,]+", symptom.relation)
+    missing = {one.rpartition(".")[0] for one in relation}  # tables
+    missing |= {symptom.name} if symptom.kind == "none receiver" else set()
+    said = (symptom.key, symptom.keyword, *(one.rpartition(".")[2] for one in relation))
+    quoted = (match["name"] for match in _QUOTED.finditer(message))
+    names = dict.fromkeys((*said, symptom.name, *quoted, *_SEVERAL_WORDS.findall(message)))
+    return tuple(
+        name
+        for name in names
+        if re.fullmatch(r"\w+", name)
+        and len(name) > SHORTEST_NAME
+        and name not in COMMON
+        and name not in missing
+    )[:NAMED_SEARCHES]
+
+
+def named_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
+    """List the definitions of what the message names; those that were `seen` are left out."""
+    previews: list[Preview] = []
+    for name in names_in_message(case):
+        if any(_is_seen(name, path, known, seen) for path in known.frames):
+            continue
+        place = _place(name, known)
+        preview = cut(place, known, seen, "named", f"the message names {name}") if place else None
+        if preview and len(previews) < NAMED:
+            mark(preview, seen)
+            previews.append(preview)
+    return tuple(previews)
+
+
+def meant_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
+    """List definitions whose names are words of the message, in full or as their initials.
+
+    For errors whose trace leads nowhere: "common table expression" means `createCteExpression`.
+    """
+    previews: list[Preview] = []
+    for phrase, forms in _phrases(case.leader.message[:MESSAGE]):
+        hits = [hit for form in forms for hit in known.hits(form, NAMED_HITS)]
+        for hit in hits:
+            name = defined_name(hit.text, language_of(hit.path))
+            if len(previews) == NAMED or not _means(name, phrase):
+                continue
+            place = known.within(name, (hit.path,))
+            because = f"the message says {' '.join(phrase)}"
+            preview = cut(place, known, seen, "guess", because) if place else None
+            if preview:
+                mark(preview, seen)
+                previews.append(preview)
+    return tuple(previews)
+
+
+def _is_seen(name: str, path: str, known: Lookup, seen: Shown) -> bool:
+    """Whether lines were shown that define the name."""
+    definition = definition_of(name, path, known.text(path) or "")
+    return definition is not None and (path, definition.line) in seen
+
+
+def _place(name: str, known: Lookup) -> Place | None:
+    """The best place that defines the name, as a definition, or as a column or key."""
+    hits = [hit for hit in known.hits(name, NAMED_HITS) if _is_source(hit.path)]
+    ranked = sorted((_rank(name, hit), hit.path.count("/"), n) for n, hit in enumerate(hits))
+    best = next((hits[n] for rank, _, n in ranked if rank < 9), None)
+    if best is None:
+        return None
+    definition = definition_of(name, best.path, known.text(best.path) or "")
+    if definition and definition.line <= best.line <= definition.end:
+        return Place(path=best.path, line=definition.line, end=definition.end)
+    last = len(text_lines(known.text(best.path) or ""))
+    first = max(1, best.line - NAMED_AROUND)
+    return Place(path=best.path, line=first, end=min(last, best.line + NAMED_AROUND))
+
+
+def _rank(name: str, hit: SearchHit) -> int:
+    """How much a line says of what the name is, smaller is more; 9 for nothing."""
+    later = 2 * bool(_MIGRATION.search(hit.path))
+    if defined_name(hit.text, language_of(hit.path)) == name:
+        return later
+    column = r"\b(?:name|column|constraint|index|unique|references|field|key|t\.\w+|CONSTRAINT)\b"
+    if re.search(rf"{column}.{{0,80}}['\":`]{name}\b", hit.text[:400]):
+        return 1 + later
+    if re.search(rf"^\s*['\":`]?{name}['\"`]?\s*(?:=>|:|=)(?!=)", hit.text[:400]):
+        return 3 + later
+    return 9
+
+
+def _is_source(path: str) -> bool:
+    return has_grammar(path) or path.endswith(_DATA)
+
+
+def _phrases(message: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Runs of words that may stand for one name, with the forms to search for."""
+    said = [word.lower() for word in _PLAIN.findall(message)][: 3 * PHRASE_WORDS]
+    told = ["" if word in _EMPTY or len(word) < 3 else word for word in said]
+    runs = (tuple(told[n : n + 3]) for n in range(len(told) - 2))
+    for run in [one for one in runs if all(one)][:PHRASE_WORDS]:
+        yield run, ("".join(word[0] for word in run).capitalize(), f"{run[0]}_{run[1]}")
+
+
+def _means(name: str, phrase: Iterable[str]) -> bool:
+    """Whether a name has all the words, or their initials as one.
+
+    >>> _means("createCteExpression", ("common", "table", "expression")), _means("x", ("a", "b"))
+    (True, False)
+    """
+    has = {word.lower() for word in words(name)}
+    initials = "".join(word[0] for word in phrase)
+    return initials in has or set(phrase) <= has
+
+
+# Templates that an error leads to: those that the failing lines render, or that a message names.
+#
+# Only where template code raised it: else a template that is rendered says nothing.
+
+_ENGINES = re.compile(
+    r"jinja2|django/template|mako/|action_?view|/erb\b|tilt/|haml|slim|twig|blade|illuminate/view"
+    r"|framework/views|handlebars|nunjucks|/ejs/|/pug/|html/template|text/template|razor|mustache",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"(?<![\w.])[\w/@-][\w./@-]{0,150}\.(?:html?|xml|txt|erb|haml|slim|jinja2?|j2|twig|blade\.php"
+    r"|njk|hbs|ejs|pug|mustache|liquid|tmpl|tpl|cshtml|phtml)\b"
+)
+_VIEW = re.compile(r"\bview\(\s*['\"](?P<name>[\w.-]{1,150})['\"]")  # Laravel's: orders.show
+
+
+def named_templates(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
+    """Cut out the templates, around the first line that holds what the message names."""
+    if not _is_of_a_template(case):
+        return ()
+    previews: list[Preview] = []
+    for path, because in _named(case, known):
+        line = _line_of_interest(case, path, known)
+        last = len(text_lines(known.text(path) or ""))
+        start = max(1, line - CALLEE_LINES // 2)
+        place = Place(path=path, line=start, end=min(last, start + CALLEE_LINES - 1))
+        preview = cut(place, known, seen, "flow", because) if last else None
+        if preview and len(previews) < TEMPLATES:
+            mark(preview, seen)
+            previews.append(preview)
+    return tuple(previews)
+
+
+def _is_of_a_template(case: Case) -> bool:
+    paths = (frame.path[-LINE:] for frame in case.trace.frames) if case.trace else ()
+    return "template" in case.leader.error_class.lower() or any(map(_ENGINES.search, paths))
+
+
+def _named(case: Case, known: Lookup) -> Iterator[tuple[str, str]]:
+    """Templates of the tree, with why they are shown."""
+    for name in _NAME.findall(case.leader.message[:MESSAGE]):
+        for path in _existing(name, known):
+            yield path, "the message names it"
+    for frame in frames_of(case):
+        text = known.text(frame.repo_path) or ""
+        lines = text_lines(text)
+        for step in value_flow(frame.repo_path, text, frame.line or 0):
+            rows = "\n".join(row[:LINE] for row in lines[step.line - 1 : step.end])
+            views = (f"{name.replace('.', '/')}.blade.php" for name in _VIEW.findall(rows))
+            for name in (*_NAME.findall(rows), *views):
+                for path in _existing(name, known):
+                    yield path, f"{frame.repo_path.rpartition('/')[2]}:{step.line} renders it"
+
+
+def _existing(name: str, known: Lookup) -> tuple[str, ...]:
+    """The file that the longest end of a name leads to."""
+    parts = [part for part in name.split("/") if part]
+    tails = ("/".join(parts[n:]) for n in range(max(0, len(parts) - 6), len(parts)))
+    found = (known.index.ending(tail) for tail in tails)
+    return next((paths[:1] for paths in found if paths), ())
+
+
+def _line_of_interest(case: Case, path: str, known: Lookup) -> int:
+    message = case.leader.message[:MESSAGE]
+    symptom = symptom_of(case.leader.error_class, message)
+    names = [name for name in (symptom.name, *names_in_message(case)) if name]
+    rows = enumerate(text_lines(known.text(path) or ""), start=1)
+    return next((n for n, row in rows if any(name in row for name in names)), 1)
+
+
+# A frame's line at the commit, with what is needed to tell whether it can have failed there.
+
+Read = Callable[[str], str | None]
+Search = Callable[[str], tuple[SearchHit, ...]]
+
+
+class FailingPlace(NamedTuple):
+    """One in-app frame and its file."""
+
+    frame: Frame
+    text: str
+    rows: tuple[str, ...]
+    language: Language
+    symptom: Symptom | None  # only where the root error was raised by this very line
+    loading: frozenset[str]  # files that were being loaded when it failed
+    shares_line: bool  # with another frame: of a native function, which has no line of its own
+    read: Read
+    search: Search
+
+    @property
+    def path(self) -> str:
+        """The file in the repository."""
+        return self.frame.repo_path
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return self.frame.line or 0
+
+    @property
+    def row(self) -> str:
+        """What stands there; empty where the file is shorter."""
+        return self.rows[self.line - 1] if 0 < self.line <= len(self.rows) else ""
+
+    @property
+    def name(self) -> str:
+        """`path:line`."""
+        return f"{self.path}:{self.line}"
+
+    def around(self, distance: int) -> str:
+        """The lines up to `distance` above and below."""
+        return "\n".join(self.rows[max(0, self.line - 1 - distance) : self.line + distance])
+
+
+class FailingPlaces:
+    """The places of a case's own frames, innermost first; files are read when asked for."""
+
+    def __init__(self, case: Case, read: Read, search: Search, most: int) -> None:
+        """Look at no more than the innermost `most` frames."""
+        self._case, self._read, self._search = case, read, search
+        trace = case.trace
+        frames = trace.in_app if trace else ()
+        own = tuple(dict.fromkeys(f for f in frames if f.repo_path and f.line))
+        self.frames = own[:most]
+
+    @cached_property
+    def _raising(self) -> Frame | None:
+        trace = self._case.trace
+        return next(iter(trace.root.frames), None) if trace else None
+
+    @cached_property
+    def _symptom(self) -> Symptom:
+        trace, leader = self._case.trace, self._case.leader
+        root = trace.root if trace else None
+        if root and root.error_class:
+            return symptom_of(root.error_class, root.message)
+        return symptom_of(leader.error_class, leader.message)
+
+    @cached_property
+    def _loading(self) -> frozenset[str]:
+        trace = self._case.trace
+        frames = trace.frames if trace else ()
+        top_level = ("<module>", "<main>", "<top (required)>", "{main}", "Object.<anonymous>", "")
+        return frozenset(f.repo_path or f.path for f in frames if f.function in top_level)
+
+    def of(self, frame: Frame) -> FailingPlace | None:
+        """Read a frame's file; None where there is none."""
+        text = self._read(frame.repo_path)
+        if text is None:
+            return None
+        language = self._case.trace.language if self._case.trace else ""
+        return FailingPlace(
+            frame=frame,
+            text=text,
+            rows=lines_of(text),
+            language=language_of(frame.repo_path, language),
+            symptom=self._symptom if frame == self._raising else None,
+            loading=self._loading,
+            shares_line=any(
+                (one.path, one.line) == (frame.path, frame.line) and one.function != frame.function
+                for one in self._case.trace.frames
+            )
+            if self._case.trace
+            else False,
+            read=self._read,
+            search=self._search,
+        )
+
+    def all(self) -> Iterator[FailingPlace]:
+        """Every place that can be read."""
+        return (place for frame in self.frames if (place := self.of(frame)))

@@ -7,7 +7,7 @@ found.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from nightwatch_core.code.grammars import has_grammar
+from nightwatch_core.code.languages import has_grammar
 from nightwatch_core.code.limits import STEP_NEAR
 from nightwatch_core.models.analysis import Analysis
 

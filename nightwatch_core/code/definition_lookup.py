@@ -29,7 +29,7 @@ from nightwatch_core.code.limits import (
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.value import Value
-from nightwatch_core.traces.path_index import PathIndex, is_vendored
+from nightwatch_core.traces.placing import PathIndex, is_vendored
 
 _BASES = re.compile(
     r"class\s+\w+\s*(?:\((?P<python>[^)\n]{1,200})\)|<\s*(?P<ruby>[\w:]{1,100})"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code.edits import Applied
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.privacy.masks import holds_mask
+from nightwatch_core.privacy.key_values import holds_mask
 
 Read = Callable[[str], str | None]
 

@@ -6,9 +6,9 @@ from itertools import chain, product
 
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.limits import IMPORT_LINES, LINE
-from nightwatch_core.code.line_reading import uses
+from nightwatch_core.code.syntax import uses
 from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.placing import PathIndex
 
 _IMPORTS = re.compile(r"\s{0,20}(?:import|from|require|use|using|export|const|let|var)\b")
 _MODULE = re.compile(r"[\w@.\\/-]{3,200}")

@@ -14,13 +14,11 @@ from nightwatch_core.code.limits import (
     TRANSACTIONS,
 )
 from nightwatch_core.code.transaction_files import GUESSES, clue_of
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.models.trace import Frame, Trace
-from nightwatch_core.text.error_classes import words
 from nightwatch_core.text.transactions import endpoint
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import Placement, by_tail, plain
+from nightwatch_core.text.words import words_error_classes as words
+from nightwatch_core.traces.placing import PathIndex, Placement, by_tail, plain
 
 _DECAY = 0.75  # a frame further out counts this much of the one inside it
 _AGAIN = 0.15  # share of a file's lesser frames that is added to its best one
@@ -66,7 +64,7 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
     In-app frames are ranked; where no frame is in-app, all are. Paths are repository paths where
     they are known.
 
-    >>> from nightwatch_core.models.trace import ExceptionLink
+    >>> from nightwatch_core.models.errors import ExceptionLink
     >>> frames = (Frame(path="app/checks.py", function="require_stock", in_app=True),
     ...           Frame(path="app/basket.py", function="add", in_app=True))
     >>> trace = Trace(links=(ExceptionLink(error_class="ValueError", frames=frames),))

@@ -5,14 +5,29 @@ import re
 import threading
 import tomllib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 import jinja2
 import tree_sitter
 import yaml
+from tree_sitter import Node
 
-from nightwatch_core.code.grammars import ending_of, has_grammar, parsed
-from nightwatch_core.code.limits import PARSED_FILE, PARSED_YAML, YAML_DEPTH
+from nightwatch_core.code.languages import Language, ending_of, has_grammar, is_readable, parsed
+from nightwatch_core.code.limits import (
+    CACHED_FILES,
+    FLOW_NODES,
+    LONGEST_NAME,
+    NAMED_FILE,
+    NAMED_LINE,
+    PARSED_FILE,
+    PARSED_YAML,
+    QUERY_DEPTH,
+    SHOWN_LINE,
+    STATEMENT_LINES,
+    YAML_DEPTH,
+)
 
 _WARNINGS = threading.Lock()  # catching warnings changes a list that all threads share
 
@@ -127,3 +142,339 @@ def _first_error(root: tree_sitter.Node) -> tree_sitter.Node:
             return node
         waiting.extend(reversed([child for child in node.children if child.has_error]))
     return root
+
+
+# Statements of a file's tree: their rows, what they set, the functions around them.
+#
+# A few kinds of nodes stand for assignments, loops and blocks that are called with each element, in
+# every language that has a grammar. Rows count from 0.
+
+BODIES = frozenset(
+    (
+        *("block", "statement_block", "body_statement", "compound_statement", "do_block", "then"),
+        *("class_body", "declaration_list", "module", "program", "source_file", "statement_list"),
+        *("compilation_unit", "do", "switch_body", "interface_body", "function_body", "enum_body"),
+        *("switch_block", "constructor_body", "else", "elsif", "else_clause", "elif_clause"),
+    )
+)
+FUNCTIONS = re.compile(r"function|method|constructor|accessor|func_literal")
+NAMES = frozenset(
+    (
+        *("identifier", "instance_variable", "class_variable", "global_variable"),
+        *("variable_name", "shorthand_property_identifier"),
+        "shorthand_property_identifier_pattern",
+    )
+)
+MEMBERS = frozenset(
+    (
+        *("attribute", "member_expression", "field_access", "selector_expression", "subscript"),
+        *("member_access_expression", "element_reference", "element_access_expression"),
+        *("subscript_expression", "array_access", "index_expression", "call"),
+    )
+)
+_SETTING = re.compile(
+    r"assignment|named_expression|variable_declarator|declaration$|_spec$|range_clause|as_pattern$"
+    r"|^for$|^for_\w+|^foreach_\w+|^enhanced_for"
+)
+_CALLED = frozenset(("block", "do_block", "arrow_function", "function_expression", "lambda"))
+_WRAPS = frozenset(("arguments", "argument_list", "argument"))
+_CALL = re.compile(r"call|invocation")
+
+
+class Setting(NamedTuple):
+    """Rows, from 0, of a statement that gives names a value."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+
+
+def root_of(path: str, text: str) -> Node | None:
+    """Parse a file; None where no grammar reads it."""
+    rows = text[:NAMED_FILE].split("\n")
+    root = parsed(path, "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows))
+    return root if root is not None and is_readable(root) else None
+
+
+def statement_at(root: Node, row: int) -> Node | None:
+    """Find the statement that a row is part of: the largest node below the body around it."""
+    rows = (
+        one for one in nodes_in(root, row, row) if one.child_count == 0 and one.type != "comment"
+    )
+    node = next((one for one in rows if one.start_point[0] == row), None)
+    while node and node.parent and node.parent.type not in BODIES:
+        is_function = FUNCTIONS.search(node.parent.type) and node.parent.start_point[0] < row
+        if is_function and node.parent.child_by_field_name("body"):
+            break
+        node = node.parent
+    return node
+
+
+def rows_of(node: Node, row: int) -> tuple[int, int]:
+    """Give the rows of a statement without the bodies below it, at most a few around `row`."""
+    start, end = node.start_point[0], node.end_point[0]
+    below = [one.start_point[0] for one in _bodies(node) if one.start_point[0] > row]
+    end = max(row, min([end, *(first - 1 for first in below)]))
+    if end - start >= STATEMENT_LINES:
+        start = max(start, row - STATEMENT_LINES // 2)
+        end = min(end, start + STATEMENT_LINES - 1)
+    return start, end
+
+
+def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
+    """Give the rows of the functions around a row, innermost first; the file's at last."""
+    around = (one for one in nodes_in(root, row, row) if FUNCTIONS.search(one.type))
+    nodes = (root, *(one for one in around if one.child_by_field_name("body")))
+    return tuple((one.start_point[0], one.end_point[0]) for one in reversed(nodes))
+
+
+@lru_cache(maxsize=CACHED_FILES)
+def settings_in(path: str, text: str) -> tuple[Setting, ...]:
+    """List every statement of a file that gives names a value."""
+    root, found = root_of(path, text), []
+    for node in nodes_in(root) if root else ():
+        names = tuple(name for target in targets_of(node) for name in names_of(target))
+        if names:
+            start, end = rows_of(node, node.start_point[0])
+            found.append(Setting(start, end, names))
+    return tuple(found)
+
+
+def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
+    """Walk the nodes that touch some rows, from the outside to the inside, in their order."""
+    waiting, left = [(root, 0)], FLOW_NODES
+    while waiting and left:
+        node, depth = waiting.pop()
+        left -= 1
+        yield node
+        touching = [
+            (one, depth + 1)
+            for one in (node.children if depth < QUERY_DEPTH else ())
+            if one.end_point[0] >= first and one.start_point[0] <= last
+        ]
+        waiting += touching[::-1]
+
+
+def text_of(node: Node) -> str:
+    """Give a node's text; empty where it is long."""
+    if node.end_byte - node.start_byte > LONGEST_NAME:
+        return ""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _bodies(node: Node) -> Iterator[Node]:
+    for child in node.named_children:
+        if child.type in BODIES:
+            yield child
+        else:
+            yield from (one for one in child.named_children if one.type in BODIES)
+
+
+def targets_of(node: Node) -> tuple[Node, ...]:
+    """Give the nodes that hold what a node sets; none where it sets nothing."""
+    if node.type in _CALLED:  # the parameters of a block are set by the call that it is given to
+        caller = node.parent
+        while caller and caller.type in _WRAPS:
+            caller = caller.parent
+        parameters = node.child_by_field_name("parameters")
+        return (parameters,) if parameters and caller and _CALL.search(caller.type) else ()
+    if not _SETTING.search(node.type):
+        return ()
+    fields = (node.child_by_field_name(name) for name in ("left", "name", "alias"))
+    target = next((one for one in fields if one), None)
+    if target is None and node.type == "foreach_statement":  # PHP's has no fields
+        return tuple(one for one in node.named_children[1:] if one.type not in BODIES)
+    return (target,) if target else ()
+
+
+def names_of(target: Node) -> Iterator[str]:
+    """Walk the names and members in a pattern."""
+    if target.end_byte - target.start_byte > NAMED_LINE:
+        return
+    if target.type in NAMES or target.type in MEMBERS:
+        yield text_of(target)
+    elif target.type not in BODIES:
+        for child in target.named_children:
+            yield from names_of(child)
+
+
+# Reads single lines of code, of any language, as far as rules need: no parser, bounded work.
+
+_WORD = re.compile(r"[\w$@?!]")
+
+Lines = Mapping[int, str]
+
+
+def masked(text: str, language: Language) -> str:
+    """Give the line with the insides of strings and comments blanked, as long as before.
+
+    >>> from nightwatch_core.code.languages import PYTHON
+    >>> masked("a['b c'].x  # why", PYTHON)
+    "a['   '].x       "
+    """
+    out, quote, at, text = [], "", 0, text[:SHOWN_LINE]
+    while at < len(text):
+        char = text[at]
+        if quote:
+            escaped = char == "\\" and at + 1 < len(text)
+            out.append("  " if escaped else char if char == quote else " ")
+            quote = "" if char == quote else quote
+            at += 2 if escaped else 1
+            continue
+        if text.startswith(language.comment, at):
+            return "".join(out) + " " * (len(text) - at)
+        quote = char if char in "\"'`" else ""
+        out.append(char)
+        at += 1
+    return "".join(out)
+
+
+def uses(name: str, text: str) -> tuple[int, ...]:
+    """Find where the whole name stands in the text.
+
+    >>> uses("total", "subtotal + total(total_net)")
+    (11,)
+    """
+    pattern = rf"(?<![\w$]){re.escape(name)}(?![\w$])"
+    return tuple(found.start() for found in re.finditer(pattern, text[:SHOWN_LINE]))
+
+
+def receiver_before(text: str, at: int) -> str:
+    """Give the expression that ends before `at`: names, members, calls and subscripts.
+
+    >>> receiver_before("x = shop.basket(1)['a'].total", 23)
+    "shop.basket(1)['a']"
+    """
+    start, depth = at, 0
+    while start > 0:
+        char = text[start - 1]
+        depth += {")": 1, "]": 1, "(": -1, "[": -1}.get(char, 0)
+        if depth < 0 or (depth == 0 and not _belongs(text, start - 1)):
+            break
+        start -= 1
+    return text[start:at].strip().lstrip(".:>-")
+
+
+def _belongs(text: str, at: int) -> bool:
+    """Whether the character can be part of an expression without spaces."""
+    char = text[at]
+    return bool(_WORD.match(char)) or char in ".\\([" or (char in ":>-" and _joins(text, at))
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether the sign at this place belongs to `::` or `->`."""
+    return text[at - 1 : at + 1] in ("::", "->") or text[at : at + 2] in ("::", "->")
+
+
+def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:
+    """Give the expressions whose member `name` the line uses, in order.
+
+    >>> from nightwatch_core.code.languages import RUBY
+    >>> receivers_of("total", "puts order.lines.total + cart&.total", RUBY)
+    ('order.lines', 'cart')
+    """
+    receivers = []
+    for at in uses(name, text):
+        joint = next((j for j in language.member if text[:at].endswith(j)), "")
+        if joint:
+            receivers.append(receiver_before(text, at - len(joint)))
+    return tuple(dict.fromkeys(one for one in receivers if one))
+
+
+def indent(text: str) -> int:
+    """Count the columns before the first character; a tab counts as four.
+
+    >>> indent("    x"), indent("\\tx")
+    (4, 4)
+    """
+    plain = text.expandtabs(4)
+    return len(plain) - len(plain.lstrip())
+
+
+def body_of(lines: Lines, start: int) -> tuple[int, ...]:
+    """Number the lines of the block that starts at `start`, by indentation."""
+    depth, numbers = indent(lines.get(start, "")), [start]
+    number = start + 1
+    while number in lines:
+        text = lines[number]
+        shallow = bool(text.strip()) and indent(text) <= depth
+        if shallow and not text.strip().startswith((")", "]", "{")):
+            break
+        numbers.append(number)
+        number += 1
+    return tuple(numbers)
+
+
+def assignment(name: str, lines: Lines, line: int, top: int) -> tuple[int, str]:
+    """Find the last line above `line` that sets the variable, and the value; else (0, "").
+
+    >>> assignment("a", {1: "a = b(1)", 2: "if a == 2:", 3: "a.c"}, 3, 1)
+    (1, 'b(1)')
+    """
+    sign = re.compile(
+        rf"^\s*(?:(?:const|let|var|final|auto)\s+|[\w<>\[\].?]+\s+)?{re.escape(name)}"
+        r"(?:,\s*\w+)*\s*(?::\s*[^=]{1,80})?(?:=(?![=>~])|:=|\|\|=)\s*(?P<value>.+)$"
+    )
+    for number in range(line - 1, max(top, 1) - 1, -1):
+        match = sign.match(lines.get(number, "")[:SHOWN_LINE])
+        if match:
+            return number, match["value"].strip().removesuffix(";").strip()
+    return 0, ""
+
+
+def called(value: str) -> str:
+    """Name the function whose result the expression is; empty where it is no plain call.
+
+    >>> called("shop.find(id).first()"), called("await load(x)"), called("a + b(c)")
+    ('first', 'load', '')
+    """
+    plain = re.sub(r"^(?:await|new|yield|return)\s+", "", value.strip().rstrip(";"))
+    if not plain.endswith(")"):
+        bare = re.fullmatch(r"(?:[\w@$]+(?:\.|->|::|&\.))*([\w?!]+)", plain[:SHOWN_LINE])
+        return bare[1] if bare else ""
+    depth = 0
+    for at in range(len(plain) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(plain[at], 0)
+        if depth == 0:
+            whole = receiver_before(plain, at)
+            head = re.search(r"([\w?!$]+)$", plain[:at])
+            return head[1] if head and whole == plain[:at] else ""
+    return ""
+
+
+def parameters(lines: Lines, start: int) -> tuple[str, ...]:
+    """Give the parameters of the function that starts at the line, as written, without self.
+
+    >>> parameters({1: "def f(self, a, *, b: int = g(1, 2),", 2: "      c=None):"}, 1)
+    ('a', '*', 'b: int = g(1, 2)', 'c=None')
+    """
+    return tuple(part for part in arguments(lines, start) if part not in ("self", "cls"))
+
+
+def arguments(lines: Lines, start: int, opening: int = 0) -> tuple[str, ...]:
+    """Say what stands between the parentheses that open on this line, split at its own commas.
+
+    `opening` is the column from which the first parenthesis is taken; up to 30 lines are read.
+    """
+    rows = [lines.get(start, "")[opening:SHOWN_LINE]]
+    rows += [lines[n][:SHOWN_LINE] for n in range(start + 1, start + 30) if n in lines]
+    parts, depth, current, quote = [], 0, "", ""
+    for char in " ".join(rows):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "([{":
+            depth += 1
+            if depth == 1:
+                continue
+        elif char in ")]}":
+            depth -= 1
+            if depth <= 0:
+                break
+        if depth == 1 and char == "," and not quote:
+            parts.append(current)
+            current = ""
+        elif depth:
+            current += char
+    return tuple(part.strip() for part in (*parts, current) if part.strip())

@@ -6,21 +6,28 @@ assignments, loops and blocks that are called with each element.
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from itertools import takewhile
+from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code.limits import FLOW_DEPTH, FLOW_READS, FLOW_STEPS, SETS_OF_ONE
-from nightwatch_core.code.statements import (
+from nightwatch_core.code.definitions import ancestors, parameter_names, sets_of
+from nightwatch_core.code.definitions import functions_around_bindings as functions_around
+from nightwatch_core.code.languages import Language
+from nightwatch_core.code.limits import FLOW_DEPTH, FLOW_READS, FLOW_STEPS, QUERY_DEPTH, SETS_OF_ONE
+from nightwatch_core.code.syntax import (
+    BODIES,
     MEMBERS,
     NAMES,
     Setting,
+    names_of,
     nodes_in,
     root_of,
     rows_of,
     scopes_around,
     settings_in,
     statement_at,
+    targets_of,
     text_of,
 )
 
@@ -132,3 +139,543 @@ def _members(root: Node, step: Step) -> tuple[str, ...]:
     nodes = nodes_in(root, step.line - 1, step.end - 1)
     texts = dict.fromkeys(text_of(node) for node in nodes if node.type in MEMBERS)
     return tuple(one for one in texts if one and "(" not in one and "\n" not in one)
+
+
+# What a statement asks of its values: members, elements, calls; of all languages with a grammar.
+#
+# Asking nothing (None, nil, null, undefined) for one of these is what fails; what is asked safely
+# (`?.`, `&.`, `?->`) is no such place.
+
+How = Literal["member", "element", "called"]
+
+# Types of nodes that ask something of a value: fields of the value and of the member's name.
+_ASKS: dict[str, tuple[tuple[str, ...], str]] = {
+    "attribute": (("object",), "attribute"),
+    "member_expression": (("object",), "property"),
+    "selector_expression": (("operand",), "field"),
+    "method_invocation": (("object",), "name"),
+    "field_access": (("object",), "field"),
+    "member_access_expression": (("expression", "object"), "name"),
+    "member_call_expression": (("object",), "name"),
+}
+_ELEMENTS: dict[str, tuple[str, ...]] = {
+    "subscript": ("value",),
+    "element_reference": ("object",),
+    "subscript_expression": ("object",),
+    "index_expression": ("operand",),
+    "array_access": ("array",),
+    "element_access_expression": ("expression",),
+}
+_CALLS = frozenset(("call", "call_expression", "invocation_expression", "new_expression"))
+_CALLING = frozenset(("method_invocation", "member_call_expression", "call"))
+_TYPES = frozenset(("type", "type_annotation", "type_arguments", "type_parameters", "decorator"))
+_WRAPS = frozenset(("parenthesized_expression", "non_null_expression", "postfix_unary_expression"))
+
+
+class Asked(NamedTuple):
+    """A value of which something is asked, and what; `member` is empty for elements and calls."""
+
+    value: Node
+    how: How
+    member: str
+    node: Node
+    is_call: bool  # the member is called
+
+    @property
+    def text(self) -> str:
+        """The value as it is written, in one line."""
+        return written(self.value)
+
+
+def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
+    """List what the statement at a row, from 0, asks of its values, in the order of the code."""
+    statement = statement_at(root, row)
+    if statement is None:
+        return ()
+    start, end = rows_of(statement, row)
+    return tuple(one for one in asked_in(statement) if start <= one.node.end_point[0] <= end)
+
+
+def asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
+    """Walk what a node, and those in it, ask of their values; written types ask nothing."""
+    if node.type in _TYPES or depth > QUERY_DEPTH:
+        return
+    for child in node.children:
+        yield from asked_in(child, depth + 1)
+    own = _asked_by(node)
+    if own:
+        yield own
+
+
+def written(node: Node) -> str:
+    """Give an expression in one line, without brackets and marks around it."""
+    return " ".join(text_of(unwrapped(node)).split())
+
+
+def unwrapped(node: Node) -> Node:
+    """Give the expression in brackets, or marked as never null.
+
+    What is awaited is another value than what it is awaited of.
+    """
+    while node.type in _WRAPS and node.named_child_count == 1:
+        node = node.named_children[0]
+    return node
+
+
+def _asked_by(node: Node) -> Asked | None:
+    if node.child_by_field_name("optional_chain") or _is_safe(node):
+        return None
+    if node.type in _ASKS:
+        fields, name = _ASKS[node.type]
+        return _asked(node, fields, "member", _text(node.child_by_field_name(name)))
+    if node.type == "call" and node.child_by_field_name("receiver"):  # Ruby's
+        return _asked(node, ("receiver",), "member", _text(node.child_by_field_name("method")))
+    if node.type in _ELEMENTS:
+        fields = _ELEMENTS[node.type]
+        first = () if any(map(node.child_by_field_name, fields)) else node.named_children[:1]
+        if first:  # PHP's has no fields
+            return Asked(first[0], "element", "", node, False)
+        return _asked(node, fields, "element", "")
+    if node.type in _CALLS:
+        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        return Asked(function, "called", "", node, True) if function else None
+    if node.type == "unary_expression" and node.children and node.children[0].type == "*":
+        return _asked(node, ("operand",), "element", "")  # Go's
+    return None
+
+
+def _asked(node: Node, fields: tuple[str, ...], how: How, member: str) -> Asked | None:
+    value = next((one for name in fields if (one := node.child_by_field_name(name))), None)
+    if value is None:
+        return None
+    above, is_call = node.parent, node.type in _CALLING
+    if above is not None and above.type in _CALLS:
+        functions = map(above.child_by_field_name, ("function", "constructor"))
+        is_call = is_call or node in tuple(functions)
+    return Asked(value, how, member, node, is_call)
+
+
+def _is_safe(node: Node) -> bool:
+    return any(child.type in ("&.", "?.", "?->") for child in node.children)
+
+
+def _text(node: Node | None) -> str:
+    return text_of(node) if node else ""
+
+
+# Where a function gives nothing (None, nil, null, undefined) to whoever calls it.
+
+_RETURNS = frozenset(("return_statement", "return"))
+_LEAVES = frozenset(("return_statement", "raise_statement", "throw_statement", "return"))
+_PLAIN = frozenset(("expression_statement", "lexical_declaration", "pass_statement", "assignment"))
+_NOTHING = frozenset(("none", "nil", "null", "null_literal", "undefined"))
+_CHOICES = frozenset(("conditional_expression", "ternary_expression", "conditional"))
+_BLOCKS = frozenset(("block", "statement_block"))
+_GENERATES = re.compile(r"yield")
+# Values that are something, whatever they hold; a name or a call may be nothing.
+_SOMETHING = re.compile(
+    r"(?:template_|interpreted_|raw_|encapsed_)?string|int|float|number|integer|decimal|true|false"
+    r"|boolean|list|array|dictionary|hash|object|tuple|set$|.*(?:_literal|comprehension)$|symbol"
+    r"|comparison_|lambda|arrow_function|new_expression|object_creation|composite_literal"
+    r"|simple_symbol|regex"
+)
+
+
+class NoneExit(NamedTuple):
+    """A line, from 1, that ends a function with nothing; `when` is the condition around it.
+
+    `how` is "returns" (it says so), "looks up" (what it returns may be nothing) or "ends" (the
+    function ends there without giving anything).
+    """
+
+    line: int
+    how: str
+    when: str = ""
+
+
+def none_exits(
+    function: Node, language: Language, none: str, position: int = -1
+) -> tuple[NoneExit, ...]:
+    """List the exits of a function that give nothing; of several values, at a position from 0."""
+    body = function.child_by_field_name("body")
+    if body is None or any(_GENERATES.match(one.type) for one in _own(function)):
+        return ()
+    exits = [one for node in _own(function) if (one := _exit(node, language, none, position))]
+    last = _last(body)
+    if language.name == "ruby" and last is not None:
+        exits += _ruby_end(last)
+    is_plain = language.name in ("python", "javascript") and body.type in _BLOCKS
+    if is_plain and none != "null" and not _is_declared(function) and _falls(body):
+        exits.append(NoneExit((last or body).end_point[0] + 1, "ends"))
+    return tuple(sorted(dict.fromkeys(exits)))
+
+
+def are_all_told(function: Node, language: Language, none: str, position: int = -1) -> bool:
+    """Tell whether every other exit surely gives something, so that `none_exits` lists the way."""
+    told = {one.line for one in none_exits(function, language, none, position)}
+    values = [
+        value
+        for node in _own(function)
+        if node.type in _RETURNS and node.is_named and node.start_point[0] + 1 not in told
+        for value in node.named_children[:1]
+    ]
+    body = function.child_by_field_name("body")
+    last = _last(body) if language.name == "ruby" and body is not None else None
+    if last is not None and last.type not in _LEAVES and last.start_point[0] + 1 not in told:
+        values.append(last)
+    return all(_SOMETHING.match(unwrapped(value).type) for value in values)
+
+
+def looks_up(node: Node, language: Language) -> bool:
+    """Tell whether an expression is a lookup, which gives nothing where it finds nothing."""
+    text, inner = text_of(node), node.child_by_field_name("function") or node
+    fields = ("receiver", "object", "operand", "expression")
+    owner = next((one for name in fields if (one := inner.child_by_field_name(name))), None)
+    tail = (
+        text[owner.end_byte - node.start_byte :] if owner is not None and text.isascii() else text
+    )
+    return bool(text) and any(re.match(rf"\s*(?:{language.lookups})", one) for one in (tail, text))
+
+
+def function_at(root: Node, row: int) -> Node | None:
+    """Find the function that begins in a row, from 0."""
+    for node in nodes_in(root, row, row):
+        if node.start_point[0] <= row and node.child_by_field_name("body") is not None:
+            name = node.child_by_field_name("name")
+            begins = (name or node).start_point[0] == row
+            if begins and re.search(r"function|method|constructor", node.type):
+                return node
+        if node.type == "variable_declarator" and node.start_point[0] == row:
+            value = node.child_by_field_name("value")
+            if value is not None and value.child_by_field_name("body") is not None:
+                return value
+    return None
+
+
+def _own(function: Node) -> Iterator[Node]:
+    """The nodes of a function but those of functions inside it."""
+    for node in nodes_in(function):
+        is_own = node != function and next(functions_around(node), None) == function
+        if is_own and not _is_in_block(node, function):
+            yield node
+
+
+def _is_in_block(node: Node, function: Node) -> bool:
+    """Whether a node stands in a lambda: a return there leaves that."""
+    above = node.parent
+    while above is not None and above != function:
+        if re.match(r"lambda|anonymous|closure", above.type):
+            return True
+        above = above.parent
+    return False
+
+
+def _exit(node: Node, language: Language, none: str, position: int) -> NoneExit | None:
+    if node.type not in _RETURNS or not node.is_named:
+        return None
+    value = next((one for one in node.named_children if one.type != "comment"), None)
+    line = node.start_point[0] + 1
+    if value is not None and value.type in ("expression_list", "argument_list"):
+        given = value.named_children
+        value = given[max(position, 0)] if len(given) > max(position, 0) else None
+        if value is None:
+            return None
+    elif position >= 0:
+        return None
+    if value is None:
+        is_said = none != "null" and language.name in ("python", "javascript", "ruby")
+        return NoneExit(line, "returns", _condition(node)) if is_said else None
+    value = unwrapped(value)
+    if _is_nothing(value, none):
+        return NoneExit(line, "returns", _condition(node))
+    if value.type in _CHOICES and any(_is_nothing(one, none) for one in value.named_children[1:]):
+        return NoneExit(line, "returns", "")
+    if position < 0 and looks_up(value, language):
+        return NoneExit(line, "looks up", _condition(node))
+    return None
+
+
+def _is_nothing(node: Node, none: str) -> bool:
+    if none in ("null", "undefined") and node.type in ("null", "undefined"):
+        return node.type == none or text_of(node) == none
+    return node.type in _NOTHING or (text_of(node) == none)
+
+
+def _condition(node: Node) -> str:
+    """The condition of the branch that a statement stands in; empty where it is another one."""
+    child, above = node, node.parent
+    while above is not None and above.child_by_field_name("condition") is None:
+        if re.search(r"else|except|catch|rescue|function|method|case", above.type):
+            return ""
+        child, above = above, above.parent
+    if above is None or not above.type.startswith(("if", "elif", "unless")):
+        return ""
+    taken = above.child_by_field_name("consequence") or above.child_by_field_name("body")
+    if taken is None or not taken.start_byte <= child.start_byte < taken.end_byte:
+        return ""
+    text = " ".join(text_of(above.child_by_field_name("condition") or above).split())
+    text = text[1:-1] if text.startswith("(") and text.endswith(")") else text
+    return f"unless {text}" if above.type.startswith("unless") and text else text
+
+
+def _last(body: Node) -> Node | None:
+    rows = [one for one in body.named_children if one.type not in ("comment", "rescue", "ensure")]
+    return rows[-1] if rows else None
+
+
+def _ruby_end(last: Node) -> list[NoneExit]:
+    """What a Ruby method gives at its end, where that says nothing."""
+    if last.type == "nil":
+        return [NoneExit(last.start_point[0] + 1, "returns")]
+    if last.type in ("if", "unless") and last.child_by_field_name("alternative") is None:
+        condition = text_of(last.child_by_field_name("condition") or last)
+        word = "unless" if last.type == "if" else "where"
+        return [NoneExit(last.start_point[0] + 1, "ends", f"{word} `{condition}`")]
+    return []
+
+
+def _is_declared(function: Node) -> bool:
+    """Whether a function is only declared: a stub, or abstract."""
+    return bool(re.search(r"signature|abstract", function.type)) or "NotImplemented" in text_of(
+        function
+    )
+
+
+def _falls(body: Node) -> bool:
+    """Whether a body surely has a way to its end, where it gives nothing."""
+    last = _last(body)
+    if last is None or last.type in _LEAVES:
+        return False
+    if last.type == "if_statement":
+        branches = [one for one in last.named_children if one.type.startswith(("else", "elif"))]
+        taken = last.child_by_field_name("consequence")
+        has_else = any(one.type.startswith("else") for one in branches)
+        bodies = [one.child_by_field_name("body") or _last(one) for one in branches]
+        ends = [one for one in (taken, *bodies) if one is not None]
+        return not has_else or any(_falls(one) for one in ends if one.type.endswith("block"))
+    return last.type in _PLAIN or last.type in ("for_statement", "for_in_statement")
+
+
+# Code that asks whether a value is nothing, and uses it where the answer was yes.
+
+_NULL = r"(?:null|nil|None|undefined)"
+
+
+def own_guard(node: Node) -> int:
+    """Find the line, from 1, of an `if` that is true where the value is nothing, around its use.
+
+    0 where there is none, or where something may set the value between.
+    """
+    name, child, above = written(node), node, node.parent
+    while above is not None:
+        condition = above.child_by_field_name("condition")
+        taken = above.child_by_field_name("consequence") or above.child_by_field_name("body")
+        is_inside = taken is not None and taken.start_byte <= child.start_byte < taken.end_byte
+        is_if = condition is not None and is_inside and above.type.startswith(("if", "elif"))
+        if is_if and condition and _asks(" ".join(text_of(condition).split()), name):
+            return 0 if _is_set(name, above, node) else condition.start_point[0] + 1
+        child, above = above, above.parent
+    return 0
+
+
+def _asks(condition: str, name: str) -> bool:
+    """Whether the whole condition is true only where the value is nothing."""
+    own = re.escape(name)
+    plain = condition[1:-1].strip() if condition.startswith("(") else condition
+    return bool(
+        re.fullmatch(
+            rf"{own} (?:is|===?) {_NULL}|{_NULL} ===? {own}|{own}\.nil\?|is_null\({own}\)",
+            plain,
+        )
+    )
+
+
+def _is_set(name: str, guard: Node, node: Node) -> bool:
+    function = next(functions_around(node), None)
+    sets = sets_of(function, name) if function is not None else ()
+    return any(guard.start_byte < one.start_byte < node.start_byte for one in sets)
+
+
+# Which statement gave a name its value at a place: the only one that can have, or none.
+#
+# A name that may have got its value in several statements, or in none that is surely run before, is
+# not told. Names are looked up in the innermost function, then in those around it.
+
+_LOOPS = re.compile(r"(?:for|while|until|do|enhanced_for|foreach)(?:_statement)?$|for_in_")
+# Parts of a statement that may not be run, or not to their end, where the statement is run.
+_MAYBE = re.compile(
+    r"(?:if|unless|conditional|ternary|switch|match|case|try|begin|rescue|while|until|for|foreach"
+    r"|enhanced_for|select_statement|boolean_operator|elif|else|except|catch|lambda|arrow_function|do_block"
+    r"|func_literal|anonymous|closure|function_de|function_ex|generator|method_de|method$|class"
+    r"|singleton_method|block$|list_comprehension|dictionary_comprehension|set_comprehension"
+    r"|expression_switch|type_switch|with_statement|synchronized|using|go_statement"
+    r"|local_function|communication_case)"
+)
+_CLOSURES = re.compile(r"lambda|block$|do_block|comprehension|generator_expression")
+_EITHER = frozenset(("&&", "||", "??", "and", "or", "?", "&.", "?.", "||=", "&&="))
+_CONDITIONS = re.compile(
+    r"(?:if|unless|elif|while|until|ternary|conditional|switch|match|case|boolean_op|binary"
+    r"|logical|comparison|assert|try|rescue)"
+)
+
+Kind = Literal["assigned", "parameter"]
+
+
+class Origin(NamedTuple):
+    """How a name got its value: the statement and what stands at its right; or the function.
+
+    `position` is -1 where the name gets all of the value; else it counts from 0 among the names.
+    """
+
+    kind: Kind
+    node: Node
+    value: Node | None = None
+    position: int = -1
+
+
+def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
+    """Find what gave the name its value where `at` uses it; None where that is not certain."""
+    if _is_bound_inside(name, at):
+        return None
+    for function in (*functions_around(at), root):
+        sets = tuple(one for one in sets_of(function, name) if not _is_after(one, at))
+        if name in parameter_names(function):
+            return None if sets else Origin("parameter", function)
+        if sets:
+            return _reaching(name, sets, function, at)
+    return None
+
+
+def _is_after(sets: Node, at: Node) -> bool:
+    """Whether a plain assignment gives its value only after the place is reached: `x = x.y`."""
+    if any(_LOOPS.match(one.type) for one in ancestors(at)):
+        return False
+    value = sets.child_by_field_name("right") or sets.child_by_field_name("value")
+    is_inside = value is not None and value.start_byte <= at.start_byte < value.end_byte
+    is_plain = "assignment" in sets.type or "declarator" in sets.type
+    return is_plain and (is_inside or sets.start_byte > at.end_byte)
+
+
+def asked_before(at: Node, name: str) -> Iterator[Asked]:
+    """Walk what is asked of the bare name in statements that were surely run to their end before.
+
+    Only where nothing sets the name between the function's beginning and `at`.
+    """
+    function = next(functions_around(at), None)
+    if function is None or any(one.start_byte < at.start_byte for one in sets_of(function, name)):
+        return
+    for statement in statements_before(at, function):
+        yield from (one for one in asked_in(statement) if _is_sure(one, statement, name))
+
+
+def statements_before(at: Node, function: Node) -> Iterator[Node]:
+    """Walk the statements of the function that are surely run before the one of `at`."""
+    node = at
+    while node.parent is not None and node != function:
+        if node.parent.type in BODIES:
+            for child in node.parent.named_children:
+                if child.end_byte <= node.start_byte and not _MAYBE.match(child.type):
+                    yield child
+        node = node.parent
+
+
+def is_tested(name: str, after: Node, at: Node) -> bool:
+    """Tell whether a condition between two places, or around the second, speaks of the name."""
+    function = next(functions_around(at), None)
+    conditions = (
+        node
+        for node in nodes_in(function or _root(at))
+        if _CONDITIONS.match(node.type) and after.end_byte <= node.start_byte <= at.start_byte
+    )
+    return any(
+        text_of(one) == name and one.end_byte <= at.start_byte
+        for node in conditions
+        for one in nodes_in(node)
+        if one.child_count == 0 or one.type == "variable_name"
+    )
+
+
+def _is_sure(asked: Asked, statement: Node, name: str) -> bool:
+    if written(asked.value) != name:
+        return False
+    inside = takewhile(lambda one: one != statement, ancestors(asked.node))
+    around = (*inside, statement) if asked.node != statement else ()
+    return not any(
+        (_MAYBE.match(one.type) and one != statement)
+        or any(child.type in _EITHER for child in one.children)
+        for one in around
+    )
+
+
+def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Origin | None:
+    """The last statement that surely ran, where nothing else may have set the name since."""
+    inner = next(functions_around(at), None)
+    if len(sets) > 1 and inner is not None and function != inner:
+        return None  # whoever called this may have come after any of them
+    around = tuple(ancestors(at))
+    sure = [one for one in sets if one.end_byte <= at.start_byte and _body(one) in around]
+    if not sure:
+        return None
+    last = max(sure, key=lambda one: one.start_byte)
+    loops = [
+        (one.start_byte, one.end_byte)
+        for one in around
+        if _LOOPS.match(one.type) and one.start_byte > last.start_byte
+    ]
+    for one in sets:
+        is_between = last.start_byte < one.start_byte < at.start_byte
+        if one != last and (is_between or any(a <= one.start_byte < b for a, b in loops)):
+            return None
+    return _origin(last, name)
+
+
+def _is_bound_inside(name: str, at: Node) -> bool:
+    """Whether a block or a lambda around the place, in its function, has the name for itself."""
+    function = next(functions_around(at), None)
+    inside = takewhile(lambda one: one != function, ancestors(at))
+    return any(
+        name in parameter_names(one) or any(name in names_of(t) for t in _elements(one))
+        for one in inside
+        if _CLOSURES.search(one.type)
+    )
+
+
+def _elements(node: Node) -> Iterator[Node]:
+    """What a comprehension sets in turn."""
+    for child in node.named_children:
+        if child.type == "for_in_clause":
+            yield from targets_of(child)
+
+
+def _root(node: Node) -> Node:
+    return next((one for one in ancestors(node) if one.parent is None), node)
+
+
+def _body(node: Node) -> Node | None:
+    """The body that a setting statement is part of, where it is run whenever the body is."""
+    for above in ancestors(node):
+        if above.type in BODIES:
+            return above
+        if _MAYBE.match(above.type) or _LOOPS.match(above.type):
+            return None
+    return None
+
+
+def _origin(node: Node, name: str) -> Origin | None:
+    value = node.child_by_field_name("right") or node.child_by_field_name("value")
+    target = node.child_by_field_name("left") or node.child_by_field_name("name")
+    if value is None and node.type == "variable_declarator" and node.named_child_count > 1:
+        value = node.named_children[-1]  # C#'s has no field
+    plain = re.search(r"assignment|declarator|named_expression|declaration|_spec$", node.type)
+    changed = re.match(r"augmented|operator|for|range", node.type)
+    if value is None or target is None or not plain or changed:
+        return None
+    operator = node.child_by_field_name("operator")
+    if operator is not None and text_of(operator) not in ("=", ":="):
+        return None
+    if value.type == "expression_list" and value.named_child_count == 1:
+        value = value.named_children[0]
+    if target.type == "expression_list" and target.named_child_count == 1:
+        target = target.named_children[0]
+    is_whole = text_of(target) == name
+    return Origin("assigned", node, value, -1 if is_whole else [*names_of(target)].index(name))

@@ -5,8 +5,7 @@ import json
 import re
 
 from nightwatch_core.text.former_templates import former_message_template
-from nightwatch_core.text.message_templates import message_template
-from nightwatch_core.text.transaction_templates import transaction_template
+from nightwatch_core.text.templates import message_template, transaction_template
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,32}|(?<=\$\$Lambda)[$/\w]{1,80}")
 

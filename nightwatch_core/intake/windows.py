@@ -5,7 +5,7 @@ import re
 from datetime import datetime, timedelta
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import NightRecord
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.limits import STATEMENTS
+from nightwatch_core.learnings.library import STATEMENTS
 from nightwatch_core.text.escaping import line
 
 SECTION = "Learnings"

@@ -8,13 +8,12 @@ through the plans of a night, and changes no other path.
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.offers import list_entry
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.promotion import LearningOffer
-from nightwatch_core.models.proposal import DraftPull, FileChange
-from nightwatch_core.publish.candidates import effect_key
+from nightwatch_core.models.proposals import DraftPull, FileChange, LearningOffer
+from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import marker
 from nightwatch_core.text.escaping import line, title
-from nightwatch_core.text.units import plural
+from nightwatch_core.text.plain_text import plural
 
 PATH = "CLAUDE.md"
 FINGERPRINT = "promotion"  # of no error

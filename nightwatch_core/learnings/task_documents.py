@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.limits import LIST_ITEM, LIST_ITEMS, SECTION
-from nightwatch_core.memory.notes.note_layout import normalised, rendered
-from nightwatch_core.memory.notes.note_reader import notes_in
+from nightwatch_core.learnings.library import LIST_ITEM, LIST_ITEMS, SECTION
+from nightwatch_core.memory.note_reader import normalised, notes_in, rendered
 from nightwatch_core.models.knowledge import Notes, TaskFile, TaskSection
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.yaml_lists import with_items as with_list
+from nightwatch_core.text.frontmatter import with_items as with_list
 
 _SCALAR = (str, int, float)
 SECTIONS = ("research", "plan", "implementation", "ship")

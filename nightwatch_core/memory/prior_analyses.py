@@ -1,18 +1,17 @@
 """What earlier nights say about tonight's cases: still explained, or to be looked into again."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nightwatch_core.code.edit_grounds import grounds_of
-from nightwatch_core.code.edit_rules import judged, reasons
-from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.code.file_diffs import file_diffs
-from nightwatch_core.code.handover import completed
-from nightwatch_core.code.verdict import looked_up, scored
-from nightwatch_core.memory.lessons.body import summary
-from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
-from nightwatch_core.memory.recall.seed_score import SAME_BY_ALIAS, is_same_error, names, recall
+from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.code.edits import fix_digest, grounds_of, judged, reasons
+from nightwatch_core.code.verdict import completed, looked_up, scored
+from nightwatch_core.memory.lesson_text import summary
+from nightwatch_core.memory.occurrences import waits_for, why_weak
+from nightwatch_core.memory.outcomes import why_no_news
+from nightwatch_core.memory.recall import SAME_BY_ALIAS, is_same_error, recall
+from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.memory.reuse import (
     CaseTonight,
     Doubt,
@@ -24,13 +23,18 @@ from nightwatch_core.memory.reuse import (
     wants_fix_alone,
     why_unsound,
 )
-from nightwatch_core.memory.unsettled import waits_for, why_weak
-from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.analysis import FELL_BACK, Analysis, Failure
+from nightwatch_core.models.assignment import (
+    Assignment,
+    UnansweredAssignment,
+    UnexplainedCase,
+    WaveResult,
+)
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match, PriorAnalysis
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.text.plain_text import digest
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import digest, plural
 
 ReadLesson = Callable[[str], Lesson | None]
 Similar = Callable[[Case], tuple[tuple[IndexEntry, Match], ...]]
@@ -178,3 +182,62 @@ def _is_proved(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> bool:
 
 def _digests_of(code: CodeReader) -> Callable[[str], str]:
     return cache(lambda path: digest(code.read_file(path)))
+
+
+# What the rules answer where the model could not be reached, or paid, told apart from its own.
+
+STANDS_IN = ("unreachable", "budget gone")  # endings after which the rules are asked
+_NEXT = "{said}, because: {why}. Analyse this error again once the model can be asked."
+
+
+def unanswered_assignments(
+    wave: WaveResult, asked: Sequence[Assignment]
+) -> tuple[UnansweredAssignment, ...]:
+    """The assignments of a wave whose model was away, with what it took to find out."""
+    away = {one.case.fingerprint: one for one in wave.failures if one.ending.kind in STANDS_IN}
+    return tuple(
+        UnansweredAssignment(assignment=one, failure=away[one.case.fingerprint])
+        for one in asked
+        if one.case.fingerprint in away
+    )
+
+
+def mark_fallback(analysis: Analysis, failure: Failure) -> Analysis:
+    """The stand-in's analysis, which says that it is one and why, and what the model had used."""
+    why = line(failure.reason, 300).rstrip(".")
+    step = _NEXT.format(said=FELL_BACK.capitalize(), why=why)
+    update = {
+        "by_fallback": True,
+        "tags": (FELL_BACK, *analysis.tags),
+        "next_steps": (step, *analysis.next_steps),
+        "usage": failure.usage + analysis.usage,
+    }
+    return analysis.model_copy(update=update)
+
+
+def is_fallback(analysis: Analysis) -> bool:
+    """Whether the rules answered for a model that was away."""
+    return analysis.by_fallback
+
+
+def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:
+    """Analyses worth a lesson: what rules answered must not keep the model from the case."""
+    return tuple(one for one in analyses if not is_fallback(one))
+
+
+def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
+    """The wave, its failures replaced by what was answered instead."""
+    answered = {one.fingerprint for one in instead.analyses}
+    left = tuple(one for one in wave.failures if one.case.fingerprint not in answered)
+    stopped = wave.stopped or instead.stopped
+    return WaveResult(analyses=(*wave.analyses, *instead.analyses), failures=left, stopped=stopped)
+
+
+def fallback_summary(analyses: Iterable[Analysis]) -> str:
+    """A sentence for the report where the rules answered; empty where they did not."""
+    stood = [one for one in analyses if is_fallback(one)]
+    if not stood:
+        return ""
+    why = stood[0].next_steps[0] if stood[0].next_steps else ""
+    times = plural(len(stood), "analysis", "analyses")
+    return f"the model was away for {times}: {why}"

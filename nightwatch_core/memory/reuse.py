@@ -4,30 +4,26 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
-from nightwatch_core.memory.lessons.file_names import file_name
+from nightwatch_core.memory.lesson_text import file_name
 from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.memory.outcomes.rates import is_spike
-from nightwatch_core.memory.outcomes.tracker_outcomes import (
-    REOPENED,
-    is_only_rejected,
-    open_trouble,
-)
-from nightwatch_core.memory.sightings import night_date, plausible
-from nightwatch_core.memory.unsettled import (
+from nightwatch_core.memory.occurrences import (
     has_changed,
     is_due,
+    night_date,
     nights_before,
+    plausible,
     why_unsettled,
     why_weak,
 )
+from nightwatch_core.memory.outcomes import REOPENED, is_only_rejected, open_trouble
+from nightwatch_core.memory.rates import is_spike
 from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.answer import Evidence, Handover, Learning
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OccurrenceCount
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.knowledge import FAILED, TURNED_DOWN, Lesson, OccurrenceCount
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.units import ordinal
+from nightwatch_core.text.plain_text import ordinal
 
 
 class CaseTonight(Value):

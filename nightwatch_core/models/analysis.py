@@ -1,5 +1,6 @@
 """Words for what we believe about a case."""
 
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import model_validator
@@ -11,14 +12,45 @@ from nightwatch_core.models.answer import (
     Handover,
     Hypothesis,
     Learning,
+    Usage,
 )
-from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Suspect
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.gate import GateResult
-from nightwatch_core.models.pulls import Overlap
-from nightwatch_core.models.run_context import HandedFact
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Overlap, Suspect
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.proposals import GateResult
 from nightwatch_core.models.value import Value
+
+# Words for what one error of a night tells about others.
+
+# A name or a file that was replaced, a module, table or setting that is not there, a neighbour that
+# does not answer, and where the cause of another error lies.
+FactKind = Literal[
+    "renamed", "moved", "missing module", "not migrated", "not configured", "unreachable", "cause"
+]
+
+
+class RunFact(Value):
+    """What code drew from errors of this night: one sentence of ours that says where it stands.
+
+    No prose of a model or of a record is in it, only names, places and lines that were looked up.
+    """
+
+    kind: FactKind
+    text: str  # at most 200 characters
+    names: tuple[str, ...] = ()  # what it is about
+    paths: tuple[str, ...] = ()  # files it is about, the place of its evidence first
+    line: int = 0  # of the evidence; 0: not one line
+    changes: tuple[str, ...] = ()  # commits and "#12" that brought it
+    sources: tuple[str, ...] = ()  # fingerprints of the cases it was drawn from
+    at: datetime | None = None  # when that began
+
+
+class HandedFact(Value):
+    """A fact that another error was told, and what came of it."""
+
+    text: str
+    because: str = ""  # why it was told
+    used: str = ""  # how the finding used it; empty: it did not
+
 
 FELL_BACK = "answered by the rules model"  # tag of an answer whose model could not be reached
 

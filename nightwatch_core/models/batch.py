@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import Conversation
-from nightwatch_core.models.error import ErrorGroup
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.value import Value
 
 Severity = Literal["critical", "high", "medium", "low"]

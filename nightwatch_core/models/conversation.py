@@ -5,11 +5,94 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.code import Blame, CommitDiff, FolderEntry, LoggedCommit, SearchHit
+from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.tool_values import ToolValue
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
+
+# Words for what tools show of the code and its history, for code that reads their answers.
+
+
+class LinesRead(Value):
+    """Lines of a file by number, only those that are shown whole, and how many the file has."""
+
+    path: str
+    total: int
+    lines: dict[int, str] = {}
+
+
+class HitsFound(Value):
+    """Lines that hold a text; `complete` where no other line does."""
+
+    hits: tuple[SearchHit, ...] = ()
+    complete: bool = True
+
+
+class PathsFound(Value):
+    """Paths of files, sorted as they are shown."""
+
+    paths: tuple[str, ...] = ()
+
+
+class EntriesListed(Value):
+    """What is in a folder."""
+
+    entries: tuple[FolderEntry, ...] = ()
+
+
+class TracesShown(Value):
+    """Traces of the error, newest first."""
+
+    traces: tuple[Trace, ...] = ()
+
+
+class NothingThere(Value):
+    """No file or folder has the path that was asked for; `near` are those like it."""
+
+    near: tuple[str, ...] = ()
+
+
+class LinesBlamed(Value):
+    """Who last wrote lines of a file."""
+
+    blames: tuple[Blame, ...] = ()
+
+
+class DefinitionPlace(Value):
+    """Where a name is defined; `owner` is what stands around it, `end` its last line."""
+
+    path: str
+    start: int
+    end: int
+    name: str
+    owner: str = ""
+
+
+class DefinitionsFound(Value):
+    """Every place that defines a name, in the order they are shown."""
+
+    places: tuple[DefinitionPlace, ...] = ()
+
+
+class CommitsShown(Value):
+    """Commits of a history, newest first, or the one that was asked for with its changes."""
+
+    commits: tuple[LoggedCommit, ...] = ()
+    diff: CommitDiff | None = None
+
+
+ToolValue = (
+    LinesRead
+    | HitsFound
+    | PathsFound
+    | EntriesListed
+    | TracesShown
+    | NothingThere
+    | LinesBlamed
+    | DefinitionsFound
+    | CommitsShown
+)
 
 Effort = Literal["low", "medium", "high"]
 
@@ -166,3 +249,59 @@ class Transcript(Value):
     fingerprint: str
     entries: tuple[TranscriptEntry, ...]
     unread: int = 0  # lines that could not be read
+
+
+# Words for who leads an analysis.
+
+ChosenBy = Literal["rules", "run", "agent", "setting", "tier", "nobody"]
+READING = (
+    *("read_file", "search_code", "read_symbol", "find_files", "list_directory"),
+    *("get_error_traces", "blame", "show_commit", "history", "find_tests", "read_library"),
+)
+TOOLS = (*READING, "run_test", "run_snippet")  # what runs is off where it is not listed
+
+
+class AgentSpec(Value):
+    """An agent file with what its bases give. None means "as the options or tiers say"."""
+
+    name: str
+    description: str = ""
+    prompt: str  # the bases' first, then its own, then the worked examples
+    extends: str = ""  # the agent it takes prompt and unset fields from
+    languages: tuple[str, ...] = ()  # traces of these languages choose this agent
+    model: str | None = None
+    effort: Effort | None = None
+    thinking_budget: int | None = None  # tokens; for models that want a number
+    max_iterations: int | None = None
+    max_tokens: int | None = None
+    tools: tuple[str, ...] = READING
+    examples: tuple[str, ...] = ()
+    digest: str = ""  # of the file and its bases: part of every cache key
+
+
+class Agents(Value):
+    """Every agent that can be read, and what is wrong with the others."""
+
+    specs: tuple[AgentSpec, ...] = ()
+    broken: tuple["BrokenAgent", ...] = ()
+    complaints: tuple[str, ...] = ()  # for the report: broken files, and what is odd in others
+
+
+class BrokenAgent(Value):
+    """An agent file that cannot be used; `languages` as far as they could be read."""
+
+    name: str
+    complaint: str  # with file and line
+    languages: tuple[str, ...] = ()
+
+
+class AnalysisPlan(Value):
+    """How one error is analysed, and for each choice who made it."""
+
+    model: str
+    effort: Effort
+    iterations: int  # model turns
+    max_tokens: int  # of one answer
+    thinking_budget: int | None = None  # tokens, for models that want a number; None: by effort
+    because: dict[str, str] = {}  # field to reason: "agents/x.md", "tier complex; ceiling 8"
+    chosen_by: dict[str, ChosenBy] = Field({}, exclude=True)  # field to who; no part of a cache key

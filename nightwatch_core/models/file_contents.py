@@ -1,6 +1,6 @@
 """Words for what files of errors hold, before any night reads them."""
 
-from nightwatch_core.models.error import RejectedRecord, Window
+from nightwatch_core.models.errors import RejectedRecord, Window
 from nightwatch_core.models.value import Value
 
 

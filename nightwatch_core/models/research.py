@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from nightwatch_core.models.analysis import RunFact
 from nightwatch_core.models.code import (
     ChangedFile,
     LoggedCommit,
@@ -11,10 +12,8 @@ from nightwatch_core.models.code import (
     SearchHit,
     Suspect,
 )
-from nightwatch_core.models.error import DroppedGroup
-from nightwatch_core.models.knowledge import FoundLearning, PriorAnalysis
-from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.run_context import RunFact
+from nightwatch_core.models.errors import DroppedGroup
+from nightwatch_core.models.knowledge import FoundLearning, Pattern, PriorAnalysis
 from nightwatch_core.models.value import Value
 
 

@@ -3,7 +3,11 @@
 Rules over one case belong to `analysis` and `rules`; lessons themselves to `memory`.
 """
 
-from nightwatch_core.patterns.detection import detect, merge_pattern, patterns_for
-from nightwatch_core.patterns.lesson_links import related_to_patterns
+from nightwatch_core.patterns.detection import (
+    detect,
+    merge_pattern,
+    patterns_for,
+    related_to_patterns,
+)
 
 __all__ = ["detect", "merge_pattern", "patterns_for", "related_to_patterns"]

@@ -1,19 +1,562 @@
 """PATTERN_RULES in their order, what they find together, and which patterns a case belongs to."""
 
-from collections.abc import Callable, Iterable
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from itertools import combinations
+from typing import NamedTuple, TypeVar
 
-from nightwatch_core.memory.recall.seed_score import names
+from nightwatch_core.code.suspects import proved_change
+from nightwatch_core.memory.limits import LONGEST_TITLE, LONGEST_WORDS, MOST_RELATED_DOCUMENTS
+from nightwatch_core.memory.occurrences import last_seen
+from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.patterns.common_words import GENERIC_CLASSES
-from nightwatch_core.patterns.members import MOST_MEMBERS
-from nightwatch_core.patterns.rules_over_nights import hot_spot, recurring_class
-from nightwatch_core.patterns.rules_tonight import all_transient, same_cause, same_change, same_tags
-from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.knowledge import MERGED, TURNED_DOWN, Lesson, Pattern, RelatedDocument
+from nightwatch_core.patterns.pattern_text import (
+    MOST_MEMBERS,
+    CaseNames,
+    all_occurrences,
+    by_error,
+    count_errors,
+    count_nights,
+    dates_seen,
+    first_places,
+    is_confident,
+    most_frequent,
+    normalised_tags,
+    open_lessons,
+    pattern_of_cases,
+    shared_change,
+    shared_tags,
+    telling_tags,
+)
+from nightwatch_core.text.escaping import line
 from nightwatch_core.text.transactions import endpoint
+from nightwatch_core.text.words import last_segment, stem
+from nightwatch_core.text.words import words_error_classes as words_of_name
+
+# Words of the trade, and classes raised for everything: they say little about a cause.
+
+_TRADE = (
+    "nil null none undefined missing error exception fail failure crash break raise throw return "
+    "call caller check guard value key object field attribute method function code line file "
+    "request response data record entry row table column default optional empty absent blank "
+    "timeout connection retry production deploy test stack trace bug fix handle use user read "
+    "write load find found look lookup know expect assume need exist add set pass come go reach "
+    "service server client database query null-check type string number name path case condition "
+    "old new wrong first second time day once long"
+)
+_RAISED_FOR_EVERYTHING = (
+    "Error Exception Throwable StandardError RuntimeError RuntimeException NoMethodError "
+    "NameError KeyError IndexError RangeError TypeError ValueError AttributeError ArgumentError "
+    "LookupError ReferenceError SyntaxError AssertionError NotImplementedError ZeroDivisionError "
+    "FrozenError NullPointerException IllegalStateException IllegalArgumentException "
+    "ClassCastException IndexOutOfBoundsException ArrayIndexOutOfBoundsException "
+    "UnsupportedOperationException NumberFormatException NoSuchElementException ErrorException "
+    "LogicException errorString wrapError PanicError OSError IOException "
+    "RecordNotFound RecordInvalid StatementInvalid DoesNotExist "
+    "ValidationError HTTPError HttpError HTTPException HttpException HttpErrorResponse "
+    "BaseException SystemException ApplicationException FatalError Fault InternalServerError "
+    "RequestException ResponseError ClientError ServerError ServiceError ApiError APIError "
+    "ApiException UnknownError GenericError UnhandledException InternalError"
+)
+
+TRADE_WORDS = frozenset(_TRADE.split())
+# Classes that a language raises for everything: two of them in two places have nothing in common.
+GENERIC_CLASSES = frozenset(_RAISED_FOR_EVERYTHING.split())
+
+# How alike two causes are told: by the places they rest on, and by the words they choose.
+#
+# Equal words are rare: two analyses tell one cause in their own ways. What stays is what it is
+# about:
+# names in the code, and the rare words around them. Words of the trade (`nil`, `missing`,
+# `timeout`)
+# stand in most causes, so they weigh next to nothing.
+
+LONGEST = 2_000  # characters of a cause that are compared
+MOST_WORDS = 150
+ALIKE = 0.455  # from here on two causes are one
+SAME_LINE, NEAR_LINE, SAME_FILE = 0.25, 0.2, 0.1  # what a shared place adds
+NEAR = 10  # lines
+LEAST = 0.2  # a shared place alone is not enough: many things pass through one line
+# Weights: names in the code, words that the code's names are made of, other words, the trade's.
+NAME, OF_CODE, PLAIN, TRADE = 1.5, 1.0, 0.3, 0.1
+_FEW = 10  # texts that are taken for granted, so that a night of two errors has rare words too
+
+_WORD = re.compile(r"(?<!\w)[^\W\d_]\w*(?:(?:::|[.#_])\w+)*")
+_FILE = re.compile(r"[\w./-]*[\w-]\.[a-z]{1,4}(?::\d+)?(?![\w.(])")
+# A commit or a pull request with its title and author: not what fails, and a rule of its own.
+_CHANGE = re.compile(r"(?:\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|#\d+)(?: \([^()]{0,200}\))?")
+_SIGNS = re.compile(r"::|#")  # a method is named with any of them
+
+
+class CauseTerms(NamedTuple):
+    """A cause as it is compared."""
+
+    spelt: Mapping[str, str]  # stems of the words, and how they were written first
+    named: Mapping[str, str]  # names in the code, in lower case, and how they were written
+    lines: frozenset[tuple[str, int]] = frozenset()  # evidence
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Stems of the words, those of names in the code included."""
+        return frozenset(self.spelt)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names in the code, whole."""
+        return frozenset(self.named)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Files of the evidence."""
+        return frozenset(path for path, _ in self.lines)
+
+
+def cause_terms(text: str, lines: Iterable[tuple[str, int]] = ()) -> CauseTerms:
+    """Take a cause apart.
+
+    >>> terms = cause_terms("`RateTable#fetch` knows no rates for LU in app/rate.rb:3.")
+    >>> sorted(terms.spelt.values()), sorted(terms.names)
+    (['LU', 'Table', 'fetch', 'knows', 'rate'], ['ratetable.fetch'])
+    """
+    text = _CHANGE.sub(" ", text[:LONGEST])
+    files = dict.fromkeys(_file_name(path) for path in _FILE.findall(text))
+    written = [*files, *_WORD.findall(_FILE.sub(" ", text))][:MOST_WORDS]
+    parts = [part for word in written for part in words_of_name(word)]
+    spelt = {root: part for part in reversed(parts) if (root := stem(part))}
+    named = {_SIGNS.sub(".", word.lower()): word for word in written if _is_name(word)}
+    return CauseTerms(spelt, named, frozenset(lines))
+
+
+def _file_name(path: str) -> str:
+    """A file's name without folders, ending and line.
+
+    >>> _file_name("app/models/rate_table.rb:12")
+    'rate_table'
+    """
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _parts(*names: str) -> frozenset[str]:
+    """Stems of the words that names are made of."""
+    return frozenset(stem(part) for name in names for part in words_of_name(name))
+
+
+_STEMS_OF_TRADE = frozenset(map(stem, TRADE_WORDS))
+
+
+class Rarity:
+    """How much a word or name tells, by how few causes hold it."""
+
+    def __init__(self, causes: Sequence[CauseTerms]) -> None:
+        """Count the causes of the night, and of the lessons there are."""
+        self._causes_with: Counter[str] = Counter()
+        self._of_code: set[str] = set()
+        for cause in causes:
+            self._causes_with.update(cause.words)
+            self._causes_with.update(f"name {name}" for name in cause.names)
+            self._of_code.update(_parts(*cause.named.values(), *map(_file_name, cause.files)))
+        self._all = len(causes) + _FEW
+
+    def of_word(self, word: str) -> float:
+        """From 0 to 1."""
+        weight = OF_CODE if word in self._of_code else PLAIN
+        return self._rare(word) * (TRADE if word in _STEMS_OF_TRADE else weight)
+
+    def of_name(self, name: str) -> float:
+        """From 0 to 1.5."""
+        return self._rare(f"name {name}") * NAME
+
+    def mass(self, words: Iterable[str], implied: frozenset[str], names: Iterable[str]) -> float:
+        """What words and names weigh together; those `implied` count as words of the trade."""
+        weights = [TRADE if word in implied else self.of_word(word) for word in words]
+        return math.fsum((*weights, *map(self.of_name, names)))  # the same in whatever order
+
+    def _rare(self, term: str) -> float:
+        return math.log1p(self._all / max(1, self._causes_with[term])) / math.log1p(self._all)
+
+
+def text_similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
+    """How much of what the causes say is said by both, from 0 to 1 (a weighted cosine).
+
+    In causes that lead to one file, the words of the file's name go without saying.
+    """
+    files = frozenset(_file_name(path) for path in one.files & other.files)
+    implied = _parts(*files)
+    dull = frozenset(name.lower() for name in files)
+    masses = [
+        rarity.mass(words, implied, names - dull)
+        for words, names in (
+            (one.words & other.words, one.names & other.names),
+            (one.words, one.names),
+            (other.words, other.names),
+        )
+    ]
+    return masses[0] / math.sqrt(masses[1] * masses[2]) if all(masses) else 0.0
+
+
+def similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
+    """How alike two causes are, from 0 to 1: what they say, and a bonus for a shared place."""
+    text = text_similarity(one, other, rarity)
+    return 0.0 if text < LEAST else min(1.0, text + _shared_place(one, other))
+
+
+def _shared_place(one: CauseTerms, other: CauseTerms) -> float:
+    if one.lines & other.lines:
+        return SAME_LINE
+    near = any(
+        path == same and abs(line - at) <= NEAR
+        for path, line in one.lines
+        for same, at in other.lines
+    )
+    if near:
+        return NEAR_LINE
+    return SAME_FILE if one.files & other.files else 0.0
+
+
+def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) -> tuple[str, ...]:
+    """Find the rarest names and words that all of the causes hold, in alphabetical order."""
+    if not causes:
+        return ()
+    first = causes[0]
+    names = frozenset.intersection(*(one.names for one in causes))
+    words = frozenset.intersection(*(one.words for one in causes)) - _STEMS_OF_TRADE
+    inside = _parts(*(first.named[name] for name in names))
+    weights = {name: rarity.of_name(name) for name in names}
+    weights |= {first.spelt[word].lower(): rarity.of_word(word) for word in words - inside}
+    return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:most]))
+
+
+def group_similar(
+    count: int, similarities: Mapping[tuple[int, int], float], threshold: float = ALIKE
+) -> list[tuple[int, ...]]:
+    """Put numbers below `count` together while the average similarity of two groups is enough.
+
+    By average, not by the nearest two: a chain of neighbours is no group.
+
+    >>> group_similar(4, {(0, 1): 0.9, (1, 2): 0.7, (0, 2): 0.1, (2, 3): 0.2})
+    [(0, 1), (2,), (3,)]
+    """
+    groups: dict[int, tuple[int, ...]] = {number: (number,) for number in range(count)}
+    sums = {pair: value for pair, value in similarities.items() if value > 0}
+    while sums:
+        one, other = max(sums, key=lambda pair: (_average(pair, sums, groups), -pair[0], -pair[1]))
+        if _average((one, other), sums, groups) < threshold:
+            break
+        groups[one] = tuple(sorted((*groups[one], *groups.pop(other))))
+        del sums[one, other]
+        for pair in [pair for pair in sums if other in pair]:
+            rest = pair[0] if pair[1] == other else pair[1]
+            joined = (min(one, rest), max(one, rest))
+            sums[joined] = sums.get(joined, 0.0) + sums.pop(pair)
+    return sorted(groups.values())
+
+
+def _average(
+    pair: tuple[int, int],
+    sums: Mapping[tuple[int, int], float],
+    found: Mapping[int, tuple[int, ...]],
+) -> float:
+    return sums[pair] / (len(found[pair[0]]) * len(found[pair[1]]))
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is a name in the code: of several parts, or in camel case."""
+    parts = words_of_name(word)
+    return len(parts) > 1 and (not word.isalpha() or not word[1:].islower())
+
+
+# Rules that look at the cases of one night.
+
+SHARING = 3  # cases that have to share their tags
+ROLL_BACK = 2  # cases of some confidence before anybody is told to roll back
+# Tags by which an analyst says that the cause is outside the code and passes by itself.
+TRANSIENT_TAGS = ("transient", "external-service", "network")
+_OUTSIDE = frozenset(TRANSIENT_TAGS)
+_WITHIN = {"race-condition", "database-lock"}  # passes by itself too, but between own runs
+_MOST_PAIRS = 200  # analyses compared with each other
+_MOST_OTHERS = 500  # lessons whose causes say which words are rare
+
+Place = TypeVar("Place", str, tuple[str, int])  # a file, or a line of it
+
+
+def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Several cases of tonight whose causes tell one story, largest groups first.
+
+    They are compared by what they say and by the lines they rest on (see `similarity`). Guesses do
+    not count, and neither do causes outside the code: those are a pattern of their own.
+    """
+    case_names = CaseNames(lessons)
+    cases = [one for one in analyses if is_confident(one) and not _is_outside(one)][:_MOST_PAIRS]
+    causes = [_cause(one) for one in cases]
+    others = [one for one in lessons if one.names.isdisjoint(map(case_names.name, cases))]
+    rarity = Rarity((*causes, *(cause_terms(one.root_cause) for one in others[-_MOST_OTHERS:])))
+    alike = {
+        (one, other): similarity(causes[one], causes[other], rarity)
+        for one, other in combinations(range(len(cases)), 2)
+    }
+    patterns = [
+        _one_cause([cases[n] for n in group], [causes[n] for n in group], rarity, case_names)
+        for group in group_similar(len(cases), alike)
+        if count_errors((cases[n] for n in group), case_names) > 1
+    ]
+    return sorted(_with_own_titles(patterns), key=lambda one: (-len(one.fingerprints), one.title))
+
+
+def _one_cause(
+    cases: list[Analysis], causes: list[CauseTerms], rarity: Rarity, case_names: CaseNames
+) -> Pattern:
+    words = ", ".join(shared_words(causes, rarity))
+    cited, count = _most_cited([one.lines for one in causes])
+    file, in_file = _most_cited([one.files for one in causes])
+    place = f"{cited[0]}:{cited[1]}" if cited else file or ""
+    title = f" in {place}" if cited else f" in {place}: {words}" if place else f": {words}"
+    because = (
+        f"{count or in_file} of {len(cases)} rest on {place}" if place else "",
+        f"all causes speak of {words}" if words else "",
+    )
+    best = max(cases, key=lambda one: (one.score, one.has_fix))
+    remedy = f"Fix {place or words or first_places(cases)} first{shared_change(cases)}"
+    return pattern_of_cases(
+        f"One cause{title}" if place or words else f"One cause in {first_places(cases)}",
+        cases,
+        case_names,
+        description=f"{len(cases)} errors of one night tell the same cause.",
+        suggestion=f"{remedy}: {best.root_cause}",
+        because=tuple(filter(None, because)),
+    )
+
+
+def _with_own_titles(patterns: list[Pattern]) -> list[Pattern]:
+    """Two causes in one line are two patterns: their titles say what else they speak of."""
+    used = Counter(one.title for one in patterns)
+    return [
+        one.model_copy(update={"title": line(f"{one.title} ({one.because[-1]})", 120)})
+        if used[one.title] > 1
+        else one
+        for one in patterns
+    ]
+
+
+def _cause(analysis: Analysis) -> CauseTerms:
+    lines = ((one.path, one.line) for one in analysis.evidence if one.verified)
+    return cause_terms(analysis.root_cause, lines)
+
+
+def _most_cited(cited: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
+    """The place that most of the cases cite; None where not two, and half of them, cite one."""
+    counted = Counter(place for one in cited for place in one)
+    place, count = min(counted.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
+    return (place, count) if count > 1 and 2 * count >= len(cited) else (None, 0)
+
+
+def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Several cases of tonight that were traced to a commit of one merged change."""
+    case_names = CaseNames(lessons)
+    traced: dict[str, list[Analysis]] = defaultdict(list)
+    for analysis in analyses:
+        if change := proved_change(analysis):
+            traced[change].append(analysis)
+    return [
+        pattern_of_cases(
+            f"One change behind several errors: {change}",
+            cases,
+            case_names,
+            description=f"{len(cases)} errors of one night are traced to {change}.",
+            suggestion=f"Review {change}{_or_roll_back(cases)}.",
+            because=(f"each analysis names a commit of {change}",),
+        )
+        for change, cases in traced.items()
+        if count_errors(cases, case_names) > 1
+    ]
+
+
+def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Three cases of tonight or more that share two tags or more, largest groups first.
+
+    Words of a case's class or transaction are names, which say nothing about the cause.
+    """
+    case_names = CaseNames(lessons)
+    confident = [one for one in analyses if is_confident(one)][:_MOST_PAIRS]
+    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in confident]
+    themes = {one & other for (_, one), (_, other) in combinations(tagged, 2)}
+    by_theme = {
+        theme: cases
+        for theme in themes
+        if len(theme) > 1
+        and (cases := [one for one, tags in tagged if theme <= tags])
+        and count_errors(cases, case_names) >= SHARING
+    }
+    ranked = sorted(by_theme, key=lambda theme: (-len(by_theme[theme]), -len(theme), sorted(theme)))
+    return [
+        pattern_of_cases(
+            f"Shared theme: {', '.join(sorted(theme))}",
+            by_theme[theme],
+            case_names,
+            description=f"{len(by_theme[theme])} errors of one night share these tags.",
+            suggestion=f"Look for one remedy in {first_places(by_theme[theme])}.",
+            because=(f"all are tagged {', '.join(sorted(theme))}",),
+            tags=tuple(sorted(theme)),
+        )
+        for theme in ranked
+    ]
+
+
+def all_transient(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Cases of tonight that have no fix because what failed is outside the code.
+
+    That is told by the error itself, however little is known about the cause.
+    """
+    case_names = CaseNames(lessons)
+    cases = [one for one in analyses if _is_outside(one)]
+    if count_errors(cases, case_names) < 2:
+        return []
+    places = first_places(cases)
+    tags = sorted({tag for one in cases for tag in normalised_tags(one)} & _OUTSIDE)
+    pattern = pattern_of_cases(
+        "Errors from outside the code",
+        cases,
+        case_names,
+        description=f"{len(cases)} errors of one night have no fix: what failed is outside.",
+        suggestion=f"Bound the calls in {places} with timeouts, retries and a fallback.",
+        because=(f"none has a fix, and each is tagged {' or '.join(tags)}",),
+    )
+    return [pattern.model_copy(update={"pattern_type": "transient_noise"})]
+
+
+def _is_outside(analysis: Analysis) -> bool:
+    tags = {*normalised_tags(analysis)}
+    return not analysis.has_fix and bool(_OUTSIDE & tags) and not _WITHIN & tags
+
+
+def _or_roll_back(cases: list[Analysis]) -> str:
+    sure = sum(map(is_confident, cases)) >= ROLL_BACK
+    return ", and roll it back if no fix is at hand" if sure else ""
+
+
+# Rules that look at lessons over nights.
+
+NIGHTS = 3  # on which a class, or a file, has to come back
+WAYS = 3  # in which a file has to break
+_MOST_IN_FILE = 100  # lessons of one file whose causes are compared
+
+
+def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """A class that open lessons saw on three nights or more, the last of them not long ago.
+
+    One case that comes back three times counts like three cases that come once each: both are told
+    by a class in the knowledge of three nights. But a class that a language raises for everything
+    has to come back in one file: elsewhere it is another error that happens to be called the same.
+    """
+    by_class: dict[tuple[str, str], list[Lesson]] = defaultdict(list)
+    for lesson in open_lessons(lessons):
+        generic = last_segment(lesson.error_class) in GENERIC_CLASSES
+        place = (lesson.module or lesson.transaction) if generic else ""
+        by_class[lesson.error_class, place].append(lesson)
+    return [
+        _recurring(name, place, lessons_of)
+        for (name, place), lessons_of in by_class.items()
+        if count_nights(lessons_of) >= NIGHTS
+    ]
+
+
+def _recurring(name: str, place: str, lessons: list[Lesson]) -> Pattern:
+    there = f" in {line(place, 60)}" if place else ""
+    days = dates_seen(lessons)
+    return Pattern(
+        title=line(f"{line(name, 120 - 20 - len(there))} keeps coming back{there}", 120),
+        description=f"Seen on {len(days)} nights in {_places(lessons)}.",
+        pattern_type="recurring_error",
+        error_classes=(line(name, 200),),
+        modules=most_frequent(one.module or one.transaction for one in lessons),
+        occurrences=all_occurrences(lessons),
+        suggestion=_against_recurrence(lessons),
+        fingerprints=_fingerprints(lessons),
+        tags=shared_tags(one.tags for one in lessons),
+        because=(f"the same class{there} on {len(days)} nights since {days[0]}",),
+        nights=days,
+    )
+
+
+def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """A file that broke in three ways or more, on three nights or more.
+
+    Only the file a finding leads to counts: files that everything passes through are cited often
+    and seldom at fault. Three tellings of one cause are one way.
+    """
+    by_file: dict[str, list[Lesson]] = defaultdict(list)
+    for lesson in open_lessons(lessons):
+        if lesson.module and (lesson.fix_confidence != "low" or lesson.evidence):
+            by_file[lesson.module].append(lesson)
+    return [
+        _hot(file, lessons_of, ways)
+        for file, lessons_of in by_file.items()
+        if count_nights(lessons_of) >= NIGHTS and (ways := _ways(lessons_of)) >= WAYS
+    ]
+
+
+def _ways(lessons: Sequence[Lesson]) -> int:
+    """In how many ways a file breaks: errors whose causes are told alike are one."""
+    errors = by_error(lessons[-_MOST_IN_FILE:])
+    causes = [
+        cause_terms(held[-1].root_cause, ((cited.path, cited.line) for cited in held[-1].evidence))
+        for held in errors
+    ]
+    rarity = Rarity(causes)
+    alike = {
+        (one, other): similarity(causes[one], causes[other], rarity)
+        for one, other in combinations(range(len(causes)), 2)
+    }
+    return len(group_similar(len(causes), alike))
+
+
+def _hot(file: str, lessons: list[Lesson], ways: int) -> Pattern:
+    days = dates_seen(lessons)
+    classes = most_frequent(one.error_class for one in lessons)
+    more = f" and {len(classes) - 3} more" if len(classes) > 3 else ""
+    names = f"{', '.join(classes[:3])}{more}"
+    return Pattern(
+        title=line(f"{line(file, 90)} breaks in many ways", 120),
+        description=line(f"{ways} causes on {len(days)} nights: {names}.", 500),
+        pattern_type="systemic_issue",
+        error_classes=classes,
+        modules=most_frequent((file,)),
+        occurrences=all_occurrences(lessons),
+        suggestion=line(
+            f"Review {line(file, 200)} as a whole, and test it, before the next fix.", 400
+        ),
+        fingerprints=_fingerprints(lessons),
+        tags=shared_tags(one.tags for one in lessons),
+        because=(f"{ways} different causes lead to this file",),
+        nights=days,
+    )
+
+
+def _fingerprints(lessons: list[Lesson]) -> tuple[str, ...]:
+    """One name an error, of those seen last where there are too many."""
+    return tuple(held[0].fingerprint for held in by_error(lessons))[-MOST_MEMBERS:]
+
+
+def _places(lessons: list[Lesson]) -> str:
+    places = most_frequent(one.module or one.transaction for one in lessons) or ("unknown places",)
+    return ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+
+
+def _against_recurrence(lessons: list[Lesson]) -> str:
+    worst = max(lessons, key=lambda one: (len(one.nights), one.occurrences))
+    issue = f" (issue #{worst.issue_number})" if worst.issue_number else ""
+    place = worst.module or worst.transaction or worst.error_class
+    if worst.watch and worst.outcome in MERGED:
+        return line(f"The fix of pull request #{worst.watch.number} was merged: see it help.", 400)
+    if worst.has_fix and worst.outcome not in TURNED_DOWN:
+        return line(f"A fix for {place} is known{issue} and not in production: ship it.", 400)
+    turned = f" (its fix: {worst.outcome})" if worst.has_fix else ""
+    return line(f"Give {place} to its owner{issue}{turned}: {worst.root_cause}", 400)
+
 
 MOST_NIGHTS = 60
 MOST_PLACES = 20
@@ -149,7 +692,7 @@ def _nearness(case: Case, pattern: Pattern) -> int:
         return 3
     name = case.leader.error_class
     same_class = name in pattern.error_classes
-    same_place = not _places(case).isdisjoint(pattern.modules)
+    same_place = not _places_detection(case).isdisjoint(pattern.modules)
     if same_class and same_place:
         return 2
     if pattern.rule == "hot_spot" or not pattern.error_classes:
@@ -157,7 +700,7 @@ def _nearness(case: Case, pattern: Pattern) -> int:
     return int(same_class and not pattern.modules and last_segment(name) not in GENERIC_CLASSES)
 
 
-def _places(case: Case) -> frozenset[str]:
+def _places_detection(case: Case) -> frozenset[str]:
     """Where the case fails, as modules are written: file, transaction, module of a transaction."""
     top = case.trace.top if case.trace else None
     transactions = (group.transaction for group in case.groups)
@@ -168,3 +711,70 @@ def _places(case: Case) -> frozenset[str]:
 def _age(pattern: Pattern) -> tuple[int, int, str]:
     last = pattern.nights[-1].toordinal() if pattern.nights else 0
     return -last, -pattern.occurrences, pattern.title
+
+
+# Which patterns a lesson's document tells of, and which similar errors.
+
+
+def related_to_patterns(
+    lessons: tuple[Lesson, ...], patterns: Mapping[str, Pattern]
+) -> tuple[Lesson, ...]:
+    """The lessons that have other relations now, each with those of today.
+
+    `patterns` maps a document's file to its pattern. A pattern that is gone, or no longer names the
+    error, leaves the lesson; so does a similar error whose lesson is gone. Of either kind the
+    newest five are kept. A lesson without a cause has none.
+    """
+    by_name = {name: lesson for lesson in lessons for name in lesson.names}
+    today = ((one, _documents(one, patterns, by_name)) for one in lessons)
+    return tuple(
+        one.model_copy(update={"related_patterns": documents})
+        for one, documents in today
+        if documents != one.related_patterns
+    )
+
+
+def _documents(
+    lesson: Lesson, patterns: Mapping[str, Pattern], by_name: Mapping[str, Lesson]
+) -> tuple[RelatedDocument, ...]:
+    if not lesson.has_cause:
+        return ()
+    own = [(file, one) for file, one in patterns.items() if _is_about(one, lesson)]
+    own.sort(key=lambda pair: (_age_lesson_links(pair[1]), pair[0]))
+    similar = (by_name[name] for name in lesson.related if name in by_name)
+    others = {one.file: one for one in similar if one.file not in ("", lesson.file)}
+    return (
+        *(_pattern(file, one) for file, one in own[:MOST_RELATED_DOCUMENTS]),
+        *map(_similar, _newest(others.values())),
+    )
+
+
+def _is_about(pattern: Pattern, lesson: Lesson) -> bool:
+    """A member by name; or named by class, and place where there is one, in a person's document."""
+    if not lesson.names.isdisjoint(pattern.fingerprints):
+        return True
+    by_hand = not pattern.rule and lesson.error_class in pattern.error_classes
+    places = {lesson.module, lesson.transaction} - {""}
+    return by_hand and (not pattern.modules or not places.isdisjoint(pattern.modules))
+
+
+def _age_lesson_links(pattern: Pattern) -> int:
+    return -pattern.nights[-1].toordinal() if pattern.nights else 0
+
+
+def _newest(lessons: Iterable[Lesson]) -> list[Lesson]:
+    told = (one for one in lessons if one.has_cause and not one.superseded_by)
+    ranked = sorted(told, key=lambda one: (-last_seen(one).toordinal(), one.file))
+    return ranked[:MOST_RELATED_DOCUMENTS]
+
+
+def _pattern(file: str, pattern: Pattern) -> RelatedDocument:
+    note = line(pattern.suggestion, LONGEST_WORDS // 2)
+    return RelatedDocument(file=file, title=line(pattern.title, LONGEST_TITLE), note=note)
+
+
+def _similar(lesson: Lesson) -> RelatedDocument:
+    title = line(lesson.title or lesson.error_class, LONGEST_TITLE)
+    place = f" in {line(lesson.transaction, LONGEST_TITLE)}" if lesson.transaction else ""
+    note = f"{line(lesson.error_class, LONGEST_TITLE)}{place}, last seen {last_seen(lesson)}"
+    return RelatedDocument(file=lesson.file, title=title, note=note)

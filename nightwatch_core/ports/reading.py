@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
@@ -12,15 +11,12 @@ from nightwatch_core.models.batch import (
     ListedBatch,
     TriageItem,
 )
-from nightwatch_core.models.code import Release
-from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
-from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Window
+from nightwatch_core.models.code import CiRun, OtherPull, Release
+from nightwatch_core.models.conversation import AgentSpec, Capabilities, Conversation, Reply
+from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Frame, Trace, Window
 from nightwatch_core.models.file_contents import FileContents
-from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
-from nightwatch_core.models.pattern import IgnoreRules, Pattern
-from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.models.pulls import CiRun, OtherPull
-from nightwatch_core.models.trace import Frame, Trace
+from nightwatch_core.models.knowledge import IgnoreRules, Index, IndexEntry, Lesson, Match, Pattern
+from nightwatch_core.models.proposals import OwnItem
 
 
 class Clock(Protocol):

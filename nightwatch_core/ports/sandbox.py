@@ -3,8 +3,7 @@
 from typing import Protocol
 
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.proposal import FileChange
-from nightwatch_core.models.sandbox import Command, Preparation, Prepared, Run
+from nightwatch_core.models.proposals import Command, FileChange, Preparation, Prepared, Run
 
 
 class Sandbox(Protocol):

@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Protocol
 
 from nightwatch_core.models.batch import Batch
-from nightwatch_core.models.knowledge import Index, Lesson, Notes, TaskFile
-from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.knowledge import Index, Lesson, Notes, Pattern, TaskFile
+from nightwatch_core.models.proposals import Proposal, Receipt
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 
 

@@ -1,18 +1,44 @@
 """A conversation about one fix, in a context of its own: what it may read, and what it is told."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from nightwatch_core.analysis import kept_back, tools
-from nightwatch_core.analysis.loop import Conclusion, converse
-from nightwatch_core.analysis.tool_calls import CallHistory
-from nightwatch_core.code.taint import strangers, texts_of
+from nightwatch_core.analysis import analyst as kept_back
+from nightwatch_core.analysis import tools
+from nightwatch_core.analysis.loop import CallHistory, Conclusion, converse
+from nightwatch_core.code.injected_instructions import strangers, texts_of
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.models.answer import Answer
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Allowance, Answer, Edit, Usage
 from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult
-from nightwatch_core.models.usage import Allowance
-from nightwatch_core.ports import CodeReader, Model
-from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import DraftPull, GateResult, Reproduction
+from nightwatch_core.models.value import Value
+from nightwatch_core.ports import Clock, CodeReader, Model, Sandbox
+from nightwatch_core.proof.environment import Known
 from nightwatch_core.text.plain_text import one_line, shortened
+
+# What proving one fix is given.
+
+
+@dataclass(frozen=True)
+class ProofBriefing:
+    """One fix, the trees it is about, and who may be asked and run for it."""
+
+    draft: DraftPull
+    analysis: Analysis
+    options: NightOptions
+    base: CodeReader  # the commit that the edits are made on, its texts as they are
+    failing: CodeReader  # the commit that failed in production, likewise
+    shown: CodeReader  # the base without its secrets: what a model may see
+    sandbox: Sandbox
+    known: Known  # what the night has found out about its projects
+    clock: Clock
+    allowance: Allowance  # of all that is asked for this fix
+    story: Allowance | None = None  # of a fix that is made in several steps; None: none is
+    model: Model | None = None  # None: nobody can be asked
+    fence: str = ""  # the night's name for fences around what came from outside
+
 
 _REASON = 600  # characters
 Complain = Callable[[Answer, tuple[str, ...]], str]  # told the answer and the files seen
@@ -64,3 +90,18 @@ def files_seen(
     """Files of which lines were shown, to whoever found the cause or now."""
     previews = (one.path for one in opening.research.previews)
     return tuple(dict.fromkeys((*briefing.analysis.read, *previews, *calls.read)))
+
+
+# What whoever looks for a reproduction gives back, and what a judge of fixes is.
+
+
+class Attempt(Value):
+    """A reproduction, or why there is none, and what asking for it took."""
+
+    reproduction: Reproduction
+    usage: Usage = Usage()
+
+
+Reproducer = Callable[[ProofBriefing], Attempt]
+Judge = Callable[[tuple[Edit, ...]], GateResult]  # told the edits of a fix, without the test
+Corrector = Callable[[ProofBriefing, GateResult, Judge], GateResult]

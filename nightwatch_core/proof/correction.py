@@ -1,9 +1,8 @@
 """A fix that did not pass is made anew once and run again; what passes then is published."""
 
-from nightwatch_core.code.file_diffs import file_diffs
-from nightwatch_core.models.gate import Correction, GateResult
-from nightwatch_core.proof.attempt import Judge
-from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.models.proposals import Correction, GateResult
+from nightwatch_core.proof.asking import Judge, ProofBriefing
 from nightwatch_core.proof.second_attempt import Failing, SecondAttempt, attempt_again
 
 

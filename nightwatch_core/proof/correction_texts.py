@@ -3,9 +3,14 @@
 from collections.abc import Callable, Iterable
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.prompts import fenced, only_data
-from nightwatch_core.analysis.section_texts import error_text, preview_text
-from nightwatch_core.analysis.source_previews import cut_out, window
+from nightwatch_core.analysis.prompts import (
+    cut_out,
+    error_text,
+    fenced,
+    only_data,
+    preview_text,
+    window,
+)
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.models.analysis import Analysis

@@ -10,24 +10,31 @@ files, or still fails, is made in steps where that is paid for (`stories.py`).
 
 from functools import partial
 
+from nightwatch_core.analysis.budget import split_budget
+from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import apply, fix_digest
-from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.gate.gate import gated
-from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.gate import Check, GateResult, Reproduction
-from nightwatch_core.models.proposal import FileChange
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.proof.attempt import Attempt, Corrector, Reproducer
-from nightwatch_core.proof.briefing import ProofBriefing
-from nightwatch_core.proof.candidate import Candidate
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Allowance, Edit, Usage
+from nightwatch_core.models.code import CiRun
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import (
+    Check,
+    Correction,
+    FileChange,
+    GateResult,
+    Reproduction,
+    not_run,
+)
+from nightwatch_core.proof.asking import Attempt, Corrector, ProofBriefing, Reproducer
 from nightwatch_core.proof.correction import corrected
-from nightwatch_core.proof.fix_policy import refusal
-from nightwatch_core.proof.reproduction import WithFix, with_fix
-from nightwatch_core.proof.reproduction_by_model import by_model
+from nightwatch_core.proof.gate import gated
+from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, with_fix
 from nightwatch_core.proof.search import by_search
+from nightwatch_core.proof.second_attempt import Failing, attempt_again, refusal
 from nightwatch_core.proof.stage import stage_for
 from nightwatch_core.proof.stories import made_in_steps
+from nightwatch_core.text.plain_text import one_line
 
 REPRODUCERS: tuple[Reproducer, ...] = (by_search, by_model)  # what is free comes first
 _WITHOUT = Reproduction(outcome="not tried")
@@ -133,3 +140,63 @@ def _gated(
     if edits == briefing.analysis.fix:
         return result
     return result.model_copy(update={"edits": edits, "changes": file_diffs(edits, read)})
+
+
+# What asking for one fix may take, of what its error and its night have left.
+
+
+def proof_allowance(analysis: Analysis, options: NightOptions, used: Usage) -> Allowance:
+    """Say what proving a fix may use when the night has used so much, proofs before it included.
+
+    Its tokens are its own (`proof_budget`); of USD it has what the analysis left of the error's.
+    """
+    share = split_budget(options, 1, used)[0]
+    left = max(0, options.total_token_budget - used.new_tokens)
+    cost, spent = share.cost, analysis.usage.cost
+    if cost is not None and options.cost_per_error:
+        cost = 0.0 if spent is None else min(cost, max(0.0, options.cost_per_error - spent))
+    return share.model_copy(update={"tokens": min(options.proof_budget, left), "cost": cost})
+
+
+def story_allowance(options: NightOptions, used: Usage) -> Allowance | None:
+    """Say what a fix may use that is made in several steps; None where none is made so."""
+    if not options.story_cost:
+        return None
+    whole = options.model_copy(update={"cost_per_error": options.story_cost})
+    share = split_budget(whole, 1, used)[0]
+    capped = options.story_cost if share.cost is None else share.cost
+    return share.model_copy(update={"cost": capped})
+
+
+# Another attempt at a fix that passed here, or was not run, and whose branch's checks failed.
+
+_NONE = Reproduction(outcome="not tried")
+
+
+def mended(briefing: ProofBriefing, run: CiRun) -> GateResult:
+    """Ask once for other edits, told what the checks printed, and run them here.
+
+    Its `edits` are empty where there are none, and `text` says why. Never raises for what the
+    model, the fix or the project does.
+    """
+    before = briefing.analysis.gate
+    reproduction = before.reproduction if before and before.reproduction else _NONE
+    edits = tuple(one for one in briefing.analysis.fix if one not in reproduction.test)
+    why = f"the checks of its branch failed: {one_line(', '.join(run.failed))}"
+    used = before.usage if before else Failing(edits, why).used
+    attempt = attempt_again(briefing, Failing(edits, why, run.log, used))
+    if not attempt.edits:
+        return not_run("trouble", attempt.because).model_copy(update={"usage": attempt.usage})
+    result = judged(briefing, reproduction, attempt.edits)
+    correction = Correction(
+        outcome="failed" if result.outcome == "failed" else "passed",
+        because=attempt.because if result.outcome != "failed" else result.text,
+        first_failed=why,
+        edits=attempt.edits,
+    )
+    update = {
+        "correction": correction,
+        "usage": result.usage + attempt.usage,
+        "edits": () if result.outcome == "failed" else result.edits or attempt.edits,
+    }
+    return result.model_copy(update=update)

@@ -5,10 +5,20 @@ machinery: a trace function, a trace point, a debugger. It stands behind the out
 that nobody knows who wrote the test.
 """
 
-from typing import NamedTuple
+import json
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from nightwatch_core.gate.kit import Words
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
+from nightwatch_core.models.errors import Case, ExceptionLink, Frame
+from nightwatch_core.models.proposals import RuntimeFact
 from nightwatch_core.proof import recorder_node, recorder_python, recorder_ruby
+from nightwatch_core.proof.kit import Words
+from nightwatch_core.text.escaping import clean
+from nightwatch_core.text.plain_text import shortened
 
 _KEPT = 150_000  # characters of what is written down
 
@@ -55,3 +65,273 @@ def recorded(words: Words, recorder: Recorder, mark: str, error_class: str) -> W
     """Give the words that run `words`, and then print the mark and what was raised."""
     script = _SCRIPT.format(loads=recorder.loads, kept=_KEPT)
     return ("/bin/sh", "-c", script, "sh", mark, recorder.file, recorder.text, error_class, *words)
+
+
+# What a run of a test raised, as its recorder wrote it down.
+
+WORK = "/work/"  # where a tree lies in the sandbox
+_RECORDS, _FRAMES, _FACTS, _VALUE, _TEXT = 60, 120, 24, 400, 500
+
+
+class Raised(NamedTuple):
+    """An exception that was raised below a frame of the tree."""
+
+    error_class: str
+    message: str
+    frames: tuple[Frame, ...]  # innermost first; those of the tree are in-app
+    left: frozenset[int]  # which of them it left, as far as that is written down
+    facts: tuple[RuntimeFact, ...] = ()
+
+
+def printed_and_raised(output: str, mark: str) -> tuple[str, tuple[Raised, ...]]:
+    """Part what a run printed from what was written down; nothing where the mark is missing."""
+    printed, between, written = output.rpartition(f"\n{mark}\n")
+    if not between:
+        return output, ()
+    records = [one for row in written.splitlines()[:2_000] if (one := _loaded(row))]
+    left: dict[str, set[int]] = {}
+    for one in records:
+        if isinstance(one.get("left"), int):
+            left.setdefault(str(one.get("id")), set()).add(one["left"])
+    whole = (one for one in records if "class" in one)
+    read = (_raised(one, left.get(str(one.get("id")), set())) for one in whole)
+    return printed, tuple(read)[:_RECORDS]
+
+
+def _loaded(row: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(row)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _raised(record: dict[str, Any], left: set[int]) -> Raised:
+    frames = tuple(_frames(record.get("frames")))
+    return Raised(
+        _text(record.get("class")),
+        _text(record.get("message")),
+        frames,
+        frozenset(left),
+        tuple(_facts(record.get("locals"), frames))[:_FACTS],
+    )
+
+
+def _frames(listed: object) -> Iterator[Frame]:
+    for one in listed[:_FRAMES] if isinstance(listed, list) else ():
+        path, line, name = one if isinstance(one, list) and len(one) == 3 else ("", 0, "")
+        is_inside = _text(path).startswith(WORK) and "/<" not in _text(path)
+        inside = _text(path).removeprefix(WORK) if is_inside else ""
+        yield Frame(
+            path=_text(path),
+            line=line if isinstance(line, int) and line > 0 else None,
+            function=_text(name),
+            in_app=bool(inside),
+            repo_path=inside,
+        )
+
+
+def _facts(listed: object, frames: tuple[Frame, ...]) -> Iterator[RuntimeFact]:
+    for one in listed if isinstance(listed, list) else ():
+        at, name, value = one if isinstance(one, list) and len(one) == 3 else (-1, "", "")
+        if isinstance(at, int) and 0 <= at < len(frames) and frames[at].repo_path:
+            frame = frames[at]
+            yield RuntimeFact(
+                path=frame.repo_path,
+                line=frame.line or 0,
+                function=frame.function,
+                name=_text(name),
+                value=_text(value)[:_VALUE],
+            )
+
+
+def _text(value: object) -> str:
+    return clean(value[:_TEXT].replace("\n", " ")) if isinstance(value, str) else ""
+
+
+# What production raised, and whether a test raised the same: class, and frames of the tree.
+#
+# Nothing but frames of the application is compared, the innermost first, as far as the test enters;
+# a frame that is compared has production's file and function, the innermost one its line, too.
+
+_INNER = re.compile(r"^<(?:listcomp|dictcomp|setcomp|genexpr)>$")  # newer versions inline them
+_MADE_UP = re.compile(r"(^|/)(unittest/mock|mock/mock|rspec/mocks|mocha|sinon|pytest_mock)\b")
+_COMPILED = (".ts", ".tsx", ".jsx", ".mts", ".cts", ".vue", ".svelte")
+
+
+_MEMBER = re.compile(
+    r"(?:attribute|method|variable|constant|property|reading|setting) \(?[`'\"‘](?:\w+[#.])?(\w+)"
+    r"|([\w$]+) is not (?:a function|a constructor|iterable)"
+)
+_DATA = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|`[^`']{0,200}['`]|<[\w-]{1,80}>|\d+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+class Place(NamedTuple):
+    """A frame of the tree; with it, those that versions of a language tell apart or not."""
+
+    path: str
+    lines: frozenset[int]
+    functions: frozenset[str]
+
+
+class Crash(NamedTuple):
+    """What production raised."""
+
+    error_class: str
+    message: str
+    places: tuple[Place, ...]  # innermost first
+    is_raised_within: bool  # by the application itself, not by a library that it calls
+    is_exact: bool  # its line is that of the commit
+    least: int = 1  # of its places a test has to come through, to be about this crash
+
+
+def crash_of(case: Case) -> Crash | None:
+    """Give the crash of a case: its root's, as far out as its own frames go; None without any."""
+    links = case.trace.links if case.trace else ()
+    link = next((one for one in reversed(links) if any(map(_is_ours, one.frames))), None)
+    if link is None:
+        return None
+    own = tuple(filter(_is_ours, link.frames))
+    return Crash(
+        link.error_class or case.leader.error_class,
+        link.message or case.leader.message,
+        places_of(own),
+        is_raised_within=link.frames[0] == own[0],
+        is_exact=_is_exact(link, own[0]),
+    )
+
+
+def _is_exact(link: ExceptionLink, top: Frame) -> bool:
+    return bool(top.line) and top.fit != "differs" and not top.repo_path.endswith(_COMPILED)
+
+
+def _is_ours(frame: Frame) -> bool:
+    return frame.in_app and bool(frame.repo_path)
+
+
+def places_of(frames: tuple[Frame, ...]) -> tuple[Place, ...]:
+    """Put frames together that only some versions of a language print apart."""
+    places: list[Place] = []
+    waiting: Place | None = None  # a comprehension, which belongs to the frame around it
+    for (path, line), same in groupby(frames, key=lambda one: (one.repo_path, one.line)):
+        names = [one.function for one in same]
+        lines = frozenset([line] if line else [])
+        if waiting:
+            lines, waiting = lines | (waiting.lines if waiting.path == path else set()), None
+        place = Place(path, lines, frozenset(filter(None, map(_plain, names))))
+        if all(map(_INNER.match, names)):
+            waiting = place
+        elif places and _is_same_function(places[-1], place):  # raised once more, or recursion
+            places[-1] = place._replace(lines=places[-1].lines | lines)
+        else:
+            places.append(place)
+    return (*places, *((waiting,) if waiting else ()))
+
+
+def _is_same_function(one: Place, other: Place) -> bool:
+    return bool(one.functions) and one[::2] == other[::2]
+
+
+def _plain(function: str) -> str:
+    name = function.strip()
+    if _INNER.match(name):
+        return ""
+    for pattern, replacement in FUNCTION_NOISE:
+        name = pattern.sub(replacement, name)
+    return re.split(r"[.:#]", name)[-1] if not name.startswith("<") else ""
+
+
+def simple_class(error_class: str) -> str:
+    """Give a class's own name.
+
+    >>> simple_class("django.db.utils:IntegrityError"), simple_class("Shop::Empty")
+    ('IntegrityError', 'Empty')
+    """
+    return re.split(r"[^\w$]+", error_class.strip())[-1]
+
+
+def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> str:
+    """Say what tells an exception from production's crash; empty where it is the same.
+
+    `exact` is false where the lines have moved, `test` is the file of the test that ran.
+    """
+    if simple_class(raised.error_class) != simple_class(crash.error_class):
+        return f"{raised.error_class} is raised, not {crash.error_class}"
+    at = next((n for n, one in enumerate(raised.frames) if _is_app(one, test)), None)
+    if at is None:
+        return f"{raised.error_class} is raised outside the application"
+    inside = raised.frames[:at]
+    if any(_is_test(one, test) for one in inside) and crash.is_raised_within:
+        return f"{raised.error_class} is raised by the test itself, not by the application"
+    app = tuple(one for one in raised.frames[at:] if _is_app(one, test))
+    seen = places_of(app)
+    if why := _other_place(seen[0], crash.places[0], exact and crash.is_exact):
+        return f"{raised.error_class} is raised {why}"
+    for one, other in zip(seen[1:], crash.places[1:], strict=False):
+        if why := _other_place(one, other, exact=False):
+            return f"{raised.error_class} comes there another way: it is called {why}"
+    if len(seen) < crash.least:
+        return f"the test has to come through {_told(crash.places[crash.least - 1])}"
+    return other_message(raised.message, crash.message)
+
+
+def other_message(one: str, other: str) -> str:
+    """Say why a message is not of production's crash; empty where it may be, with other data.
+
+    >>> other_message("'NoneType' object has no attribute 'tag'", "… has no attribute 'split'")
+    "it says 'tag' where production said 'split'"
+    >>> other_message("no order 17", "no order 4"), other_message("division by zero", "bad value")
+    ('', 'it says "division by zero" where production said "bad value"')
+    """
+    matches = (_MEMBER.search(text[:2_000]) for text in (one, other))
+    members = [match[1] or match[2] for match in matches if match]
+    if len(members) == 2:
+        same = members[0] == members[1]
+        return "" if same else f"it says '{members[0]}' where production said '{members[1]}'"
+    said, wanted = ({*_WORD.findall(_DATA.sub(" ", text[:2_000]))} for text in (one, other))
+    if not said or not wanted or len(said & wanted) * 3 >= min(len(said), len(wanted)):
+        return ""
+    return f'it says "{shortened(one, 80)}" where production said "{shortened(other, 80)}"'
+
+
+def has_left(raised: Raised, test: str = "") -> bool:
+    """Whether the exception left the innermost frame of the application."""
+    own = (n for n, one in enumerate(raised.frames) if _is_app(one, test))
+    return next(own, -1) in raised.left
+
+
+def _is_test(frame: Frame, test: str) -> bool:
+    path = frame.repo_path or frame.path
+    return path == test or bool(_MADE_UP.search(path)) or (frame.in_app and bool(TEST.search(path)))
+
+
+def _is_app(frame: Frame, test: str) -> bool:
+    return frame.in_app and not _is_test(frame, test)
+
+
+def _other_place(one: Place, other: Place, exact: bool) -> str:
+    """How the place differs from production's."""
+    if one.path != other.path:
+        return f"in {_told(one)}, not in {_told(other)}"
+    if one.functions and other.functions and not one.functions & other.functions:
+        return f"in {_told(one)}, not in {_told(other)}"
+    if exact and one.lines and other.lines and not one.lines & other.lines:
+        return f"in {_told(one)}, not in {_told(other)}"
+    return ""
+
+
+def _told(place: Place) -> str:
+    line = f":{min(place.lines)}" if place.lines else ""
+    name = f" ({', '.join(sorted(place.functions))})" if place.functions else ""
+    return f"{place.path}{line}{name}"
+
+
+def entered(raised: Raised, test: str = "") -> int:
+    """Count the application's places that a test raises through."""
+    return len(places_of(tuple(one for one in raised.frames if _is_app(one, test))))
+
+
+def frames_told(crash: Crash, raised: Raised, test: str = "") -> tuple[str, ...]:
+    """Name production's frames that a test raised through, innermost first."""
+    return tuple(_told(one) for one in crash.places[: entered(raised, test)])

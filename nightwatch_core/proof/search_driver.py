@@ -12,9 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nightwatch_core.proof.search_goal import Goal, Link, Place
-from nightwatch_core.proof.search_mutations import Candidate
-from nightwatch_core.proof.search_suites import Scene, Suite
+from nightwatch_core.proof.search_suites import Candidate, Goal, Link, Place, Scene, Suite
 from nightwatch_core.text.plain_text import one_line
 
 REPORT = "/tmp/nightwatch-search"

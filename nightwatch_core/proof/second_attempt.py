@@ -4,26 +4,100 @@ The model is told the error, the cause, the first edits, what they failed with, 
 them; it may read on. Its edits are judged before anybody runs them.
 """
 
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from nightwatch_core.analysis import fix_alone, tools
-from nightwatch_core.analysis.answer_complaints import complaints, mend_request
+from nightwatch_core.analysis import analyst as fix_alone
+from nightwatch_core.analysis import tools
+from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.loop import Conclusion
+from nightwatch_core.analysis.prompts import function_rows
 from nightwatch_core.analysis.second_look import left_of
-from nightwatch_core.code.edit_grounds import grounds_of
-from nightwatch_core.code.edit_rules import judged
-from nightwatch_core.code.taint import strangers, texts_of
+from nightwatch_core.code import edits as fixing
+from nightwatch_core.code.capabilities import powers_gained
+from nightwatch_core.code.edits import grounds_of, judged
+from nightwatch_core.code.fix_policy import refused
+from nightwatch_core.code.injected_instructions import strangers, texts_of
+from nightwatch_core.code.symptom_fixes import NEVER
+from nightwatch_core.code.weakening import band_aids
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.answer import Answer, Edit
+from nightwatch_core.models.answer import Answer, Edit, Usage
 from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Model
-from nightwatch_core.proof.asking import conversed, files_seen, why_unanswered
-from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.proof.asking import ProofBriefing, conversed, files_seen, why_unanswered
 from nightwatch_core.proof.correction_texts import TURNS, correction_request, shown_files
-from nightwatch_core.proof.fix_policy import refusal
-from nightwatch_core.text.plain_text import one_line, shortened
+from nightwatch_core.proof.recorders import Crash, Place
+from nightwatch_core.text.plain_text import one_line, shortened, text_lines
+
+# How far out a test for a crash has to enter, so that it is about the crash and about its fix.
+
+Read = Callable[[str], str | None]
+_REFUSAL = re.compile(r"^\s*(?:raise|throw|fail|abort)\b")
+
+
+def least_places(crash: Crash, fix: tuple[Edit, ...], read: Read) -> int:
+    """Count the places that a test comes through: all that the fix changes, at least one.
+
+    What only refuses what it is given has to be called as production called it. `read` gives the
+    files that failed.
+    """
+    changed = [
+        number
+        for number, place in enumerate(crash.places, start=1)
+        if any(_lies_in(edit, place, read) for edit in fix)
+    ]
+    top = crash.places[0]
+    lines = text_lines(read(top.path) or "")
+    number = min(top.lines, default=0)
+    refuses = 0 < number <= len(lines) and bool(_REFUSAL.match(lines[number - 1]))
+    return min(len(crash.places), max(1 + refuses, *changed, 1))
+
+
+def _lies_in(edit: Edit, place: Place, read: Read) -> bool:
+    """Whether an edit changes the function of a place."""
+    text = read(place.path) if edit.path == place.path else None
+    if not text or not edit.old or edit.old not in text or not place.lines:
+        return False
+    first, last = function_rows(place.path, text, min(place.lines))
+    start = text.count("\n", 0, text.index(edit.old)) + 1
+    return not first or (start <= last and start + edit.old.count("\n") >= first)
+
+
+# What no fix that is made here may do, asked before it is run; drafts are asked the same again.
+
+
+def refusal(
+    edits: tuple[Edit, ...],
+    before: tuple[Edit, ...],
+    briefing: ProofBriefing,
+    seen: tuple[str, ...] | None = None,
+) -> str:
+    """Say why edits are not worth running after those of `before`; empty where they are.
+
+    `seen` are the files that whoever made them was shown; None: that is asked elsewhere.
+    """
+    read, options = briefing.base.read_file, briefing.options
+    digest, paths = fixing.fix_digest(edits), briefing.base.paths()
+    if digest == fixing.fix_digest(before):
+        return "it is the same again"
+    if digest in briefing.analysis.rejected:
+        return "this very fix was turned down, or did not help, before"
+    applied = fixing.apply(edits, read, paths)
+    shown = paths if seen is None else seen
+    if why := refused(edits, applied, shown, read, paths):
+        return why
+    if options.risky_fixes == "refuse" and (risk := powers_gained(applied.changes, read, paths)):
+        return risk
+    texts = ((one.path, read(one.path), one.text or "") for one in applied.changes)
+    aids = [aid for path, old, new in texts if old for aid in band_aids(path, old, new)]
+    if weakens := next((aid.path for aid in aids if aid.kind in NEVER), ""):
+        return f"it weakens a test in {weakens}"
+    if aids and options.band_aids == "refuse":
+        return f"it only keeps the crash away in {aids[0].path}"
+    return ""
+
 
 _REASON = 600  # characters
 _NOBODY = "no model is asked for corrections"

@@ -10,27 +10,33 @@ from typing import NamedTuple
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.gate.bench import Bench
-from nightwatch_core.gate.kit import Kit, Runner
-from nightwatch_core.gate.kits import kit_for
-from nightwatch_core.gate.limits import EXPLAINED_CHARACTERS, OUTPUT_CHARACTERS
-from nightwatch_core.gate.readings import Reading, reading_of
-from nightwatch_core.gate.suites import nearest_tests, usable_runner
-from nightwatch_core.models.gate import RuntimeFact
-from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.models.proposals import FileChange, RuntimeFact
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.proof.briefing import ProofBriefing
-from nightwatch_core.proof.depth import least_places
-from nightwatch_core.proof.production import (
+from nightwatch_core.proof.asking import ProofBriefing
+from nightwatch_core.proof.environment import Bench, nearest_tests, usable_runner
+from nightwatch_core.proof.kit import (
+    EXPLAINED_CHARACTERS,
+    OUTPUT_CHARACTERS,
+    Kit,
+    Reading,
+    Runner,
+    reading_of,
+)
+from nightwatch_core.proof.kits import kit_for
+from nightwatch_core.proof.recorders import (
+    RECORDERS,
     Crash,
+    Raised,
+    Recorder,
     crash_of,
     entered,
     has_left,
+    printed_and_raised,
+    recorded,
     simple_class,
     unlike,
 )
-from nightwatch_core.proof.raised import Raised, printed_and_raised
-from nightwatch_core.proof.recorders import RECORDERS, Recorder, recorded
+from nightwatch_core.proof.second_attempt import least_places
 from nightwatch_core.text.plain_text import one_line
 
 SHARE = 0.4  # of a fix's seconds, for its reproduction

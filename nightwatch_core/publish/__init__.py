@@ -4,8 +4,7 @@ Two plans, because a pull request refers to its issue's number: first issues, th
 How a tracker is told stands with its adapter.
 """
 
-from nightwatch_core.publish.candidates import candidate_score, effect_key, in_order
-from nightwatch_core.publish.issues import plan_issues
-from nightwatch_core.publish.pulls import plan_pulls
+from nightwatch_core.publish.expected_value import candidate_score, effect_key, in_order
+from nightwatch_core.publish.plan import plan_issues, plan_pulls
 
 __all__ = ["candidate_score", "effect_key", "in_order", "plan_issues", "plan_pulls"]

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from nightwatch_core.code.file_diffs import joined_diff
+from nightwatch_core.code.diffs import joined_diff
 from nightwatch_core.models.answer import Evidence, Hypothesis
 from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish.told import Told
+from nightwatch_core.publish.markers import Told
 from nightwatch_core.text.escaping import code_span, fenced, markdown
-from nightwatch_core.text.units import plural
+from nightwatch_core.text.plain_text import plural
 
 _CAUSE, _SENTENCE = 6_000, 600  # characters, like all sizes here
 _MESSAGE, _QUOTE, _DIFF, _TRACE = 1_000, 1_500, 20_000, 6_000

@@ -1,25 +1,136 @@
 """What our issues, comments and pull requests say: evidence first, everything untrusted escaped."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from textwrap import fill
 
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.publish import draft_sections as draft
+from nightwatch_core.models.answer import Handover
+from nightwatch_core.publish import draft_text as draft
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish import issue_sections as say
-from nightwatch_core.publish.checked_section import checked, without_draft
-from nightwatch_core.publish.correction_section import second_attempt
-from nightwatch_core.publish.handover_section import handed_over
-from nightwatch_core.publish.handover_text import NO_CAUSE
-from nightwatch_core.publish.markers import marker, patch_marker, step_line
-from nightwatch_core.publish.mitigations import told_as
-from nightwatch_core.publish.other_pulls import met_pulls
-from nightwatch_core.publish.story_section import in_steps, is_part
-from nightwatch_core.publish.told import Told
+from nightwatch_core.publish.draft_text import failed_runs, in_steps, is_part, second_attempt
+from nightwatch_core.publish.finding_parts import checked_lines, proof_lines, sentence
+from nightwatch_core.publish.issue_sections import bulleted, language_named
+from nightwatch_core.publish.markers import Told, marker, patch_marker, step_line
+from nightwatch_core.publish.overlap import met_pulls
+from nightwatch_core.publish.tiers import told_as
 from nightwatch_core.text.commit_prose import commit_prose
-from nightwatch_core.text.escaping import code_span, markdown, title
+from nightwatch_core.text.escaping import code_span, fenced, markdown, title
 from nightwatch_core.text.plain_text import one_line, shortened
+
+# What is told of an error whose cause is not known: the same in report and issue.
+#
+# Plain texts, as hostile as they came: each rendering escapes them for its own format.
+
+NO_CAUSE = "No cause is known"
+
+
+def place_of(given: Handover) -> str:
+    """Where it failed; empty where that is not known.
+
+    >>> place_of(Handover(path="app/a.py", line=3)), place_of(Handover())
+    ('app/a.py:3', '')
+    """
+    return f"{given.path}:{given.line}" if given.path and given.line else given.path
+
+
+def failing_row(given: Handover) -> str:
+    """The failing line's own text; empty where it is not known.
+
+    >>> failing_row(Handover(path="a.py", line=3, lines=("x = 1", "  y(x)"), first_line=2))
+    'y(x)'
+    """
+    at = given.line - given.first_line
+    return given.lines[at].strip() if given.first_line and 0 <= at < len(given.lines) else ""
+
+
+def short_handover(given: Handover) -> str:
+    """What is not known, and where it failed, in a sentence.
+
+    >>> short_handover(Handover(unknown="why `x` is None in a.py:3"))
+    'Not known: why `x` is None in a.py:3.'
+    >>> short_handover(Handover(path="a.py", line=3)), short_handover(Handover())
+    ('No cause is known; it failed in a.py:3.', 'No cause is known.')
+    """
+    if given.unknown.strip():
+        return f"Not known: {given.unknown.strip().rstrip('.')}."
+    place = place_of(given)
+    return f"{NO_CAUSE}; it failed in {place}." if place else f"{NO_CAUSE}."
+
+
+def handover_facts(given: Handover) -> tuple[tuple[str, str], ...]:
+    """What is known besides the place, each under its name.
+
+    >>> handover_facts(Handover(path="a.py", line=3, value="'EUR'"))
+    (('What failed', "'EUR'"),)
+    """
+    facts = (
+        ("What failed", given.value),
+        ("Line last written by", given.last_change),
+    )
+    return tuple((name, text) for name, text in facts if text.strip())
+
+
+# The section of an issue that stands where its cause would: what is known, and where to look.
+
+_LINES, _STEPS = 4_000, 8  # characters of the lines around the failing one; what to look at
+
+
+def handed_over(told: Told) -> str:
+    """What is known of an error whose cause is not."""
+    given = told.analysis.handover or Handover()
+    return "\n\n".join(filter(None, _parts(told, given)))
+
+
+def _parts(told: Told, given: Handover) -> Iterator[str]:
+    what = f" {told.prose(short_handover(given))}" if given.unknown else ""
+    yield f"## {NO_CAUSE}\n\nIt was looked at, and nothing was proved.{what} This is what is known."
+    place = place_of(given)
+    facts = (*((("Failed in", place),) if place else ()), *handover_facts(given))
+    yield "\n".join(f"- {name}: {told.prose(text)}" for name, text in facts)
+    width = len(str(given.first_line + len(given.lines)))
+    rows = enumerate(given.lines, given.first_line)
+    numbered = "\n".join(f"{number:>{width}}  {text}" for number, text in rows)
+    yield fenced(numbered, language_named(given.path), _LINES) if numbered else ""
+    yield bulleted("To look at next", map(told.prose, given.look_at[:_STEPS]))
+
+
+# What stands where a draft would: why there is none, what was checked, what would settle it.
+
+NO_FIX, NO_DRAFT = "No fix, and why", "No draft, and why"
+FAILED = "The fix was tried, and did not pass"
+
+
+def without_draft(told: Told) -> str:
+    """Why no draft is made of a finding, and what was checked; what was run, where one is."""
+    of = told.analysis
+    name = heading(told)
+    if not name:
+        ran = of.gate is not None and of.gate.outcome == "passed"
+        return bulleted("What was run", map(told.prose, proof_lines(of.gate))) if ran else ""
+    why = f"**Why no draft:** {told.prose(sentence(told.no_draft))}" if told.no_draft else ""
+    listed = "\n".join(f"- {told.prose(line)}" for line in checked_lines(of))
+    checked = f"What was checked:\n\n{listed}" if listed else ""
+    body = tuple(filter(None, (why, checked, failed_runs(told))))
+    return "\n\n".join((f"## {name}", *body)) if body else ""
+
+
+def checked(told: Told) -> str:
+    """What was checked of an error whose cause is not known."""
+    listed = bulleted("What was checked", map(told.prose, checked_lines(told.analysis)))
+    return "\n\n".join(filter(None, (listed, failed_runs(told))))
+
+
+def heading(told: Told) -> str:
+    """Name what is missing; empty where a draft is made, or may yet be."""
+    gate = told.analysis.gate
+    if gate is not None and gate.outcome == "failed":
+        return FAILED
+    if not parts.shown_changes(told.analysis):
+        return NO_FIX
+    return NO_DRAFT if told.no_draft else ""
+
 
 LABEL = "nightwatch"
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536

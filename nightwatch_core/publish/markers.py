@@ -5,9 +5,17 @@ It names the error, and on the same line the others that share its cause.
 
 import re
 from collections.abc import Iterable
+from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
-from nightwatch_core.models.proposal import Marker
+from nightwatch_core.code.change_reach import Reach
+from nightwatch_core.code.symptom_fixes import BandAid
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.code import ChangedFile, Commit
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import DraftPull, Marker, OwnItem
+from nightwatch_core.publish.expected_value import Reason
+from nightwatch_core.text.escaping import is_web, markdown
 
 MOST_NAMES = 20  # of other errors
 _NAME = r"[\w:.-]{1,200}"
@@ -104,3 +112,119 @@ def steps_told(message: str) -> int:
 
 def _plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_:.-]", "", text)
+
+
+# Drafts that are made without pushing a branch.
+
+
+def no_carrier(options: NightOptions, issue: int | None) -> Reason | None:
+    """Say why there is no patch where no issue carries it; files on this machine need none."""
+    is_needed = options.drafts == "patch" and options.delivery == "github" and not options.dry_run
+    return (
+        Reason("choice", "no issue is there to carry its patch")
+        if is_needed and not issue
+        else None
+    )
+
+
+def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:
+    """Return it without a branch; the commit people make of it is known by its last line."""
+    mark = f"\n\nNightWatch patch {draft.key}\n"
+    message = f"{draft.commit_message.rstrip()}{mark}"
+    news = {"branch": "", "commit_message": message, "as_patch": True, "issue": issue}
+    if draft.commits:
+        *first, last = draft.commits
+        last = last.model_copy(update={"message": f"{last.message.rstrip()}{mark}"})
+        news["commits"] = (*first, last)
+    return draft.model_copy(update=news)
+
+
+def how_it_stands(known: OwnItem) -> str:
+    """Say how a draft or a patch of ours stands.
+
+    >>> how_it_stands(OwnItem(kind="pull", number=4, fingerprint="v1:a", as_patch=True))
+    'the patch on #4 is open'
+    """
+    what = "the patch on" if known.as_patch else "draft"
+    shut, merged = "closed unmerged: not proposed again", "applied" if known.as_patch else "merged"
+    state = {"closed": shut, "merged": merged}.get(known.state, known.state)
+    return f"{what} #{known.number} {'was' if known.state == 'closed' else 'is'} {state}"
+
+
+# Addresses of code on the web, at the commit that was read.
+
+_PLACE = re.compile(r"([^\s:]+\.\w+)(?::(\d{1,7})(?:-(\d{1,7}))?)?")
+_SHA = re.compile(r"[0-9a-f]{7,40}")
+
+
+class Permalinks(NamedTuple):
+    """Where a repository can be read on the web; without an address nothing is linked."""
+
+    address: str = ""  # https://github.com/owner/name
+    sha: str = ""
+
+    @classmethod
+    def of(cls, commit: Commit | None, sha: str = "") -> "Permalinks":
+        """Take the address of a commit's repository, and the commit that was read."""
+        if commit is None:
+            return cls()
+        return cls(commit.address.rstrip("/"), sha or commit.sha)
+
+    def place(self, place: str) -> str:
+        """The address of `path:line`; empty for what names no line.
+
+        >>> links = Permalinks("https://github.com/acme/shop", "c0ffee0")
+        >>> links.place("app/cart.py:12"), links.place("app/cart.py"), Permalinks().place("a.py:1")
+        ('https://github.com/acme/shop/blob/c0ffee0/app/cart.py#L12', '', '')
+        """
+        found = _PLACE.fullmatch(place)
+        return self.line(found[1], int(found[2]), int(found[3] or 0)) if found and found[2] else ""
+
+    def code(self, code: str) -> str:
+        """The address of a place or a commit in prose; empty for a file's name alone."""
+        return (self.place(code) if "/" in code else "") or self.commit(code)
+
+    def line(self, path: str, number: int, last: int = 0) -> str:
+        """The address of a line, or of all lines up to `last`."""
+        if not self.address or not _SHA.fullmatch(self.sha) or number < 1:
+            return ""
+        lines = f"L{number}-L{last}" if last > number else f"L{number}"
+        address = (
+            f"{self.address}/blob/{self.sha}/{quote(path, safe='/', errors='replace')}#{lines}"
+        )
+        return address if is_web(address) and ".." not in path.split("/") else ""
+
+    def commit(self, sha: str) -> str:
+        """The address of a commit."""
+        address = f"{self.address}/commit/{sha}"
+        return address if self.address and _SHA.fullmatch(sha) and is_web(address) else ""
+
+
+# A finding that is told: what all sections of issues, comments and drafts are made of.
+
+_SENTENCE = 600  # characters
+Carrier = Literal["branch", "patch", "files"]  # "files": a folder of this machine
+
+
+class Told(NamedTuple):
+    """A finding that is told: with the errors that share its cause, and where its code is."""
+
+    analysis: Analysis
+    twins: tuple[Analysis, ...] = ()
+    commit: Commit | None = None  # of the repository; None: not known
+    changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
+    warning: str = ""  # what a reviewer of the draft has to look at first
+    mitigations: tuple[BandAid, ...] = ()  # of the draft
+    reach: Reach = Reach()  # of the draft: who uses it, where the same still stands
+    near: tuple[Analysis, ...] = ()  # other errors of tonight that fail in the draft's files
+    carrier: Carrier = "branch"  # how the draft comes to its reviewer
+    no_draft: str = ""  # why tonight's issue has no draft beside it
+
+    @property
+    def links(self) -> Permalinks:
+        """Addresses of its code."""
+        return Permalinks.of(self.commit, self.analysis.commit)
+
+    def prose(self, text: str, limit: int = _SENTENCE) -> str:
+        """A line of prose, its places linked."""
+        return markdown(text, limit, address_of=self.links.code)

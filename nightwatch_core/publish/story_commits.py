@@ -6,7 +6,7 @@ from itertools import pairwise
 from nightwatch_core.code import edit_policy
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.proposal import DraftCommit, FileChange
+from nightwatch_core.models.proposals import DraftCommit, FileChange
 from nightwatch_core.publish.issue_text import step_message
 
 _TEST = "Add the test that reproduces the error"

@@ -5,17 +5,25 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.error import DroppedGroup
+from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignore_suggestions.backtest import night_groups
+from nightwatch_core.patterns.ignore_suggestions import night_groups
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, KeepsFiles
-from nightwatch_core.privacy.secret_files import is_secret_file
-from nightwatch_core.privacy.values import Scrub
-from nightwatch_core.replay.decisions import Writes
-from nightwatch_core.replay.pieces import Cutter, canonical
-from nightwatch_core.replay.record import asking, kind_of, named_question, raised
+from nightwatch_core.privacy.key_values import Scrub, is_secret_file
+from nightwatch_core.replay.players import Writes
+from nightwatch_core.replay.record import (
+    Ask,
+    Cutter,
+    Member,
+    asking,
+    canonical,
+    kind_of,
+    members,
+    named_question,
+    passing,
+    raised,
+)
 from nightwatch_core.replay.sealing import PIECE, TOLD
-from nightwatch_core.replay.seams import Ask, Member, members, passing
 
 UNHEARD = frozenset(
     ("nights.begin", "nights.keep", "nights.finish", "nights.report", "notifier.publish")

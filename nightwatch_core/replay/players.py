@@ -1,20 +1,24 @@
 """Ports that answer from a night's record: nothing else is asked, and nothing is written."""
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from itertools import count
 from threading import local
 from typing import Any
 
+from pydantic import BaseModel
+
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
-from nightwatch_core.models.knowledge import Index
-from nightwatch_core.models.proposal import receipt_for
+from nightwatch_core.models.knowledge import Index, Lesson, Pattern
+from nightwatch_core.models.proposals import Proposal, receipt_for
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import CodeReader, Model, Nights
-from nightwatch_core.replay.record import Record
-from nightwatch_core.replay.seams import Ask, Member, members, passing
+from nightwatch_core.replay.record import Ask, Member, Record, members, passing
+from nightwatch_core.text.escaping import line
 
 FIRST_NUMBER = 900_001  # of what a replay publishes and the night did not
 
@@ -171,3 +175,205 @@ def _unwritten(seam: str, member: Member, arguments: Mapping[str, Any], record: 
         case "recall.refresh" | "batch_store.keep" | "batch_store.drop":
             return None
     raise record.miss(seam, member, arguments)
+
+
+# Two nights' decisions side by side, for people.
+
+SECTIONS = ("errors", "failures", "dropped", "proposals", "lessons", "patterns")  # by name
+SINGLE = ("status", "commit", "base", "not proposed")
+FIRST = ("root_cause", "confidence", "fix", "title", "body", "changes", "reason", "ending")
+FIELDS = 4  # of one error or proposal
+SHOWN = 160  # characters of a value
+NAMES = {
+    "errors": "error",
+    "failures": "failure",
+    "dropped": "dropped",
+    "proposals": "proposal",
+    "lessons": "lesson",
+    "patterns": "pattern",
+}
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the second decided in another way, a line each; empty where they are equal."""
+    return tuple((*_single(before, after), *_named(before, after), *_taken(before, after)))
+
+
+def counts(decisions: Mapping[str, Any]) -> str:
+    """Return in one line what came of a night."""
+    proposals = [_mapping(one).get("kind") for one in _of(decisions, "proposals").values()]
+    taken = _of(decisions, "took")
+    cost = taken.get("USD")
+    parts = (
+        f"{len(_of(decisions, 'errors'))} verdicts",
+        f"{proposals.count('issue')} issues",
+        f"{proposals.count('pull')} drafts",
+        f"{proposals.count('comment') + proposals.count('reopen')} comments",
+        f"{_number(taken.get('requests'), ',')} requests",
+        f"{_number(taken.get('new tokens'), ',')} new tokens",
+        "cost unknown" if cost is None else f"${_number(cost, '.2f')}",
+    )
+    return ", ".join(parts)
+
+
+def _single(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    for name in SINGLE:
+        if before.get(name) != after.get(name):
+            yield f"{name}: {_shown(before.get(name))} → {_shown(after.get(name))}"
+
+
+def _named(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    for section in SECTIONS:
+        old, new = _of(before, section), _of(after, section)
+        for name in sorted(old.keys() | new.keys()):
+            what = f"{NAMES[section]} {_title(name, new.get(name) or old[name])}"
+            if name not in new:
+                yield f"- {what}"
+            elif name not in old:
+                yield f"+ {what}"
+            elif old[name] != new[name]:
+                yield from (
+                    f"~ {what}: {text}"
+                    for text in _fields(_mapping(old[name]), _mapping(new[name]))
+                )
+
+
+def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """What differs, what matters most first; the rest is counted."""
+    names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
+    names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    for name in names[:FIELDS]:
+        yield f"{line(name, 40)}: {_parted(old.get(name), new.get(name))}"
+    if rest := names[FIELDS:]:
+        yield f"and {len(rest)} more: {line(', '.join(rest), SHOWN)}"
+
+
+def _parted(old: Any, new: Any) -> str:
+    """Both values from where they begin to differ."""
+    first, second = _text(old), _text(new)
+    same = next(
+        (at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
+        min(len(first), len(second)),
+    )
+    start = max(0, same - 20)
+    more = "…" if start else ""
+    return f"{more}{_shown(first[start:])} → {more}{_shown(second[start:])}"
+
+
+def _taken(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    if _of(before, "took") != _of(after, "took"):
+        yield f"took: {_shown(before.get('took'))} → {_shown(after.get('took'))}"
+
+
+def _of(decisions: Mapping[str, Any], section: str) -> Mapping[str, Any]:
+    return _mapping(decisions.get(section))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """What is one; a bundle of a stranger may hold anything there."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _number(value: Any, form: str) -> str:
+    return format(value, form) if isinstance(value, int | float) else "?"
+
+
+def _title(name: str, value: Any) -> str:
+    told = _mapping(value)
+    title = told.get("error") or told.get("title") or ""
+    kind = f"{told.get('kind')} " if "key" in told else ""
+    return line(f"{kind}{name} {title}".strip(), SHOWN)
+
+
+def _shown(value: Any) -> str:
+    return line(_text(value), SHOWN) or "nothing"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# What a night decided, as one document with one digest: equal nights have equal bytes.
+
+TAKEN = {"usage", "code_reads", "case", "second_look"}  # of an analysis: accounts and inputs
+
+
+class Writes:
+    """What a night meant to write, as it asked for it; of what it wrote twice the last."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.proposals: dict[str, Proposal] = {}
+        self.lessons: dict[str, Lesson] = {}
+        self.patterns: dict[str, Pattern] = {}
+
+    def hear(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Remember what is written, whatever comes of it; `name` is "port.method"."""
+        match name:
+            case "outbox.publish":
+                self.proposals[arguments["proposal"].key] = arguments["proposal"]
+            case "lessons.write":
+                self.lessons[arguments["lesson"].fingerprint] = arguments["lesson"]
+            case "lessons.write_pattern":
+                self.patterns[arguments["pattern"].slug] = arguments["pattern"]
+
+
+def decisions(report: RunReport, writes: Writes) -> dict[str, Any]:
+    """Return verdicts with their reasons, what was dropped and why, and everything to be written.
+
+    Left out is what differs from run to run though nothing was decided: moments, and where code
+    was read from.
+    """
+    return {
+        "status": report.status,
+        "commit": report.commit.sha if report.commit else "",
+        "base": report.base.sha if report.base else "",
+        "errors": _by_name((one.fingerprint, _verdict(one)) for one in report.analyses),
+        "failures": _by_name((one.case.fingerprint, _failure(one)) for one in report.failures),
+        "dropped": _by_name(
+            (one.group.fingerprint, {"error": one.group.title, "reason": one.reason})
+            for one in report.dropped
+        ),
+        "not proposed": [_dump(one) for one in report.skips],
+        "proposals": _by_name(
+            (key, {"kind": one.kind, **_dump(one)}) for key, one in writes.proposals.items()
+        ),
+        "lessons": _by_name(_dumped(writes.lessons)),
+        "patterns": _by_name(_dumped(writes.patterns)),
+        "took": {
+            "requests": report.usage.calls,
+            "new tokens": report.usage.new_tokens,
+            "USD": report.usage.cost,
+        },
+    }
+
+
+def _verdict(analysis: Analysis) -> dict[str, Any]:
+    case, look = analysis.case, analysis.second_look
+    return {
+        "error": case.leader.title,
+        "groups": [group.fingerprint for group in case.groups],
+        "commit read": case.commit.sha if case.commit else "",
+        **_dump(analysis, TAKEN),
+        "second_look": _dump(look, {"usage"}) if look else None,
+    }
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {
+        "error": failure.case.leader.title,
+        "reason": failure.reason,
+        "ending": failure.ending.kind,
+    }
+
+
+def _dump(value: BaseModel, without: set[str] | None = None) -> dict[str, Any]:
+    return value.model_dump(mode="json", exclude=without or set(), exclude_defaults=True)
+
+
+def _dumped(values: Mapping[str, BaseModel]) -> Iterable[tuple[str, dict[str, Any]]]:
+    return ((name, _dump(one)) for name, one in values.items())
+
+
+def _by_name(rows: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    return dict(sorted(rows, key=lambda row: row[0]))

@@ -1,19 +1,234 @@
 """The record of a night, asked again: the same question has the same answers in the same order."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from inspect import Signature, signature
 from threading import Lock
-from typing import Any, get_args
+from types import GenericAlias
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from nightwatch_core import errors
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.analysis import Ending
-from nightwatch_core.models.bundle import Asked, Bundle, Kind, Told
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.privacy.masks import without_numbers
-from nightwatch_core.privacy.values import Scrub
-from nightwatch_core.replay.pieces import Cutter, canonical, joined
-from nightwatch_core.replay.seams import Member
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.report import Asked, Bundle, Kind, Told
+from nightwatch_core.privacy.key_values import Scrub, without_numbers
+
+# Values as canonical JSON, cut into pieces that are named by what they hold.
+#
+# Equal values have equal bytes. What is long is a piece of its own, in whose place stands its name,
+# `{"$": "<sha256>"}`: a turn that ten requests repeat is kept once, and nothing can be exchanged
+# for
+# something else without its name no longer being true.
+
+LONG = 400  # characters of JSON from which a value is a piece
+REFERENCE = "$"
+JOINED = 64_000_000  # characters that one value may have, put together again
+
+
+def name_of(text: str) -> str:
+    """Return the name of a piece, or of any canonical text.
+
+    >>> name_of("[]")[:12]
+    '4f53cda18c2b'
+    """
+    return hashlib.sha256(text.encode("ascii", "backslashreplace")).hexdigest()
+
+
+def canonical(value: Any) -> str:
+    """Return JSON in plain ASCII, its keys sorted, without spaces: half characters are kept.
+
+    >>> canonical({"b": (1, "ä"), "a": None})
+    '{"a":null,"b":[1,"\\\\u00e4"]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+class Cutter:
+    """Writes values as JSON, and gives what is long to `keep` as pieces: name and text."""
+
+    def __init__(self, text: Callable[[str], str], keep: Callable[[str, str], object]) -> None:
+        """Put every text of a value through `text`."""
+        self._text, self._keep = text, keep
+
+    def cut(self, value: Any) -> str:
+        """Return the value's JSON, with the names of pieces in it."""
+        return self._inner(to_jsonable_python(value))
+
+    def _inner(self, value: Any) -> str:
+        if isinstance(value, str):
+            return json.dumps(self._text(value))
+        if isinstance(value, dict):
+            rows = {_key(self._text(name)): self._part(one) for name, one in value.items()}
+            return f"{{{','.join(f'{json.dumps(name)}:{rows[name]}' for name in sorted(rows))}}}"
+        if isinstance(value, list):
+            return f"[{','.join(map(self._part, value))}]"
+        return json.dumps(value)
+
+    def _part(self, value: Any) -> str:
+        text = self._inner(value)
+        if len(text) < LONG:
+            return text
+        name = name_of(text)
+        self._keep(name, text)
+        return canonical({REFERENCE: name})
+
+
+def references(value: Any) -> Iterator[str]:
+    """Return the names of pieces in JSON that was read."""
+    if isinstance(value, list):
+        for one in value:
+            yield from references(one)
+    elif isinstance(value, dict):
+        if set(value) == {REFERENCE}:
+            yield str(value[REFERENCE])
+            return
+        for one in value.values():
+            yield from references(one)
+
+
+def reached(start: Iterable[str], pieces: Mapping[str, str]) -> set[str]:
+    """Return the names that can be come to from these, also of pieces that are missing."""
+    names: set[str] = set()
+    ahead = list(start)
+    while ahead:
+        name = ahead.pop()
+        if name not in names:
+            names.add(name)
+            ahead.extend(references(json.loads(pieces.get(name, "null"))))
+    return names
+
+
+def joined(value: Any, pieces: Mapping[str, str], most: int = JOINED) -> Any:
+    """Return JSON with all its pieces in their places.
+
+    Raises `GiveUp` where one is missing, or where it comes to more than `most` characters: pieces
+    can name each other so that a small file is a value without end.
+    """
+    return _Joiner(pieces, most).join(value)
+
+
+class _Joiner:
+    def __init__(self, pieces: Mapping[str, str], most: int) -> None:
+        self._pieces, self._left = pieces, most
+
+    def join(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.join(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {REFERENCE}:
+            return self.join(json.loads(self._piece(str(value[REFERENCE]))))
+        return {_plain(name): self.join(one) for name, one in value.items()}
+
+    def _piece(self, name: str) -> str:
+        if name not in self._pieces:
+            raise GiveUp(f"the bundle lacks a piece, {name[:12]}: it was cut, or changed")
+        self._left -= len(self._pieces[name])
+        if self._left < 0:
+            raise GiveUp("a value of the bundle is larger than any night's: it is not ours")
+        return self._pieces[name]
+
+
+def _key(name: str) -> str:
+    """A field's name; one that begins as references do gets a second sign."""
+    return f"{REFERENCE}{name}" if name.startswith(REFERENCE) else name
+
+
+def _plain(name: str) -> str:
+    return name[1:] if name.startswith(REFERENCE * 2) else name
+
+
+# Ports as data: what can be asked of one, and an object that passes every question on.
+
+
+class Member(NamedTuple):
+    """A method or property of a port."""
+
+    name: str
+    returns: Any
+    parameters: Signature | None  # None: a property
+
+    @property
+    def port(self) -> type | None:
+        """The port that it returns, where that is one."""
+        is_port = isinstance(self.returns, type) and getattr(self.returns, "_is_protocol", False)
+        return self.returns if is_port else None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it returns something to enter and to leave."""
+        return get_origin(self.returns) is AbstractContextManager
+
+    @property
+    def streams(self) -> bool:
+        """Whether it returns its values one by one."""
+        return get_origin(self.returns) is Iterator
+
+    def arguments(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what it was given by the names of its parameters, defaults included."""
+        if self.parameters is None:
+            return {}
+        bound = self.parameters.bind(None, *given, **named)
+        bound.apply_defaults()
+        return {name: value for name, value in bound.arguments.items() if name != "self"}
+
+    def value(self, plain: Any) -> Any:
+        """Return the value that JSON stands for; raises `ValueError` where it stands for none."""
+        return _adapter(self.returns).validate_python(plain)
+
+
+Ask = Callable[[Member, tuple[Any, ...], Mapping[str, Any]], Any]
+
+
+@lru_cache
+def members(port: type) -> tuple[Member, ...]:
+    """Return what can be asked of a port."""
+    names = [name for name in dir(port) if not name.startswith("_")]
+    return tuple(_member(name, getattr(port, name)) for name in names)
+
+
+def passing(port: type, ask: Ask, *more: type) -> Any:
+    """Return an object of a port, and of `more`, that hands every question to `ask`."""
+    return _kind((port, *more))(ask)
+
+
+@lru_cache
+def _kind(ports: tuple[type, ...]) -> Callable[[Ask], Any]:
+    """A class with all methods in its own body: that is where `isinstance` looks for them."""
+
+    def begin(self: Any, ask: Ask) -> None:
+        self._ask = ask
+
+    body = {one.name: _passed(one) for port in ports for one in members(port)}
+    return type("Passing", (), {"__init__": begin, **body})
+
+
+def _passed(member: Member) -> Any:
+    def passed(self: Any, *given: Any, **named: Any) -> Any:
+        return self._ask(member, given, named)
+
+    return property(passed) if member.parameters is None else passed
+
+
+def _member(name: str, value: Any) -> Member:
+    if isinstance(value, property):
+        return Member(name, get_type_hints(value.fget)["return"], None)
+    return Member(name, get_type_hints(value)["return"], signature(value))
+
+
+@lru_cache
+def _adapter(returns: Any) -> TypeAdapter[Any]:
+    if get_origin(returns) is Iterator:
+        returns = GenericAlias(list, get_args(returns))
+    return TypeAdapter(returns)
+
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "errors.window": ("lookback", "now"),

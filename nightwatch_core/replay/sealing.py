@@ -11,13 +11,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.bundle import Asked, Bundle, Manifest, Told
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.privacy.values import Scrub
-from nightwatch_core.replay.decisions import Writes, decisions
-from nightwatch_core.replay.pieces import canonical, joined, name_of, reached, references
-from nightwatch_core.replay.record import asking
+from nightwatch_core.models.report import Asked, Bundle, Manifest, Night, RunReport, Told
+from nightwatch_core.privacy.key_values import Scrub
+from nightwatch_core.replay.players import Writes, decisions
+from nightwatch_core.replay.record import asking, canonical, joined, name_of, reached, references
 
 RUN, PIECE, TOLD = "R", "P", "T"
 SCHEMA = 1  # raised when an older NightWatch could not read what is written

@@ -1,31 +1,138 @@
 """The night's report, built up as the night goes on."""
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 
 from nightwatch_core.analysis.waves import total_usage
-from nightwatch_core.code.failed_commit import merged_before
-from nightwatch_core.code.named_change import only_named
-from nightwatch_core.memory.fallback import fallback_summary
-from nightwatch_core.memory.outcomes.calibration import calibrated
-from nightwatch_core.memory.outcomes.draft_rate import with_drafts
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.memory.prior_analyses import with_priors
-from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.code.base_branch import merged_before
+from nightwatch_core.code.suspects import only_named
+from nightwatch_core.memory.outcomes import with_drafts
+from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors
+from nightwatch_core.memory.scoreboard import calibrated, scoreboard
+from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import (
     CauseFindings,
+    CiResult,
     CodeTonight,
     FollowUpInput,
+    LongTail,
+    PublishResult,
     UpdatedLessons,
 )
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.error import DroppedGroup, Fetched, Selection
+from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
+from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
-from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.models.report import LearningResult, Night, RunReport, WrittenLesson
-from nightwatch_core.report import accounting
+from nightwatch_core.models.proposals import GateResult, OwnItem, Receipt
+from nightwatch_core.models.report import (
+    Accounts,
+    Confidences,
+    LearningResult,
+    Night,
+    RunReport,
+    SecondLooks,
+    Status,
+    WrittenLesson,
+)
+from nightwatch_core.models.value import Value
+from nightwatch_core.publish.draft_text import with_gates
+from nightwatch_core.publish.overlap import with_overlaps
 from nightwatch_core.report.duplicates import duplicates
+from nightwatch_core.report.publications import NAMES, PATCH, PUBLISHED, name_of
+from nightwatch_core.text.plain_text import plural
+
+# What a night took, computed from its verdicts and failures.
+
+SUREST_FIRST = ("high", "medium", "low")
+NOTHING_READ = CodeReads()
+
+
+def accounts(
+    analyses: tuple[Analysis, ...],
+    failures: tuple[Failure, ...] = (),
+    before: CodeReads = NOTHING_READ,
+) -> Accounts:
+    """The night's accounts; analyses that only reuse a lesson are told by their ending.
+
+    `before` is what was read of the code before the analyses.
+    """
+    fresh = tuple(one for one in analyses if one.ending.kind != "reused")
+    failing = sum((one.usage for one in failures), Usage())
+    spent = sum((one.usage for one in fresh), failing)
+    errors, models = len(fresh) + len(failures), _models(fresh)
+    reads = sum((one.code_reads for one in fresh if one.code_reads), before)
+    known = (one for one in analyses if one.has_cause)
+    helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in known)
+    told = [one for analysis in fresh for one in analysis.handed]
+    led = [one.iterations for one in fresh if one.iterations]
+    return Accounts(
+        usage=spent,
+        models=models,
+        priced=min(filter(None, (one.usage.priced for one in fresh)), default=""),
+        analysed=len(fresh),
+        failed=len(failures),
+        reused=len(analyses) - len(fresh),
+        fell_back=sum(one.by_fallback for one in fresh),
+        prompt_cache_rate=_share(spent.cache_read_tokens, spent.prompt_tokens),
+        code_cache_rate=_share(reads.hits, reads.total),
+        knowledge_rate=_share(helped, len(analyses)),
+        missed=sum(one.missed for one in fresh),
+        truncated=sum(one.truncated for one in fresh),
+        facts_told=len(told),
+        facts_used=sum(bool(one.used) for one in told),
+        iterations_per_error=_share(sum(led), len(led)),
+        tokens_per_error=_share(spent.new_tokens, errors),
+        cost_per_error=None if spent.cost is None else _share(spent.cost, errors),
+        confidences=_confidences(analyses),
+        second_looks=second_looks(fresh),
+        duplicates=duplicates(fresh),
+    )
+
+
+def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
+    """How often a weak verdict was looked at again, and what that changed."""
+    looks = [one.second_look for one in analyses if one.second_look]
+    made = [look for look in looks if not look.skipped]
+    kept = [look for look in made if look.kept == "second"]
+    return SecondLooks(
+        wanted=len(looks),
+        made=len(made),
+        kept=len(kept),
+        surer=sum(_is_surer(look.confidence) for look in kept),
+        usage=sum((look.usage for look in made), Usage()),
+    )
+
+
+def _confidences(analyses: tuple[Analysis, ...]) -> Confidences:
+    counted = Counter(one.confidence for one in analyses if one.has_cause)
+    return Confidences(
+        high=counted["high"],
+        medium=counted["medium"],
+        low=counted["low"],
+        unknown=sum(not one.has_cause for one in analyses),
+    )
+
+
+def _models(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.model for one in analyses if one.model))
+
+
+def _is_surer(confidence: tuple[str, ...]) -> bool:
+    places = [SUREST_FIRST.index(one) for one in confidence]
+    return len(places) > 1 and places[-1] < places[0]
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -> Usage:
+    """Add up what proving fixes took, besides those that the report knows of already."""
+    known = {one.fingerprint: one.gate for one in report.analyses}
+    return sum((gate.usage for name, gate in gates if known.get(name) != gate), Usage())
+
 
 MANY_UNREAD = 0.1  # share of records
 ENDED = "the night ended before it was analysed; the next run takes it up"
@@ -93,9 +200,7 @@ def add_findings(
             "followed": findings.memory.past.followed,
             "usage": total_usage(fresh, failures) + report.long_tail.usage,
             "code_reads": code_reads(fresh, findings.code_reads),
-            "accounts": accounting.accounts(
-                (*findings.memory.known, *fresh), failures, findings.code_reads
-            ),
+            "accounts": accounts((*findings.memory.known, *fresh), failures, findings.code_reads),
         }
     )
 
@@ -112,14 +217,14 @@ def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:
 
 
 def code_reads(
-    analyses: tuple[Analysis, ...], before: CodeReads = accounting.NOTHING_READ
+    analyses: tuple[Analysis, ...], before: CodeReads = NOTHING_READ
 ) -> CodeReads | None:
     """Sum up where what was read of the code came from; None where nobody counted.
 
     `before` is what was read before the analyses.
     """
     counted = [one.code_reads for one in analyses if one.code_reads]
-    counted += [before] if before != accounting.NOTHING_READ else []
+    counted += [before] if before != NOTHING_READ else []
     return sum(counted, CodeReads()) if counted else None
 
 
@@ -228,3 +333,172 @@ def _by_experience(analyses: tuple[Analysis, ...], findings: CauseFindings) -> t
     """The analyses, their confidence seen in the light of how often as sure ones proved right."""
     board = findings.memory.past.board
     return tuple(calibrated(one, board) for one in analyses) if board else analyses
+
+
+# What was published, in a night's report.
+
+
+def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
+    """Add what was published; an unknown end, or a right that is missing, degrades the night."""
+    unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
+    trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
+    proofs = proofs_usage(report, acted.gates)
+    update = {
+        "receipts": acted.receipts,
+        "skips": acted.skips,
+        "usage": report.usage + proofs,
+        "accounts": report.accounts.model_copy(update={"proofs": report.accounts.proofs + proofs}),
+    }
+    told = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
+    return degrade(told, *acted.troubles, trouble, _barred(acted.receipts))
+
+
+def add_ci(report: RunReport, result: CiResult) -> RunReport:
+    """Add what the checks of its drafts said, and what was published after that."""
+    receipts, usage = (*report.receipts, *result.receipts), report.usage + result.usage
+    update = {"ci": result.ci, "receipts": receipts, "usage": usage}
+    return with_gates(report, result.gates).model_copy(update=update)
+
+
+def _barred(receipts: tuple[Receipt, ...]) -> str:
+    barred = [receipt for receipt in receipts if receipt.barred]
+    if not barred:
+        return ""
+    return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
+
+
+# The long tail in a night's report: what batches said of it, what was submitted.
+
+
+def add_long_tail(report: RunReport, tail: LongTail) -> RunReport:
+    """Add what batches of the long tail took, and their troubles; nothing said degrades it.
+
+    The errors themselves come last, with `with_long_tail`: there may be thousands, and every step
+    is handed the report.
+    """
+    answered = sum(one.first_sight is not None for one in tail.judged)
+    silent = f"none of {plural(len(tail.judged), 'error')} was judged at first sight"
+    light = tail.model_copy(update={"judged": (), "kept": (), "waiting": ()})
+    update = {"long_tail": light, "usage": report.usage + tail.usage}
+    return degrade(report.model_copy(update=update), silent if tail.judged and not answered else "")
+
+
+def with_long_tail(report: RunReport, tail: LongTail) -> RunReport:
+    """Put the whole of the long tail into the report."""
+    return report.model_copy(update={"long_tail": tail})
+
+
+# What a night is counted by: the numbers that its headline and its first lines rest on.
+
+DRAFT = (NAMES["pull"], "")
+
+
+class Tally(Value):
+    """A night in numbers; what is not called a case is counted in error groups."""
+
+    status: Status
+    rejects: int = 0  # records that could not be read
+    errors: int = 0  # fetched
+    analysed: int = 0
+    cases: int = 0  # that were analysed
+    explained: int = 0  # cases with a root cause
+    guessed: int = 0  # cases with a cause of low confidence, or without a word on it
+    unknown: int = 0  # cases analysed without finding a cause
+    known: int = 0  # explained on an earlier night
+    waiting: int = 0  # looked at on an earlier night, without finding a cause
+    failed: int = 0  # cases
+    starved: int = 0  # cases for which no budget was left
+    by_rules: int = 0  # cases that the rules analysed in a model's place
+    ignored: int = 0
+    beyond: int = 0  # over tonight's limits
+    ended: int = 0  # the night ended before their turn
+    judged: int = 0  # errors that a batch had been asked about, and that were collected tonight
+    submitted: int = 0  # errors that a batch was asked about tonight
+    fixes: int = 0
+    pulls: int = 0
+    draft: tuple[str, str] = DRAFT  # what each of these is called, and several of them
+    issues: int = 0
+    reopened: int = 0
+    comments: int = 0
+    verified: int = 0  # merged fixes, by what production says of them tonight
+    without_effect: int = 0
+    regressed: int = 0
+
+    @property
+    def seen_before(self) -> int:
+        """Groups that needed no analysis."""
+        return self.known + self.waiting
+
+    @property
+    def left_out(self) -> int:
+        """Groups that nobody looked at tonight."""
+        return self.ignored + self.beyond + self.ended
+
+
+def tally(report: RunReport) -> Tally:
+    """Count what a night did."""
+    analysed, drops = fresh(report), Counter(each.kind for each in report.dropped)
+    reused = [each for each in report.analyses if each.ending.kind == "reused"]
+    verdicts = Counter(fate.kind for each in report.followed for fate in each.fates)
+    starved = sum(each.ending.kind == "budget gone" for each in report.failures)
+    unknown = sum(not each.has_cause for each in analysed)
+    return Tally(
+        status=report.status,
+        rejects=len(report.rejects),
+        errors=report.errors,
+        analysed=_groups(analysed),
+        cases=len(analysed),
+        explained=explained(report),
+        guessed=len(analysed) - unknown - explained(report),
+        unknown=unknown,
+        known=_groups(each for each in reused if each.has_cause),
+        waiting=_groups(each for each in reused if not each.has_cause),
+        failed=len(report.failures) - starved,
+        starved=starved,
+        by_rules=sum(each.by_fallback for each in analysed),
+        ignored=drops["ignored"],
+        beyond=drops["limit"],
+        ended=drops["ended"],
+        judged=sum(each.first_sight is not None for each in report.long_tail.judged),
+        submitted=sum(each.errors for each in report.long_tail.submitted if each.id),
+        fixes=sum(each.has_fix for each in analysed),
+        pulls=len(opened(report, "pull")),
+        draft=(PATCH, "patches") if name_of("pull", report) == PATCH else DRAFT,
+        issues=len(opened(report, "issue")),
+        reopened=len(opened(report, "reopen")),
+        comments=len(opened(report, "comment")),
+        verified=verdicts["verified"],
+        without_effect=verdicts["no effect"],
+        regressed=verdicts["regressed"],
+    )
+
+
+def fresh(report: RunReport) -> tuple[Analysis, ...]:
+    """What was analysed tonight."""
+    return tuple(each for each in report.analyses if each.ending.kind != "reused")
+
+
+def known(report: RunReport) -> tuple[Analysis, ...]:
+    """What an earlier night had explained."""
+    return tuple(a for a in report.analyses if a.ending.kind == "reused" and a.has_cause)
+
+
+def without_cause(report: RunReport) -> tuple[Analysis, ...]:
+    """Errors of which nobody knows the cause: analysed tonight, or waiting for their turn."""
+    return tuple(each for each in report.analyses if not each.has_cause)
+
+
+def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
+    """What was published of a kind."""
+    return tuple(r for r in report.receipts if r.kind == kind and r.status in PUBLISHED)
+
+
+def explained(report: RunReport) -> int:
+    """Fresh analyses that name a root cause with more than low confidence."""
+    return sum(
+        a.has_cause and bool(a.root_cause.strip()) and a.confidence != "low" for a in fresh(report)
+    )
+
+
+def _groups(verdicts: Iterable[Analysis | Failure]) -> int:
+    return sum(len(each.case.groups) for each in verdicts)

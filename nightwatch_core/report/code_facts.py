@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.blocks import Fact
-from nightwatch_core.report.limits import COMMITS, LONG
+from nightwatch_core.report.excerpts import COMMITS, LONG
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.units import plural
+from nightwatch_core.text.plain_text import plural
 
 
 def code_facts(report: RunReport) -> Iterator[Fact]:

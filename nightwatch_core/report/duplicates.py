@@ -12,11 +12,11 @@ lines it rests on.
 from collections.abc import Sequence
 from itertools import combinations
 
-from nightwatch_core.memory.fallback import is_fallback
+from nightwatch_core.memory.prior_analyses import is_fallback
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.report import Duplicate, Duplicates
-from nightwatch_core.patterns.cause_similarity import (
+from nightwatch_core.patterns.detection import (
     ALIKE,
     CauseTerms,
     Rarity,
@@ -24,7 +24,7 @@ from nightwatch_core.patterns.cause_similarity import (
     group_similar,
     similarity,
 )
-from nightwatch_core.publish.twins import causes
+from nightwatch_core.publish.overlap import causes
 
 MOST = 200  # analyses that are compared with each other
 MOST_LESSONS = 500  # that they are compared with, the newest

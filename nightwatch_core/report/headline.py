@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.tail_section import tail_headline
-from nightwatch_core.report.tally import Tally, tally
-from nightwatch_core.text.units import plural
+from nightwatch_core.report.builder import Tally, tally
+from nightwatch_core.report.sections import tail_headline
+from nightwatch_core.text.plain_text import plural
 
 NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
 CALM = "A calm night: no errors in the window."

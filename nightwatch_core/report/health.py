@@ -1,14 +1,114 @@
 """How well the services of a night were: put together from what was counted and what came of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, timedelta
 
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.models.health import Health, ServiceCalls, ServiceHealth, StateFolder
 from nightwatch_core.models.manifest import Destination
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import (
+    Health,
+    NightOptions,
+    ServiceCalls,
+    ServiceHealth,
+    StateFolder,
+)
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.report.health_due import due_sentences
+from nightwatch_core.report.blocks import Entries, Entry, Paragraphs, Section, cut, section
+from nightwatch_core.report.excerpts import LONG, NAME, Limits
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import plural, roughly
+
+# What is due: things that will fail, or mislead, unless somebody sees to them.
+
+SOON = timedelta(days=14)  # a sign-in that ends within
+OLD_PRICES = timedelta(days=120)
+FULL = 0.9  # of the lessons that are kept at hand
+LEAST_FREE = 2**30  # bytes; or
+LEAST_SHARE = 0.03  # of the disk
+
+
+class DueFacts(Value):
+    """What the rules look at."""
+
+    report: RunReport
+    calls: tuple[ServiceCalls, ...]
+    state: StateFolder
+    lessons: int | None
+    model_note: str
+
+
+def due_sentences(
+    report: RunReport,
+    calls: Iterable[ServiceCalls],
+    state: StateFolder,
+    lessons: int | None,
+    model_note: str,
+) -> tuple[str, ...]:
+    """Everything that is due, one sentence each, what is next to fail first."""
+    facts = DueFacts(
+        report=report, calls=tuple(calls), state=state, lessons=lessons, model_note=model_note
+    )
+    return tuple(sentence for rule in DUE for sentence in rule(facts))
+
+
+def _sign_ins(facts: DueFacts) -> Iterator[str]:
+    for one in facts.calls:
+        left = one.expires - facts.report.finished if one.expires else None
+        if one.expires and left is not None and left < SOON:
+            verb = "ended" if left < timedelta() else "ends"
+            yield f"the sign-in to {one.service} {verb} on {one.expires:%Y-%m-%d}: make a new one"
+
+
+def _models(facts: DueFacts) -> Iterator[str]:
+    if facts.model_note:
+        yield f"{facts.report.options.model} {facts.model_note}"
+
+
+def _disk(facts: DueFacts) -> Iterator[str]:
+    state = facts.state
+    if state.size and state.free < max(LEAST_FREE, LEAST_SHARE * state.size):
+        yield f"{state.free / 2**30:.1f} GiB are free on the disk of the state folder"
+
+
+def _gaps(facts: DueFacts) -> Iterator[str]:
+    if facts.report.night.left_out:
+        yield facts.report.night.left_out
+
+
+def _locks(facts: DueFacts) -> Iterator[str]:
+    locks = facts.state.old_locks
+    if locks:
+        more = f" (and {len(locks) - 1} more)" if len(locks) > 1 else ""
+        yield f"{locks[0]}{more} is over an hour old: delete it, if no git runs there"
+
+
+def _prices(facts: DueFacts) -> Iterator[str]:
+    priced = facts.report.accounts.priced
+    try:
+        age = facts.report.finished.date() - date.fromisoformat(priced)
+    except ValueError:
+        return
+    if age > OLD_PRICES:
+        yield f"prices are {roughly(age)} old ({priced}): costs are reckoned with them"
+
+
+def _lessons(facts: DueFacts) -> Iterator[str]:
+    limit = facts.report.options.max_lessons
+    if facts.lessons is not None and facts.lessons >= FULL * limit:
+        kept = plural(facts.lessons, "lesson")
+        yield f"{kept} of {limit:,} at hand: the least useful are archived from there on"
+
+
+DUE: tuple[Callable[[DueFacts], Iterator[str]], ...] = (
+    _sign_ins,
+    _models,
+    _disk,
+    _gaps,
+    _locks,
+    _prices,
+    _lessons,
+)
 
 SERVICES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub", "slack": "Slack"}
 LOCAL: Mapping[str, str] = {
@@ -144,3 +244,109 @@ def well_services(health: Health | None) -> tuple[str, ...]:
     """Names of the services that answered, for the history; local ones are always there."""
     services = health.services if health else ()
     return tuple(one.name for one in services if one.calls and one.state in ("well", "troubled"))
+
+
+# The health of a night's services, in words: one line where nobody has to do anything.
+
+UNKNOWN = "no earlier night is known to have reached it"
+
+
+def health_section(report: RunReport, limits: Limits) -> Section:
+    """One line, or a line for each service that was not well, and what is due."""
+    health = report.health
+    if health is None:
+        return section("health", "")
+    well = Paragraphs(text=line(good_line(health), LONG))
+    if health.is_good:
+        return section("health", "Health", (well,) if limits.good_health else ())
+    unwell = [one for one in health.services if one.state in ("troubled", "away")]
+    due = (Entry(head="Due", text=line(each, LONG)) for each in health.due)
+    entries = cut(Entries, (*map(_entry, unwell), *due), limits.lines)
+    return section("health", "Health", entries, (well,) if well.text else ())
+
+
+def good_line(health: Health) -> str:
+    """Name the services that were well, and how much was asked of them.
+
+    >>> calls = ServiceCalls(service="Slack", requests=3)
+    >>> good_line(Health(services=(ServiceHealth(name="Slack", calls=calls),)))
+    'All well: Slack (3 requests).'
+    """
+    well = [one for one in health.services if one.state == "well"]
+    # who is told is told last, and may not have been yet
+    unasked = [
+        one.name for one in health.services if one.state == "not asked" and one.roles != ("news",)
+    ]
+    names = ", ".join(map(_named, well))
+    start = ("All well" if health.is_good else "Well") if well else ""
+    rest = f" Not asked: {', '.join(unasked)}." if unasked else ""
+    return (f"{start}: {names}." if names else "") + rest
+
+
+def left_sentence(health: Health | None) -> str:
+    """Say how much left the machine for whom; empty where nobody looked.
+
+    >>> from nightwatch_core.models.manifest import Destination
+    >>> left_sentence(Health(left=()))
+    'nothing'
+    >>> claude = Destination(service="Claude", host="api.anthropic.com", requests=1, bytes=3_000)
+    >>> left_sentence(Health(left=(claude,)))
+    '1 request, 3 kB for api.anthropic.com: `nightwatch manifest`'
+    """
+    if health is None or health.left is None:
+        return ""
+    parts = (
+        f"{plural(one.requests, 'request')}, {max(round(one.bytes / 1_000), 1):,} kB for {one.host}"
+        if one.listed
+        else f"{one.service}'s record of the run, which is not listed, for {one.host}"
+        for one in health.left
+    )
+    return line(f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "nothing", LONG)
+
+
+def _named(one: ServiceHealth) -> str:
+    counted = plural(one.calls.requests, "request") if one.calls else one.detail
+    return f"{one.name} ({counted})" if counted else one.name
+
+
+def _entry(one: ServiceHealth) -> Entry:
+    small = ", ".join(_counts(one.calls)) if one.calls else ""
+    return Entry(
+        head=line(f"{one.name} {_how(one)}", NAME),
+        text=line(one.detail, LONG),
+        small=line(small, LONG),
+        more=tuple(_last(one)),
+    )
+
+
+def _how(one: ServiceHealth) -> str:
+    """What became of a service that was not well.
+
+    >>> refused = ServiceCalls(service="GitHub", requests=9, refused=2)
+    >>> _how(ServiceHealth(name="GitHub", state="troubled", calls=refused))
+    'refused something'
+    """
+    calls = one.calls or ServiceCalls(service=one.name)
+    if one.state == "away":
+        return "refused everything" if calls.refused and not calls.unanswered else "did not answer"
+    if calls.refused and not calls.unanswered:
+        return "refused something"
+    return "answered in the end" if calls.is_last_well else "stopped answering"
+
+
+def _counts(calls: ServiceCalls) -> Iterator[str]:
+    yield plural(calls.requests, "request")
+    for count, text in (
+        (calls.unanswered, "without an answer"),
+        (calls.refused, "refused"),
+    ):
+        if count:
+            yield f"{count:,} {text}"
+    if calls.waits:
+        yield f"{plural(calls.waits, 'wait')} of {calls.waited:,.0f} s in all"
+
+
+def _last(one: ServiceHealth) -> Iterator[str]:
+    if one.state == "away" and one.calls:
+        at = one.last_well
+        yield f"last worked on {at:%Y-%m-%d}" if at else UNKNOWN

@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.handover_text import NO_CAUSE
+from nightwatch_core.publish.issue_text import NO_CAUSE
 from nightwatch_core.report import blocks
 from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
-from nightwatch_core.report.excerpts import Excerpt, code_text
-from nightwatch_core.report.limits import CAUSE, FULL, Limits
+from nightwatch_core.report.excerpts import CAUSE, FULL, Excerpt, Limits, code_text
 from nightwatch_core.report.publications import Publication
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import code_span, fenced, is_web, link, markdown
-from nightwatch_core.text.units import CutList, plural
+from nightwatch_core.text.plain_text import CutList, plural
 
 _MOST_CODE = 60_000  # characters of one excerpt
 Say = Callable[[str], str]  # a line of prose in Markdown

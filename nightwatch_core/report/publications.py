@@ -1,15 +1,20 @@
 """What was published for an error, what was not, and the commands that go with it."""
 
 import re
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Literal, get_args
 
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.proposal import Receipt, Skip
-from nightwatch_core.models.pulls import CiState, DraftCi
+from nightwatch_core.models.answer import Confidence
+from nightwatch_core.models.assignment import LongTail, Sighting
+from nightwatch_core.models.batch import ResultKind, Severity
+from nightwatch_core.models.code import CiState, DraftCi
+from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.report.limits import LONG, NAME, TEXT
+from nightwatch_core.publish.issue_text import short_handover
+from nightwatch_core.report.excerpts import LONG, NAME, TEXT, TITLE
 from nightwatch_core.text.escaping import line
 
 PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
@@ -134,3 +139,169 @@ def _skip(skip: Skip, report: RunReport) -> Publication:
         note=line(skip.reason, TEXT),
         state="waits" if waits else "skipped",
     )
+
+
+# The table of errors: an analysis in one line.
+
+NO_CAUSE = "No cause was found."
+_SHORT = ("draft pull request", "draft PR")
+_SENTENCE = re.compile(r"(.{20,}?[.!?])\s")
+
+
+class Row(Value):
+    """A line of the table of errors; `anchor` names the finding."""
+
+    rank: int
+    anchor: str
+    error: str
+    where: str
+    count: int
+    cause: str
+    confidence: Confidence
+    done: str
+    known: bool = False
+    unknown: bool = False  # no cause is known, and so nothing to be sure of
+
+    @property
+    def sure(self) -> str:
+        """How sure we are of the cause, in a word."""
+        return "–" if self.unknown else self.confidence
+
+
+def error_row(rank: int, analysis: Analysis, publications: tuple[Publication, ...]) -> Row:
+    """The analysis in one line."""
+    known = known_since(analysis)
+    back = "regression" if analysis.case.regressed else ""
+    by_state = {
+        state: ", ".join(each.text for each in publications if each.state == state)
+        for state in ("published", "waits")
+    }
+    # of a known error it goes without saying that nothing was published
+    undone = "" if known else ", ".join(each.text for each in publications)
+    published = by_state["published"] or by_state["waits"] or undone
+    return Row(
+        rank=rank,
+        anchor=f"error-{rank}",
+        error=line(analysis.case.leader.error_class, NAME),
+        where=line(analysis.case.leader.transaction, NAME),
+        count=analysis.case.occurrences,
+        cause=_cause(analysis),
+        confidence=analysis.confidence,
+        done=line("; ".join(filter(None, (back, known, published))), TITLE).replace(*_SHORT) or "–",
+        known=bool(known),
+        unknown=not analysis.has_cause,
+    )
+
+
+def _cause(analysis: Analysis) -> str:
+    if analysis.handover is not None:
+        return line(short_handover(analysis.handover), TITLE)
+    return first_sentence(analysis.root_cause) or line(analysis.title, TITLE) or NO_CAUSE
+
+
+def known_since(analysis: Analysis) -> str:
+    """Since when a reused finding is known; empty for a fresh one."""
+    if analysis.ending.kind != "reused":
+        return ""
+    return line(analysis.known_since, NAME) or "known"
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence.
+
+    >>> first_sentence("The rate is missing in rates.py. So the sum fails.")
+    'The rate is missing in rates.py.'
+    """
+    flat = line(text, 2 * TEXT)
+    match = _SENTENCE.match(flat)
+    return line(match.group(1) if match else flat, TITLE)
+
+
+# The table of the long tail: an error judged at first sight in one line, and what came of it.
+
+_ORDER: tuple[str, ...] = get_args(Severity)
+_NO_WORD = "–"
+# What came of an error that was not judged.
+UNJUDGED: dict[ResultKind, str] = {
+    "answered": "",
+    "refused": "refused by the model",
+    "errored": "not answered: the service refused it",
+    "expired": "expired before it was answered: it is asked again",
+    "canceled": "not answered: the batch was canceled",
+    "unreadable": "answered, but not readably: it is asked again",
+    "missing": "not answered: no result came for it",
+}
+
+
+class SightRow(Value):
+    """A line of the table of the long tail."""
+
+    error: str
+    where: str
+    count: int
+    severity: str
+    category: str
+    cause: str
+    came: str  # what came of it
+    flagged: bool = False  # it deserves an analysis
+
+
+def sight_rows(report: RunReport) -> tuple[SightRow, ...]:
+    """One line for every error that was judged, or was to be, tonight or before; worst first."""
+    tail, came = report.long_tail, dict(_came_of(report))
+    every = sorted(_each_once(tail), key=_place)
+    earlier = {one.group.fingerprint for one in (*tail.kept, *tail.waiting)}
+    return tuple(_row(one, came, one.group.fingerprint in earlier) for one in every)
+
+
+def _each_once(tail: LongTail) -> Iterable[Sighting]:
+    """Every error by its newest word."""
+    every = chain(tail.kept, tail.waiting, tail.judged)
+    return {one.group.fingerprint: one for one in every}.values()
+
+
+def _place(one: Sighting) -> tuple[int, bool, int]:
+    worst = _ORDER.index(one.first_sight.severity) if one.first_sight else len(_ORDER)
+    return worst, not one.flagged, one.rank
+
+
+def _row(one: Sighting, came: dict[str, str], is_earlier: bool) -> SightRow:
+    sight, group = one.first_sight, one.group
+    result = next((came[name] for name in group.names if name in came), "")
+    when = f" (judged {one.at:%Y-%m-%d})" if is_earlier else ""
+    return SightRow(
+        error=line(group.error_class, NAME),
+        where=line(group.transaction, NAME),
+        count=group.occurrences,
+        severity=sight.severity if sight else _NO_WORD,
+        category=sight.category.replace("_", " ") if sight else _NO_WORD,
+        cause=line(sight.likely_cause, TEXT) if sight else _NO_WORD,
+        came=line(f"{_came(one, result)}{when}", TITLE),
+        flagged=one.flagged,
+    )
+
+
+def _came(one: Sighting, result: str) -> str:
+    """What came of it, said as tonight's analyses tell it, else as its answer does."""
+    if one.result and not one.first_sight:
+        reason = f" ({one.result.reason})" if one.result.reason else ""
+        return f"{UNJUDGED[one.result.kind]}{reason}"
+    if result:
+        return result
+    if one.taken:
+        return "analysed since"
+    return "to be analysed on a later night" if one.flagged else "nothing further"
+
+
+def _came_of(report: RunReport) -> Iterator[tuple[str, str]]:
+    """What tonight brought for errors by each of their names; what counts most comes last."""
+    for dropped in report.dropped:
+        if dropped.kind == "ignored":
+            yield from ((name, "ignored by now") for name in dropped.group.names)
+    for failure in report.failures:
+        for group in failure.case.groups:
+            yield from ((name, "its analysis failed: see above") for name in group.names)
+    for rank, analysis in enumerate(report.analyses, start=1):
+        verb = "known already" if analysis.ending.kind == "reused" else "analysed"
+        for group in analysis.case.groups:
+            yield from ((name, f"{verb}: error {rank} above") for name in group.names)

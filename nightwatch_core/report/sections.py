@@ -1,13 +1,42 @@
 """The sections of a report that are not findings: what was dropped, failed, rejected, and how."""
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import get_args
 
-from nightwatch_core.analysis.complexity import unplaced
+from nightwatch_core.analysis.budget import unplaced
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.models.error import DroppedGroup, RejectedRecord
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Handover
+from nightwatch_core.models.assignment import LongTail, SubmittedBatch
+from nightwatch_core.models.batch import Severity
+from nightwatch_core.models.errors import DroppedGroup, RejectedRecord
+from nightwatch_core.models.knowledge import (
+    Backtest,
+    FixWatch,
+    IgnoreSuggestion,
+    OccurrenceCount,
+    OutcomeEvent,
+    OutcomeKind,
+    OutcomeUpdate,
+    Pattern,
+)
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import OwnItem, Skip
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.accounts_text import accounts_facts, accounts_line
+from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish import issue_text as say
+from nightwatch_core.publish.expected_value import expected_value
+from nightwatch_core.publish.finding_parts import (
+    checked_lines,
+    correction_quotes,
+    crash_quotes,
+    failure_quotes,
+    proof_lines,
+    sentence,
+)
+from nightwatch_core.publish.issue_text import FAILED, NO_DRAFT, NO_FIX
+from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.report.blocks import (
     Bullets,
     Command,
@@ -16,23 +45,358 @@ from nightwatch_core.report.blocks import (
     DropReasons,
     Entries,
     Entry,
+    Excerpts,
     Fact,
     Facts,
     Paragraphs,
     Paths,
     Publications,
     Section,
+    SightTable,
+    Verbatim,
     cut,
     section,
 )
 from nightwatch_core.report.code_facts import code_facts
-from nightwatch_core.report.handover import in_detail
-from nightwatch_core.report.health_text import left_sentence
-from nightwatch_core.report.learned import learned_sentence, shelved_paths
-from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, UNPLACED, Limits
-from nightwatch_core.report.publications import capture_command, one_command, published_elsewhere
-from nightwatch_core.text.escaping import line
-from nightwatch_core.text.units import caching, lasting, moment, plural, spending
+from nightwatch_core.report.excerpts import (
+    CODE_LINE,
+    LONG,
+    MESSAGE,
+    NAME,
+    TEXT,
+    TITLE,
+    UNPLACED,
+    CodeLine,
+    Excerpt,
+    Limits,
+)
+from nightwatch_core.report.health import left_sentence
+from nightwatch_core.report.publications import (
+    SightRow,
+    capture_command,
+    one_command,
+    published_elsewhere,
+    sight_rows,
+)
+from nightwatch_core.report.scoreboard_text import accounts_facts, accounts_line
+from nightwatch_core.text.escaping import block, line, shown
+from nightwatch_core.text.plain_text import caching, lasting, moment, money, plural, spending
+
+# What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
+
+VERDICTS: tuple[OutcomeKind, ...] = ("regressed", "no effect", "verified")
+ORDER: tuple[OutcomeKind, ...] = (  # what asks for somebody first
+    *VERDICTS,
+    *("closed unmerged", "not planned", "reopened"),
+    *("edited before merge", "merged", "closed"),
+)
+_OF_ISSUES: tuple[OutcomeKind, ...] = ("closed", "not planned", "reopened")
+_NAMES = {"pull": "pull request", "issue": "issue"}
+
+
+def pattern_entry(pattern: Pattern) -> Entry:
+    """What several errors, or several nights, have in common, and why we think so."""
+    because = f"because {'; '.join(pattern.because[:5])}" if pattern.because else ""
+    since = f" since {min(pattern.nights)}" if len(pattern.nights) > 1 else ""
+    nights = f"seen on {plural(len(pattern.nights), 'night')}{since}" if pattern.nights else ""
+    return Entry(
+        head=line(pattern.title, TITLE),
+        text=line(pattern.description, LONG),
+        small=line(pattern.suggestion, TEXT),
+        more=tuple(filter(None, (line(because, LONG), nights))),
+    )
+
+
+def suggestion_entry(number: int, suggestion: IgnoreSuggestion) -> Entry:
+    """An ignore rule a person might add, numbered as `nightwatch ignore accept` counts them."""
+    field = "" if suggestion.field == "any" else f" in {suggestion.field.replace('_', ' ')}"
+    ends = f"holds until {suggestion.expires}" if suggestion.expires else "never expires"
+    rate = suggestion.unless_rate_above
+    wire = f", and not above {rate:,g} a day" if rate is not None else ", whatever the rate"
+    accept = f"accept: nightwatch ignore accept {number}"
+    small = (line(suggestion.evidence, TEXT), f"{ends}{wire}", accept)
+    return Entry(
+        head=line(f"{number}. {suggestion.match}: {suggestion.pattern}", TITLE) + field,
+        text=line(suggestion.reason, LONG),
+        small=backtest_sentence(suggestion.backtest),
+        more=tuple(filter(None, small)),
+    )
+
+
+def backtest_sentence(test: Backtest) -> str:
+    """What a rule would have hidden.
+
+    >>> backtest_sentence(Backtest(nights=14, groups=3, occurrences=412, fixed_later=1, users=12))
+    'over 14 nights it would have hidden 3 error groups (412 times), 1 of them fixed later; \
+at most 12 users a night'
+    """
+    if not test.nights:
+        return "not back-tested: there is no earlier night to test it on"
+    groups = f"{plural(test.groups, 'error group')} ({plural(test.occurrences, 'time')})"
+    fixed = f"{test.fixed_later:,} of them" if test.fixed_later else "none of them"
+    users = f"at most {plural(test.users, 'user')} a night" if test.users is not None else ""
+    return (
+        f"over {plural(test.nights, 'night')} it would have hidden {groups}, {fixed} fixed later; "
+        f"{users or 'users not known'}"
+    )
+
+
+def outcome_entries(report: RunReport) -> list[Entry]:
+    """What tonight brought for earlier proposals, verdicts of production first; then the others.
+
+    Our other issues and pull requests follow as they stand, decided ones first.
+    """
+    addresses: dict[tuple[str, int], str] = {
+        (item.kind, item.number): item.url for item in report.outcomes
+    }
+    news = [(each, fate) for each in report.followed for fate in each.fates]
+    news.sort(key=lambda pair: ORDER.index(pair[1].kind))
+    waiting = [(each, each.watch) for each in report.followed if not each.fates]
+    measured = [(each, watch) for each, watch in waiting if watch and not watch.verdict]
+    shown = {(_item(fate), fate.number) for _, fate in news}
+    shown |= {("pull", watch.number) for _, watch in measured}
+    left = [item for item in report.outcomes if (item.kind, item.number) not in shown]
+    left.sort(key=lambda item: (item.state == "open", -item.number))
+    return [
+        *(
+            _fate_entry(each, fate, addresses.get((_item(fate), fate.number or 0), ""))
+            for each, fate in news
+        ),
+        *(_measured_entry(each, watch) for each, watch in measured),
+        *map(_item_entry, left),
+    ]
+
+
+def learned_sentence(report: RunReport) -> str:
+    """What the knowledge base gained, and what it could not."""
+    learned = report.learned
+    failure = f"Learning is incomplete: {line(learned.failure, LONG)}" if learned.failure else ""
+    shelved = (f"{name[:1].upper()}{name[1:]}." for name, _ in _shelved(report))
+    return " ".join(filter(None, (_kept(report), *shelved, failure)))
+
+
+def shelved_paths(report: RunReport, limits: Limits) -> list[Paths]:
+    """The lessons that went stale or to the archive tonight, by file."""
+    return [
+        Paths(
+            name=name,
+            items=tuple(line(file, TITLE) for file in files[: limits.lines]),
+            more=max(0, len(files) - limits.lines),
+        )
+        for name, files in _shelved(report)
+    ]
+
+
+def watch_figures(watch: FixWatch) -> str:
+    """How often the error was seen before its fix and since.
+
+    >>> from datetime import UTC, datetime
+    >>> before, after = OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120)
+    >>> watch_figures(FixWatch(number=1, merged_at=datetime.now(UTC), before=before, after=after))
+    '12 in 48 h before, 0 in 120 h after'
+    """
+    return f"{_counted(watch.before)} before, {_counted(watch.after)} after"
+
+
+def _counted(count: OccurrenceCount) -> str:
+    return f"{count.occurrences:,} in {count.hours:,.0f} h"
+
+
+def _fate_entry(each: OutcomeUpdate, fate: OutcomeEvent, address: str) -> Entry:
+    number = f" #{fate.number}" if fate.number is not None else ""
+    counted = watch_figures(each.watch) if each.watch and fate.kind in VERDICTS else ""
+    because = line(fate.because or counted, TEXT)
+    words = tuple(line(f"“{word}”", TEXT) for word in fate.words[:3] if word.strip())
+    return Entry(
+        head=f"{fate.kind}: {_NAMES[_item(fate)]}{number}",
+        text=line(each.title or each.fingerprint, TITLE),
+        small=because or line(" / ".join(words), TEXT),
+        more=words if because else (),
+        address=line(address, LONG),
+    )
+
+
+def _measured_entry(each: OutcomeUpdate, watch: FixWatch) -> Entry:
+    waiting = "merged, not yet in production as far as we can tell"
+    return Entry(
+        head=f"being measured: pull request #{watch.number}",
+        text=line(each.title or each.fingerprint, TITLE),
+        small=watch_figures(watch) if watch.deployed_at else waiting,
+    )
+
+
+def _item_entry(item: OwnItem) -> Entry:
+    why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
+    why += f", its checks {item.checks}" if item.checks and item.state == "open" else ""
+    return Entry(
+        head=line(f"{_NAMES[item.kind]} #{item.number} {item.state}{why}", NAME),
+        text=line(item.title, TITLE),
+        small=line(" / ".join(item.words[:3]), TEXT),
+        address=line(item.url, LONG),
+    )
+
+
+def _item(fate: OutcomeEvent) -> str:
+    return "issue" if fate.kind in _OF_ISSUES else "pull"
+
+
+def _kept(report: RunReport) -> str:
+    if report.options.dry_run:
+        return ""
+    learned = report.learned
+    counts = (
+        (learned.new, "new"),
+        (learned.refreshed, "refreshed"),
+        (learned.reused, "reused"),
+    )
+    counted = ", ".join(f"{count:,} {what}" for count, what in counts if count)
+    told = [f"Lessons: {counted}."] if counted else []
+    if learned.unknown:
+        errors = plural(learned.unknown, "error")
+        told.append(f"{errors} without a known cause: looked at again by turns.")
+    if told:
+        return " ".join(told)
+    return f"{plural(len(learned.lessons), 'lesson')} kept." if learned.lessons else ""
+
+
+def _shelved(report: RunReport) -> Iterator[tuple[str, tuple[str, ...]]]:
+    stale, archived = report.learned.stale, report.learned.archived
+    if stale:
+        fit = "no longer fits" if len(stale) == 1 else "no longer fit"
+        yield f"{plural(len(stale), 'lesson')} {fit} the code", stale
+    if archived:
+        yield f"{plural(len(archived), 'lesson')} moved to the archive", archived
+
+
+# What running a fix showed, and what was checked where there is none, as sections of a finding.
+
+_QUOTES = 4 * MESSAGE  # characters of what a run printed
+_DOUBTS = ("weak", "worth", "refused", "no fix")  # for which a fix is no draft, whatever the night
+
+
+def proof_section(analysis: Analysis, skips: tuple[Skip, ...], limits: Limits) -> Section:
+    """Make the one section: what proves the fix, or why there is no draft and what was checked."""
+    ours = [one for one in skips if one.kind == "pull" and one.fingerprint == analysis.fingerprint]
+    why = next((one.reason for one in ours if one.cause in _DOUBTS), "")
+    name = _missing(analysis, why)
+    lines = checked_lines(analysis) if name else proof_lines(analysis.gate) * bool(analysis.gate)
+    told = (*((sentence(f"Why no draft: {why}"),) if why else ()), *lines)
+    gate = analysis.gate
+    quotes = (*crash_quotes(gate), *failure_quotes(gate), *correction_quotes(gate))
+    runs = (Verbatim(name=line(q.name), text=block(q.output, _QUOTES, code=True)) for q in quotes)
+    bullets = cut(Bullets, (line(each, LONG) for each in told), 2 * limits.texts)
+    return section("proof", name or "Proof", bullets, runs)
+
+
+def _missing(analysis: Analysis, why: str) -> str:
+    if analysis.gate is not None and analysis.gate.outcome == "failed":
+        return FAILED
+    return NO_FIX if not analysis.has_fix else NO_DRAFT if why else ""
+
+
+def worth(members: tuple[Analysis, ...]) -> Iterator[Fact]:
+    """What a draft of the first one's fix is worth: those worth most come first."""
+    if members[0].has_fix:
+        yield Fact(name="Expected value", text=f"{expected_value(members)}")
+
+
+# An error whose cause is not known, as a report shows it: a line, and what is known in a fold.
+
+FOLD = "What is known"
+STEPS = 8  # all that a handover holds, in the shortest rendering too
+
+
+def in_detail(analysis: Analysis, report: RunReport, limits: Limits) -> bool:
+    """Whether an analysis is a finding; one without a cause may be but a line."""
+    alone = limits.handovers == "alone" and len(report.analyses) == 1
+    return analysis.has_cause or limits.handovers == "all" or alone
+
+
+def handover_entry(analysis: Analysis) -> Entry:
+    """The error in one line."""
+    count = f"{analysis.case.occurrences:,}"
+    return Entry(head=f"{line(analysis.case.title, TITLE)} ({count})", text=gist(analysis))
+
+
+def gist(analysis: Analysis) -> str:
+    """Where it failed, on what, who wrote that, and where to look next, in one line.
+
+    >>> from nightwatch_core.models.errors import Case, ErrorGroup
+    >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
+    >>> known = Handover(path="a.py", line=3, value="'EUR'", look_at=("Who calls it?",))
+    >>> gist(Analysis(case=of, title="", root_cause="", confidence="low", handover=known))
+    "failed in a.py:3; 'EUR'; next: Who calls it?"
+    """
+    given = analysis.handover or Handover()
+    texts = (
+        failed_in(given),
+        line(given.value, NAME),
+        f"last written by {line(given.last_change, NAME)}" if given.last_change.strip() else "",
+        f"next: {line(next(iter(given.look_at), ''), TEXT)}" if given.look_at else "",
+    )
+    said = line(analysis.case.leader.message, TEXT)
+    only = f"nothing is known but what it says: {said}" if said else "nothing is known"
+    return line("; ".join(filter(None, texts)), LONG) or only
+
+
+def short_gist(given: Handover) -> str:
+    """What is not known, and where it failed, in a line; a place is named once.
+
+    >>> known = Handover(path="a.py", line=3, lines=("f(x.y)",), first_line=3)
+    >>> short_gist(known), short_gist(known.model_copy(update={"unknown": "why a.py:3 fails"}))
+    ('Failed in a.py:3 `f(x.y)`', 'Not known: why a.py:3 fails: `f(x.y)`')
+    """
+    what, where = line(say.short_handover(given), TEXT), failed_in(given)
+    if not given.unknown.strip():
+        return f"{where[:1].upper()}{where[1:]}"
+    place = line(say.place_of(given), TITLE)
+    if place and place in what:
+        row = where.removeprefix(f"failed in {place}").strip()
+        return f"{what.rstrip('.')}: {row}" if row else what
+    return " ".join(filter(None, (what, f"{where[:1].upper()}{where[1:]}")))
+
+
+def failed_in(given: Handover) -> str:
+    """Where it failed, with the line itself; empty where that is not known."""
+    row, place = line(say.failing_row(given), NAME), line(say.place_of(given), TITLE)
+    code = f" `{row}`" if row and "`" not in row else ""
+    return f"failed in {place}{code}" if place else ""
+
+
+def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> Iterator[Section]:
+    """What is known, and what a person would look at next."""
+    given, many = analysis.handover or Handover(), limits.texts
+    said = analysis.case.leader.message if "message" in limits.without else ""
+    facts = (("Message", said), *say.handover_facts(given))
+    known = tuple(Fact(name=n, text=line(text, TEXT)) for n, text in facts if line(text, TEXT))
+    yield section("handover", "", *((Facts(items=known),) if known else ()))
+    yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
+    yield _listed("look", "To look at next", given.look_at, STEPS)
+    claims = () if given.unknown or not analysis.root_cause.strip() else (analysis.root_cause,)
+    undecided = (
+        " ".join(filter(None, parts.explained(one.statement, one.because)))
+        for one in parts.open_explanations(analysis)
+    )
+    yield _listed("unproved", "Said, and not proved", (*claims, *undecided), many)
+
+
+def _lines(given: Handover, links: Permalinks) -> Iterator[Excerpt]:
+    if not given.lines:
+        return
+    rows = tuple(
+        CodeLine(text=shown(text)[:CODE_LINE], number=number)
+        for number, text in enumerate(given.lines, given.first_line or 1)
+    )
+    yield Excerpt(
+        place=line(say.place_of(given), TITLE),
+        address=links.line(given.path, given.line) if given.line else "",
+        lines=rows,
+    )
+
+
+def _listed(kind: str, title: str, texts: tuple[str, ...], limit: int) -> Section:
+    return section(kind, title, cut(Bullets, (line(each, LONG) for each in texts), limit))
+
 
 _FILES = ("report.html", "report.md", "report.json")
 
@@ -233,3 +597,105 @@ def _capture(report: RunReport) -> tuple[Command, ...]:
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
     name = "Capture what was learned"
     return tuple(Command(name=name, text=f"{each}{more}") for each in commands[:1])
+
+
+# What a night did without because somebody switched it off, and what follows for the rest.
+
+_PHASES = (  # option, what it stands for
+    ("compound_enabled", "lessons"),
+    ("learnings_enabled", "notes"),
+    ("patterns_enabled", "patterns and ignore suggestions"),
+    ("research_enabled", "research before the analyses"),
+    ("agents_enabled", "agent files"),
+)
+
+
+def switched_off(options: NightOptions) -> tuple[str, ...]:
+    """Sentences on the phases that are off, and on what others can do without them; none: all on.
+
+    >>> switched_off(NightOptions())
+    ()
+    >>> switched_off(NightOptions(research_enabled=False, agents_enabled=False))
+    ('Switched off: research before the analyses, agent files.',)
+    """
+    off = [name for option, name in _PHASES if not getattr(options, option)]
+    follows = ""
+    if not options.compound_enabled and options.patterns_enabled:
+        follows = " Patterns are of this night alone: what lasts over nights is known from lessons."
+    return (f"Switched off: {', '.join(off)}.{follows}",) if off else ()
+
+
+# The long tail in the report: what batches said, what still runs, what was submitted tonight.
+
+_NOTHING = "none is said to need an analysis"
+HOW = "Run with --collect to retrieve results."
+
+
+def long_tail(report: RunReport, limits: Limits) -> Section:
+    """The table of the long tail; nothing where no batch had to do with the night."""
+    tail, rows = report.long_tail, sight_rows(report)
+    title = f"The long tail at first sight: {plural(len(rows), 'error')}"
+    said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(tail, rows)]
+    table = cut(SightTable, rows[: limits.tail], limits.tail, len(rows))
+    return section("long_tail", title if rows else "The long tail at first sight", said, table)
+
+
+def tail_headline(report: RunReport) -> tuple[str, str]:
+    """What there is to say of a night that only submits, or waits; empty for any other."""
+    if text := _submitted_text(report):
+        return text, "batch submitted"
+    tail = report.long_tail
+    if tail.running and not (tail.judged or report.errors or report.status == "failed"):
+        return "The batch has not ended: nothing could be collected so far.", "still running"
+    if tail.judged and not (tail.flagged or report.analyses or report.failures):
+        return f"{plural(len(tail.judged), 'error')} judged at first sight: {_NOTHING}.", "judged"
+    return "", ""
+
+
+def _submitted_text(report: RunReport) -> str:
+    tail = report.long_tail
+    if not report.options.batch_mode or report.status == "failed":
+        return ""
+    if tail.submitted:
+        errors = plural(sum(one.errors for one in tail.submitted), "error")
+        cost = f" ({tail.cost})" if tail.cost else ""
+        if any(one.id for one in tail.submitted):
+            return f"Batch submitted: {errors}{cost}. {HOW}"
+        return f"Dry run: a batch of {errors}{cost} was held back."
+    if tail.awaited:
+        return f"Batch submitted before: {plural(tail.awaited, 'error')} wait for answers. {HOW}"
+    return "No batch was submitted: there was no error to ask about."
+
+
+def _sentences(tail: LongTail, rows: tuple[SightRow, ...]) -> Iterator[str]:
+    if tail.judged:
+        yield _judged(tail, rows)
+    yield from (f"{each[0].upper()}{each[1:]}" for each in tail.running)
+    for each in tail.submitted:
+        yield _submitted(each, tail.cost)
+    if tail.awaited:
+        yield f"{plural(tail.awaited, 'error')} of tonight wait for the answer to an earlier batch."
+
+
+def _judged(tail: LongTail, rows: tuple[SightRow, ...]) -> str:
+    """How many were judged how, and what that cost."""
+    counted = Counter(one.first_sight.severity for one in tail.judged if one.first_sight)
+    words = [f"{counted[name]:,} {name}" for name in get_args(Severity) if counted[name]]
+    silent = len(tail.judged) - sum(counted.values())
+    flagged = sum(one.flagged for one in tail.judged)
+    parts = (
+        f"{plural(sum(counted.values()), 'error')} judged in a batch: {', '.join(words) or 'none'}",
+        f"{flagged:,} flagged for analysis",
+        f"{silent:,} without a judgement" if silent else "",
+        f"{money(tail.usage.cost)} at the batch's price",
+    )
+    return "; ".join(filter(None, parts)) + "."
+
+
+def _submitted(batch: SubmittedBatch, cost: str) -> str:
+    errors = plural(batch.errors, "error")
+    if not batch.id:
+        return f"{errors} would have been asked about at first sight: {cost}."
+    until = f", answers until {moment(batch.expires)}" if batch.expires else ""
+    name, model = line(batch.id, NAME), line(batch.model, NAME)
+    return f"{errors} submitted to {model} as batch {name}: {cost}{until}."

@@ -9,16 +9,13 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.handover_text import NO_CAUSE
+from nightwatch_core.publish.issue_text import NO_CAUSE
 from nightwatch_core.report import blocks
 from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
-from nightwatch_core.report.error_rows import Row
-from nightwatch_core.report.excerpts import Excerpt, code_text
-from nightwatch_core.report.limits import BRIEF
-from nightwatch_core.report.publications import Publication
+from nightwatch_core.report.excerpts import BRIEF, Excerpt, code_text
+from nightwatch_core.report.publications import Publication, Row
 from nightwatch_core.report.view import view
-from nightwatch_core.text.plain_text import shortened
-from nightwatch_core.text.units import CutList
+from nightwatch_core.text.plain_text import CutList, shortened
 
 NAME = 28  # columns that a name may claim before it is broken
 WIDE = 120  # columns from which the table gives every fact a column of its own

@@ -1,40 +1,401 @@
 """What one night tells in the morning: the view that every rendering shows, and its headline."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import starmap
+from typing import NamedTuple
 
-from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.analysis import Analysis, HandedFact, KeptBack
+from nightwatch_core.models.answer import Hypothesis, Learning
+from nightwatch_core.models.code import Commit, Suspect
+from nightwatch_core.models.errors import Case, ErrorGroup, Trace
 from nightwatch_core.models.report import NightRecord, RunReport
-from nightwatch_core.publish.twins import causes
+from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish.finding_parts import checked_lines, told_in_report
+from nightwatch_core.publish.markers import Permalinks
+from nightwatch_core.publish.overlap import causes
 from nightwatch_core.report import sections
 from nightwatch_core.report.blocks import (
+    Bullets,
+    Command,
     Entries,
     ErrorTable,
+    Excerpts,
     Fact,
+    Facts,
+    Finding,
     Findings,
     Paragraphs,
+    Publications,
     ReportView,
     Section,
     Standing,
+    Verbatim,
     cut,
     section,
 )
-from nightwatch_core.report.error_rows import error_row
-from nightwatch_core.report.finding import Shown, finding, source_of
-from nightwatch_core.report.handover import handover_entry, in_detail
+from nightwatch_core.report.builder import fresh, known, opened, tally, without_cause
+from nightwatch_core.report.excerpts import (
+    CAUSE,
+    FULL,
+    LONG,
+    MESSAGE,
+    NAME,
+    TEXT,
+    TITLE,
+    TRACE,
+    Excerpt,
+    Limits,
+    diff_excerpt,
+    evidence_excerpt,
+)
 from nightwatch_core.report.headline import headline, in_short
-from nightwatch_core.report.health import well_services
-from nightwatch_core.report.health_text import health_section
-from nightwatch_core.report.learned import outcome_entries, pattern_entry, suggestion_entry
-from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
-from nightwatch_core.report.publications import Publication, published_for
+from nightwatch_core.report.health import health_section, well_services
+from nightwatch_core.report.publications import (
+    NO_CAUSE,
+    Publication,
+    capture_command,
+    error_row,
+    known_since,
+    one_command,
+    published_for,
+)
 from nightwatch_core.report.scoreboard_text import drafts_line, reliability, sentences
-from nightwatch_core.report.switched_off import switched_off
-from nightwatch_core.report.tail_section import long_tail
-from nightwatch_core.report.tally import fresh, known, opened, tally, without_cause
-from nightwatch_core.text.escaping import line
-from nightwatch_core.text.units import capped, plural
+from nightwatch_core.report.sections import (
+    FOLD,
+    handover_entry,
+    handover_sections,
+    in_detail,
+    long_tail,
+    outcome_entries,
+    pattern_entry,
+    proof_section,
+    short_gist,
+    suggestion_entry,
+    switched_off,
+    worth,
+)
+from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.plain_text import caching, capped, moment, plural, rebinned, spending
+from nightwatch_core.text.templates import is_beginning, is_name
+
+# Facts of a finding: when and where it was seen, how it was found, what it cost.
+
+
+def proved(analysis: Analysis) -> str:
+    """How often as sure a finding proved right here; empty before that is known."""
+    record = analysis.track_record
+    if record is None:
+        return ""
+    lowered = f", lowered from {analysis.said}" if analysis.said else ""
+    times = f"{record.right:g} of {record.decided:,} times"
+    return f"proved right here {times} when said {record.said}{lowered}"
+
+
+def seen(case: Case) -> str:
+    """How often it was seen, and by how many."""
+    users = case.leader.users
+    return plural(case.occurrences, "time") + (
+        f", {plural(users, 'user')}" if users is not None else ""
+    )
+
+
+def facts(analysis: Analysis, commit: Commit | None) -> Iterator[Fact]:
+    """What is known of an error besides its cause; `commit` is one of its repository."""
+    case, leader = analysis.case, analysis.case.leader
+    code = f"{commit.repository} at {(analysis.commit or commit.sha)[:10]}" if commit else ""
+    stands = analysis.standing is not None and analysis.standing.kind == "live"
+    when = ""
+    if leader.first_seen or leader.last_seen:
+        when = f"{moment(leader.first_seen)} to {moment(leader.last_seen)}"
+    for name, text in (
+        ("Seen", seen(case)),
+        ("When", when),
+        case.triage_texts,
+        ("App", leader.app),
+        ("Release", leader.release),
+        ("Code", code),
+        ("Base branch", parts.standing(analysis).rstrip(".") if stands else ""),
+        ("Hosts", ", ".join(leader.hosts[:5])),
+        ("Source", leader.source),
+        ("Fingerprint", leader.fingerprint),
+    ):
+        if text:
+            yield Fact(name=line(name, NAME), text=line(text, TITLE))
+
+
+def how(analysis: Analysis) -> Iterator[Fact]:
+    """How it was found, and at what cost."""
+    passes = f" in {analysis.passes} passes" if analysis.passes > 1 else ""
+    turns = plural(analysis.iterations, "turn")
+    more = len(analysis.read) - 12
+    left = f" and {more} more" if more > 0 else ""
+    gate = analysis.gate
+    for name, text in (
+        ("Score", f"{analysis.score:.2f} of 1"),
+        ("Work", f"{turns}{passes}, {spending(analysis.usage)}"),
+        ("Proof", spending(gate.usage) if gate and gate.usage.calls else ""),
+        ("Analyst", analysis.model),
+        ("Files read", line(", ".join(analysis.read[:12]), 900) + left),
+        ("Files asked for in vain", f"{analysis.missed:,}" if analysis.missed else ""),
+        ("Code cache", caching(analysis.code_reads) if analysis.code_reads else ""),
+        ("Told of other errors", "; ".join(map(_handed, analysis.handed))),
+        ("Read at commit", analysis.commit),
+        ("Tags", ", ".join(analysis.tags)),
+    ):
+        if text:
+            yield Fact(name=name, text=line(text, 1_000))
+
+
+def _handed(fact: HandedFact) -> str:
+    """A fact of another error, and what the finding made of it.
+
+    >>> _handed(HandedFact(text="the setting `TAX_URL` is not set", because="its source names it"))
+    'the setting `TAX_URL` is not set (because its source names it; not used)'
+    """
+    used = f"used: {fact.used}" if fact.used else "not used"
+    return f"{fact.text} (because {fact.because}; {used})"
+
+
+def news(analysis: Analysis) -> str:
+    """What a reused finding waits for, or why a known error was looked at again."""
+    again = f"Looked at again: {analysis.news}" if analysis.news else ""
+    return line(analysis.waiting or again, TEXT)
+
+
+def kept_back(part: KeptBack) -> str:
+    """What was kept back, and the order from outside that it repeats."""
+    return f"a {part.part}, which repeats an order from outside: {ascii(part.order)[1:-1]}"
+
+
+def ending(analysis: Analysis) -> str:
+    """That an analysis was cut short."""
+    if analysis.ending.kind != "wrapped up":
+        return ""
+    return line(f"Wrapped up early: {analysis.ending.detail or 'a limit was reached'}", TEXT)
+
+
+def hourly(case: Case) -> Sequence[int]:
+    """Occurrences of all groups of a case, by hour."""
+    hours = [group.hourly for group in case.groups if group.hourly]
+    length = max(map(len, hours), default=0)
+    return tuple(sum(each[at] for each in hours if at < len(each)) for at in range(length))
+
+
+def trace_text(trace: Trace | None) -> str:
+    """The trace as it came, else its frames."""
+    if trace is None:
+        return ""
+    frames = (f"{frame.place} {frame.function}".rstrip() for frame in trace.frames[:60])
+    return block(trace.raw or "\n".join(frames), TRACE, code=True)
+
+
+# One analysis as a finding of the report.
+
+
+class Shown(NamedTuple):
+    """An analysis as a report shows it, with the other errors of its cause."""
+
+    analysis: Analysis
+    report: RunReport
+    twins: tuple[Analysis, ...] = ()
+
+    @property
+    def publications(self) -> tuple[Publication, ...]:
+        """What was published for it."""
+        case = self.analysis.case
+        return published_for(self.report, (case.fingerprint, *case.aliases))
+
+    @property
+    def links(self) -> Permalinks:
+        """Addresses of the code it was found in."""
+        return Permalinks.of(self.report.commit, self.analysis.commit)
+
+
+def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
+    """Everything the morning reader wants to know about one analysis."""
+    analysis, case, links = shown.analysis, shown.analysis.case, shown.links
+    known = known_since(analysis)
+    without = limits.without | (limits.without_if_known if known else frozenset())
+    unknown = not analysis.has_cause
+    return Finding(
+        rank=rank,
+        anchor=f"error-{rank}",
+        title=line("" if unknown else analysis.title, TITLE) or line(case.title, TITLE),
+        error=line(case.leader.error_class, NAME),
+        where=line(case.leader.transaction, TITLE),
+        seen=seen(case),
+        confidence=analysis.confidence,
+        unknown=unknown,
+        gist=short_gist(analysis.handover) if analysis.handover else "",
+        fold=FOLD if unknown else "",
+        sureness=parts.sureness(analysis),
+        doubt=line(parts.doubt(analysis), TEXT),
+        proved=proved(analysis),
+        hourly=rebinned(hourly(case)),
+        known=known,
+        news=news(analysis),
+        team=line(": ".join(filter(None, case.triage_texts)), TEXT),
+        regression=case.regressed,
+        source=source_of((case.leader.app,), shown.report.commit, analysis.commit),
+        address=links.address,
+        commit=links.sha,
+        publications=shown.publications,
+        sections=tuple(
+            each
+            for each in (_handed_over if unknown else _sections)(shown, limits)
+            if each.blocks and each.kind not in without
+        ),
+    )
+
+
+def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
+    analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
+    rows = tuple(facts(analysis, shown.report.commit))[: limits.facts]
+    yield section("facts", "", Facts(items=rows))
+    calm = analysis.standing is not None and analysis.standing.kind == "live"
+    caveats = filter(None, (parts.misfit(analysis), "" if calm else parts.standing(analysis)))
+    yield _bullets("caveats", "Mind", caveats, many)
+    if message := block(case.leader.message, MESSAGE):
+        yield section("message", "", Verbatim(text=message))
+    text = block(analysis.root_cause, CAUSE) or NO_CAUSE
+    cause = Paragraphs(text=text, remark=ending(analysis))
+    yield section("cause", "Root cause", cause)
+    asked = filter(None, (parts.question(analysis),))
+    yield _bullets("question", "A question to the team", asked, 1)
+    yield from _evidence(shown, limits)
+    yield section("fix", "Proposed fix", cut(Excerpts, _fix(analysis, limits), limits.files))
+    yield proof_section(analysis, shown.report.skips, limits)
+    refused = (f"{one.path}: {one.reason}" for one in analysis.refused)
+    yield _bullets("refused", "Not proposed", refused, many)
+    yield _bullets("kept back", "Kept back", map(kept_back, analysis.kept_back), many)
+    yield _suspects(analysis, limits)
+    undecided = map(_hypothesis, parts.open_explanations(analysis))
+    yield _bullets("open", "Open explanations", undecided, many)
+    yield _bullets("next", "Next steps", analysis.next_steps, many)
+    yield _bullets("twins", "The same cause is behind", parts.twin_lines(shown.twins), many)
+    also = (f"{line(each.title)} ({each.occurrences:,})" for each in case.others)
+    yield _bullets("also", "Also this error", also, many)
+    decided = (
+        _decided(one)
+        for one in parts.decided_explanations(analysis)
+        if analysis.has_fix or one.standing != "ruled out"  # else it stands among what was checked
+    )
+    yield _bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
+    yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
+    files = ", ".join(line(each.path, TITLE) for each in parts.shown_changes(analysis))
+    verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
+    gate = line(told_in_report(analysis), LONG)
+    tried = (Fact(name="Tried", text=gate),) if gate else ()
+    value = worth((analysis, *shown.twins))
+    yield section("verdict", "", Facts(items=(verdict, *tried, *value)))
+    yield from _end(shown, limits)
+
+
+def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
+    """What is known of an error whose cause is not."""
+    analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
+    yield _bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
+    yield from handover_sections(analysis, shown.links, limits)
+    yield _bullets("checked", "What was checked", checked_lines(analysis), many)
+    rows = tuple(facts(analysis, shown.report.commit))[: limits.facts]
+    yield section("facts", "The error", Facts(items=rows))
+    if message := block(case.leader.message, MESSAGE):
+        yield section("message", "", Verbatim(text=message))
+    also = (f"{line(each.title)} ({each.occurrences:,})" for each in case.others)
+    yield _bullets("also", "Also this error", also, many)
+    yield from _end(shown, limits)
+
+
+def _evidence(shown: Shown, limits: Limits) -> Iterator[Section]:
+    """The first pieces, and the others folded; where nothing folds, the first alone."""
+    links = shown.links
+    found = [
+        evidence_excerpt(
+            each, limits.code_lines, links.line(each.path, each.line) if each.verified else ""
+        )
+        for each in parts.shown_evidence(shown.analysis)
+    ]
+    at_once = min(parts.FIRST, limits.evidence)
+    if "evidence_more" in limits.without:
+        yield section("evidence", "Evidence", cut(Excerpts, found, at_once))
+        return
+    yield section("evidence", "Evidence", cut(Excerpts, found[:at_once], at_once))
+    more = cut(Excerpts, found[at_once:], limits.evidence)
+    name = f"{len(found) - at_once:,} more"
+    yield Section(kind="evidence_more", title=name, blocks=more, folded=True)
+
+
+def _fix(analysis: Analysis, limits: Limits) -> Iterator[Excerpt]:
+    for file in parts.shown_changes(analysis):
+        yield diff_excerpt(file, parts.descriptions(analysis, file.path), limits.code_lines)
+
+
+def _suspects(analysis: Analysis, limits: Limits) -> Section:
+    texts = (
+        _suspect(each, parts.suspect_reasons(analysis, each))
+        for each in parts.shown_suspects(analysis)
+    )
+    shown = (*texts, parts.named_change(analysis))
+    title = "Suspected change" if analysis.suspect_commit else "Suspects"
+    return _bullets("suspects", title, filter(None, shown), limits.suspects)
+
+
+def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
+    """What was done, and how it was found."""
+    analysis, case = shown.analysis, shown.analysis.case
+    done = cut(Publications, shown.publications, len(shown.publications))
+    yield section("done", "What was done", done)
+    if capture := capture_command(analysis, shown.report):
+        yield section("capture", "", Command(name="Capture what was learned", text=capture))
+    because = tuple(line(each, LONG) for each in analysis.because[: limits.texts])
+    rows = (*tuple(how(analysis))[: limits.how], *worth((analysis, *shown.twins)))
+    yield Section(
+        kind="how",
+        title="How it was found",
+        blocks=(Facts(items=rows, because=because),),
+        folded=True,
+    )
+    if again := one_command(case.fingerprint):
+        yield section("again", "", Command(name="Again", text=again))
+    if trace := trace_text(case.trace):
+        yield section("trace", "", Verbatim(name="Stack trace", text=trace))
+
+
+def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
+    """Say which applications failed, and in which repository.
+
+    >>> source_of(("shop", ""), Commit(repository="acme/shop", sha="0123456789abcdef"))
+    'shop · acme/shop at 0123456789'
+    """
+    named = list(dict.fromkeys(filter(None, (line(app, NAME) for app in apps))))
+    shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+    where = f"{commit.repository} at {(sha or commit.sha)[:10]}" if commit else ""
+    return line(" · ".join(filter(None, (shown, where))), TITLE)
+
+
+def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:
+    return section(kind, title, cut(Bullets, (line(each, LONG) for each in texts), limit))
+
+
+def _hypothesis(hypothesis: Hypothesis) -> str:
+    return " ".join(filter(None, parts.explained(hypothesis.statement, hypothesis.because)))
+
+
+def _decided(hypothesis: Hypothesis) -> str:
+    return f"{hypothesis.standing}: {_hypothesis(hypothesis)}"
+
+
+def _learning(learning: Learning) -> str:
+    return f"{learning.fact} ({learning.path})" if learning.path else learning.fact
+
+
+def _suspect(suspect: Suspect, reasons: tuple[str, ...]) -> str:
+    pull = suspect.pull
+    author = f" by {pull.author}" if pull.author else ""
+    because = f": {'; '.join(reasons)}" if reasons else ""
+    called = f"{pull.name} “{parts.change_title(pull)}”{author}"
+    return f"{called}, merged {moment(pull.merged_at)}{because}"
+
 
 DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
 UNSAID = "The night ended without saying why: see the flow run's log."
@@ -206,3 +567,40 @@ def _banner(report: RunReport, limits: Limits) -> tuple[str, ...]:
     dry = (DRY,) if report.options.dry_run else ()
     off = switched_off(report.options)
     return (*report.banner, *off, *(report.advice if limits.advice else ()), *dry)
+
+
+# Finding one error again in the reports of past nights.
+
+
+def case_of(reports: Iterable[RunReport], fingerprint: str) -> Case | None:
+    """The case of that name, from the newest report that has it.
+
+    `fingerprint` is a full name, an alias, or a prefix (with or without "v1:") that fits one case
+    only. None where nothing fits, or several do: `cases_like` names those.
+    """
+    cases = cases_like(reports, fingerprint)
+    return cases[0] if len(cases) == 1 else None
+
+
+def cases_like(reports: Iterable[RunReport], fingerprint: str) -> tuple[Case, ...]:
+    """Cases whose name or alias is, or else begins with, `fingerprint`: the newest of each.
+
+    `reports` come newest first; what was dropped or failed is found too. A full name ends the
+    search at once.
+    """
+    near: dict[str, Case] = {}
+    if not fingerprint.strip():
+        return ()
+    for case in (case for report in reports for case in _cases(report)):
+        names = (case.fingerprint, *case.aliases)
+        if is_name(fingerprint, names):
+            return (case,)
+        if begun := next((name for name in names if is_beginning(fingerprint, (name,))), None):
+            near.setdefault(begun, case)
+    return tuple(near.values())
+
+
+def _cases(report: RunReport) -> Iterable[Case]:
+    yield from (analysis.case for analysis in report.analyses)
+    yield from (failure.case for failure in report.failures)
+    yield from (Case(leader=each.group) for each in report.dropped)

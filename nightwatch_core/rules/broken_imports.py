@@ -2,13 +2,11 @@
 
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.rules.findings import FailingLine, Finding, quoted
+from nightwatch_core.rules.findings import FailingLine, Finding, module_file, quoted
 from nightwatch_core.rules.imports import moved
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.owners import module_file
-from nightwatch_core.rules.renames import renamed
+from nightwatch_core.rules.names import renamed, suggested_first, taken_out
 from nightwatch_core.rules.similar_names import definitions, similar_in_file
-from nightwatch_core.rules.unknown_members import suggested_first, taken_out
 
 
 def broken_import(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:

@@ -2,8 +2,8 @@
 
 import re
 
-from nightwatch_core.code.line_reading import masked
 from nightwatch_core.code.symptoms import Symptom, neighbour
+from nightwatch_core.code.syntax import masked
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context

@@ -9,26 +9,23 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from nightwatch_core.code.diff_reading import replaces
+from nightwatch_core.code.diffs import replaces
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.conversation import (
     AssistantTurn,
-    Conversation,
-    ResultsTurn,
-    ToolCall,
-    ToolResult,
-)
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.tool_values import (
     CommitsShown,
+    Conversation,
     HitsFound,
     LinesBlamed,
     LinesRead,
     NothingThere,
+    ResultsTurn,
+    ToolCall,
+    ToolResult,
 )
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.limits import FRAMES, QUERY, READ_LINES, WHOLE_FILE
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")

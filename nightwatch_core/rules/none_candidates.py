@@ -6,12 +6,18 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code.bindings import functions_around
-from nightwatch_core.code.dereferences import Asked, asked_at, unwrapped, written
+from nightwatch_core.code.definitions import functions_around_bindings as functions_around
 from nightwatch_core.code.languages import Language
-from nightwatch_core.code.reaching import asked_before, origin_of_name
-from nightwatch_core.code.statements import nodes_in, rows_of, statement_at, text_of
 from nightwatch_core.code.symptoms import Symptom
+from nightwatch_core.code.syntax import nodes_in, rows_of, statement_at, text_of
+from nightwatch_core.code.value_flow import (
+    Asked,
+    asked_at,
+    asked_before,
+    origin_of_name,
+    unwrapped,
+    written,
+)
 
 _OPERATORS = re.compile(
     r"operand type\(s\) for (?P<binary>[^:\s]{1,4})=?: '(?P<left>\w+)' and '(?P<right>\w+)'"

@@ -7,13 +7,13 @@ from itertools import product
 from nightwatch_core.code.definitions import defined_name, definitions_in
 from nightwatch_core.code.languages import Language, language_of
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.line_reading import masked, uses
+from nightwatch_core.code.syntax import masked, uses
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.models.tool_values import HitsFound
+from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.known_code import KnownCode
 from nightwatch_core.rules.limits import SHORTEST_WORD
-from nightwatch_core.text.error_classes import words
+from nightwatch_core.text.words import words_error_classes as words
 
 ALIKE = 0.6  # difflib ratio from which names are similar
 _SLIP = 0.8  # ratio from which one word is another, written wrongly

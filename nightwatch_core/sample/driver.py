@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from nightwatch_core.sample.day import JOB_HOST, WEB_HOSTS, Step, steps
-from nightwatch_core.sample.neighbours import Neighbours
+from nightwatch_core.sample.night import Neighbours
 from nightwatch_core.sample.world import inserts, send_feeds
 
 PATIENT = 20.0  # seconds; a busy machine must not look like a slow carrier

@@ -2,8 +2,8 @@
 
 import re
 
-from nightwatch_core.text.code_words import core_of, spans
 from nightwatch_core.text.escaping import line, without_references, without_schemes
+from nightwatch_core.text.words import core_of, spans
 
 # Addresses that hosts take for references wherever they stand.
 _TRACKED = re.compile(r"/(?:issues?|pulls?|commits?|discussions|merge_requests)/", re.IGNORECASE)

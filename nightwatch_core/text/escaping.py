@@ -8,8 +8,8 @@ Everything from errors, code, models and knowledge passes through here on its wa
 import re
 from collections.abc import Callable
 
-from nightwatch_core.text.code_words import core_of, pieces, spans
 from nightwatch_core.text.plain_text import shortened
+from nightwatch_core.text.words import core_of, pieces, spans
 
 MORE = "…"
 

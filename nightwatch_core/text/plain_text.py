@@ -1,6 +1,16 @@
 """Text as it is: on one line, cut, its lines as an interpreter counts them, its digest."""
 
+import fnmatch
 import hashlib
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Generic, TypeVar
+
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.code import CodeReads
+from nightwatch_core.models.value import Value
 
 
 def one_line(text: str) -> str:
@@ -65,3 +75,255 @@ def digest(text: str | None) -> str:
     ('ca978112ca1b', '')
     """
     return "" if text is None else hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+# Numbers, moments and money as people read them, and how many tokens a text is.
+
+T = TypeVar("T")
+_BYTES_A_TOKEN = 3  # the cautious way: code has 3 to 4, other scripts about one character
+NOT_SHOWN = "and {more:,} more: see report.json"
+
+
+class CutList(Value, Generic[T]):
+    """The first of many; `more` are not shown."""
+
+    items: tuple[T, ...] = ()
+    more: int = 0
+
+    @property
+    def rest(self) -> str:
+        """The line that ends a cut list; empty where nothing is missing."""
+        return NOT_SHOWN.format(more=self.more) if self.more else ""
+
+
+def first(items: Sequence[T], limit: int) -> CutList[T]:
+    """Cut a list.
+
+    >>> first("abcde", 2).rest
+    'and 3 more: see report.json'
+    """
+    return CutList(items=tuple(items[:limit]), more=max(0, len(items) - limit))
+
+
+def capped(texts: Sequence[str], limit: int) -> tuple[str, ...]:
+    """Cut a list of lines; the last one says what is missing.
+
+    >>> capped(("a", "b", "c"), 2)
+    ('a', 'b', 'and 1 more: see report.json')
+    """
+    some = first(texts, limit)
+    return (*some.items, some.rest) if some.rest else some.items
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "fix", "fixes"), plural(2000, "issue"), plural(0, "fix", "fixes")
+    ('1 fix', '2,000 issues', '0 fixes')
+    """
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def money(cost: float | None) -> str:
+    """USD, or that nobody knows.
+
+    >>> money(0.0), money(0.004), money(1.257), money(None)
+    ('$0.00', 'under $0.01', '$1.26', 'price unknown')
+    """
+    if cost is None:
+        return "price unknown"
+    return "under $0.01" if 0 < cost < 0.01 else f"${cost:,.2f}"
+
+
+def spending(usage: Usage) -> str:
+    """Tokens and money of one analysis or one night.
+
+    >>> spending(Usage())
+    '0 tokens, $0.00'
+    >>> spending(Usage(calls=3, input_tokens=900, output_tokens=100, cache_read_tokens=5000))
+    '1,000 tokens (and 5,000 read from the cache) in 3 calls, $0.00'
+    """
+    cached = usage.cache_read_tokens
+    return (
+        plural(usage.new_tokens, "token")
+        + (f" (and {cached:,} read from the cache)" if cached else "")
+        + (f" in {plural(usage.calls, 'call')}" if usage.calls else "")
+        + f", {money(usage.cost)}"
+    )
+
+
+def caching(reads: CodeReads) -> str:
+    """Where what was read of the code came from.
+
+    >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, files=("a", "b")))
+    '63 reads of 2 files: 3 from records, 38 from memory, 22 by request (9 requests)'
+    >>> caching(CodeReads(git=20, requests=2, fetched=56, files=("a",)))
+    '20 reads of 1 file: 0 from records, 20 from the repository here (2 requests, 56 files fetched)'
+    """
+    files = plural(len(reads.files), "file")
+    places = (
+        (reads.memory, "from memory"),
+        (reads.git, "from the repository here"),
+        (reads.asked, "by request"),
+    )
+    parts = (f"{reads.disk:,} from records", *(f"{n:,} {where}" for n, where in places if n))
+    fetched = f", {plural(reads.fetched, 'file')} fetched" if reads.fetched else ""
+    return (
+        f"{plural(reads.total, 'read')} of {f'over {files}' if reads.more_files else files}: "
+        f"{', '.join(parts)} ({plural(reads.requests, 'request')}{fetched})"
+    )
+
+
+def moment(at: datetime | None) -> str:
+    """Date, time and zone.
+
+    >>> from datetime import UTC
+    >>> moment(datetime(2026, 11, 20, 3, 5, tzinfo=UTC)), moment(None)
+    ('2026-11-20 03:05 UTC', 'unknown')
+    """
+    return f"{at:%Y-%m-%d %H:%M %Z}".rstrip() if at else "unknown"
+
+
+def ordinal(number: int) -> str:
+    """Write a number in words' order.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 22, 113)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '113th']
+    """
+    teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def lasting(span: timedelta) -> str:
+    """A stretch of time, roughly.
+
+    >>> [lasting(timedelta(seconds=seconds)) for seconds in (9.4, 125, 176_400)]
+    ['9 s', '2 min 5 s', '49 h']
+    """
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s"
+    hours, minutes = seconds // 3600, seconds % 3600 // 60
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def roughly(span: timedelta) -> str:
+    """A long stretch of time, in days, months or years.
+
+    >>> [roughly(timedelta(days=days)) for days in (45, 75, 700, 800)]
+    ['45 days', '2 months', '23 months', '2 years']
+    """
+    if span.days < 60:
+        return plural(span.days, "day")
+    return f"{span.days // 30} months" if span.days < 730 else f"{span.days // 365} years"
+
+
+def rebinned(hourly: Sequence[int], bars: int = 48) -> tuple[int, ...]:
+    """Counts in at most `bars` bars, sums kept; neighbours are added up.
+
+    >>> rebinned((1, 2, 3, 4, 5), 3)
+    (3, 7, 5)
+    """
+    width = -(-len(hourly) // bars) or 1
+    return tuple(sum(hourly[start : start + width]) for start in range(0, len(hourly), width))
+
+
+def estimated_tokens(text: str) -> int:
+    """Count about how many tokens a text is, rather too many; the same on every machine.
+
+    >>> estimated_tokens("return total"), estimated_tokens("合計を返す"), estimated_tokens("")
+    (4, 5, 0)
+    """
+    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
+
+
+# Globs over paths: `*` within a name, `**` over folders, `{a,b}` for either.
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST = 16  # globs that one with braces may stand for
+
+
+def is_glob(text: str) -> bool:
+    """Whether the text is meant as a pattern.
+
+    >>> is_glob("*.py"), is_glob("order.py")
+    (True, False)
+    """
+    return any(character in text for character in "*?[{")
+
+
+def matches(path: str, glob: str) -> bool:
+    """Whether the glob stands for the path: without a slash for its name, else from the root.
+
+    Takes time in proportion to both lengths.
+
+    >>> [matches("app/models/order.rb", g) for g in ("*.rb", "app/**/*.rb", "**/order.{py,rb}")]
+    [True, True, True]
+    >>> [matches("app/models/order.rb", g) for g in ("app/*.rb", "order", "models/*")]
+    [False, False, False]
+    """
+    return any(_matches(path, one) for one in _expanded(glob.removeprefix("./").lstrip("/")))
+
+
+def fixed_folder(glob: str) -> str:
+    """The folder that everything a glob stands for is in; empty where it says none.
+
+    >>> fixed_folder("app/models/**/*.rb"), fixed_folder("*.rb"), fixed_folder("a/{b,c}/d")
+    ('app/models', '', 'a')
+    """
+    fixed: list[str] = []
+    for part in glob.removeprefix("./").strip("/").split("/")[:-1]:
+        if is_glob(part) or part == "..":
+            break
+        fixed.append(part)
+    return "/".join(fixed)
+
+
+def _expanded(glob: str) -> tuple[str, ...]:
+    globs = [glob]
+    while len(globs) < _MOST and (found := _BRACES.search(globs[0])):
+        first, *rest = globs
+        head, tail = first[: found.start()], first[found.end() :]
+        globs = [*rest, *(f"{head}{choice}{tail}" for choice in found[1].split(","))]
+    return tuple(globs[:_MOST])
+
+
+def _matches(path: str, glob: str) -> bool:
+    names, parts = path.split("/"), glob.split("/")
+    if len(parts) == 1 and glob != "**":
+        return fnmatch.fnmatchcase(names[-1], glob)
+    reached = {0}  # how many names the parts so far can stand for
+    for part in parts:
+        if part == "**":
+            reached = set(range(min(reached), len(names) + 1))
+        else:
+            reached = {
+                n + 1 for n in reached if n < len(names) and fnmatch.fnmatchcase(names[n], part)
+            }
+        if not reached:
+            return False
+    return len(names) in reached
+
+
+# How long a service asks to wait, as its Retry-After header says it.
+
+
+def retry_after(header: str, now: float) -> float | None:
+    """Seconds from `now` (since 1970): a number, or a date to come; None for anything else.
+
+    >>> retry_after("1.5", 0), retry_after("Thu, 01 Jan 1970 00:00:30 GMT", 10)
+    (1.5, 20.0)
+    >>> retry_after("soon", 0), retry_after("-3", 0), retry_after("nan", 0)
+    (None, None, None)
+    """
+    text = header.strip()[:100]
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - now
+        except (ValueError, OverflowError, TypeError, IndexError):
+            return None
+    return seconds if seconds >= 0 else None

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import (
     RecordedCall,
     RecordedResult,
     Transcript,
     TranscriptEntry,
 )
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.text.escaping import block, line
 
 TOLD, ANSWERED = (1_500, 20), (360, 5)  # characters and lines: of what is said, of a tool's answer

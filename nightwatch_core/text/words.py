@@ -1,7 +1,9 @@
 """The words of a text: identifiers split, endings cut, those that say nothing left out."""
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import Generic, NamedTuple, TypeVar
 
 # English words that say nothing about a subject, and verbs every task begins with.
 _STOP_WORDS = """
@@ -78,3 +80,196 @@ def _single(left: str) -> str:
 
 def _without_e(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+# Code in prose: spans in backticks, and words that only code is written in.
+#
+# Paths, names with underscores, calls, qualified names; a word of the language is left as it is.
+
+_SPAN = re.compile(r"`([^`\n]+)`")
+_LONGEST = 200  # characters of a word that is looked at
+_ENDINGS_CODE_WORDS = (
+    "py|pyi|rb|erb|js|jsx|mjs|cjs|ts|tsx|vue|php|go|rs|java|kt|scala|cs|cshtml|c|h|cc|cpp|hpp|sql|html|css|scss"
+    "|json|ya?ml|toml|md|rst|txt|lock|xml|cfg|ini|sh|jinja2?|j2|twig|haml|slim|ex|exs|swift|gradle|proto|csproj"
+)
+_LINE = r"(?::\d{1,7}(?:[-:]\d{1,7})?)?"
+_CODE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?:[\w.@+-]+/)+[\w@+-][\w.@+-]*\.[A-Za-z]\w{{0,9}}{_LINE}",  # app/models/cart.rb:12
+        rf"[\w@+-][\w.@+-]*\.(?:{_ENDINGS_CODE_WORDS}){_LINE}",
+        r"(?=[^\s_]*_)[$@:.*&]{0,2}(?=\w*[^\W_])[A-Za-z_][\w.:?!-]*(?:\(\))?",  # snake_case
+        r"[A-Za-z_][\w.:]*\(\)",
+        r"[A-Za-z_]\w*(?:(?:::|->|#|\.)[A-Za-z_]\w*[?!]?)*(?:::|->|#)[A-Za-z_]\w*[?!]?",
+        r"[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+",  # shop.errors.FeedError
+        r"[A-Za-z_][\w.]*\[[^\s\[\]]+\]",  # rates["EUR"]
+        r"[A-Za-z]\w*<[^\s<>]+>|#?<[A-Za-z/][^\s<>]*>",
+        r"--?[A-Za-z]\w*(?:-\w+)+|--[a-z]\w+",  # --repo
+        r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}",  # a commit
+    )
+)
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+
+class Piece(NamedTuple):
+    """Part of a text."""
+
+    text: str
+    is_code: bool = False
+
+
+def spans(text: str) -> Iterator[Piece]:
+    """Split a text at its `code in backticks` alone."""
+    for odd, part in enumerate(_SPAN.split(text)):
+        yield Piece(part, is_code=bool(odd % 2))
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Split a text; backticks around code are taken off, all else is kept.
+
+    >>> [piece.text for piece in pieces("`x` in (app/a.py:3), on its own") if piece.is_code]
+    ['x', 'app/a.py:3']
+    """
+    for piece in spans(text):
+        if piece.is_code:
+            yield piece
+        elif piece.text:
+            yield from _words(piece.text)
+
+
+def is_code_word(word: str) -> bool:
+    """Whether a word is written as only code is.
+
+    >>> [is_code_word(one) for one in ("order_id", "Cart::Line", "a/b.py:3", "total()")]
+    [True, True, True, True]
+    >>> [is_code_word(one) for one in ("and/or", "e.g", "5.10", "well-kept", "KeyError")]
+    [False, False, False, False, False]
+    """
+    return len(word) <= _LONGEST and any(pattern.fullmatch(word) for pattern in _CODE)
+
+
+def core_of(word: str) -> tuple[str, str, str]:
+    """Split a word from the punctuation around it; brackets of its own stay.
+
+    >>> core_of("(see"), core_of("total()),"), core_of('"rates[0]".')
+    (('(', 'see', ''), ('', 'total()', '),'), ('"', 'rates[0]', '".'))
+    """
+    start, end = 0, len(word)
+    while end > start and _ends(word[start:end]):
+        end -= 1
+    while start < end and _begins(word[start:end]):
+        start += 1
+    return word[:start], word[start:end], word[end:]
+
+
+def _ends(word: str) -> bool:
+    last = word[-1]
+    if last in _PAIRS:
+        return word.count(last) > word.count(_PAIRS[last]) or word[0] == _PAIRS[last]
+    return last in ".,;:!?\"'"
+
+
+def _begins(word: str) -> bool:
+    first = word[0]
+    closing = next((shut for shut, opened in _PAIRS.items() if opened == first), "")
+    if closing:
+        return word.count(first) > word.count(closing)
+    return first in "\"'"
+
+
+def _words(text: str) -> Iterator[Piece]:
+    kept = ""
+    for word in re.split(r"(\s+)", text):
+        before, core, after = core_of(word) if len(word) <= _LONGEST else (word, "", "")
+        if core and is_code_word(core):
+            if kept + before:
+                yield Piece(kept + before)
+            yield Piece(core, is_code=True)
+            kept = after
+        else:
+            kept += word
+    if kept:
+        yield Piece(kept)
+
+
+# Looks an error class up in a table of names, the same way wherever classes are told apart.
+#
+# The order: full name, last segment, namespace, whole-word suffix; never a substring, so that
+# `PrototypeError` is not taken for a `TypeError`.
+
+_T = TypeVar("_T")
+_LONGEST_ERROR_CLASSES = 500  # characters of a class name that are looked at
+_SEPARATORS = re.compile(r"::|[.\\/]")
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+def segments(error_class: str) -> tuple[str, ...]:
+    r"""The parts of a qualified class name.
+
+    >>> segments("ActiveRecord::RecordNotFound"), segments(r"\App\Oops"), segments("*net.OpError")
+    (('ActiveRecord', 'RecordNotFound'), ('App', 'Oops'), ('net', 'OpError'))
+    """
+    parts = _SEPARATORS.split(error_class[:_LONGEST_ERROR_CLASSES])
+    return tuple(part for part in (raw.strip(" \t\r\n*&:;") for raw in parts) if part)
+
+
+def last_segment(error_class: str) -> str:
+    """The class name without its namespace; empty for an empty name.
+
+    >>> last_segment("java.lang.NullPointerException")
+    'NullPointerException'
+    """
+    return segments(error_class)[-1] if segments(error_class) else ""
+
+
+def words_error_classes(name: str) -> tuple[str, ...]:
+    """The words of a name in camel case or snake case.
+
+    >>> words_error_classes("PGNotAuthorizedError"), words_error_classes("not_found")
+    (('PG', 'Not', 'Authorized', 'Error'), ('not', 'found'))
+    """
+    return tuple(_WORDS.findall(name[:_LONGEST_ERROR_CLASSES]))
+
+
+class ClassTable(Generic[_T]):
+    """Values by class name and by namespace; names of two or more words also match as a suffix."""
+
+    def __init__(self, names: Mapping[str, _T], namespaces: Mapping[str, _T]) -> None:
+        """Take the two visible tables apart once."""
+        self._names = {segments(name): value for name, value in names.items()}
+        self._namespaces = {segments(name): value for name, value in namespaces.items()}
+        single = {
+            words_error_classes(name[0]): value
+            for name, value in self._names.items()
+            if len(name) == 1
+        }
+        self._suffixes = {key: value for key, value in single.items() if len(key) > 1}
+
+    def find(self, error_class: str) -> _T | None:
+        """The value for a class; None where nothing matches.
+
+        >>> table = ClassTable({"TypeError": 1, "db.Error": 2}, {"db": 3})
+        >>> [table.find(c) for c in ("x.TypeError", "db.Error", "db.sql.Oops", "MyTypeError")]
+        [1, 2, 3, 1]
+        >>> [table.find(c) for c in ("PrototypeError", "", "dbx.Oops")]
+        [None, None, None]
+        """
+        parts = segments(error_class)
+        for found in (
+            self._names.get(parts),
+            self._names.get(parts[-1:]),
+            _longest(self._namespaces, (parts[:n] for n in range(len(parts) - 1, 0, -1))),
+            _suffix(self._suffixes, parts),
+        ):
+            if found is not None:
+                return found
+        return None
+
+
+def _longest(table: Mapping[tuple[str, ...], _T], keys: Iterable[tuple[str, ...]]) -> _T | None:
+    return next((table[key] for key in keys if key in table), None)
+
+
+def _suffix(table: Mapping[tuple[str, ...], _T], parts: tuple[str, ...]) -> _T | None:
+    name = words_error_classes(parts[-1]) if parts else ()
+    return _longest(table, (name[start:] for start in range(len(name))))

@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from posixpath import dirname
 
+from nightwatch_core.models.errors import Frame, Trace
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.ports import SourceMaps
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.limits import MAPPED_FRAMES
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import Placement, plain, repo_path
-from nightwatch_core.traces.source_fit import ReadFile
+from nightwatch_core.traces.placing import PathIndex, Placement, ReadFile, plain, repo_path
 
 _BUNDLES = (".js", ".mjs", ".cjs", ".bundle", ".jsbundle")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from nightwatch_core.models.trace import ExceptionLink, Frame
+from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS
 
 Chain = tuple[ExceptionLink, ...]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, read_with
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
 from nightwatch_core.traces.limits import HEADER_LINES

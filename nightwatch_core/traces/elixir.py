@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.traces.chains import Chain, Header, read_blocks
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
 

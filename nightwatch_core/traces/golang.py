@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nightwatch_core.models.trace import ExceptionLink, Frame
+from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.traces.chains import Chain, Chains, Header, read_with
 
 CLUES = (".go:", ".s:")

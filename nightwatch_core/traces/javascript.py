@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.traces.chains import Chain, Header, read_blocks
-from nightwatch_core.traces.known_messages import class_of
 from nightwatch_core.traces.limits import SYNTAX_ERROR_LINES
+from nightwatch_core.traces.normalise import class_of
 
 CLUES = ("at ", "@")
 

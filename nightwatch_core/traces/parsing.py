@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.errors import Trace
 from nightwatch_core.traces import (
     csharp,
     elixir,
@@ -18,10 +18,8 @@ from nightwatch_core.traces import (
     rust,
 )
 from nightwatch_core.traces.chains import Chain
-from nightwatch_core.traces.clean_text import clean_lines
-from nightwatch_core.traces.excerpts import taken_out, with_source, without_ours
-from nightwatch_core.traces.in_app import UNKNOWN_PATH
-from nightwatch_core.traces.own_places import own_places_in, without_own_rows
+from nightwatch_core.traces.in_app import UNKNOWN_PATH, own_places_in, without_own_rows
+from nightwatch_core.traces.normalise import clean_lines, taken_out, with_source, without_ours
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, read_with, relation_of
 from nightwatch_core.traces.limits import HEADER_LINES
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.traces.chains import (
     Chain,
     Chains,
@@ -13,7 +13,7 @@ from nightwatch_core.traces.chains import (
     open_block,
     read_with,
 )
-from nightwatch_core.traces.known_messages import class_of
+from nightwatch_core.traces.normalise import class_of
 
 CLUES = (":in", ".rb:", ".erb:", ".rake:", ".ru:", ".haml:", ".slim:", 'File "')
 

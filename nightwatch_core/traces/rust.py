@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile
 
-from nightwatch_core.models.trace import ExceptionLink, Frame
+from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.traces.chains import Chain, Header, read_with, shortened
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
 from nightwatch_core.traces.limits import CHAINS, FRAMES, LINKS

@@ -10,12 +10,12 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
-from nightwatch_core.models.trace import Frame, Trace
+from nightwatch_core.models.errors import Frame, Trace
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.traces import limits
-from nightwatch_core.traces.excerpts import PLACE
-from nightwatch_core.traces.repo_paths import plain
+from nightwatch_core.traces.normalise import PLACE
+from nightwatch_core.traces.placing import plain
 
 _CALLS = ("at ", "from ", "... ", "#")  # how rows without a line begin
 _SOURCE = "    "  # how Python and others begin the rows of source below a frame

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from nightwatch_core.models.batch import Batch, TokenPrice, TriageItem
 from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.units import estimated_tokens, money, plural
-from nightwatch_core.triage.limits import USUAL_ANSWER_TOKENS
+from nightwatch_core.text.plain_text import estimated_tokens, money, plural
+from nightwatch_core.triage.batch_triage import USUAL_ANSWER_TOKENS
 
 
 class BatchCost(Value):

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from nightwatch_core.intake.selection import select
+from nightwatch_core.models.assignment import Sighting, SubmittedBatch
 from nightwatch_core.models.batch import Batch, TriageItem
-from nightwatch_core.models.error import DroppedGroup, ErrorGroup, Fetched
-from nightwatch_core.models.long_tail import Sighting, SubmittedBatch
-from nightwatch_core.models.pattern import IgnoreRules
+from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Fetched
+from nightwatch_core.models.knowledge import IgnoreRules
 from nightwatch_core.models.value import Value
 from nightwatch_core.triage.costs import BatchCost, affordable, cost_of, left_over
 

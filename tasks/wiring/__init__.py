@@ -12,18 +12,21 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO
 
-from nightwatch_core.adapters.files.kept_input import keep_pasted, keep_stream
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.local.quiet import LocalNotifier, MemoryKnowledge, QuietOutbox
-from nightwatch_core.adapters.local.working_copy import QuietCopy, WorkingCopy
+from nightwatch_core.adapters.files.source import keep_pasted, keep_stream
+from nightwatch_core.adapters.local.delivery import QuietCopy, WorkingCopy
+from nightwatch_core.adapters.local.quiet import (
+    LocalNotifier,
+    MemoryKnowledge,
+    QuietOutbox,
+    SystemClock,
+)
 from nightwatch_core.adapters.mcp import server as mcp_server
-from nightwatch_core.adapters.stores.agent_files import AgentFiles
-from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
-from nightwatch_core.adapters.stores.ledger import LedgerOutbox
-from nightwatch_core.adapters.stores.nights import NightStore
-from nightwatch_core.adapters.stores.transcripts import Transcripts
+from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
+from nightwatch_core.adapters.stores.documents import IgnoreFile
+from nightwatch_core.adapters.stores.state_folder import Transcripts
+from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.intake import default_ports
-from nightwatch_core.intake.many_sources import ManySources
+from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import is_live, source_key
 from nightwatch_core.learnings.library import Library
 from nightwatch_core.models.options import NightOptions
@@ -39,11 +42,14 @@ from nightwatch_core.ports import (
     TaskStore,
     Tracker,
 )
-from nightwatch_core.privacy.scrubbed_reading import ScrubbedLessons
+from nightwatch_core.privacy.proxies import ScrubbedLessons
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import available, batches, code_hosts, local, privacy, sandboxes, services
+from tasks.wiring import available, local, privacy, services
+from tasks.wiring import services as batches
+from tasks.wiring import services as code_hosts
+from tasks.wiring import services as sandboxes
 from tasks.wiring.recording import current_recording, end_recording
 
 DEFAULT_MODEL = "claude-opus-5-5"

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.code.placed_traces import Repository, opened
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.code.library_places import Repository, opened
 from nightwatch_core.intake import default_ports
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, FileSource
-from nightwatch_core.privacy.scrubbed_code import ScrubbedHost
-from nightwatch_core.privacy.scrubbed_reading import ScrubbedFiles
+from nightwatch_core.privacy.proxies import ScrubbedFiles, ScrubbedHost
 from nightwatch_core.privacy.scrubber import REMOVAL
 from tasks.wiring import DEFAULT_MODEL, local, services
 

@@ -1,33 +1,42 @@
 """What stands behind the ports on this machine, as options and settings describe it."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nightwatch_core import sample
-from nightwatch_core.adapters.files.error_paths import named_paths
+from nightwatch_core.adapters.files.occurrences import named_paths
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.adapters.files.zones import zone_named
+from nightwatch_core.adapters.files.times import zone_named
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside
-from nightwatch_core.adapters.local.standard_library import standard_library
+from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside, standard_library
+from nightwatch_core.adapters.local.quiet import SystemClock, pause
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
-from nightwatch_core.adapters.stores import result_folder
-from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores import state_folder as result_folder
+from nightwatch_core.adapters.stores.documents import IgnoreFile, KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
+from nightwatch_core.adapters.stores.state_folder import (
+    Transcripts,
+)
 from nightwatch_core.adapters.stores.state_folder import (
     check_room_for_a_night as check_room_for_a_night,
 )
-from nightwatch_core.adapters.stores.state_folder import check_state_folder as check_state_folder
+from nightwatch_core.adapters.stores.state_folder import (
+    check_state_folder as check_state_folder,
+)
 from nightwatch_core.adapters.stores.task_files import TaskFiles
-from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps, TaskStore
-from nightwatch_core.privacy.scrubbed_writing import ScrubbedTasks
-from nightwatch_core.privacy.values import Scrub
+from nightwatch_core.privacy.key_values import Scrub
+from nightwatch_core.privacy.proxies import ScrubbedTasks
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
 from tasks.reading_progress import new_listener
@@ -152,3 +161,58 @@ def library_folders(options: NightOptions, at: Settings) -> tuple[Path, ...]:
     if not named and options.repo and options.code in default_ports.ON_THIS_MACHINE:
         named = beside(Path(options.repo).expanduser().resolve(), os.environ)
     return named
+
+
+# How a night waits for its services.
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What makes a pause, and how many seconds a service may be silent."""
+
+    pause: Callable[[float], None] = pause
+    silence: float | None = None  # None: as long as its adapter thinks right
+
+
+AS_EVER = Pace()
+_pace: ContextVar[Pace] = ContextVar("pace", default=AS_EVER)
+
+
+def pace() -> Pace:
+    """Return how tonight waits."""
+    return _pace.get()
+
+
+@contextmanager
+def at_pace(other: Pace) -> Iterator[None]:
+    """Run a block that waits in another way."""
+    token = _pace.set(other)
+    try:
+        yield
+    finally:
+        _pace.reset(token)
+
+
+# How requests to a model are shaped, as the settings say it.
+
+if TYPE_CHECKING:
+    from nightwatch_core.adapters.claude.features import Tuning
+
+
+def tuning(options: NightOptions, settings: Settings) -> Tuning:
+    """What is chosen about requests to a model beyond the conversation itself."""
+    from nightwatch_core.adapters.claude.features import Tuning
+
+    return Tuning(
+        clear_at=settings.clear_at_tokens or None,
+        compact_at=_compact_at(options, settings),
+        keep_thinking=settings.keep_thinking_turns or None,
+        thinking_decay=settings.thinking_decay_turns,
+    )
+
+
+def _compact_at(options: NightOptions, settings: Settings) -> int | None:
+    """A size that a conversation can reach within what its error may use; None: never."""
+    if not settings.use_compaction or not settings.compact_at_tokens:
+        return None
+    return min(settings.compact_at_tokens, options.token_budget_per_error * 3 // 4)

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from nightwatch_core.adapters.stores.manifest import PROCESS, SentRequests
+from nightwatch_core.adapters.stores.traffic import PROCESS, SentRequests
 from nightwatch_core.models.manifest import Destination
 from nightwatch_core.settings import Settings, settings
 from tasks.wiring import privacy

@@ -9,32 +9,30 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.local.secret_shapes import secret_shapes
-from nightwatch_core.adapters.stores.mask_key import mask_key
-from nightwatch_core.adapters.stores.private_folder import make_private
-from nightwatch_core.adapters.stores.state_folder import check_room_for_a_night
+from nightwatch_core.adapters.local.quiet import secret_shapes
+from nightwatch_core.adapters.stores.atomic_files import make_private
+from nightwatch_core.adapters.stores.state_folder import check_room_for_a_night, mask_key
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import Outbox
-from nightwatch_core.privacy.checked_writing import Before, CheckedKnowledge, CheckedOutbox
-from nightwatch_core.privacy.masks import Masks
-from nightwatch_core.privacy.scrubbed_code import ScrubbedHost
-from nightwatch_core.privacy.scrubbed_reading import (
+from nightwatch_core.privacy.key_values import Masks, Scrub
+from nightwatch_core.privacy.proxies import (
+    Before,
+    CheckedKnowledge,
+    CheckedOutbox,
     ScrubbedBatches,
+    ScrubbedHost,
+    ScrubbedKnowledge,
     ScrubbedLessons,
     ScrubbedModel,
-    ScrubbedSandbox,
-    ScrubbedSource,
-)
-from nightwatch_core.privacy.scrubbed_writing import (
-    ScrubbedKnowledge,
     ScrubbedNights,
     ScrubbedNotifier,
     ScrubbedOutbox,
+    ScrubbedSandbox,
+    ScrubbedSource,
     ScrubbedTasks,
 )
 from nightwatch_core.privacy.scrubber import Scrubber
 from nightwatch_core.privacy.second_check import SecondCheck
-from nightwatch_core.privacy.values import Scrub
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts
 

@@ -6,7 +6,8 @@ most commands need none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -14,15 +15,26 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.ports import Clock, Records
-from nightwatch_core.privacy.values import Scrub
-from nightwatch_core.settings import Settings
-from tasks.wiring import manifest, privacy
-from tasks.wiring.pace import pace
-from tasks.wiring.tuning import tuning
+from nightwatch_core.adapters.local.quiet import QuietBatches, QuietBatchStore, SystemClock
+from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
+from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES
+from nightwatch_core.adapters.stores import traffic as manifest_stores
+from nightwatch_core.adapters.stores.code_cache import RecordedHost
+from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
+from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
+from nightwatch_core.ports import BatchModel, BatchStore, Clock, CodeHost, LaysOut, Records
+from nightwatch_core.privacy.key_values import Scrub
+from nightwatch_core.privacy.proxies import ScrubbedHost, ScrubbedRecords
+from nightwatch_core.publish import ci
+from nightwatch_core.settings import Settings, settings
+from tasks.dependencies import replacement
+from tasks.wiring import local, manifest, privacy
+from tasks.wiring.local import pace, tuning
 
 if TYPE_CHECKING:
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
@@ -102,8 +114,7 @@ def github_code(
     options: NightOptions, settings: Settings, records: Records, *, may_clone: bool = True
 ) -> GitHubHost:
     """The repository, cloned or read through the API."""
-    from nightwatch_core.adapters.github.api_host import ApiHost
-    from nightwatch_core.adapters.github.code_host import CloneHost, GitHubHost
+    from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
 
     client, repo = _reader(settings), settings.github_repo
     api = ApiHost(client, repo, records, options.base_branch)
@@ -122,8 +133,7 @@ def github_outbox(
     options: NightOptions, settings: Settings, clock: Clock, folder: Path, scrub: Scrub
 ) -> GitHubOutbox:
     """Where issues are published, and pull requests; patches too long for one lie in `folder`."""
-    from nightwatch_core.adapters.github.outbox import GitHubOutbox
-    from nightwatch_core.adapters.github.patches import PatchDesk
+    from nightwatch_core.adapters.github.outbox import GitHubOutbox, PatchDesk
 
     pulls = options.highest_tier()[0] == "draft" and options.drafts == "branch"
     client, ours = _github(settings, read_only=False), _ours(settings)
@@ -134,7 +144,7 @@ def github_outbox(
 
 def claude(options: NightOptions, settings: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
-    from nightwatch_core.adapters.claude.limits import SILENCE
+    from nightwatch_core.adapters.claude.client import SILENCE
     from nightwatch_core.adapters.claude.model import Claude
 
     manifest.open_list(settings)
@@ -160,7 +170,7 @@ def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> C
 
 def priced(model: str, usage: Usage) -> Usage:
     """Add what usage of a model costs; unknown where no price of it is known."""
-    from nightwatch_core.adapters.claude import prices
+    from nightwatch_core.adapters.claude import features as prices
 
     return prices.priced(model, usage)
 
@@ -189,7 +199,7 @@ def _reader(settings: Settings) -> GitHubClient:
 def _ours(settings: Settings) -> Ours:
     """What we published, judged under the sign-in that publishes, which it cannot write with."""
     from nightwatch_core.adapters.github.ownership import Ours
-    from nightwatch_core.adapters.stores.ledger import published
+    from nightwatch_core.adapters.stores.database import published
 
     client = _github_as(settings, writing_sign_in(settings), read_only=True)
     ledger = settings.state / "nightwatch.db"
@@ -204,7 +214,7 @@ def _github(settings: Settings, *, read_only: bool) -> GitHubClient:
 
 def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) -> GitHubClient:
     from nightwatch_core.adapters.github.client import GitHubClient
-    from nightwatch_core.adapters.github.limits import SILENCE
+    from nightwatch_core.adapters.github.connection import SILENCE
 
     manifest.open_list(settings)
     return GitHubClient(
@@ -238,3 +248,130 @@ def writing_sign_in(settings: Settings) -> GitHubSignIn:
         installation_id=settings.github_app_installation_id,
         private_key=settings.github_app_private_key,
     )
+
+
+# The code: masked for everybody, and as it is for the files of drafts.
+
+
+def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
+    """Masked before it is kept; old records are not, so it is masked again when it is given."""
+    by = privacy.scrubber(at)
+    records = ScrubbedRecords(local.CodeRecords(), by.scrub)
+    if options.code == "github":
+        return RecordedHost(ScrubbedHost(github_code(options, at, records), by), records)
+    return RecordedHost(ScrubbedHost(local.checkout(options, at), by), records)
+
+
+@lru_cache(maxsize=4)
+def bare_code(options: NightOptions, at: Settings) -> CodeHost:
+    """Without records: what is kept of the code is masked."""
+    if options.code == "github":
+        return github_code(options, at, local.NoRecords())
+    return local.checkout(options, at)
+
+
+def text_at(host: Callable[[], CodeHost], sha: str, path: str) -> str | None:
+    """The text of a file at a commit; None where there is none, or it cannot be read now."""
+    try:
+        return host().reader(Commit(repository="", sha=sha)).read_file(path)
+    except NightWatchError:
+        return None
+
+
+# What a check says of the repository that drafts go to, and of who may write there.
+
+
+def ci_of_branches(options: NightOptions) -> str:
+    """Say which CI of the repository would run our drafts before anybody read them."""
+    host = _code(options)
+    head = host.head()
+    tree, pushed = host.reader(head), options.delivery == "github"
+    return ci.ci_of_branches(tree.paths(), tree.read_file, head.branch, pushed=pushed)
+
+
+def one_token_does_both(options: NightOptions) -> bool:
+    """Whether what reads on GitHub could write, too."""
+    at = settings()
+    is_github = "github" in (options.code, options.delivery) and replacement() is None
+    return is_github and not (at.github_read_token or at.github_app_id)
+
+
+def _code(options: NightOptions) -> CodeHost:
+    """As it is, without cloning what is on GitHub: for a few files."""
+    if instead := replacement():
+        return instead.reading.code
+    if options.code == "github":
+        return github_code(options, settings(), local.NoRecords(), may_clone=False)
+    return local.checkout(options, settings())
+
+
+# Where code is run that nobody has read.
+
+
+def sandbox(options: NightOptions, at: Settings) -> LocalSandbox:
+    """The sandbox of this machine; nothing is looked at before something is to be run."""
+    return LocalSandbox(
+        at.state,
+        partial(_lay_out, options, at),
+        folders=tuple(Path(one).expanduser().resolve() for one in listed(options.sandbox_folders)),
+        network=options.prepare_network,
+        libraries=local.library_folders(options, at),
+        image=options.sandbox_image,
+    )
+
+
+def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) -> int:
+    """The files as they are: what is run has to be what people will merge into."""
+    reader = bare_code(options, at).reader(commit)
+    if not isinstance(reader, LaysOut):
+        raise GiveUp("its repository is not cloned here, so nothing of it can be run")
+    return reader.lay_out(str(folder), TREE_BYTES, TREE_FILES)
+
+
+# What is counted and looked at for the health of a night, on the machine that it runs on.
+
+
+def service_calls() -> tuple[ServiceCalls, ...]:
+    """Requests to every service since the night began, from this process."""
+    return tuple(PROCESS.calls().values())
+
+
+def begin_counting() -> None:
+    """Forget what was sent before: a night begins."""
+    PROCESS.reset()
+    manifest_stores.PROCESS.reset()
+    privacy.second_check(settings()).reset()
+
+
+def alarms() -> tuple[str, ...]:
+    """What the second check before publications has found since."""
+    return privacy.second_check(settings()).alarms()
+
+
+def state_of(options: NightOptions) -> StateFolder:
+    """The state folder's disk, and git's old locks in what is read."""
+    checkout = (Path(options.repo).expanduser(),) if options.repo else ()
+    return state_folder(settings().state, checkout, time.time())
+
+
+# Batches: who answers many errors at once, and where they are kept from night to night.
+
+
+def kept_batches() -> BatchStore:
+    """The batches that were submitted, whatever the options."""
+    instead = replacement()
+    return (instead and instead.publishing.batch_store) or BatchFiles(settings().state)
+
+
+def model(options: NightOptions, at: Settings) -> BatchModel | None:
+    """The service, quiet in a dry run; None without a language model."""
+    if options.model == RULES:
+        return None
+    real = claude_batches(options, at, SystemClock())
+    return QuietBatches(real) if options.dry_run else real
+
+
+def store(options: NightOptions, at: Settings) -> BatchStore:
+    """Files of the state folder, only read in a dry run."""
+    files = BatchFiles(at.state)
+    return QuietBatchStore(files) if options.dry_run else files

@@ -14,25 +14,19 @@ import recall_data
 from failures import case_of, trace_of
 from recall_shelf import new_shelf
 
-from nightwatch_core.adapters.files.file_reader import FileReader
-from nightwatch_core.code.band_aids.detection import band_aids
+from nightwatch_core.adapters.files.source import FileReader
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
+from nightwatch_core.code.weakening import band_aids
 from nightwatch_core.intake.cases import signature
-from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.recall import seed_score as matching
-from nightwatch_core.memory.recall.ranking import nearest
-from nightwatch_core.memory.recall.search_document import (
-    document_of_case,
-    document_of_lesson,
-    terms_of,
-)
+from nightwatch_core.memory import recall as matching
+from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.recall import document_of_case, document_of_lesson, nearest, terms_of
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.error import Occurrence
+from nightwatch_core.models.errors import ExceptionLink, Occurrence
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.models.trace import ExceptionLink
-from nightwatch_core.text.message_templates import message_template
+from nightwatch_core.text.templates import message_template
 from nightwatch_core.traces import parsing
 
 Err = Mapping[str, Any]

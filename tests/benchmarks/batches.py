@@ -20,8 +20,8 @@ from batch_worlds import batches_of, items
 from services.anthropic import Anthropic
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.stores.batch_files import BatchFiles
-from nightwatch_core.analysis.batch_submission import settle, submit_once
+from nightwatch_core.adapters.stores.state_folder import BatchFiles
+from nightwatch_core.analysis.model_wrappers import settle, submit_once
 
 
 class _Elsewhere:

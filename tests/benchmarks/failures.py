@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
 Err = Mapping[str, Any]
 

@@ -20,14 +20,12 @@ from citations import sections_of
 
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.analysis.conventions import conventions
-from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.prompts import conventions, first_message
 from nightwatch_core.analysis.research import gather
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.text.units import estimated_tokens
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import place_frames
+from nightwatch_core.text.plain_text import estimated_tokens
+from nightwatch_core.traces.placing import PathIndex, place_frames
 
 HERE = Path(__file__).resolve().parent
 TRUTH = HERE.parents[2] / "shared" / "eval" / "live" / "cases.json"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.errors import ErrorGroup
 
 NIGHTS = 60
 CLASSES = tuple(

@@ -17,15 +17,23 @@ from statistics import median
 from ignore_worlds import NIGHTS, Fault, Sort, faults
 
 from nightwatch_core.intake.ignore_rules import expired, ignored_by, matches, rules_in_force
-from nightwatch_core.models.error import ErrorGroup, Window
-from nightwatch_core.models.knowledge import Lesson, NightSeen
+from nightwatch_core.models.errors import ErrorGroup, Window
+from nightwatch_core.models.knowledge import (
+    IgnoreRule,
+    IgnoreRules,
+    Lesson,
+    NightSeen,
+    OutcomeEvent,
+)
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import OutcomeEvent
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.patterns.ignore_suggestions.backtest import NIGHTS_BACK, NightGroups
-from nightwatch_core.patterns.ignore_suggestions.noise import as_group
-from nightwatch_core.patterns.ignore_suggestions.suggestions import rule_from, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions import (
+    NIGHTS_BACK,
+    NightGroups,
+    as_group,
+    rule_from,
+    suggest_rules,
+)
 
 FIRST = datetime(2031, 1, 1, 4, tzinfo=UTC)
 HELD_OUT, WORLDS = 1_000, 60

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence, Edit, Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from tests.benchmarks.pattern_words import (
     ACTIONS,

@@ -22,7 +22,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from itertools import combinations_with_replacement
 
 from nightwatch_core import patterns
-from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.models.knowledge import Pattern
 from tests.benchmarks.pattern_nights import HELD_OUT, Labelled, Planted, night
 
 NIGHTS = 200

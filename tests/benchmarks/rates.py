@@ -13,9 +13,8 @@ from math import sqrt
 from random import Random
 from typing import NamedTuple
 
-from nightwatch_core.memory.outcomes.rates import is_spike
-from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import OccurrenceCount
+from nightwatch_core.memory.rates import is_spike
+from nightwatch_core.models.knowledge import NightSeen, OccurrenceCount
 
 LEVELS = (1, 3, 10, 30, 100, 300, 1000)  # occurrences a night
 SPREADS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -19,7 +19,7 @@ from recall_data import DEFECTS, JIRA, Err, summary
 from recall_world import fill, lesson, tonight
 
 from nightwatch_core.adapters.stores.search_index import SearchIndex
-from nightwatch_core.memory.lessons.text import document
+from nightwatch_core.memory.lesson_text import document
 
 SIZES = (500, 5_000, 50_000)
 AIMS = "aims: p95 of a search 15 ms, update 50 ms, cold open 1,000 ms"

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory.recall.search_document import document_of_case, traces_of
-from nightwatch_core.memory.recall.seed_score import seed_tags
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.memory.recall import document_of_case, seed_tags, traces_of
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 DATA = Path(
     os.environ.get("EVAL_DATA", Path(__file__).resolve().parents[3] / "shared" / "eval" / "data")

@@ -20,15 +20,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/, as pytes
 from recall_data import DEFECTS, JIRA, Err, case_of, lesson_of, load, summary  # noqa: E402
 from twins.recall import MemoryRecall  # noqa: E402
 
-from nightwatch_core.memory.recall import scoring
-from nightwatch_core.memory.recall.scoring import (
+from nightwatch_core.memory import recall as scoring
+from nightwatch_core.memory.recall import (
+    FIELDS,
     UNTOLD,
     candidates,
+    document_of_case,
     own_points,
     points,
     query_terms,
+    terms_of,
 )
-from nightwatch_core.memory.recall.search_document import FIELDS, document_of_case, terms_of
 
 PRIOR, STRENGTH = 0.3, 0.1  # every weight before learning, and how hard it is held there
 LEAST = 0.1  # of any field: the labelled errors all have traces, tonight's may not

@@ -3,8 +3,8 @@
 import sqlite3
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import search_store
-from nightwatch_core.adapters.stores.search_store import SearchStore
+from nightwatch_core.adapters.stores import search_index as search_store
+from nightwatch_core.adapters.stores.search_index import SearchStore
 
 
 def new_shelf(folder: Path) -> SearchStore:

@@ -8,19 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import search_store
-from nightwatch_core.adapters.stores.document_folder import documents
-from nightwatch_core.adapters.stores.search_store import SearchStore
-from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.recall.search_document import (
-    document_of_case,
-    document_of_lesson,
-    terms_of,
-    traces_of,
-)
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.adapters.stores import search_index as search_store
+from nightwatch_core.adapters.stores.documents import documents
+from nightwatch_core.adapters.stores.search_index import SearchStore
+from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.recall import document_of_case, document_of_lesson, terms_of, traces_of
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 _VERBS = "load save fetch render parse send update delete charge print merge sync sort apply"
 _NOUNS = (

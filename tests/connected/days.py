@@ -21,7 +21,7 @@ from connected.story import fails
 from connected.world import ROOT, World
 from services import github_people
 
-from nightwatch_core.memory.lessons.text import lesson_of
+from nightwatch_core.memory.lesson_text import lesson_of
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.publish.markers import read_marker
 

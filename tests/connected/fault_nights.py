@@ -39,12 +39,12 @@ from prefect.settings import (
 )
 from services.faults import Elsewhere, FaultyService
 
-from flows.commands.running import run_and_show
-from nightwatch_core.adapters.stores.service_meter import PROCESS
+from flows.commands.night import run_and_show
+from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.markers import read_marker
-from tasks import policies
-from tasks.wiring.pace import Pace, at_pace
+from tasks import runner as policies
+from tasks.wiring.local import Pace, at_pace
 
 policies.PATIENTLY["retry_delay_seconds"] = [0.0, 0.0, 0.0]  # before any task is made of it
 ERRORS = (shop.BROKEN_BASKET, shop.NO_RATE)

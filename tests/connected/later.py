@@ -16,11 +16,9 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from flows.commands.night import check_options, run_as_script
-from flows.commands.options import with_option_flags
-from flows.commands.running import run_and_show
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.nights import NightStore
+from flows.commands.night import check_options, run_and_show, run_as_script, with_option_flags
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.settings import night_options, settings

@@ -8,8 +8,8 @@ from connected import shop
 from connected.days import Days
 from connected.world import Night
 
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.outcome import ConfidenceTier
+from nightwatch_core.memory.scoreboard import scoreboard
+from nightwatch_core.models.knowledge import ConfidenceTier
 
 FENCED = re.compile(r"^(`{3,}\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 

@@ -3,15 +3,13 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.tracker_outcomes import apply_outcomes, follow_lesson
-from nightwatch_core.memory.sightings import add_night
+from nightwatch_core.memory.occurrences import add_night
+from nightwatch_core.memory.outcomes import Tonight, apply_outcomes, follow_lesson
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import ErrorGroup, Window
-from nightwatch_core.models.knowledge import Lesson, NightSeen
-from nightwatch_core.models.outcome import OutcomeUpdate, PublishedItem
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.errors import ErrorGroup, Window
+from nightwatch_core.models.knowledge import Lesson, NightSeen, OutcomeUpdate, PublishedItem
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 
 NAME, KEY = "v1:aaaaaaaabbbb", "newrelic||shop|17|Shop"

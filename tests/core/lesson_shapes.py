@@ -5,10 +5,9 @@ from typing import Any
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit, Evidence
-from nightwatch_core.models.error import Case, ErrorGroup, Window
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace, Window
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from nightwatch_core.models.report import Night
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 FIRST = date(2031, 3, 1)
 

@@ -1,7 +1,7 @@
 """What came of running fixes, as a gate tells it: proved, corrected, failed, not to be run."""
 
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.gate import Check, Correction, GateResult, Reproduction
+from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction
 
 RED_RUN = """\
 ======================================================================

@@ -6,23 +6,35 @@ from typing import Any
 from core.proof_shapes import FELL_THROUGH, PROVED, UNPROVED
 from core.scoreboard_shapes import drafts, record
 
-from nightwatch_core.code.file_diffs import file_diffs
-from nightwatch_core.memory.outcomes.calibration import calibrated
-from nightwatch_core.memory.outcomes.draft_rate import with_drafts
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
+from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.memory.outcomes import with_drafts
+from nightwatch_core.memory.scoreboard import calibrated, scoreboard
 from nightwatch_core.models.analysis import Analysis, Ending, Failure, RefusedEdit, Standing
-from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis, Learning
+from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis, Learning, Usage
 from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect
-from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup, RejectedRecord, Window
-from nightwatch_core.models.health import Health, ServiceCalls, ServiceHealth
-from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate
-from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
-from nightwatch_core.models.proposal import OwnItem, Receipt, Skip, SkipCause
+from nightwatch_core.models.errors import (
+    Case,
+    DroppedGroup,
+    ErrorGroup,
+    ExceptionLink,
+    Frame,
+    RejectedRecord,
+    Trace,
+    Window,
+)
+from nightwatch_core.models.knowledge import (
+    Backtest,
+    FixWatch,
+    IgnoreSuggestion,
+    OccurrenceCount,
+    OutcomeEvent,
+    OutcomeUpdate,
+    Pattern,
+)
+from nightwatch_core.models.options import Health, NightOptions, ServiceCalls, ServiceHealth
+from nightwatch_core.models.proposals import OwnItem, Receipt, Skip, SkipCause
 from nightwatch_core.models.report import LearningResult, Night, RunReport
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.report.limits import FULL, Limits
+from nightwatch_core.report.excerpts import FULL, Limits
 from nightwatch_core.report.view import view
 
 NOW = datetime(2026, 11, 20, 4, 0, tzinfo=UTC)

@@ -5,9 +5,8 @@ from typing import Any
 
 from core.lesson_shapes import lesson
 
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import PublishedItem
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.knowledge import Lesson, PublishedItem
+from nightwatch_core.models.proposals import OwnItem
 
 DAY = date(2031, 3, 1)
 

@@ -7,15 +7,15 @@ from enemy.mind import Seen, obey
 from enemy.table import heard
 from enemy.world import Shop
 
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.local.quiet import LocalNotifier
-from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.local.quiet import LocalNotifier, SystemClock
+from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.analysis import analyst
-from nightwatch_core.analysis.endings import failure
+from nightwatch_core.analysis.loop import failure
 from nightwatch_core.analysis.waves import first_wave
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.memory.fallback import lasting
+from nightwatch_core.memory.prior_analyses import lasting
 from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import Assignment, CauseFindings, PublishResult, WaveResult
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -28,14 +28,20 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.report import builder
-from nightwatch_core.report.acted_builder import add_publications
+from nightwatch_core.report.builder import add_publications
 from nightwatch_core.settings import settings
-from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.text.plain_text import estimated_tokens
 from tasks import analysis as analysing
-from tasks import code, errors, fixes, issues, knowledge, outcomes, patterns, recall, research
-from tasks import selection as selecting
+from tasks import analysis as recall
+from tasks import analysis as research
+from tasks import errors, knowledge
+from tasks import errors as selecting
+from tasks import knowledge as outcomes
+from tasks import knowledge as patterns
+from tasks import publish as fixes
+from tasks import publish as issues
+from tasks import records as code
 from tasks.dependencies import Dependencies, PublishingPorts, using
 from tasks.wiring import _outbox, _reading, local, publishing, reading
 

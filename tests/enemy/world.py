@@ -15,7 +15,7 @@ from enemy.table import Attack, attacks
 from git_repositories import NIGHT, Change, git, repository
 from twins.reading import MemoryCode, MemoryHost
 
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.code import (
     Blame,

@@ -7,11 +7,11 @@ from night_world import worlds
 from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.batches import MemoryBatches
 
-from flows.commands.check import probes
+from flows.commands.setup import probes
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from tasks.dependencies import using
-from tasks.wiring.repository import one_token_does_both
+from tasks.wiring.services import one_token_does_both
 
 
 class NoBatches(MemoryBatches):

@@ -27,13 +27,13 @@ from flows.nightly import nightly
 from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import AssistantTurn, Conversation, Reply, ToolCall
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.usage import Allowance
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.terminal import NightReport
 from tasks.analysis import analyse

@@ -7,14 +7,14 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from flows.commands.ignore import ignore
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.nights import NightStore
+from flows.commands.memory import ignore
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.intake.ignore_file import rules_from
-from nightwatch_core.models.error import Window
+from nightwatch_core.intake.ignore_rules import rules_from
+from nightwatch_core.models.errors import Window
+from nightwatch_core.models.knowledge import Backtest, IgnoreSuggestion
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion
 from nightwatch_core.models.report import LearningResult, Night, RunReport
 
 HOSTILE = "\x1b]0;owned\x07 [red]It[/red] \u202e"

@@ -5,14 +5,14 @@ from datetime import UTC, date, datetime, timedelta
 from core.lesson_shapes import group, lesson, seen
 from night_world import worlds
 
-from nightwatch_core.models.error import DroppedGroup, Fetched, Window
+from nightwatch_core.models.errors import DroppedGroup, Fetched, Window
+from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from tasks.dependencies import using
-from tasks.patterns import suggest_ignores
-from tasks.selection import select_groups
+from tasks.errors import select_groups
+from tasks.knowledge import suggest_ignores
 
 OPTIONS = NightOptions(source="file")
 

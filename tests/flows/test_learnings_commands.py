@@ -11,12 +11,12 @@ from twins.reading import MemoryModel
 from typer.testing import CliRunner
 
 from flows.commands.compound import compound
-from flows.commands.learnings import learnings
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
-from nightwatch_core.adapters.stores.transcripts import Transcripts
+from flows.commands.memory import learnings
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
+from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.memory.notes.note_reader import notes_in
+from nightwatch_core.memory.note_reader import notes_in
 from nightwatch_core.models.conversation import Capabilities, TranscriptEntry, TranscriptOpening
 from tasks.dependencies import using
 

@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.commands.app import app
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.manifest import Manifest
-from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.database import NightStore
+from nightwatch_core.adapters.stores.traffic import Manifest
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.report import Night
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)

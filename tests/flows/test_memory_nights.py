@@ -12,8 +12,8 @@ from flows.learn import learn
 from flows.nightly import nightly
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.knowledge import FixWatch, OccurrenceCount
+from nightwatch_core.models.proposals import OwnItem
 from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]

@@ -11,8 +11,7 @@ from twins.reading import MemoryModel
 
 from flows.nightly import nightly
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.models.code import ChangedFile
-from nightwatch_core.models.pulls import CiRun, OtherPull
+from nightwatch_core.models.code import ChangedFile, CiRun, OtherPull
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 

@@ -20,7 +20,7 @@ from twins.reading import MemoryClock, MemoryErrors
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.windows import RESUMABLE
-from nightwatch_core.models.error import Fetched, Selection, Window
+from nightwatch_core.models.errors import Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.report import builder

@@ -14,7 +14,7 @@ from github_world import bare_shop
 from services.github import GitHub
 
 from flows.commands import promote as promotion
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.promotion import chosen_offers
 from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem

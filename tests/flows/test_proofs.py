@@ -14,7 +14,7 @@ from twins.writing import MemoryOutbox
 from flows.nightly import nightly
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.answer import Answer, Edit
-from nightwatch_core.models.sandbox import Run
+from nightwatch_core.models.proposals import Run
 from tasks.dependencies import using
 
 pytestmark = [

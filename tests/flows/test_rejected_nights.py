@@ -9,11 +9,10 @@ from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_setti
 from twins.reading import MemoryCode, MemoryModel
 
 from flows.nightly import nightly
-from nightwatch_core.models.answer import Answer, Edit
+from nightwatch_core.models.answer import Answer, Edit, Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.text.plain_text import estimated_tokens
 from tasks.dependencies import using
 
 pytestmark = [

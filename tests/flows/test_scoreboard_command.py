@@ -11,9 +11,9 @@ from core.scoreboard_shapes import drafts, record
 from rich.console import Console
 from typer.testing import CliRunner
 
-from flows.commands import scoreboard as command
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.outcome import Scoreboard
+from flows.commands import memory as command
+from nightwatch_core.memory.scoreboard import scoreboard
+from nightwatch_core.models.knowledge import Scoreboard
 from tasks.wiring import nights
 
 app = typer.Typer()

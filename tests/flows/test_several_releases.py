@@ -19,7 +19,7 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 

@@ -11,10 +11,10 @@ from twins.writing import MemoryNotifier, MemoryOutbox
 
 from flows.nightly import nightly
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.models.error import ErrorGroup
-from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.errors import ErrorGroup
+from nightwatch_core.models.proposals import Proposal, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.markdown import as_markdown
 from tasks.dependencies import Dependencies, using
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.commands.app import app
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.transcripts import Transcripts
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.models.conversation import RecordedResult, TranscriptEntry, TranscriptOpening
 
 NAME = "v1:aaaa111122223333"

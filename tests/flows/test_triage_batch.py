@@ -13,9 +13,8 @@ from flows.nightly import nightly
 from flows.triage_batch import collect
 from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
 from nightwatch_core.models.batch import FirstSight, ItemResult, TriageItem
-from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.errors import ErrorGroup, Trace
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.trace import Trace
 from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]

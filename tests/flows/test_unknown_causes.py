@@ -14,9 +14,9 @@ from twins.reading import MemoryCode, MemoryErrors, MemoryHost, MemoryModel
 from flows.nightly import nightly
 from flows.one_error import one_error
 from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.adapters.slack.thread import messages
+from nightwatch_core.adapters.slack.notifier import messages
 from nightwatch_core.learnings.offers import offers
-from nightwatch_core.memory.lessons.text import document
+from nightwatch_core.memory.lesson_text import document
 from nightwatch_core.models.answer import Answer, Handover
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.report.markdown import as_markdown

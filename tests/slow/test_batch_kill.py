@@ -12,8 +12,8 @@ from batch_worlds import batches_of, items
 from services.anthropic import Anthropic
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.stores.batch_files import BatchFiles
-from nightwatch_core.analysis.batch_submission import SETTLING, settle, submit_once
+from nightwatch_core.adapters.stores.state_folder import BatchFiles
+from nightwatch_core.analysis.model_wrappers import SETTLING, settle, submit_once
 
 pytestmark = pytest.mark.slow
 PROGRAM = """
@@ -22,8 +22,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from batch_worlds import batches_of, items
 from twins.reading import MemoryClock
-from nightwatch_core.adapters.stores.batch_files import BatchFiles
-from nightwatch_core.analysis.batch_submission import submit_once
+from nightwatch_core.adapters.stores.state_folder import BatchFiles
+from nightwatch_core.analysis.model_wrappers import submit_once
 server = SimpleNamespace(url=sys.argv[1], key=sys.argv[2])
 clock, store = MemoryClock(), BatchFiles(Path(sys.argv[3]))
 submit_once(items(30), "n1", batches_of(server, clock), store, clock, 30)

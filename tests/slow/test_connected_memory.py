@@ -14,7 +14,7 @@ from connected.mornings import about, done, ending, fates, fences, lines_about, 
 from connected.world import Night
 from services.github_people import move_base
 
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
+from nightwatch_core.memory.scoreboard import scoreboard
 
 pytestmark = pytest.mark.slow
 BASKET, MAILER, RATE = shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE

@@ -10,7 +10,7 @@ import pytest
 from connected import shop
 from connected.world import MODEL, Night, World
 
-from nightwatch_core.adapters.stores.manifest import SentRequests
+from nightwatch_core.adapters.stores.traffic import SentRequests
 from nightwatch_core.publish.markers import read_marker
 
 pytestmark = pytest.mark.slow

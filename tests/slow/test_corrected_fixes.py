@@ -9,12 +9,12 @@ from analysis_shapes import allowance, analysis, says
 from slow.test_gate_projects import NODE, PYTHON, RUBY
 from twins.reading import MemoryClock, MemoryCode, MemoryModel
 
-from nightwatch_core.gate.bench import Known
-from nightwatch_core.gate.try_out import try_out
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull
-from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.models.proposals import DraftPull
+from nightwatch_core.proof.asking import ProofBriefing
+from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.gate import try_out
 from nightwatch_core.proof.proving import proved
 
 pytestmark = [pytest.mark.slow]

@@ -4,10 +4,10 @@ import pytest
 from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT, needs, needs_program
 
-from nightwatch_core.gate.bench import Known
-from nightwatch_core.gate.gate import gated
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull, FileChange
+from nightwatch_core.models.proposals import DraftPull, FileChange
+from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.gate import gated
 
 pytestmark = [pytest.mark.slow]
 PYTHON = {

@@ -20,14 +20,11 @@ import pytest
 from core.lesson_shapes import lesson, seen
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.document_folder import REASON
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores.documents import REASON, KnowledgeFiles
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory.lessons.index_text import END, index_text
-from nightwatch_core.memory.lessons.text import lesson_of
-from nightwatch_core.models.knowledge import Lesson, Notes
-from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.memory.lesson_text import END, index_text, lesson_of
+from nightwatch_core.models.knowledge import Lesson, Notes, Pattern
 from nightwatch_core.patterns.pattern_text import pattern_entry
 
 pytestmark = pytest.mark.slow

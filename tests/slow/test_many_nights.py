@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 from many_nights import CAUSES, ERRORS, FILES, MOODS, Killed, Shop
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 
 pytestmark = [pytest.mark.slow, pytest.mark.hypothesis]

@@ -8,10 +8,10 @@ from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT, needs, needs_program
 from proof_worlds import Asked, briefing_of
 
-from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.answer import Edit
+from nightwatch_core.proof.environment import Known
 from nightwatch_core.proof.proving import proved
-from nightwatch_core.proof.reproduction_by_model import by_model
+from nightwatch_core.proof.reproduction import by_model
 
 pytestmark = [pytest.mark.slow]
 PYTHON = {

@@ -5,9 +5,9 @@ from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT, needs, needs_program
 from proof_worlds import briefing_of
 
-from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.models.proposals import FileChange
+from nightwatch_core.proof.environment import Known
 from nightwatch_core.proof.proving import proved
 from nightwatch_core.proof.search import by_search
 

@@ -6,12 +6,12 @@ from night_world import CART, PAY, SEEN, worlds
 from prefect.context import TaskRunContext
 from twins.reading import MemoryAgents
 
+from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.code import Commit, Release
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.usage import Allowance
 from tasks.analysis import analysis_key
 from tasks.dependencies import using
 

@@ -5,9 +5,7 @@ from prefect import flow, task
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.options import NightOptions
-from tasks.futures import all_of, attempt, each, ends, one_by_one, same
-from tasks.policies import when_unwell
-from tasks.runner import NightRunner
+from tasks.runner import NightRunner, all_of, attempt, each, ends, one_by_one, same, when_unwell
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 calls: list[str] = []

@@ -11,20 +11,17 @@ from twins.writing import MemoryTasks
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.intake.cases import cases
+from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment, CodeTonight, Traced
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import Selection, Window
-from nightwatch_core.models.knowledge import Notes, TaskFile
+from nightwatch_core.models.errors import Selection, Window
+from nightwatch_core.models.knowledge import Notes, Pattern, TaskFile
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.report import Night
-from nightwatch_core.models.usage import Allowance
-from nightwatch_core.report.switched_off import switched_off
-from tasks.analysis import agent_for
+from nightwatch_core.report.sections import switched_off
+from tasks.analysis import agent_for, recall_cases, research_case
 from tasks.dependencies import using
-from tasks.recall import recall_cases
-from tasks.research import research_case
-from tasks.selection import known_errors
+from tasks.errors import known_errors
 
 PHASES = ("compound", "learnings", "patterns", "research", "agents")
 COMMIT = Commit(repository="shop", sha="a" * 40)

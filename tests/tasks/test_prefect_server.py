@@ -7,13 +7,12 @@ import pytest
 from night_world import worlds
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from tasks.dependencies import Dependencies, using
-from tasks.futures import attempt
-from tasks.prefect_server import run_flow, run_subflow
+from tasks.runner import attempt, run_flow, run_subflow
 
 GONE = httpx.ConnectError("All connection attempts failed")
 

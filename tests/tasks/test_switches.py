@@ -9,14 +9,12 @@ from twins.writing import MemoryTasks
 
 from nightwatch_core.models.assignment import CodeTonight
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import Case, Selection, Window
-from nightwatch_core.models.knowledge import Notes, TaskFile
+from nightwatch_core.models.errors import Case, Selection, Window
+from nightwatch_core.models.knowledge import Notes, Pattern, TaskFile
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.report import Night
+from tasks.analysis import recall_cases, research_case
 from tasks.dependencies import using
-from tasks.recall import recall_cases
-from tasks.research import research_case
 
 NIGHT = Night(id="n1", window=Window(since=SEEN, until=SEEN), now=SEEN)
 CODE = CodeTonight(commit=Commit(repository="shop", sha="a" * 40))

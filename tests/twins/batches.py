@@ -5,8 +5,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from nightwatch_core.analysis.request_sets import intent_of
+from nightwatch_core.analysis.model_wrappers import intent_of
 from nightwatch_core.errors import MayHaveArrived
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
@@ -15,7 +16,6 @@ from nightwatch_core.models.batch import (
     ListedBatch,
     TriageItem,
 )
-from nightwatch_core.models.usage import Usage
 
 UNREMARKABLE = FirstSight(
     severity="low", likely_cause="Unknown.", needs_deep_investigation=False, category="unknown"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import (
     Blame,
     ChangedFile,
@@ -20,10 +20,14 @@ from nightwatch_core.models.code import (
     Release,
     SearchHit,
 )
-from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
-from nightwatch_core.models.error import ErrorGroup, Fetched, Window
-from nightwatch_core.models.trace import Frame, Trace
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.conversation import (
+    AgentSpec,
+    AssistantTurn,
+    Capabilities,
+    Conversation,
+    Reply,
+)
+from nightwatch_core.models.errors import ErrorGroup, Fetched, Frame, Trace, Window
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 

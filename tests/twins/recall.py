@@ -3,17 +3,20 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.recall.ranking import Recalled, Row, search
-from nightwatch_core.memory.recall.scoring import Corpus
-from nightwatch_core.memory.recall.search_document import (
+from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.recall import (
     FIELDS,
+    LIMIT,
+    THRESHOLD,
+    Corpus,
+    Recalled,
+    Row,
     SearchDocument,
     document_of_lesson,
+    search,
     terms_of,
 )
-from nightwatch_core.memory.recall.seed_score import LIMIT, THRESHOLD
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 
 

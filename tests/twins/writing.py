@@ -8,8 +8,9 @@ from typing import Any
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.windows import read_until
+from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.knowledge import Notes, TaskFile
-from nightwatch_core.models.proposal import (
+from nightwatch_core.models.proposals import (
     Comment,
     DraftPull,
     OpenIssue,
@@ -18,7 +19,6 @@ from nightwatch_core.models.proposal import (
     Receipt,
     Reopen,
 )
-from nightwatch_core.models.pulls import CiRun, OtherPull
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.publish.markers import read_marker
 from nightwatch_core.report.view import record_of

@@ -21,16 +21,15 @@ from typer.testing import CliRunner
 
 from flows.commands.app import app
 from flows.nightly import nightly
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
-from nightwatch_core.adapters.stores.ledger import LedgerOutbox
-from nightwatch_core.adapters.stores.nights import NightStore
-from nightwatch_core.adapters.stores.transcripts import Transcripts
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
+from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.conversation import Reply
-from nightwatch_core.models.proposal import OpenIssue
-from nightwatch_core.report.lookup import case_of
+from nightwatch_core.models.proposals import OpenIssue
 from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.view import case_of
 from tasks.records import PrefectRecords
 
 HERE = Path(__file__).parent

@@ -5,43 +5,418 @@ the reading, so that neither 10,000 results nor a slow reader of them hold memor
 what broke off is read again, and nothing is given twice.
 """
 
+import json
+import re
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import IO, Any
 
+import anthropic
+import httpx2
+from anthropic.types.messages import MessageBatch
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude import batch_calls
-from nightwatch_core.adapters.claude.batch_calls import NoSuchBatch, moment, state_of
-from nightwatch_core.adapters.claude.batch_requests import body, encoded, params, parts
-from nightwatch_core.adapters.claude.batch_results import lines, result_in, result_of
-from nightwatch_core.adapters.claude.cache_gate import PROCESS
-from nightwatch_core.adapters.claude.calls import Calls
-from nightwatch_core.adapters.claude.limits import (
+from nightwatch_core.adapters.claude import client as library
+from nightwatch_core.adapters.claude.client import (
     ASKING,
+    COLLECTING,
+    LISTING,
+    LONGEST_CAUSE,
+    LONGEST_WORDS,
     MEAN_LINE,
     MOST_BATCH_BYTES,
     MOST_LINE,
     MOST_PAGES,
     MOST_READS,
     MOST_REQUESTS,
+    OVERDUE,
     PAGE,
     SILENCE,
+    SUBMITTING,
 )
-from nightwatch_core.adapters.claude.prices import PRICES, token_prices
-from nightwatch_core.adapters.claude.turns import answer_to
-from nightwatch_core.analysis.request_sets import intent_of
-from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.adapters.claude.features import (
+    PRICES,
+    Features,
+    Json,
+    Tuning,
+    inside,
+    number,
+    priced_by,
+    token_prices,
+)
+from nightwatch_core.adapters.claude.model import EXPECTED, Calls, answer_to, reply_of, usage_of
+from nightwatch_core.adapters.claude.request import PROCESS, request_for
+from nightwatch_core.analysis.model_wrappers import intent_of
+from nightwatch_core.analysis.second_look import read_first_sight
+from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError, TryLater
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
     ItemResult,
     ListedBatch,
+    ResultKind,
     TriageItem,
 )
+from nightwatch_core.models.conversation import Reply
 from nightwatch_core.ports import Clock
+from nightwatch_core.text.escaping import line as one_line
+
+# The Message Batches endpoint: create, retrieve, list, results; nothing is decided here.
+#
+# Results are read from the batch's own path at the address the key is for, whatever address the
+# service names.
+
+_PATH = "/v1/messages/batches"
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,128}")  # one that cannot lead elsewhere in a path
+_Bytes = anthropic.AsyncStream[object]  # an answer that is read as it comes
+_ABSENT = (400, 404, 405, 410, 501)  # how servers without batches say so
+_UNREADABLE = "Claude's answer about a batch cannot be read: try again later"
+_MOVED = "the service's list of batches changed while it was read: try again later"
+GONE = (
+    "the service has no such batch for this key: it was deleted, or submitted with the key of "
+    "another workspace"
+)
+ARCHIVED = "the service keeps results for 29 days, and these are older"
+
+
+class NoSuchBatch(GiveUp):
+    """The service does not know it, or does not know it any more."""
+
+
+def create(calls: Calls, body: bytes) -> Mapping[str, Any]:
+    """Submit a batch once; raises `MayHaveArrived` unless it is certain that it did not arrive."""
+    options: Any = {"headers": {"content-type": "application/json"}}
+    sent = False
+
+    async def once(client: Any) -> Mapping[str, Any]:
+        nonlocal sent
+        sent = True
+        try:
+            return _batch(
+                await client.post(_PATH, content=body, cast_to=MessageBatch, options=options)
+            )
+        except EXPECTED as problem:
+            if _is_refused(problem):
+                sent = False
+                raise
+            raise _unsure(library.translated(problem, calls.key)) from None
+        except TryLater as unreadable:
+            raise _unsure(unreadable) from None
+
+    end = time.monotonic() + SUBMITTING
+    try:
+        return calls.run(calls.patiently(once, end), end)
+    except MayHaveArrived:
+        raise
+    except TryLater as late:
+        raise (_unsure(late) if sent else late) from None
+
+
+def retrieve(calls: Calls, id: str) -> Mapping[str, Any]:
+    """One batch; raises `NoSuchBatch` where there is none."""
+
+    async def once(client: Any) -> Mapping[str, Any]:
+        try:
+            return _batch(await client.messages.batches.retrieve(id))
+        except anthropic.NotFoundError:
+            raise NoSuchBatch(GONE) from None
+
+    end = time.monotonic() + LISTING
+    return calls.run(calls.patiently(once, end), end)
+
+
+def page(calls: Calls, size: int, after: str = "") -> tuple[list[Mapping[str, Any]], bool]:
+    """Batches in the order they were created, newest first, and whether there are more.
+
+    Raises `GiveUp` where the server has no batches at all.
+    """
+
+    async def once(client: Any) -> tuple[list[Mapping[str, Any]], bool]:
+        query = {"limit": size, **({"after_id": after} if after else {})}
+        try:
+            listed = await client.get(_PATH, cast_to=object, options={"params": query})
+        except anthropic.APIStatusError as problem:
+            if problem.status_code in _ABSENT and problem.error_code is None:
+                raise (TryLater(_MOVED) if after else GiveUp(_without(calls))) from None
+            raise
+        if not isinstance(listed, Mapping) or not isinstance(listed.get("data"), list):
+            raise GiveUp(_without(calls))
+        rows = [_identified(one) for one in listed["data"] if isinstance(one, Mapping)]
+        return rows, bool(listed.get("has_more"))
+
+    end = time.monotonic() + LISTING
+    return calls.run(calls.patiently(once, end), end)
+
+
+def download(calls: Calls, id: str, file: IO[bytes], most: int, first_line: bool = False) -> bool:
+    """Write the results into a file, as far as they come; whether they came to their end.
+
+    `first_line` is enough of them. Raises `GiveUp` beyond `most` bytes, `NoSuchBatch`, or what
+    goes wrong before the first byte.
+    """
+
+    async def once(client: Any) -> bool:
+        try:
+            stream = await client.get(
+                f"{_PATH}/{id}/results", cast_to=object, stream=True, stream_cls=_Bytes
+            )
+        except anthropic.NotFoundError:
+            raise NoSuchBatch(GONE) from None
+        async with stream:
+            return await _written(stream.response, file, most, first_line)
+
+    end = time.monotonic() + COLLECTING
+    return calls.run(calls.patiently(once, end), end)
+
+
+async def _written(response: httpx2.Response, file: IO[bytes], most: int, first: bool) -> bool:
+    """Whether the answer came to its end; what broke off is for who reads the file to say."""
+    size = 0
+    try:
+        async for chunk in response.aiter_bytes():
+            size += file.write(chunk)
+            if size > most:
+                raise GiveUp(f"the results of a batch are larger than {most:,} bytes")
+            if first and b"\n" in chunk:
+                return True
+    except library.BROKEN:
+        if not size:
+            raise
+        return False
+    return True
+
+
+def state_of(batch: Mapping[str, Any], now: datetime) -> BatchState:
+    """What the service says of a batch, in our words."""
+    counts = inside(batch, "request_counts")
+    names = ("processing", "succeeded", "errored", "canceled", "expired")
+    told: dict[str, Any] = {name: number(counts, name) for name in names}
+    told["expires"] = expires = moment(batch.get("expires_at"))
+    if batch.get("archived_at"):
+        return BatchState(**told, status="gone", reason=ARCHIVED)
+    if batch.get("processing_status") != "ended":
+        canceling = batch.get("processing_status") == "canceling"
+        late = expires is not None and (now - expires).total_seconds() > OVERDUE
+        reason = "it is being canceled" if canceling else ""
+        overdue = "it should have expired: look at it in the Claude Console"
+        return BatchState(**told, status="in progress", reason=overdue if late else reason)
+    if told["succeeded"] or told["errored"] or not (told["canceled"] or told["expired"]):
+        return BatchState(**told, status="ended", readable=True)
+    canceled = told["canceled"] >= told["expired"]
+    return BatchState(**told, status="canceled" if canceled else "expired", readable=True)
+
+
+def moment(text: object) -> datetime | None:
+    """An aware time; None where it is none.
+
+    >>> moment("2026-11-21T02:00:00Z").isoformat(), moment("soon")
+    ('2026-11-21T02:00:00+00:00', None)
+    """
+    try:
+        at = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _is_refused(problem: Exception) -> bool:
+    """Whether it is certain that nothing came of the request."""
+    if isinstance(problem, anthropic.APIStatusError):
+        return 300 <= problem.status_code < 500 and problem.status_code != 408
+    return isinstance(problem.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
+
+
+def _unsure(trouble: NightWatchError) -> MayHaveArrived:
+    return MayHaveArrived(f"it is not known whether the batch arrived: {trouble}")
+
+
+def _batch(made: object) -> Mapping[str, Any]:
+    """The batch in an answer; raises `TryLater` where it holds none."""
+    told = made.to_dict(mode="json") if isinstance(made, anthropic.BaseModel) else None
+    if told is None:
+        raise TryLater(_UNREADABLE)
+    return _identified(told)
+
+
+def _identified(batch: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The batch; raises `TryLater` where it has no id that can be asked for."""
+    if not isinstance(batch.get("id"), str) or not _ID.fullmatch(batch["id"]):
+        raise TryLater(_UNREADABLE)
+    return batch
+
+
+def _without(calls: Calls) -> str:
+    return (
+        f"{calls.address} has no Message Batches: run without --batch, or set ANTHROPIC_BASE_URL "
+        "to a service that has them"
+    )
+
+
+# Items as requests of a batch: one turn each, no tools, and as many batches as the limits make.
+
+# Requests of a batch are hours apart, so what they share is kept for an hour; and nothing makes
+# room in a conversation of one turn.
+_KEPT = {"type": "ephemeral", "ttl": "1h"}
+_PLAIN = Tuning(clear_at=None, compact_at=None)
+_OPENING, _CLOSING = b'{"requests":[', b"]}"
+_AROUND = len(_OPENING) + len(_CLOSING)
+
+
+def params(item: TriageItem, features: Features) -> Json:
+    """What is asked about one item, alone or in a batch; raises `GiveUp` where that cannot be.
+
+    The end of the conversation is not marked for the cache: nobody says it twice.
+    """
+    if item.conversation.tools:
+        raise GiveUp("a batch has no turn to answer a tool in: its questions have no tools")
+    request = request_for(item.conversation, features, _PLAIN)
+    request.pop("cache_control", None)
+    if features.caching and request.get("system"):
+        *blocks, last = request["system"]
+        request["system"] = [*blocks, {**last, "cache_control": _KEPT}]
+    return request
+
+
+def encoded(item: TriageItem, features: Features) -> bytes:
+    """One request of a batch as it is sent."""
+    request = {"custom_id": item.key, "params": params(item, features)}
+    return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def body(requests: Iterable[bytes]) -> bytes:
+    """The whole batch as it is sent; nothing of it is in memory twice.
+
+    >>> body([b"{}", b"{}"])
+    b'{"requests":[{},{}]}'
+    """
+    whole = BytesIO()
+    whole.write(_OPENING)
+    for position, request in enumerate(requests):
+        whole.write(b"," if position else b"")
+        whole.write(request)
+    whole.write(_CLOSING)
+    return whole.getvalue()
+
+
+def parts(
+    items: Sequence[TriageItem], features: Features, most_requests: int, most_bytes: int
+) -> Iterator[tuple[TriageItem, ...]]:
+    """The items in their order, in as few batches as the limits allow.
+
+    Raises `GiveUp` where keys are not unique or one item alone is too large.
+    """
+    if len({one.key for one in items}) < len(items):
+        raise GiveUp("two items of a batch have the same key")
+    part, size = list[TriageItem](), _AROUND
+    for item in items:
+        more = len(encoded(item, features)) + 1
+        if more + _AROUND > most_bytes:
+            raise GiveUp(f"the question about {item.fingerprint} alone has {more:,} bytes")
+        if part and (len(part) == most_requests or size + more > most_bytes):
+            yield tuple(part)
+            part, size = [], _AROUND
+        part.append(item)
+        size += more
+    if part:
+        yield tuple(part)
+
+
+# Lines of a batch's results, and replies to one item alone, as results with what they cost.
+
+_EXPIRED = "the service did not come to it within its 24 hours; it costs nothing"
+_CANCELED = "the batch was canceled before the service came to it; it costs nothing"
+_STOPS: Mapping[str, tuple[ResultKind, str]] = {  # ways to end without an answer
+    "refused": ("refused", "the model refused"),
+    "context exceeded": ("errored", "the question does not fit the model"),
+    "paused": ("unreadable", "the model paused, and nothing goes on in a batch"),
+    "tools": ("unreadable", "the model asked for tools, and a batch has none"),
+}
+Outcome = tuple[ResultKind, str]
+
+
+def lines(file: IO[bytes]) -> Iterator[Mapping[str, Any] | None]:
+    """The objects of a JSONL file; None for a line that is none, is torn, or is far too long."""
+    while raw := file.readline(MOST_LINE):
+        torn = False
+        while not raw.endswith(b"\n") and (more := file.readline(MOST_LINE)):
+            torn, raw = True, more
+        if not torn and not raw.strip():
+            continue
+        yield None if torn else _object(raw)
+
+
+def result_in(entry: Mapping[str, Any], batch: Batch, fingerprint: str) -> ItemResult:
+    """What came of one item, from its line of the results."""
+    result = inside(entry, "result")
+    key, kind = str(entry["custom_id"]), str(result.get("type"))
+    if kind == "succeeded":
+        return _succeeded(inside(result, "message"), batch, key, fingerprint)
+    known: Mapping[str, Outcome] = {
+        "errored": ("errored", _error(result)),
+        "expired": ("expired", _EXPIRED),
+        "canceled": ("canceled", _CANCELED),
+    }
+    unknown = f"a kind of result that is not known here ({one_line(kind, 40)}): update NightWatch"
+    outcome, reason = known.get(kind, ("unreadable", unknown))
+    return ItemResult(key=key, fingerprint=fingerprint, kind=outcome, reason=reason)
+
+
+def result_of(reply: Reply, key: str, fingerprint: str) -> ItemResult:
+    """What came of one item, from the reply to it; its usage is the reply's."""
+    told: dict[str, Any] = {"key": key, "fingerprint": fingerprint, "usage": reply.usage}
+    if reply.stop in _STOPS:
+        kind, reason = _STOPS[reply.stop]
+        detail = one_line(reply.detail, LONGEST_WORDS)
+        return ItemResult(**told, kind=kind, reason=f"{reason}: {detail}" if detail else reason)
+    try:
+        sight = read_first_sight(reply.turn.text)
+    except GiveUp as wrong:
+        cut = "the answer was cut off at its greatest length: " if reply.stop == "cut" else ""
+        return ItemResult(**told, kind="unreadable", reason=f"{cut}{wrong}")
+    bounded = {"likely_cause": sight.likely_cause[:LONGEST_CAUSE]}
+    return ItemResult(**told, kind="answered", first_sight=sight.model_copy(update=bounded))
+
+
+def _succeeded(message: Mapping[str, Any], batch: Batch, key: str, fingerprint: str) -> ItemResult:
+    usage = _usage(message, batch)
+    content = message.get("content")
+    if not isinstance(content, list) or not all(isinstance(one, Mapping) for one in content):
+        reason = "the message of the result is none"
+        return ItemResult(
+            key=key, fingerprint=fingerprint, kind="unreadable", reason=reason, usage=usage
+        )
+    details = message.get("stop_details")
+    sound = {**message, "stop_details": details if isinstance(details, Mapping) else None}
+    return result_of(reply_of(sound, usage), key, fingerprint)
+
+
+def _usage(message: Mapping[str, Any], batch: Batch) -> Usage:
+    """What it took, at the price of the day it was submitted; half of it, unless it says so."""
+    tier = inside(message, "usage").get("service_tier") or "batch"
+    share = batch.share if tier == "batch" else 1.0
+    return priced_by(batch.prices, batch.priced, usage_of(message, batch.model), share)
+
+
+def _error(result: Mapping[str, Any]) -> str:
+    """The service's words; the error is inside an answer of its own."""
+    error = inside(result, "error", "error") or inside(result, "error")
+    kind = one_line(str(error.get("type") or "error"), 60)
+    words = one_line(str(error.get("message") or "no reason given"), LONGEST_WORDS)
+    return f"{kind}: {words}"
+
+
+def _object(raw: bytes) -> Mapping[str, Any] | None:
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    whole = isinstance(value, dict) and isinstance(value.get("custom_id"), str)
+    return value if whole else None
+
 
 _MISSING = "the results were read to their end, and it is not among them"
 
@@ -100,14 +475,14 @@ class ClaudeBatches:
         features = self._calls.features(time.monotonic() + ASKING)
         wanted = {one.key for one in intent.items}
         whole = body(encoded(one, features) for one in items if one.key in wanted)
-        made = batch_calls.create(self._calls, whole)
+        made = create(self._calls, whole)
         told = {"id": made["id"], "expires": moment(made.get("expires_at"))}
         return Batch.model_validate({**dict(intent), **told})
 
     def state(self, batch: Batch) -> BatchState:
         """How far it is; gone where the service does not know it."""
         try:
-            return state_of(batch_calls.retrieve(self._calls, batch.id), self._clock.now())
+            return state_of(retrieve(self._calls, batch.id), self._clock.now())
         except NoSuchBatch as gone:
             return BatchState(status="gone", reason=str(gone))
 
@@ -136,7 +511,7 @@ class ClaudeBatches:
         """What was created since then; raises `GiveUp` where the list is too long to be sure."""
         listed, after = list[ListedBatch](), ""
         for _ in range(MOST_PAGES):
-            rows, has_more = batch_calls.page(self._calls, PAGE, after)
+            rows, has_more = page(self._calls, PAGE, after)
             batches = [self._listed(row) for row in rows]
             listed += [one for one in batches if one.created >= since]
             if not has_more or not batches or batches[-1].created < since:
@@ -151,21 +526,21 @@ class ClaudeBatches:
         if not state.readable:
             return False if state.status == "gone" else None
         with tempfile.TemporaryFile() as file:
-            batch_calls.download(self._calls, id, file, MOST_LINE * 2, first_line=True)
+            download(self._calls, id, file, MOST_LINE * 2, first_line=True)
             file.seek(0)
             first = next((one for one in lines(file) if one), None)
         return None if first is None else first["custom_id"] in {one.key for one in intent.items}
 
     def probe(self) -> str:
         """Say that there are batches; raises `GiveUp` where the server has none."""
-        batch_calls.page(self._calls, 1)
+        page(self._calls, 1)
         return f"Message Batches at {self._calls.address}, half the price, within 24 hours"
 
     def _read(self, batch: Batch, waiting: dict[str, str]) -> Generator[ItemResult, None, bool]:
         """Results of items that are waited for, which they are no more; whether that was all."""
         most = MOST_LINE * 2 + MEAN_LINE * len(batch.items)
         with tempfile.TemporaryFile() as file:
-            whole = batch_calls.download(self._calls, batch.id, file, most)
+            whole = download(self._calls, batch.id, file, most)
             file.seek(0)
             for entry in lines(file):
                 fingerprint = waiting.pop(entry["custom_id"], None) if entry else None

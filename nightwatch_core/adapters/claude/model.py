@@ -4,23 +4,360 @@ One call of `reply` is one turn: streamed, tried again when it breaks (a stream 
 never resumed by the client library), and over when its time is, whatever the other end does.
 """
 
+import asyncio
+import hashlib
+import json
+import random
+import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
+import anthropic
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude import clearing
 from nightwatch_core.adapters.claude import client as library
-from nightwatch_core.adapters.claude.cache_gate import PROCESS, Gate
-from nightwatch_core.adapters.claude.calls import Calls
-from nightwatch_core.adapters.claude.features import Features, Json, Tuning, betas, capabilities_of
-from nightwatch_core.adapters.claude.limits import ASKING, COUNTING, SILENCE
-from nightwatch_core.adapters.claude.request import request_for
-from nightwatch_core.adapters.claude.turns import answer_to
-from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.adapters.claude import request as clearing
+from nightwatch_core.adapters.claude.client import ASKING, COUNTING, LONGEST_WAIT, SILENCE
+from nightwatch_core.adapters.claude.features import (
+    Features,
+    Json,
+    Tuning,
+    betas,
+    capabilities_of,
+    check_lifecycle,
+    features_of,
+    inside,
+    is_description,
+    number,
+    priced,
+)
+from nightwatch_core.adapters.claude.request import PROCESS as PROCESS_cache_gate
+from nightwatch_core.adapters.claude.request import Ended, Gate, beginning, request_for
+from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.adapters.stores.traffic import ServiceMeter
+from nightwatch_core.errors import MayHaveArrived, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.conversation import (
+    AssistantTurn,
+    Capabilities,
+    Conversation,
+    Reply,
+    ToolCall,
+)
+
+# Calls to one address with one key: tried again when they break, and over when their time is.
+#
+# The client library's own retries are off: they wait as long as the service asks, without a bound.
+
+_NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
+EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError, RecursionError)  # these: no JSON
+T = TypeVar("T")
+
+
+class Calls:
+    """Calls to Anthropic's address, or to `base_url`, on behalf of one key.
+
+    `attempts` are made for one call, the first included; between them the service's own wish
+    counts, else `patience` seconds, doubled each time. An answer that says nothing for `silence`
+    seconds is taken for broken. `client`, `features` and `pause` are as in `Claude`.
+    """
+
+    def __init__(
+        self,
+        api_key: SecretStr,
+        model: str,
+        base_url: str = "",
+        attempts: int = 3,
+        patience: float = 0.5,
+        silence: float = SILENCE,
+        client: Callable[[], Any] | None = None,
+        features: Features | None = None,
+        meter: ServiceMeter = PROCESS,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
+        self.key, self.model = api_key.get_secret_value(), model
+        self.address = library.address(base_url)
+        self.attempts, self._patience = max(attempts, 1), patience
+        self._compatible = client is not None or self.address != library.ADDRESS
+        self._client = client or library.client_maker(api_key, self.address, silence)
+        self._asked, self._meter = features, meter
+        self._asking = threading.Lock()
+        self._sleep = pause
+
+    @property
+    def account(self) -> str:
+        """A name for address and key that gives neither away."""
+        whose = f"{self.address}\n{self.key}".encode()
+        return hashlib.sha256(whose).hexdigest()[:16]
+
+    def features(self, end: float) -> Features:
+        """What the model can do; whoever asks first finds out for all."""
+        if not self._asking.acquire(timeout=max(end - time.monotonic(), 0.0)):
+            raise TryLater("Claude did not say in time what the model can do: try again later")
+        try:
+            if self._asked is None:
+                soon = min(end, time.monotonic() + ASKING)
+                self._asked = self.run(self.patiently(self._ask_features, soon), soon)
+        finally:
+            self._asking.release()
+        check_lifecycle(self._asked)
+        return self._asked
+
+    def run(self, work: Coroutine[Any, Any, T], end: float) -> T:
+        """Do it now, until `end` (monotonic seconds) at the latest."""
+
+        async def bounded() -> T:
+            try:
+                async with asyncio.timeout(max(end - time.monotonic(), 0.0)):
+                    return await work
+            except TimeoutError as late:
+                error = library.translated(late)
+                self._meter.count(library.SERVICE, error)
+                raise error from None
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(bounded())
+        with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
+            return beside.submit(asyncio.run, bounded()).result()
+
+    async def patiently(
+        self, once: Callable[[Any], Awaitable[T]], end: float, attempts: int = 0
+    ) -> T:
+        """Attempts until one succeeds, or the next one makes no sense.
+
+        What may have been done is never asked for again.
+        """
+        most = attempts or self.attempts
+        async with self._client() as client:
+            for attempt in range(1, most + 1):
+                began = self._meter.begin(library.SERVICE)
+                try:
+                    answer = await once(client)
+                except EXPECTED as problem:
+                    error = library.translated(problem, self.key)
+                    pause = self._pause(problem, attempt)
+                except MayHaveArrived as unsure:
+                    self._meter.count(library.SERVICE, unsure)
+                    raise
+                except TryLater as unfinished:
+                    error, pause = unfinished, self._pause(unfinished, attempt)
+                else:
+                    self._meter.count(library.SERVICE)
+                    return answer
+                self._meter.count(library.SERVICE, error, began=began)
+                last = attempt == most or not isinstance(error, TryLater)
+                if last or pause > LONGEST_WAIT or time.monotonic() + pause >= end:
+                    break
+                self._meter.wait(library.SERVICE, pause)
+                await asyncio.to_thread(self._sleep, pause)
+        raise error
+
+    def _pause(self, problem: Exception, attempt: int) -> float:
+        asked = library.asked_wait(problem, time.time())
+        own = self._patience * 2 ** (attempt - 1) * random.uniform(0.75, 1.0)
+        return own if asked is None else asked
+
+    async def _ask_features(self, client: Any) -> Features:
+        unknown = Features(model=self.model)
+        models = getattr(client, "models", None)
+        if models is None:  # clouds of others have no such list
+            return unknown
+        try:
+            info: object = await models.retrieve(self.model)
+        except anthropic.NotFoundError as problem:
+            if self._compatible and self.model not in str(problem.api_message):
+                return unknown
+            raise StopTheNight(
+                f"there is no model {self.model[:80]!r} for this key: choose "
+                f"{unknown.replacement}, or another one, with --model or NIGHTWATCH_MODEL"
+            ) from None
+        except anthropic.APIStatusError as problem:
+            if self._compatible and problem.status_code in _NO_MODELS_API:
+                return unknown
+            raise
+        described = {}
+        if isinstance(info, anthropic.BaseModel):
+            described = info.to_dict(mode="json", warnings=False)
+        if is_description(described):
+            return features_of(self.model, described)
+        if self._compatible and not described.get("id"):
+            return unknown
+        raise TryLater("the Models API's answer cannot be read: try again later")
+
+
+# Messages of the Messages API as replies, and what each took: everything that is billed.
+
+STOPS: Mapping[str, str] = {
+    "end_turn": "answer",
+    "stop_sequence": "answer",
+    "tool_use": "tools",
+    "max_tokens": "cut",
+    "pause_turn": "paused",
+    "compaction": "paused",
+    "refusal": "refused",
+    "model_context_window_exceeded": "context exceeded",
+}
+# Parts of a message that the totals leave out, each billed at its own model's price.
+BILLED_APART = ("compaction", "advisor_message", "fallback_message")
+
+
+def reply_of(message: Mapping[str, Any], usage: Usage) -> Reply:
+    """A finished message of the service as our word for it."""
+    blocks = [_echo(block) for block in message["content"] if not _is_empty(block)]
+    calls = tuple(
+        ToolCall(id=block["id"], name=block["name"], arguments=block["input"])
+        for block in blocks
+        if block.get("type") == "tool_use"
+    )
+    text = "".join(str(b.get("text", "")) for b in blocks if b.get("type") == "text")
+    stop = STOPS.get(str(message.get("stop_reason")), "answer")
+    if stop in ("answer", "tools"):
+        stop = "tools" if calls else "answer"
+    return Reply.model_validate(
+        {
+            "turn": AssistantTurn(text=text, calls=calls, opaque=json.dumps(blocks)),
+            "stop": stop,
+            "usage": usage,
+            "detail": _detail(message),
+        }
+    )
+
+
+def usage_of(message: Mapping[str, Any], model: str) -> Usage:
+    """One request's tokens and cost; whatever a careless server leaves out counts as nothing."""
+    counted = inside(message, "usage")
+    entries = [one for one in _objects(counted, "iterations") if one.get("type") in BILLED_APART]
+    apart = [_usage(one, str(one.get("model") or model)) for one in entries]
+    kinds = [str(one["type"]) for one in entries]
+    summaries = [one for one, kind in zip(apart, kinds, strict=True) if kind == "compaction"]
+    edits = _objects(inside(message, "context_management"), "applied_edits")
+    counts = {
+        "calls": 1,
+        "compactions": len(summaries),
+        "compaction_tokens": sum(one.prompt_tokens + one.output_tokens for one in summaries),
+        "cleared_tokens": sum(number(edit, "cleared_input_tokens") for edit in edits),
+    }
+    used = sum(apart, _usage(counted, model)).model_copy(update=counts)
+    before = used.prompt_tokens + used.cleared_tokens if used.cleared_tokens else 0
+    return used.model_copy(update={"uncleared_tokens": before})
+
+
+def _usage(counted: Mapping[str, Any], model: str) -> Usage:
+    output = number(counted, "output_tokens")
+    written = number(counted, "cache_creation_input_tokens")
+    hour = number(inside(counted, "cache_creation"), "ephemeral_1h_input_tokens")
+    thinking = number(inside(counted, "output_tokens_details"), "thinking_tokens")
+    usage = Usage(
+        input_tokens=number(counted, "input_tokens"),
+        output_tokens=output,
+        thinking_tokens=min(thinking, output),
+        cache_write_tokens=written,
+        cache_write_1h_tokens=min(hour, written),
+        cache_read_tokens=number(counted, "cache_read_input_tokens"),
+    )
+    return priced(model, usage)
+
+
+def _echo(block: Mapping[str, Any]) -> Json:
+    """A block as it has to go back: the SDK's own reading of it left out."""
+    kept = {name: value for name, value in block.items() if name != "parsed_output"}
+    if kept.get("type") == "tool_use":
+        given = kept.get("input")  # no object where it was cut off before its first argument
+        kept["input"] = given if isinstance(given, dict) else {}
+        kept |= {name: str(kept.get(name) or "unknown") for name in ("id", "name")}
+    return kept
+
+
+def _is_empty(block: Mapping[str, Any]) -> bool:
+    """Whether it is a text without text, which the service sends but does not take."""
+    return block.get("type") == "text" and not str(block.get("text") or "")
+
+
+def _detail(message: Mapping[str, Any]) -> str:
+    """Why a model refused, or that the service made room."""
+    if message.get("stop_reason") == "refusal":
+        details = message.get("stop_details") or {}
+        return str(details.get("category") or details.get("explanation") or "")[:300]
+    summaries = [one for one in message["content"] if one.get("type") == "compaction"]
+    failed = any(one.get("content") is None for one in summaries)
+    return ("a summary failed" if failed else "summarised") if summaries else ""
+
+
+def _objects(value: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    listed = value.get(name)
+    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+
+
+# One turn of a model: a request streamed, its answer whole, and everything it took counted.
+
+
+def _no_more(request: Json, message: Json, end: float) -> Usage:
+    return Usage()
+
+
+def answer_to(
+    request_of: Callable[[Features], Json],
+    calls: Calls,
+    timeout: float,
+    gate: Gate,
+    more_of: Callable[[Json, Json, float], Usage] = _no_more,
+) -> Reply:
+    """What the model answers to the request its features make; see `Claude.reply`.
+
+    `more_of` says of the request and its message, until the end of the call, what the message does
+    not say.
+    """
+    end, spent = time.monotonic() + timeout, list[Usage]()
+    try:
+        request = request_of(calls.features(end))
+        cached = beginning(request, (calls.address, calls.key))
+        with gate.entered(cached, end - time.monotonic()) as ended:
+            message = calls.run(_turn(calls, request, spent, end, ended), end)
+    except library.TooLong as long:
+        usage = sum(spent, Usage())
+        turn = AssistantTurn()
+        return Reply(turn=turn, stop="context exceeded", usage=usage, detail=str(long))
+    except NightWatchError as trouble:
+        trouble.usage = sum(spent, Usage())
+        raise
+    return reply_of(message, sum(spent, more_of(request, message, end)))
+
+
+async def _turn(calls: Calls, request: Json, spent: list[Usage], end: float, ended: Ended) -> Json:
+    async def once(client: Any) -> Json:
+        try:
+            return await _streamed(client, request, spent, ended)
+        finally:
+            ended(False)
+
+    return await calls.patiently(once, end)
+
+
+async def _streamed(client: Any, request: Json, spent: list[Usage], ended: Ended) -> Json:
+    """One message, whole; what it took is in `spent` even where it breaks."""
+    begun: Any = None
+    opening = client.beta.messages.stream(**request)
+    try:
+        async with opening as stream:
+            async for event in stream:
+                if event.type == "message_start":
+                    ended(True)
+                if begun is not None or event.type == "message_start":
+                    begun = stream.current_message_snapshot
+    except library.DAMAGED as problem:
+        raise library.translated(problem) from None
+    finally:
+        if begun is not None:
+            spent.append(usage_of(begun.to_dict(mode="json"), str(request["model"])))
+    if begun is None or begun.stop_reason is None:
+        raise TryLater("Claude's answer ended before it was whole: try again later")
+    message: Json = begun.to_dict(mode="json")
+    return message
 
 
 class Claude:
@@ -48,7 +385,7 @@ class Claude:
         tuning: Tuning | None = None,
         client: Callable[[], Any] | None = None,
         features: Features | None = None,
-        gate: Gate = PROCESS,
+        gate: Gate = PROCESS_cache_gate,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""

@@ -5,20 +5,267 @@ it, and the cache holds as far as nothing changes. So what an assistant turn hel
 came, and the tools stay in the body when they are switched off.
 """
 
+import hashlib
 import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from nightwatch_core.adapters.claude.features import Features, Json, Tuning, context_management
-from nightwatch_core.adapters.claude.limits import (
+from anthropic import transform_schema
+
+from nightwatch_core.adapters.claude.client import (
     DECAYED,
     LEAST_DECAYED,
     LEAST_THINKING,
     LOOK_BACK,
+    MOST_LEFT_OUT,
+    MOST_STRICT,
+    PATIENCE,
+    SHARE,
     THINKING,
     UNDECAYED,
+    WARM,
 )
-from nightwatch_core.adapters.claude.schemas import complete, strict_schema, tool_params
-from nightwatch_core.models.conversation import AssistantTurn, Conversation, ResultsTurn, UserTurn
+from nightwatch_core.adapters.claude.features import (
+    CLEAR_RESULTS,
+    Features,
+    Json,
+    Tuning,
+    context_management,
+    inside,
+    number,
+)
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.conversation import (
+    AssistantTurn,
+    Conversation,
+    ResultsTurn,
+    ToolSpec,
+    UserTurn,
+)
+from nightwatch_core.text.plain_text import estimated_tokens
+
+# What the service cleared from a request, where its answer does not say so itself.
+#
+# An answer that tells which edits were applied is all there is to ask. Where a request was long
+# enough to be cleared and the answer is silent, the service's token counting says what the
+# prompt was
+# before and after; a server that cannot count leaves it untold.
+
+UNTOLD = Usage(untold_clearings=1)
+_COUNTED = (
+    "betas",
+    "cache_control",
+    "context_management",
+    "messages",
+    "model",
+    "output_config",
+    "system",
+    "thinking",
+    "tool_choice",
+    "tools",
+)
+
+
+def is_told(message: Mapping[str, Any]) -> bool:
+    """Whether an answer says which edits were applied."""
+    return isinstance(message.get("context_management"), Mapping)
+
+
+def is_silent(request: Json, message: Mapping[str, Any]) -> bool:
+    """Whether something may have been cleared from the request, and its answer does not say."""
+    if is_told(message):
+        return False
+    edits = inside(request, "context_management").get("edits", ())
+    return any(_may_clear(edit, request["messages"]) for edit in edits)
+
+
+def count_request(request: Json) -> Json:
+    """The request as keywords of `messages.count_tokens`."""
+    return {name: request[name] for name in _COUNTED if name in request}
+
+
+def _may_clear(edit: Json, messages: list[Json]) -> bool:
+    """Whether this edit finds a prompt that is long enough, and enough to clear in it."""
+    if edit["type"] != CLEAR_RESULTS:
+        return False
+    blocks = [block for one in messages for block in one["content"]]
+    results = [str(block["content"]) for block in blocks if block["type"] == "tool_result"]
+    old = estimated_tokens("".join(results[: -number(edit["keep"], "value") or None]))
+    is_long = estimated_tokens(str(messages)) > number(edit["trigger"], "value")
+    return is_long and old >= max(number(edit["clear_at_least"], "value"), 1)
+
+
+def counted(answer: Mapping[str, Any]) -> Usage:
+    """Read what was counted: a prompt before and after clearing; untold where it is not there.
+
+    >>> told = counted({"input_tokens": 70, "context_management": {"original_input_tokens": 90}})
+    >>> told.cleared_tokens, told.uncleared_tokens
+    (20, 90)
+    """
+    before = number(inside(answer, "context_management"), "original_input_tokens")
+    if not before:
+        return UNTOLD
+    cleared = max(before - number(answer, "input_tokens"), 0)
+    return Usage(cleared_tokens=cleared, uncleared_tokens=before if cleared else 0)
+
+
+# One call writes the cache that the others read: of calls with one beginning the first goes ahead.
+#
+# System prompt and tools are the same for all errors of an agent, and are kept by the service once
+# they were sent; but what one call writes can be read only by calls that are sent after its
+# response
+# began. So while nobody has written a beginning, the first call goes and the others wait until its
+# response begins, or it fails, or they have waited long enough. From there on all go side by side.
+
+Ended = Callable[[bool], None]  # told True when the response begins, False when it or the call ends
+
+
+class Gate:
+    """Beginnings that were written lately, and those that are being written; for many threads."""
+
+    def __init__(
+        self,
+        patience: float = PATIENCE,
+        warm: float = WARM,
+        clock: Callable[[], float] = time.monotonic,
+        event: Callable[[], threading.Event] = threading.Event,
+    ) -> None:
+        """`clock` gives seconds; calls wait for what `event` makes."""
+        self._patience, self._warm, self._clock, self._event = patience, warm, clock, event
+        self._lock = threading.Lock()
+        self._until: dict[str, float] = {}  # when a beginning may be forgotten
+        self._first: dict[str, threading.Event] = {}  # calls that go ahead
+
+    @contextmanager
+    def entered(self, beginning: str, seconds: float) -> Iterator[Ended]:
+        """Pass, perhaps after a wait; `seconds` are what the call has left, waiting included.
+
+        A call whose `beginning` is empty keeps nothing and waits for nobody.
+        """
+        own, other = self._enter(beginning) if beginning else (None, None)
+        if other:
+            other.wait(max(0.0, min(self._patience, seconds * SHARE)))
+
+        def ended(began: bool) -> None:
+            self._end(beginning, own, began)
+
+        try:
+            yield ended
+        finally:
+            ended(False)
+
+    def _enter(self, beginning: str) -> tuple[threading.Event | None, threading.Event | None]:
+        """The event to set where this call is the first, or the one to wait for."""
+        with self._lock:
+            now = self._clock()
+            if self._until.get(beginning, now) > now:
+                return None, None
+            if beginning in self._first:
+                return None, self._first[beginning]
+            self._until = {name: until for name, until in self._until.items() if until > now}
+            self._first[beginning] = self._event()
+            return self._first[beginning], None
+
+    def _end(self, beginning: str, own: threading.Event | None, began: bool) -> None:
+        with self._lock:
+            if began and beginning:
+                self._until[beginning] = self._clock() + self._warm
+            if own is not None and self._first.get(beginning) is own:
+                del self._first[beginning]
+        if own is not None:
+            own.set()
+
+
+PROCESS = Gate()  # what one process sends goes through one gate
+
+
+def beginning(request: Mapping[str, Any], whose: tuple[str, ...]) -> str:
+    """A name for what the marker behind the system prompt covers; empty where nothing is kept.
+
+    `whose` are the address and the key: nobody reads what was written with another one.
+
+    >>> beginning({"model": "m", "system": "s"}, ())
+    ''
+    """
+    if not request.get("cache_control") or not request.get("system"):
+        return ""
+    covered = [*whose, *(request.get(name) for name in ("model", "tools", "system"))]
+    return hashlib.sha256(json.dumps(covered, sort_keys=True).encode()).hexdigest()
+
+
+# Schemas as the Messages API wants them: of the answer, and of what tools take.
+
+
+def strict_schema(schema: Mapping[str, Any]) -> Json:
+    """The schema as the service wants it: closed objects, every field required, no defaults.
+
+    >>> strict_schema({"type": "object", "properties": {"a": {"type": "string", "default": ""}}})
+    {'type': 'object', 'properties': {'a': {'type': 'string'}}, 'additionalProperties': False, \
+'required': ['a']}
+    """
+    plain = _without_defaults(schema)
+    strict: Json = _all_required(transform_schema(plain))
+    return strict
+
+
+def complete(schema: Mapping[str, Any]) -> Json:
+    """The schema with every field required and no defaults, for those who only read it."""
+    whole: Json = _all_required(_without_defaults(schema))
+    return whole
+
+
+def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
+    """The tools; `strict` ones always get arguments that fit, where the service can compile them.
+
+    >>> spec = ToolSpec(name="look", description="Look.", parameters={"type": "object"})
+    >>> tool_params((spec,), strict=False)[0]["input_schema"]
+    {'type': 'object'}
+    """
+    plain = [
+        {"name": spec.name, "description": spec.description, "input_schema": spec.parameters}
+        for spec in specs
+    ]
+    if not strict or len(plain) > MOST_STRICT:
+        return plain
+    schemas = [transform_schema(_without_defaults(spec.parameters)) for spec in specs]
+    left_out = sum(len(one.get("properties", {})) - len(one.get("required", ())) for one in schemas)
+    if left_out > MOST_LEFT_OUT:
+        return plain
+    return [
+        {**tool, "input_schema": schema, "strict": True}
+        for tool, schema in zip(plain, schemas, strict=True)
+    ]
+
+
+def _without_defaults(schema: Any) -> Any:
+    """The schema without defaults and titles; properties that are called so stay."""
+    if isinstance(schema, list):
+        return [_without_defaults(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        name: {key: _without_defaults(one) for key, one in value.items()}
+        if name in ("properties", "$defs")
+        else _without_defaults(value)
+        for name, value in schema.items()
+        if not (name == "default" or (name == "title" and isinstance(value, str)))
+    }
+
+
+def _all_required(schema: Any) -> Any:
+    """The same with every property of every object required."""
+    if isinstance(schema, list):
+        return [_all_required(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    inner = {name: _all_required(value) for name, value in schema.items()}
+    if isinstance(inner.get("properties"), dict) and inner.get("type") == "object":
+        inner["required"] = list(inner["properties"])
+    return inner
+
 
 _CACHED = {"type": "ephemeral"}
 _IN_WORDS = (

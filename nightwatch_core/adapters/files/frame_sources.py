@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files.limits import SOURCE_AROUND, SOURCE_LINE
-from nightwatch_core.adapters.files.record_values import number_of
-from nightwatch_core.traces.excerpts import row
+from nightwatch_core.adapters.files.records import number_of
+from nightwatch_core.traces.normalise import row
 
 Fields = Mapping[str, object]
 

@@ -1,20 +1,330 @@
 """JSON of any size in parts that fit into memory: its values, or parts shaped like the whole."""
 
+import bz2
+import codecs
+import csv
+import gzip
+import io
 import json
+import lzma
 import re
+import shutil
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, cast
 
 from nightwatch_core.adapters.files.limits import (
     BATCH,
     CHUNK,
     ENVELOPE,
     EXCERPT,
+    HEAD,
     LINE_LIMIT,
     MAX_DEPTH,
+    MAX_FIELDS,
+    MAX_MEMBERS,
+    MAX_PACKING,
+    MOST_BYTES,
+    MOST_RATIO,
+    MOST_RECORDS,
+    RATIO_FROM,
+    SPOOL,
 )
-from nightwatch_core.adapters.files.packed_files import CUT_OFF, DAMAGE
+from nightwatch_core.adapters.files.records import FIELDS, name_of, squeezed
 from nightwatch_core.adapters.files.shapes.json_texts import DECODER
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.file_contents import ReadingProgress
+
+# How much one reading of all files has taken, where it has to end, and who hears of it.
+
+Listener = Callable[[ReadingProgress], None]
+
+
+class Enough(Exception):  # noqa: N818 (not an error: what was read counts)
+    """A bound is reached: what was read counts, what follows is left out; the text says why."""
+
+
+class Bounds(NamedTuple):
+    """What one reading may take."""
+
+    bytes: int = MOST_BYTES  # read and unpacked
+    records: int = MOST_RECORDS  # errors or not
+    ratio: int = MOST_RATIO  # of one file: unpacked bytes by those on disk
+    ratio_from: int = RATIO_FROM  # unpacked bytes from which on the ratio counts
+
+
+@dataclass
+class Meter:
+    """Counts bytes and records of a reading; raises `Enough` at a bound.
+
+    >>> meter = Meter(Bounds(records=2))
+    >>> meter.count_record(), meter.count_record()
+    (None, None)
+    """
+
+    bounds: Bounds = Bounds()
+    listener: Listener | None = None
+    total: int = 0  # bytes of all files on disk
+    bytes: int = 0  # read and unpacked, of all files
+    records: int = 0
+    done: int = 0  # bytes on disk of the files before this one
+    reached: int = 0  # bytes on disk of all files
+    _file: str = ""
+    _size: int = 0
+    _begun_at: int = 0
+    _position: Callable[[], int] = lambda: 0
+
+    def begin(self, file: str, size: int, position: Callable[[], int]) -> None:
+        """Go on with another file; `position` says how far it is read."""
+        self.done += self._size
+        self._file, self._size, self._position = file, size, position
+        self._begun_at = self.bytes
+
+    def count_bytes(self, count: int) -> None:
+        """Count bytes that were read or unpacked."""
+        self.bytes += count
+        if self.listener:
+            self._tell(self.listener)
+        if self.bytes > self.bounds.bytes:
+            raise Enough(f"{self.bounds.bytes / 1e6:,.0f} MB are read")
+        unpacked, most = self.bytes - self._begun_at, self.bounds.ratio
+        if unpacked > self.bounds.ratio_from and unpacked > most * max(self._size, 1):
+            raise Enough(f"it unpacks to more than {most} times its size")
+
+    def _tell(self, listener: Listener) -> None:
+        """Archives are read back and forth; what was reached stays reached."""
+        at = self.done + min(self._position(), self._size)
+        self.reached = max(self.reached, at)
+        listener(
+            ReadingProgress(
+                file=self._file, bytes=self.reached, of_bytes=self.total, records=self.records
+            )
+        )
+
+    def count_record(self) -> None:
+        """Count a record, whatever it is."""
+        self.records += 1
+        if self.records > self.bounds.records:
+            raise Enough(f"{self.bounds.records:,} records are read")
+
+
+# Files as they lie on disk: opened, unpacked member by member, decoded; told by their content.
+
+DAMAGE = (  # while reading; gzip.BadGzipFile is an OSError
+    EOFError, OSError, UnicodeError, NotImplementedError, zlib.error, lzma.LZMAError,
+    zipfile.BadZipFile, tarfile.TarError,
+)  # fmt: skip
+CUT_OFF = "the file is cut off or damaged from here on"
+GIVE = "give JSON, CSV or a log, packed with gzip, bzip2, xz, zip or tar or not"
+
+_ODD = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # what text holds seldom
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_TAR_AT, _TAR = 257, b"ustar"
+_COMPRESSED: tuple[tuple[bytes, Callable[[IO[bytes]], IO[bytes]]], ...] = (
+    (b"\x1f\x8b", lambda raw: cast(IO[bytes], gzip.GzipFile(fileobj=raw))),
+    (b"BZh", lambda raw: cast(IO[bytes], bz2.BZ2File(raw))),
+    (b"\xfd7zXZ\x00", lambda raw: cast(IO[bytes], lzma.LZMAFile(raw))),  # noqa: SIM115
+)
+_REFUSED = (
+    (b"\x28\xb5\x2f\xfd", "is packed with zstd: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "is a 7z archive: unpack it first"),
+    (b"Rar!", "is a rar archive: unpack it first"),
+    (b"PAR1", "is a Parquet table: export it as JSON or CSV"),
+    (b"SQLite format 3", "is a SQLite database: export it as JSON or CSV"),
+    (b"%PDF-", "is a PDF: export it as JSON or CSV"),
+    (b"\xd0\xcf\x11\xe0", "is an Office document: save it as CSV"),
+)
+_WORKBOOK = "[Content_Types].xml"  # a member of every Office document
+_HIDDEN = (".", "__MACOSX")
+
+
+class Content(NamedTuple):
+    """A text that was packed somewhere, valid until the next one is asked for."""
+
+    label: str  # where it stands: logs.zip/app/production.log
+    text: TextIO
+
+
+class _Unpacked(io.RawIOBase):
+    """What a file unpacks to, counted; damage is raised when what came before it was read."""
+
+    def __init__(self, inner: IO[bytes], meter: Meter) -> None:
+        self._inner = cast(io.BufferedIOBase, inner)
+        self._meter = meter
+        self._damage: BaseException | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        view, at = memoryview(buffer), 0
+        while at < len(view) and self._damage is None:
+            try:
+                data = self._inner.read1(len(view) - at)
+            except (*DAMAGE, RuntimeError) as damage:
+                self._damage = damage
+                break
+            if not data:
+                break
+            view[at : at + len(data)] = data
+            at += len(data)
+        if not at and self._damage is not None:
+            raise EOFError from self._damage
+        self._meter.count_bytes(at)
+        return at
+
+
+def contents_of(path: Path, label: str, meter: Meter) -> Iterator[Content | str]:
+    """Every text in a file, and sentences about members that cannot be read.
+
+    Raises `GiveUp` with what to do where nothing of the file can be.
+    """
+    name = name_of(str(path))
+    with ExitStack() as opened:
+        try:
+            if path.exists() and not path.is_file():
+                raise GiveUp(f"{name} is neither a file nor a folder")
+            file = opened.enter_context(path.open("rb"))
+            meter.begin(label, path.stat().st_size, file.tell)
+            file.peek(1)
+        except (FileNotFoundError, ValueError):
+            raise GiveUp(f"{name} does not exist: check the name") from None
+        except OSError as error:
+            raise GiveUp(f"{name} cannot be read ({error.strerror}): check permissions") from None
+        for content in _inside(file, label, meter, 0):
+            if isinstance(content, _Refused):
+                raise GiveUp(f"{name} {content}")
+            yield content
+
+
+class _Refused(str):
+    """Why a whole file or member cannot be read; begins with its verb."""
+
+
+def _inside(
+    stream: IO[bytes], label: str, meter: Meter, depth: int
+) -> Iterator[Content | str | _Refused]:
+    """What a stream holds; its refusal comes alone."""
+    buffered: Any = io.BufferedReader(_Unpacked(stream, meter), HEAD)
+    try:
+        head = buffered.peek(HEAD)
+    except DAMAGE:
+        yield _Refused("is damaged from its beginning: export it again")
+        return
+    reason = next((reason for mark, reason in _REFUSED if head.startswith(mark)), "")
+    unpack = next((unpack for mark, unpack in _COMPRESSED if head.startswith(mark)), None)
+    is_tar = head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR
+    packed = unpack is not None or is_tar or head.startswith(_ZIP)
+    if reason or (packed and depth >= MAX_PACKING):
+        yield _Refused(reason or f"is packed more than {MAX_PACKING} times: unpack it first")
+    elif unpack is not None:
+        yield from _inside(unpack(buffered), label, meter, depth + 1)
+    elif head.startswith(_ZIP):
+        with nullcontext(stream) if depth == 0 else _spooled(buffered) as archive:
+            yield from _zipped(archive, label, meter, depth)
+    elif is_tar:
+        yield from _tarred(buffered, label, meter, depth)
+    else:
+        yield from _text(buffered, head, label)
+
+
+def _text(buffered: Any, head: bytes, label: str) -> Iterator[Content | _Refused]:
+    encoding = next((name for mark, name in _BOMS if head.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and _is_binary(head):
+        yield _Refused(f"is binary: {GIVE}")
+    else:
+        yield Content(label, io.TextIOWrapper(buffered, encoding=encoding, errors="replace"))
+
+
+def _is_binary(head: bytes) -> bool:
+    """Zero bytes alone do not tell: logs that were cut while written to begin with them."""
+    if b"\0" not in head:
+        return False
+    text = head.replace(b"\0", b"").decode("utf-8", "replace")
+    return len(_ODD.findall(text)) * 10 >= len(text)
+
+
+def _zipped(
+    stream: IO[bytes], label: str, meter: Meter, depth: int
+) -> Iterator[Content | str | _Refused]:
+    try:
+        archive = zipfile.ZipFile(stream)
+        members = [one for one in archive.infolist() if not one.is_dir()]
+    except (*DAMAGE, ValueError):
+        yield _Refused("is a damaged zip archive: export it again")
+        return
+    if any(one.filename == _WORKBOOK for one in members):
+        yield _Refused("is an Office document: save it as CSV")
+        return
+    for member in members[:MAX_MEMBERS]:
+        if _is_hidden(member.filename):
+            continue
+        inner = f"{label}/{name_of(member.filename)}"
+        if member.flag_bits & 1:
+            yield f"{inner} is encrypted: unpack it first"
+            continue
+        try:
+            opened = archive.open(member)
+        except (*DAMAGE, ValueError, RuntimeError):
+            yield f"{inner} is damaged, or packed in a way that is not known: unpack it first"
+            continue
+        yield from _member(opened, inner, meter, depth)
+    yield from _left_out(label, len(members))
+
+
+def _tarred(stream: IO[bytes], label: str, meter: Meter, depth: int) -> Iterator[Content | str]:
+    count = 0
+    try:
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=HEAD) as archive:
+            for count, member in enumerate(archive, 1):
+                if count > MAX_MEMBERS:
+                    break
+                opened = archive.extractfile(member) if member.isreg() else None
+                if opened is not None and not _is_hidden(member.name):
+                    inner = f"{label}/{name_of(member.name)}"
+                    yield from _member(opened, inner, meter, depth)
+                cast(Any, archive).members = []  # it keeps them all
+    except (*DAMAGE, ValueError):
+        yield f"{label}: the archive is cut off or damaged after {count} members"
+    yield from _left_out(label, count)
+
+
+def _member(opened: IO[bytes], label: str, meter: Meter, depth: int) -> Iterator[Content | str]:
+    with opened:
+        for content in _inside(opened, label, meter, depth + 1):
+            yield f"{label} {content}" if isinstance(content, _Refused) else content
+
+
+def _spooled(stream: IO[bytes]) -> IO[bytes]:
+    """A copy to go back and forth in, as the index of a zip archive needs it."""
+    copy = cast(IO[bytes], tempfile.SpooledTemporaryFile(SPOOL))  # noqa: SIM115 (ZipFile keeps it)
+    shutil.copyfileobj(stream, copy, CHUNK)
+    copy.seek(0)
+    return copy
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(_HIDDEN) for part in name.split("/") if part not in (".", ".."))
+
+
+def _left_out(label: str, members: int) -> Iterator[str]:
+    if members > MAX_MEMBERS:
+        yield f"{label}: members after the first {MAX_MEMBERS:,} are left out"
+
 
 Wrap = Callable[[object], object]  # puts a part into what stands around it in the document
 _BLANK = re.compile(r"\s*")
@@ -247,3 +557,237 @@ def json_problem(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
     return f"no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else "no JSON"
+
+
+# Tables as text with a line of names: CSV, with tabs, semicolons or bars, and what Excel makes.
+
+if TYPE_CHECKING:
+    from _csv import Reader as _Reader
+
+DELIMITERS = ",;\t|"
+# Columns that say what happened, in the words of tables that call them nothing else.
+TELLING = frozenset(
+    squeezed(name)
+    for name in (
+        "error.class", "error.type", "error.message", "error.stack_trace", "error.stack", "message",
+        "@message", "msg", "exception", "exception.type", "exception.message", "stack_trace",
+        "stacktrace", "backtrace", "traceback", "stack", "error", "body", "title", "details",
+        "content", "log", "line", "_raw", "textPayload", "jsonPayload.message", "outerMessage",
+        "error_class", "error.exception.message", "error.exception.type",
+        "exception.stacktrace", "exc_info", "description",
+    )
+)  # fmt: skip
+_KNOWN = TELLING.union(squeezed(name) for names in FIELDS.values() for name in names)
+# Cells of these are texts whatever they look like.
+_TEXTS = frozenset(map(squeezed, ("message", "msg", "log", "line", "content", "_raw", "body")))
+_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*$", re.IGNORECASE)  # Excel's first line
+_NAME = re.compile(r"[A-Za-z_@#$.][^\x00-\x1f\"{}]{0,79}$")
+_ZONE = re.compile(r"\s*\[(UTC|GMT)\]$")  # behind the name of a column of times
+_MOST_WORDS = 4  # of a column's name
+
+
+class Row(NamedTuple):
+    """A record and the line it begins at; a problem says why it is only a text."""
+
+    number: int
+    record: dict[str, object]
+    text: str = ""
+    problem: str = ""
+
+
+def is_table(firsts: list[str]) -> bool:
+    r"""Tell by its first lines whether a text is a table of records with a line of names.
+
+    >>> is_table(["timestamp;error.class\n", "1;KeyError\n"]), is_table(["a, b\n", "c, d\n"])
+    (True, False)
+    """
+    if not firsts or len(firsts[0]) > HEAD or firsts[0].startswith(("{", "[")):
+        return False
+    if _SEPARATOR.match(firsts[0]):
+        return True
+    names, second = _names(firsts[0]), (firsts[1:] or [""])[0]
+    if names is None:
+        return False
+    delimiter = _delimiter(firsts[0])
+    cells = next(csv.reader([second[:HEAD]], delimiter=delimiter), [])
+    return not second or len(cells) == len(names) or second.count('"') % 2 == 1
+
+
+def _names(line: str) -> list[str] | None:
+    """The names of columns; None where the line holds none."""
+    cells = [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
+    if not 2 <= len(cells) <= MAX_FIELDS:
+        return None
+    if not all(_NAME.match(cell) and len(cell.split()) <= _MOST_WORDS for cell in cells if cell):
+        return None
+    names = {squeezed(_ZONE.sub("", cell)) for cell in cells}
+    return cells if names & TELLING and len(names & _KNOWN) > 1 else None
+
+
+def _delimiter(line: str) -> str:
+    bare = re.sub(r'"[^"]*"', "", line)
+    return max(DELIMITERS, key=bare.count)
+
+
+def rows_of(pieces: Iterator[str]) -> Iterator[Row]:
+    r"""Every row as a record with the names of the columns; empty cells are left out.
+
+    >>> rows = rows_of(iter(["type;message\n", 'KeyError;"a ""b""\n', 'c"\n']))
+    >>> [(row.number, row.record) for row in rows]
+    [(2, {'type': 'KeyError', 'message': 'a "b"\nc'})]
+    """
+    csv.field_size_limit(LINE_LIMIT)
+    before, first, delimiter = 0, "", ""
+    while not first.strip():
+        before, first = before + 1, next(pieces, "")
+        if not first:
+            return
+        if separator := _SEPARATOR.match(first):
+            first, delimiter = "", separator[1]
+    reader = csv.reader(chain([first], pieces), delimiter=delimiter or _delimiter(first))
+    names = [name.strip() for name in next(reader, [])]
+    yield from _records(reader, names, before - 1)
+
+
+def _records(reader: "_Reader", names: list[str], before: int) -> Iterator[Row]:
+    """Rows below the names; `before` lines were passed over above them."""
+    columns = [_column(name) for name in names]
+    number = 0
+    try:
+        while True:
+            number = before + reader.line_num + 1
+            try:
+                cells = next(reader)
+            except csv.Error as error:
+                yield Row(number, {}, "", f"a row that cannot be read ({error})")
+                continue
+            if any(cells):
+                yield _row(number, cells, columns)
+    except StopIteration:
+        return
+    except DAMAGE:
+        yield Row(number, {}, "", CUT_OFF)
+
+
+def _row(number: int, cells: list[str], columns: list[tuple[str, str, bool]]) -> Row:
+    if any(cells[len(columns) :]):
+        problem = f"{len(cells)} cells below {len(columns)} names: quotes are missing"
+        return Row(number, {}, " ".join(cells)[:EXCERPT], problem)
+    record: dict[str, object] = {}
+    for (name, zone, may_be_json), cell in zip(columns, cells, strict=False):
+        if cell and not cell.isspace():
+            record.setdefault(name, _value_tables(cell) if may_be_json else cell + zone)
+    return Row(number, record)
+
+
+def _column(name: str) -> tuple[str, str, bool]:
+    """A column's name, the zone of its times, and whether its cells may hold JSON."""
+    zone = _ZONE.search(name)
+    plain = _ZONE.sub("", name)
+    return plain, f" {zone[1]}" if zone else "", not zone and squeezed(plain) not in _TEXTS
+
+
+def _value_tables(cell: str) -> object:
+    """The cell, or the object or list that it holds as JSON."""
+    if cell[0] not in "{[" or cell[-1] not in "}]":
+        return cell
+    try:
+        return json.loads(cell, strict=False)
+    except (ValueError, RecursionError):
+        return cell
+
+
+# Texts that can be looked into before they are read: lines, and what kind of text they make.
+
+_OPENS_DOCUMENT = re.compile(r"(?:.*[{\[,:])?\s*$")
+_ARRAY = re.compile(r"\[\s*(?:[{\[\]]|$)")
+
+Kind = Literal["empty", "lines", "document", "log", "table"]
+
+
+class Line(NamedTuple):
+    """A line and its number from 1; `problem` says why the text is only its beginning."""
+
+    number: int
+    text: str
+    problem: str = ""
+
+
+class TextFile:
+    """A text that is read once, from its beginning, in lines or in pieces."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Begin at the beginning of a stream."""
+        self._stream = stream
+        self._taken: deque[str] = deque()  # looked at, not yet read
+
+    def firsts(self, count: int = 2) -> list[str]:
+        """Look at the first lines that are not blank, with their ends; longer ones are cut."""
+        firsts: list[str] = []
+        while len(firsts) < count and (piece := self._stream.readline(LINE_LIMIT)):
+            self._taken.append(piece)
+            if piece.strip():
+                firsts.append(piece)
+            if is_cut(piece):
+                break
+        return firsts
+
+    def pieces(self) -> Iterator[str]:
+        """The lines with their ends; lines longer than `LINE_LIMIT` come in parts."""
+        while self._taken:
+            yield self._taken.popleft()
+        yield from iter(partial(self._stream.readline, LINE_LIMIT), "")
+
+    def read(self, size: int) -> str:
+        """About `size` characters; nothing at the end."""
+        return self._taken.popleft() if self._taken else self._stream.read(size)
+
+
+def is_cut(piece: str) -> bool:
+    """Tell whether it is the beginning of a line that is too long."""
+    return len(piece) >= LINE_LIMIT and not piece.endswith("\n")
+
+
+def lines_of(text: TextFile) -> Iterator[Line]:
+    """The lines without their ends; a damaged end of the file is a last line with a problem."""
+    number, pieces = 0, text.pieces()
+    try:
+        for number, piece in enumerate(pieces, 1):  # noqa: B007 (its last value is used)
+            if len(piece) < LINE_LIMIT or piece.endswith("\n"):
+                yield Line(number, piece.rstrip("\n"))
+                continue
+            while (rest := next(pieces, "")) and not rest.endswith("\n"):
+                pass
+            yield Line(number, piece[:EXCERPT], f"longer than {LINE_LIMIT} characters")
+    except DAMAGE:
+        yield Line(number + 1, "", CUT_OFF)
+
+
+def kind_of(text: TextFile) -> Kind:
+    """What a text holds, told by its first two lines that are not blank."""
+    try:
+        firsts = text.firsts()
+    except DAMAGE:
+        return "log"
+    if firsts and is_cut(firsts[-1]) and firsts[0].lstrip().startswith(("{", "[")):
+        return "document"
+    if is_table(firsts):
+        return "table"
+    return _kind([first[:LINE_LIMIT].strip() for first in firsts])
+
+
+def _kind(firsts: list[str]) -> Kind:
+    """The kind of a file that begins with these lines.
+
+    >>> _kind(['{"a": 1}', '{"a"']), _kind(["{", '"a": 1']), _kind(["[2026-11-03 10:00:00] no"])
+    ('lines', 'document', 'log')
+    """
+    if not firsts:
+        return "empty"
+    first, second = firsts[0], (firsts[1:] or [""])[0]
+    if _ARRAY.match(first):
+        return "document"
+    if not first.startswith("{"):
+        return "log"
+    opens = bool(_OPENS_DOCUMENT.match(first[-EXCERPT:])) and not second.startswith("{")
+    return "document" if second and opens else "lines"

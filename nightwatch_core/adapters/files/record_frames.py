@@ -1,12 +1,13 @@
 """Frame objects of records, whoever wrote them: their parts, and how each language prints them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files.frame_sources import code_of, source_rows
-from nightwatch_core.adapters.files.limits import SOURCE_FRAMES
-from nightwatch_core.adapters.files.record_values import name_of, number_of
-from nightwatch_core.traces.own_places import own_row
+from nightwatch_core.adapters.files.limits import MAX_LINES, NAME_LIMIT, SOURCE_FRAMES, STACK_LIMIT
+from nightwatch_core.adapters.files.records import is_loud, name_of, number_of, text_of
+from nightwatch_core.traces.in_app import own_row
 from nightwatch_core.traces.plain_frames import frame_row
 
 Fields = Mapping[str, object]
@@ -175,3 +176,150 @@ def _line(part: Parts, number: int, language: str) -> str:
     column = f":{part['column']}" if part["column"] != "0" else ""
     at_line = f":{part['line']}" if part["line"] != "0" else ""
     return form.format(**named, owned=owned, number=number, at_column=column, at_line=at_line)
+
+
+# Stack traces of records: texts, lists of lines and lists of frame objects, made one text.
+
+_OUTERMOST_FIRST = frozenset(("lineno", "lineNo"))  # Sentry's and Rollbar's names of the line
+_PYTHON_HEAD = "Traceback (most recent call last):"
+
+
+def stack_text(value: object) -> str:
+    """The stack trace as one text; empty where there is none.
+
+    >>> stack_text(["a.rb:1:in `x'", "b.rb:2:in `y'"]).count("\\n")
+    1
+    >>> stack_text([{"file": "app/cart.rb", "line": 7, "method": "total"}])
+    "  app/cart.rb:7:in `total'"
+    """
+    if isinstance(value, str):
+        return text_of(value, STACK_LIMIT)
+    if not isinstance(value, Sequence):
+        return ""
+    frames = [item for item in value[:MAX_LINES] if isinstance(item, Mapping)]
+    lines = [item for item in value[:MAX_LINES] if isinstance(item, str)]
+    return text_of("\n".join(_frame_lines(frames) if frames else lines), STACK_LIMIT)
+
+
+def with_header(stack: str, error_class: str, message: str) -> str:
+    """The stack trace, with the exception named in it as its language does where it was not.
+
+    >>> with_header("app/cart.rb:7:in `total'", "KeyError", "no total")
+    "KeyError: no total\\napp/cart.rb:7:in `total'"
+    """
+    if not stack or error_class.replace("::", ".").rpartition(".")[2] in stack:
+        return stack
+    first_line = message.partition("\n")[0]
+    header = f"{error_class}: {first_line}" if first_line else error_class
+    if 'File "' not in stack:
+        return text_of(f"{header}\n{stack}", STACK_LIMIT)
+    head = "" if stack.startswith("Traceback") else f"{_PYTHON_HEAD}\n"
+    return text_of(f"{head}{stack}\n{header}", STACK_LIMIT)
+
+
+def _frame_lines(frames: Sequence[Mapping[str, object]]) -> list[str]:
+    """Sentry and Rollbar list the outermost frame first, for every language; others the innermost.
+
+    Python alone prints the outermost first.
+    """
+    is_outermost_first = any(_OUTERMOST_FIRST & frame.keys() for frame in frames)
+    ordered = [framed(frame) for frame in frames]
+    language = language_of(ordered)
+    is_python = language == "python"
+    ordered = ordered if is_outermost_first == is_python else ordered[::-1]
+    innermost = len(ordered) - 1 if is_python else 0
+    return [*own_rows(ordered), *frame_lines(ordered, innermost, language)]
+
+
+# Records of level error that name no exception: what was logged, and the place that logged it.
+
+LOGGED = "logged error"  # stands for a class where a record names none; no class is called so
+
+# Squeezed names of fields, best first, also of what surrounds the record.
+_LOGGERS = ("logger", "loggername", "loglogger", "sourcecontext", "channel", "category", "name")
+_ERRORS = ("error", "err", "errormessage", "exceptionmessage", "reason")
+_FILES = ("sourcefile", "sourcelocationfile", "logoriginfilename", "codefilepath", "pathname",
+          "callerfile", "sourcefilename", "filename", "file",
+          "logginggoogleapiscomsourcelocationfile", "aroundsourcefile")  # fmt: skip
+_LINES = ("sourceline", "sourcelocationline", "logoriginfileline", "codelineno", "codelinenumber",
+          "lineno", "callerline", "sourcelinenumber", "linenumber", "line",
+          "logginggoogleapiscomsourcelocationline", "aroundsourceline")  # fmt: skip
+_FUNCTIONS = ("sourcefunction", "sourcelocationfunction", "logoriginfunction", "codefunction",
+              "codefunctionname", "funcname", "function", "func", "aroundsourcefunction",
+              "logginggoogleapiscomsourcelocationfunction")  # fmt: skip
+_CALLERS = ("caller", "source", "callsite", "src")  # one text: cart.go:7
+_CALLER = re.compile(r"(?P<file>\S{1,400}\.\w{1,5}):(?P<line>\d{1,7})(?::\d{1,5})?$")
+# "Cart::Empty: no lines": a qualified name, or one that ends as names of exceptions do.
+_NAMED = re.compile(
+    r"(?P<name>[A-Z]\w{0,80}(?:(?:::|\.|\\)[A-Z]\w{0,80}){1,8}"
+    r"|[A-Z]\w{0,80}(?:Error|Exception|Failure|Invalid|NotFound))(?:: (?P<message>.*))?$",
+    re.DOTALL,
+)
+
+
+class Named(NamedTuple):
+    """Class and message out of one text."""
+
+    error_class: str
+    message: str
+
+
+def named_in(fields: Mapping[str, object]) -> Named | None:
+    """Give the class that stands before the message of an error; None where none does.
+
+    >>> named_in({"error": "Cart::Empty: no lines"})
+    Named(error_class='Cart::Empty', message='no lines')
+    >>> named_in({"error": "Dial failed: refused"}) is None
+    True
+    """
+    for name in _ERRORS[:2]:
+        text = fields.get(name)
+        match = _NAMED.match(text) if isinstance(text, str) else None
+        if match:
+            return Named(match["name"], match["message"] or "")
+    return None
+
+
+def is_logged_error(fields: Mapping[str, object], level: object) -> bool:
+    """Tell a record of level error that says where it comes from, or what the error was.
+
+    >>> is_logged_error({"caller": "cart.go:7"}, "error"), is_logged_error({}, "error")
+    (True, False)
+    """
+    if not is_loud(level):
+        return False
+    names = (*_ERRORS, *_LOGGERS, *_CALLERS, *_FILES)
+    return any(isinstance(fields.get(name), str) for name in names)
+
+
+def message_with_error(fields: Mapping[str, object], message: str) -> str:
+    """Give what was logged, and the error it was logged with.
+
+    >>> message_with_error({"err": "no lines"}, "cannot pay")
+    'cannot pay: no lines'
+    """
+    errors = (value for name in _ERRORS if isinstance(value := fields.get(name), str))
+    error = next((one.strip() for one in errors), "")
+    if not message or not error or error in message:
+        return message or error
+    return f"{message}: {error}"
+
+
+def place_of(fields: Mapping[str, object]) -> str:
+    r"""Give the place that logged the record, as a stack trace of one frame; empty without one.
+
+    >>> place_of({"caller": "billing/cart.go:7"})
+    'unknown(...)\n\tbilling/cart.go:7'
+    """
+    callers = (value for name in (*_CALLERS, *_FILES) if isinstance(value := fields.get(name), str))
+    match = next((m for one in callers if (m := _CALLER.match(one[:NAME_LIMIT]))), None)
+    file = match["file"] if match else _first(fields, _FILES)
+    line = number_of(match["line"] if match else _first(fields, _LINES))
+    if not isinstance(file, str) or not line:
+        return ""
+    return stack_text([{"file": file, "line": line, "function": _first(fields, _FUNCTIONS)}])
+
+
+def _first(fields: Mapping[str, object], names: tuple[str, ...]) -> object:
+    values = (fields[name] for name in names if name in fields)
+    return next((value for value in values if isinstance(value, str | int)), None)

@@ -6,9 +6,9 @@ from functools import lru_cache
 from ipaddress import IPv6Address
 
 from nightwatch_core.adapters.files.limits import EXCERPT, MAX_FIELDS
-from nightwatch_core.adapters.files.record_values import text_of
+from nightwatch_core.adapters.files.records import text_of
 from nightwatch_core.adapters.files.shapes.table import SHAPES
-from nightwatch_core.models.error import RejectedRecord
+from nightwatch_core.models.errors import RejectedRecord
 from nightwatch_core.privacy.scrubber import REMOVAL
 
 NAMED, NAME_CHARACTERS = 12, 40  # fields that a refusal names, and characters of each name

@@ -1,28 +1,288 @@
 """Errors from files: exports of error trackers, JSON logs, tables, plain logs, packed or not."""
 
+import hashlib
+import secrets
 import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import IO
 
-from nightwatch_core.adapters.files.error_paths import File, files_of
-from nightwatch_core.adapters.files.file_reader import CLOCK_SLACK, FileReader
-from nightwatch_core.adapters.files.meter import Bounds, Enough, Listener, Meter
-from nightwatch_core.adapters.files.reading import (
-    Reading,
-    left_out_of,
-    missing_of,
-    rejects_of,
-    window_of,
+from nightwatch_core.adapters.files.exceptions import ExceptionOf, ReportedExceptions
+from nightwatch_core.adapters.files.json_values import (
+    Bounds,
+    Enough,
+    Line,
+    Listener,
+    Meter,
+    TextFile,
+    contents_of,
+    json_problem,
+    kind_of,
+    lines_of,
+    parts_of,
+    rows_of,
 )
-from nightwatch_core.adapters.files.record_values import name_of
-from nightwatch_core.adapters.files.reported_exceptions import ReportedExceptions
+from nightwatch_core.adapters.files.limits import (
+    CHUNK,
+    KEPT_DAYS,
+    MAX_REJECTS,
+    MAX_SENTENCES,
+    MOST_BYTES,
+    PASTE_LIMIT,
+)
+from nightwatch_core.adapters.files.occurrences import Entry, EntryMaker, File, files_of
+from nightwatch_core.adapters.files.records import name_of
+from nightwatch_core.adapters.files.refusals import unreadable
+from nightwatch_core.adapters.files.shapes.json_texts import DECODER, object_in
+from nightwatch_core.adapters.files.times import LATEST_YEAR, settled
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import Tally
+from nightwatch_core.intake.limits import GROUPS
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.error import ErrorGroup, Fetched, Window
+from nightwatch_core.models.errors import (
+    ErrorGroup,
+    ExceptionLink,
+    Fetched,
+    Occurrence,
+    RejectedRecord,
+    Trace,
+    Window,
+)
 from nightwatch_core.models.file_contents import FileContents
-from nightwatch_core.models.trace import ExceptionLink, Trace
 from nightwatch_core.traces.parsing import parse
+
+# One file of errors as entries: occurrences, rejects, and what the file itself says is missing.
+
+CLOCK_SLACK = timedelta(days=1)  # by which the clock of a record may be ahead of ours
+
+
+class FileReader:
+    """Reads the entries of one file, and counts the shapes it is made of."""
+
+    def __init__(
+        self,
+        label: str,
+        exception_of: ExceptionOf,
+        meter: Meter | None = None,
+        zone: tzinfo = UTC,
+    ) -> None:
+        """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`.
+
+        Times that name no zone are of `zone`.
+        """
+        self._zone = zone
+        self._label = label
+        self._exception_of = exception_of
+        self._meter = meter or Meter()
+        self.shapes: Counter[str] = Counter()  # records by the name of their shape
+        self.left_out: Counter[str] = Counter()  # what was not taken, by its reason
+        self._maker = EntryMaker(exception_of, self.shapes)
+
+    def entries(self, path: Path) -> Iterator[Entry]:
+        """Yield every entry of the file, or of every file packed in it.
+
+        Raises `GiveUp` where it cannot be opened, `Enough` at a bound of the reading.
+        """
+        latest = _written(path)
+        for content in contents_of(path, self._label, self._meter):
+            if isinstance(content, str):
+                yield content
+                continue
+            self._label = content.label
+            self._maker = EntryMaker(self._exception_of, self.shapes)
+            for entry in self._from_text(TextFile(content.text)):
+                self._meter.count_record()
+                yield self._settled(entry, latest) if isinstance(entry, Occurrence) else entry
+            self.left_out += self._maker.left_out
+
+    def _settled(self, seen: Occurrence, latest: datetime) -> Occurrence:
+        """The occurrence with times in UTC."""
+        times = {"first_seen": seen.first_seen, "last_seen": seen.last_seen}
+        right = {
+            name: settled(time, self._zone, latest)
+            for name, time in times.items()
+            if time is not None and time.tzinfo is not UTC
+        }
+        return seen.model_copy(update=right) if right else seen
+
+    def _from_text(self, text: TextFile) -> Iterator[Entry]:
+        kind = kind_of(text)
+        if kind == "lines":
+            yield from self._from_lines(lines_of(text))
+        elif kind == "log":
+            yield from self._from_log(lines_of(text))
+            return
+        elif kind == "document":
+            yield from self._from_document(text)
+        elif kind == "table":
+            yield from self._from_table(text)
+        yield from self._maker.finish()
+
+    def _from_lines(self, lines: Iterator[Line]) -> Iterator[Entry]:
+        for line in lines:
+            place = f"{self._label}:{line.number}"
+            if line.problem:
+                yield unreadable(place, line.problem, line.text)
+            elif line.text.strip():
+                try:
+                    value = DECODER.decode(line.text.strip())
+                except (ValueError, RecursionError) as error:
+                    yield unreadable(place, json_problem(error), line.text)
+                    continue
+                yield from self._maker.of_value(value, place)
+
+    def _from_document(self, text: TextFile) -> Iterator[Entry]:
+        for number, value, problem in parts_of(text.read):
+            place = f"{self._label}:{number}"
+            if problem:
+                yield unreadable(place, problem, str(value))
+                yield f"{place}: {problem}; what follows could not be read"
+            else:
+                yield from self._maker.of_value(value, place)
+
+    def _from_table(self, text: TextFile) -> Iterator[Entry]:
+        for row in rows_of(text.pieces()):
+            place = f"{self._label}:{row.number}"
+            if row.problem:
+                yield unreadable(place, row.problem, row.text)
+            else:
+                yield from self._maker.of_value(row.record, place)
+
+    def _from_log(self, lines: Iterator[Line]) -> Iterator[Entry]:
+        number, is_empty = 0, True
+        for line in lines:
+            number, place = line.number, f"{self._label}:{line.number}"
+            if line.problem:
+                yield unreadable(place, line.problem, line.text)
+                continue
+            value = object_in(line.text) if line.text.startswith("{") else None
+            is_value = value is not None
+            entries = (
+                self._maker.of_value(value, place)
+                if is_value
+                else (self._maker.of_text(line.text, place))
+            )
+            for entry in entries:
+                is_empty = False
+                yield None if is_value and isinstance(entry, RejectedRecord) else entry
+        for entry in self._maker.finish():
+            is_empty = False
+            yield entry
+        if is_empty:
+            yield f"{self._label}: {number} lines and no stack trace in them"
+
+
+def _written(path: Path) -> datetime:
+    """The latest time that a file can speak of without saying the year."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC) + CLOCK_SLACK
+    except (OSError, ValueError, OverflowError):
+        return datetime.max.replace(tzinfo=UTC, year=LATEST_YEAR)
+
+
+# What one pass over files of errors gave.
+
+A_MOMENT = timedelta(microseconds=1)
+
+
+@dataclass
+class Reading:
+    """What one pass over all files gave."""
+
+    tally: Tally
+    begin: datetime | None  # records before it are left out
+    latest: datetime | None  # times after it cannot be
+    app: str = ""  # of records that name none
+    rejects: dict[tuple[str, str, str], RejectedRecord] = field(default_factory=dict)
+    rejected: int = 0
+    harmless: int = 0  # records that are no errors
+    older: int = 0
+    ahead: int = 0
+    opened: int = 0
+    shapes: Counter[str] = field(default_factory=Counter)  # records by the name of their shape
+    left_out: Counter[str] = field(default_factory=Counter)  # what was not taken, by its reason
+    entries: int = 0
+    unread: list[str] = field(default_factory=list)  # why files could not be read
+    partial: list[str] = field(default_factory=list)
+
+    @property
+    def readable(self) -> int:
+        """Records that were understood."""
+        return self.tally.records + self.harmless + self.older
+
+    def count(self, entry: Entry) -> None:
+        """Count one entry of a file."""
+        self.entries += 1
+        if isinstance(entry, Occurrence):
+            self._count_occurrence(entry)
+        elif isinstance(entry, RejectedRecord):
+            self._count_reject(entry)
+        elif isinstance(entry, str):
+            self.partial.append(entry)
+        else:
+            self.harmless += 1
+
+    def _count_reject(self, reject: RejectedRecord) -> None:
+        """The same refusal in one file is one, counted at the place where it came first."""
+        self.rejected += 1
+        key = (reject.place.rpartition(":")[0], reject.reason, reject.text)
+        if earlier := self.rejects.get(key):
+            self.rejects[key] = earlier.model_copy(update={"count": earlier.count + 1})
+        elif len(self.rejects) < MAX_REJECTS:
+            self.rejects[key] = reject
+
+    def _count_occurrence(self, seen: Occurrence) -> None:
+        last = seen.last_seen
+        if last and self.latest and last > self.latest:
+            self.ahead += 1
+            seen = seen.model_copy(update={"first_seen": None, "last_seen": None})
+        elif last and self.begin and last < self.begin:
+            self.older += 1
+            return
+        self.tally.add(seen if seen.app else seen.model_copy(update={"app": self.app}))
+
+
+def window_of(reading: Reading) -> Window | None:
+    """Give the span of the records that count; None where no record says a time."""
+    if reading.tally.span is None:
+        return None
+    first, last = reading.tally.span
+    return Window(since=max(first, reading.begin or first), until=last + A_MOMENT)
+
+
+def rejects_of(reading: Reading) -> tuple[RejectedRecord, ...]:
+    """List what could not be read; the last line counts what is not listed."""
+    listed = tuple(reading.rejects.values())
+    more = reading.rejected - sum(one.count for one in listed)
+    reason = f"{more} more records are unreadable; they are not listed"
+    return (*listed, *([RejectedRecord(place="", reason=reason, count=more)] if more else []))
+
+
+def left_out_of(reading: Reading) -> tuple[str, ...]:
+    """Count what was not taken though it may matter to somebody, by its reason."""
+    return tuple(f"{count:,} {reason}" for reason, count in reading.left_out.most_common())
+
+
+def missing_of(reading: Reading) -> tuple[str, ...]:
+    """Say what else is missing, a sentence each."""
+    tally, of_files = reading.tally, tuple(dict.fromkeys((*reading.unread, *reading.partial)))
+    missing = list(of_files[:MAX_SENTENCES])
+    if len(of_files) > MAX_SENTENCES:
+        missing.append(f"{len(of_files) - MAX_SENTENCES:,} more sentences like these")
+    if reading.ahead:
+        missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
+    if tally.left_out:
+        missing.append(f"{tally.left_out} records of more than {GROUPS} errors are left out")
+    if tally.stacks_left_out:
+        missing.append(f"{tally.stacks_left_out} stack traces are left out: too much text")
+    return tuple(missing)
+
 
 NO_TIMES = timedelta(days=1)  # the window of records that say no time
 _BOUNDS = Bounds()
@@ -223,3 +483,70 @@ def _links(trace: Trace, group: ErrorGroup) -> tuple[ExceptionLink, ...]:
         return trace.links
     named = {"error_class": group.error_class, "message": group.message}
     return (first.model_copy(update=named), *others)
+
+
+# What a person pasted or piped in, kept as a file, so that it can be read again.
+
+
+def keep_pasted(text: str, folder: Path) -> Path:
+    """Write what a person pasted to a file of its own.
+
+    Raises `StopTheNight` where it is empty or huge, or cannot be written.
+    """
+    if not text.strip() or len(text) > PASTE_LIMIT:
+        raise StopTheNight("paste one record: JSON, or a log excerpt with its stack trace")
+    content = text.encode(errors="replace")
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.txt"
+    try:
+        _forget_old(folder)
+        atomic_files.write(path, content)
+    except OSError as error:
+        raise _not_written(path, error) from error
+    return path
+
+
+def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path:
+    """Write all of a stream to a file that is named by its content, so that the same is kept once.
+
+    Files of streams that were given long ago are deleted.
+    Raises `StopTheNight` where it is empty, longer than `most` bytes, or cannot be written.
+    """
+    temporary = folder / f"{atomic_files.TEMPORARY}{secrets.token_hex(8)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget_old(folder)
+        with temporary.open("wb") as file:
+            name = _copied(stream, file, most)
+        return temporary.replace(folder / f"{name}.txt")
+    except OSError as error:
+        raise _not_written(folder, error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def _forget_old(folder: Path) -> None:
+    """Delete inputs that were not given again for long: they may be large, and hold anything."""
+    oldest = time.time() - KEPT_DAYS * 86_400
+    for path in folder.glob("*.txt"):
+        if path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)
+
+
+def _copied(stream: IO[bytes], file: IO[bytes], most: int) -> str:
+    digest, size = hashlib.sha256(), 0
+    while block := stream.read(CHUNK):
+        size += len(block)
+        if size > most:
+            raise StopTheNight(f"the input is longer than {most / 1e6:,.0f} MB: give a file")
+        digest.update(block)
+        file.write(block)
+    if not size:
+        raise StopTheNight("the input is empty: `--errors -` reads records from it")
+    return digest.hexdigest()[:16]
+
+
+def _not_written(path: Path, error: OSError) -> StopTheNight:
+    return StopTheNight(
+        f"cannot write {path}: {error}; name another state folder with NIGHTWATCH_STATE"
+    )

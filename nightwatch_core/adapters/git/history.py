@@ -6,36 +6,293 @@ what was fixed today.
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
-from nightwatch_core.adapters.git.command import Git, is_sha, read_time
-from nightwatch_core.adapters.git.diffs import (
-    ChangedNode,
-    hunks,
-    read_counts,
-    read_raw,
-    with_sources,
-)
-from nightwatch_core.adapters.git.limits import (
+from nightwatch_core.adapters.git.command import (
     COMMIT_BYTES,
+    COMMITS_READ,
+    DIFF_CHARACTERS,
     FORMER_NAMES,
+    IGNORED_REVISIONS,
+    LINE_CHARACTERS,
     LOGGED_COMMITS,
     NAME_CHARACTERS,
     PATH_CHARACTERS,
+    PULL_AUTHORS,
+    PULL_COMMITS,
+    PULL_FILES,
+    PULLS,
     QUERY_CHARACTERS,
     QUICK_SECONDS,
     SHOWN_FILES,
     TITLE_CHARACTERS,
+    Git,
+    Outcome,
+    is_sha,
+    read_time,
 )
-from nightwatch_core.adapters.git.merged_pulls import pull_numbers
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import ChangedFile, CommitDiff, LoggedCommit
+from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit, MergedPull
+
+# Merged pull requests, read off the first-parent history of a branch.
+
+_FIELDS = ("%H", "%P", "%ct", "%an", "%s", "%b")
+
+
+class MainlineCommit(NamedTuple):
+    """A commit on the branch's first-parent line, with its message."""
+
+    sha: str
+    is_merge: bool
+    at: str
+    author: str
+    subject: str
+    body: str
+    files: tuple[str, ...] = ()
+
+
+class MergedCommits(NamedTuple):
+    """The commits that a merge took along, newest first, and who wrote them."""
+
+    commits: tuple[str, ...] = ()
+    authors: str = ""
+
+
+PullName = tuple[int, str] | None  # number and title
+
+
+def _first_line(body: str) -> str:
+    return next((line.strip() for line in body.splitlines() if line.strip()), "")
+
+
+def github_merge(commit: MainlineCommit) -> PullName:
+    """Read GitHub's: "Merge pull request #41 from owner/branch", title in the body."""
+    match = re.match(r"Merge pull request #(\d{1,9})\b", commit.subject)
+    return (int(match[1]), _first_line(commit.body)) if match and commit.is_merge else None
+
+
+def gitlab_merge(commit: MainlineCommit) -> PullName:
+    """Read GitLab's: "Merge branch …", the title, and "See merge request group/project!12"."""
+    match = re.search(r"^See merge request \S{0,300}!(\d{1,9})\s*$", commit.body, re.MULTILINE)
+    if not match:
+        return None
+    title = _first_line(commit.body) if commit.is_merge else commit.subject
+    return int(match[1]), "" if title.startswith("See merge request ") else title
+
+
+def bitbucket_merge(commit: MainlineCommit) -> PullName:
+    """Read Bitbucket's: "Merged in branch (pull request #7)", title in the body."""
+    match = re.match(r"Merged in .{0,300}? \(pull request #(\d{1,9})\)$", commit.subject)
+    return (int(match[1]), _first_line(commit.body)) if match else None
+
+
+def numbered_subject(commit: MainlineCommit) -> PullName:
+    """Return a squashed pull request: "Title (#41)"."""
+    match = re.search(r"^(.{1,1000}) \(#(\d{1,9})\)$", commit.subject)
+    return (int(match[2]), match[1]) if match else None
+
+
+def any_merge(commit: MainlineCommit) -> PullName:
+    """Return a merge that names no pull request: number 0."""
+    return (0, commit.subject) if commit.is_merge else None
+
+
+PULL_NAMES: tuple[Callable[[MainlineCommit], PullName], ...] = (
+    github_merge,
+    gitlab_merge,
+    bitbucket_merge,
+    numbered_subject,
+    any_merge,
+)
+
+
+def number_in(subject: str) -> int:
+    """Return the pull request that a commit's first line names; 0 where it names none.
+
+    >>> number_in("Count lines (#41)"), number_in("Merge pull request #7 from a/b"), number_in("x")
+    (41, 7, 0)
+    """
+    commit = MainlineCommit("", True, "", "", subject, "")
+    names = (read_name(commit) for read_name in PULL_NAMES)
+    return next((name[0] for name in names if name), 0)
+
+
+def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
+    """Return pull requests on the first-parent line of `sha`, committed at `since` or later.
+
+    Newest first, at most 200, out of the newest 5,000 commits. The author of a merge is whoever
+    wrote the commits it brought in: at most three names; its own author where none is known.
+    """
+    start = max(0, int(since.timestamp()))
+    mark = secrets.token_hex(16)  # no message and no file name can hold it
+    outcome = git.attempt(
+        *("log", "--first-parent", "-m", "--name-only", "--no-renames", "-z", "--no-color"),
+        *("--no-ext-diff", "--no-textconv", f"--max-age={start}", f"--max-count={COMMITS_READ}"),
+        *("--format=" + "%x00".join((mark, *_FIELDS, "")), "--end-of-options", sha, "--"),
+    )
+    merged = _merged_commits(git, sha)
+    pulls = (pull for commit in _read_log(outcome.output, mark) if (pull := _pull(commit, merged)))
+    return tuple(islice(pulls, PULLS))
+
+
+def pull_numbers(git: Git, sha: str) -> dict[str, int]:
+    """Return numbers of pull requests by commit, newest first, out of the newest 5,000 commits.
+
+    A pull request is named by what stands on the first-parent line of `sha`; that comes before the
+    commits it brought.
+    """
+    mark = secrets.token_hex(16)
+    outcome = git.attempt(
+        *("log", "--first-parent", "--no-patch", "--no-color", f"--max-count={COMMITS_READ}"),
+        *("--format=" + "%x00".join((mark, *_FIELDS, "")), "--end-of-options", sha, "--"),
+    )
+    merged = _merged_commits(git, sha)
+    pulls = [p for commit in _read_log(outcome.output, mark) if (p := _pull(commit, merged))]
+    numbers = {pull.sha: pull.number for pull in pulls if pull.number}
+    for pull in pulls:
+        for commit in merged[pull.sha].commits if pull.number and pull.sha in merged else ():
+            numbers.setdefault(commit, pull.number)
+    return numbers
+
+
+def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:
+    """Return what each merge on the first-parent line brought in, of the newest 5,000."""
+    listing = git.run(
+        *("log", "--no-patch", "--no-color", f"--max-count={COMMITS_READ}"),
+        *("--format=%H%x00%P%x00%an", "--end-of-options", sha, "--"),
+    )
+    rows = [row.split("\0", 2) for row in listing.decode(errors="replace").split("\n")]
+    commits = {own: (above.split(), name) for own, above, name in (r for r in rows if len(r) == 3)}
+    parents = {own: above for own, (above, _) in commits.items()}
+    mainline = [sha]
+    while (above := parents.get(mainline[-1])) and above[0] in parents:
+        mainline.append(above[0])
+    seen, merged = set(mainline), {}
+    for merge in reversed(mainline):
+        waiting, own = list(parents.get(merge, [])[1:]), []
+        while waiting:
+            commit = waiting.pop()
+            if commit in parents and commit not in seen:
+                seen.add(commit)
+                own.append(commit)
+                waiting += parents[commit]
+        written = [commit for commit in own if len(parents[commit]) < 2] or own
+        authors = _authors(commits[commit][1] for commit in reversed(written))
+        merged[merge] = MergedCommits(tuple(own), authors)
+    return merged
+
+
+def _authors(names: Iterable[str]) -> str:
+    """At most three names, whoever began first; each once."""
+    each = dict.fromkeys(name.strip()[:NAME_CHARACTERS] for name in names)
+    return ", ".join([name for name in each if name][:PULL_AUTHORS])
+
+
+def _pull(commit: MainlineCommit, merged: Mapping[str, MergedCommits]) -> MergedPull | None:
+    for read_name in PULL_NAMES:
+        if name := read_name(commit):
+            number, title = name
+            commits, authors = merged.get(commit.sha, MergedCommits())
+            return MergedPull(
+                number=number,
+                title=(title or commit.subject)[:TITLE_CHARACTERS],
+                sha=commit.sha,
+                author=authors or commit.author,  # who merged did not write it
+                merged_at=read_time(commit.at),
+                files=commit.files[:PULL_FILES],
+                commits=commits[:PULL_COMMITS],
+            )
+    return None
+
+
+def _read_log(output: bytes, mark: str) -> Iterator[MainlineCommit]:
+    """Take apart what git printed: mark and fields, then files, each ended by a NUL."""
+    for record in output.decode(errors="replace").split(f"{mark}\0")[1:]:
+        *fields, files = record.split("\0", len(_FIELDS))
+        if len(fields) < len(_FIELDS):
+            return  # the output was cut here
+        sha, parents, at, author, subject, body = fields
+        names = tuple(name.removeprefix("\n") for name in files.split("\0"))
+        kept = tuple(name for name in names if name)
+        yield MainlineCommit(sha, " " in parents, at, author, subject, body, kept)
+
+
+# Takes apart what git prints of differences.
+
+_REST = "[the rest of this change is not shown]"
+
+
+class ChangedNode(NamedTuple):
+    """One entry of a raw diff: what stood at `path` before and after."""
+
+    before: str
+    after: str
+    status: str  # A, D, M or T
+    path: str
+
+    @property
+    def blobs(self) -> tuple[str, ...]:
+        """Those that there are."""
+        return tuple(oid for oid in (self.before, self.after) if oid.strip("0"))
+
+
+def with_sources(
+    chosen: tuple[ChangedNode, ...], changed: tuple[ChangedNode, ...]
+) -> tuple[ChangedNode, ...]:
+    """Add what was deleted by the same commit: a new file may be one of these, renamed."""
+    if not any(one.status == "A" for one in chosen):
+        return chosen
+    gone = (one for one in changed if one.status == "D" and one not in chosen)
+    return (*chosen, *gone)[:SHOWN_FILES]
+
+
+def read_raw(output: bytes) -> Iterator[ChangedNode]:
+    """Take apart `:mode mode oid oid status NUL path NUL`; only files have texts."""
+    fields = iter(output.decode(errors="replace").split("\0"))
+    for about in (field.lstrip("\n") for field in fields):
+        if about.startswith(":") and (path := next(fields, "")):  # paths may begin so, too
+            was, mode, before, after, status = about.removeprefix(":").split()
+            old = before if was.startswith("100") else ""
+            yield ChangedNode(old, after if mode.startswith("100") else "", status[:1], path)
+
+
+def read_counts(output: str) -> Iterator[ChangedFile]:
+    """Take apart `added TAB removed TAB path NUL`; of a rename the two paths follow."""
+    fields = iter(output.split("\0"))
+    for field in fields:
+        if not field:
+            continue
+        added, removed, path = field.split("\t", 2)
+        old = "" if path else next(fields, "")
+        counts = [int(count) if count.isdigit() else 0 for count in (added, removed)]
+        name = path or next(fields, "")
+        yield ChangedFile(path=name, old_path=old, added=counts[0], removed=counts[1])
+
+
+def hunks(patch: str) -> str:
+    """Return a file's changes from the first hunk on, at most 40,000 characters."""
+    start = re.search(r"^@@ ", patch, flags=re.M)
+    if not start:
+        return ""
+    lines: list[str] = []
+    room = DIFF_CHARACTERS
+    for line in patch[start.start() :].rstrip("\n").split("\n"):
+        line = line.rstrip("\r")[:LINE_CHARACTERS]
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join((*lines, _REST))
+        lines.append(line)
+    return "\n".join(lines)
+
 
 Obtain = Callable[[Sequence[str]], bool]  # blobs by name; False where they cannot be had
 
 _SHORTENED = re.compile(r"[0-9a-f]{7,64}")
-_FIELDS = ("%H", "%an", "%ct", "%s", "%b")
+_FIELDS_HISTORY = ("%H", "%an", "%ct", "%s", "%b")
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 _ALL = ("--no-merges", "--full-history")  # also what a merge did not take over
 _CHANGES = ("diff-tree", "-r", "--root", "--no-commit-id", "--diff-merges=first-parent", *_PLAIN)
@@ -186,14 +443,18 @@ class History:
 
     def _message(self, sha: str) -> tuple[LoggedCommit, str]:
         mark = secrets.token_hex(16)
-        fields = "%x00".join((mark, *_FIELDS))
+        fields = "%x00".join((mark, *_FIELDS_HISTORY))
         output = self._git.run("log", "--no-patch", "--max-count=1", f"--format={fields}", sha)
         record = output.decode(errors="replace").partition(f"{mark}\0")[2]
         return self._read(record), record.split("\0")[-1].strip()
 
     def _logged(self, *asked: str) -> tuple[LoggedCommit, ...] | None:
         mark = secrets.token_hex(16)  # no message can hold it
-        shown = ("--no-patch", "--no-color", "--format=" + "%x00".join((mark, *_FIELDS[:-1])))
+        shown = (
+            "--no-patch",
+            "--no-color",
+            "--format=" + "%x00".join((mark, *_FIELDS_HISTORY[:-1])),
+        )
         try:
             outcome = self._git.attempt("log", *shown, *asked, timeout=QUICK_SECONDS)
         except TryLater as error:
@@ -234,3 +495,75 @@ def _is_path(path: str) -> bool:
 def _is_below(path: str, folder: str) -> bool:
     folder = folder.removeprefix("./").removesuffix("/")
     return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+# Who last wrote lines of one commit, seen through reformatting, moved lines and renames.
+
+IGNORED_FILE = ".git-blame-ignore-revs"
+
+# What blame looks through, the most first: the next is tried where old files are missing, or where
+# it took too long.
+LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
+
+
+def blamed(
+    git: Git, sha: str, path: str, lines: tuple[int, int], ignored: str = ""
+) -> tuple[Blame, ...]:
+    """Return who wrote the lines of the file at `path`, as the system spells it, in commit `sha`.
+
+    `ignored` is the text of a file that lists revisions to look through. Empty where git cannot
+    tell.
+    """
+    revisions = "".join(f"{one}\n" for one in ignored_revisions(ignored)).encode()
+    ways, place = list(LOOKING), ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
+    while ways:
+        asked = ("blame", "--line-porcelain", *ways.pop(0), "--ignore-revs-file=/dev/stdin")
+        outcome = _answer(git, (*asked, *place), revisions)
+        if outcome is None:
+            ways = ways[-1:]  # what took too long once is not worth a second wait
+        elif not outcome.code:
+            return tuple(_rows(outcome.output.decode(errors="replace"), path))
+    return ()
+
+
+def ignored_revisions(text: str) -> tuple[str, ...]:
+    """Return the full shas of a list of revisions, without its comments, at most 1,000.
+
+    >>> ignored_revisions("# black\\n" + "a" * 40 + "  # all of it\\nmain\\n")[0][:4]
+    'aaaa'
+    """
+    words = (line.partition("#")[0].strip().lower() for line in text.splitlines())
+    return tuple(dict.fromkeys(word for word in words if is_sha(word)))[:IGNORED_REVISIONS]
+
+
+def _answer(git: Git, arguments: tuple[str, ...], revisions: bytes) -> Outcome | None:
+    try:
+        return git.attempt(*arguments, stdin=revisions, timeout=QUICK_SECONDS)
+    except TryLater:
+        return None
+
+
+def _rows(porcelain: str, path: str) -> Iterator[Blame]:
+    """Take apart heads, fields and, after a tab, the text of each line."""
+    fields: dict[str, str] = {}
+    for row in porcelain.split("\n"):
+        if not row.startswith("\t"):
+            key, _, value = row.partition(" ")
+            fields.setdefault("head" if not fields else key, row if not fields else value)
+        elif fields:
+            yield _row(fields, row[1:], path)
+            fields = {}
+
+
+def _row(fields: Mapping[str, str], text: str, path: str) -> Blame:
+    sha, _, line, *_ = fields["head"].split(" ")
+    former = fields.get("filename", path)
+    return Blame(
+        sha=sha,
+        author=fields.get("author", "")[:NAME_CHARACTERS],
+        at=read_time(fields.get("committer-time", "")),
+        subject=fields.get("summary", "")[:TITLE_CHARACTERS],
+        line=int(line),
+        text=text.rstrip("\r")[:LINE_CHARACTERS],
+        path="" if former == path or former.startswith('"') else former,  # quoted: odd names
+    )

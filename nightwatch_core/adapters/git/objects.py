@@ -11,8 +11,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from nightwatch_core.adapters.git.command import Git, is_sha, start
-from nightwatch_core.adapters.git.limits import BLOB_SECONDS, FILE_BYTES, SNIFFED_BYTES
+from nightwatch_core.adapters.git.command import (
+    BLOB_SECONDS,
+    FILE_BYTES,
+    SNIFFED_BYTES,
+    Git,
+    is_sha,
+    start,
+)
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import FolderEntry
 

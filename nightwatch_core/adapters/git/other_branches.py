@@ -4,17 +4,16 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from nightwatch_core.adapters.git.checkout import LOCAL, REMOTE, Checkout
-from nightwatch_core.adapters.git.command import read_time
-from nightwatch_core.adapters.git.diffs import hunks
-from nightwatch_core.adapters.git.limits import (
+from nightwatch_core.adapters.git.command import (
     DIFF_CHARACTERS,
     NAME_CHARACTERS,
     OTHER_BRANCHES,
     QUICK_SECONDS,
     TITLE_CHARACTERS,
+    read_time,
 )
-from nightwatch_core.models.code import ChangedFile
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.adapters.git.history import hunks
+from nightwatch_core.models.code import ChangedFile, OtherPull
 
 _FIELDS = ("refname", "objectname", "committerdate:unix", "authorname", "subject", "body")
 _DIFF = (

@@ -5,10 +5,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from nightwatch_core.adapters.git.blame import IGNORED_FILE, blamed
-from nightwatch_core.adapters.git.command import Git, is_sha
-from nightwatch_core.adapters.git.history import History, Obtain
-from nightwatch_core.adapters.git.limits import (
+from nightwatch_core.adapters.git.command import (
     BLAMED_LINES,
     EXCLUDED_FILES,
     HITS,
@@ -16,7 +13,10 @@ from nightwatch_core.adapters.git.limits import (
     QUERY_CHARACTERS,
     QUICK_SECONDS,
     SEARCH_BYTES,
+    Git,
+    is_sha,
 )
+from nightwatch_core.adapters.git.history import IGNORED_FILE, History, Obtain, blamed
 from nightwatch_core.adapters.git.objects import (
     BlobReader,
     CommitTree,

@@ -11,13 +11,25 @@ import httpx
 from githubkit import Response
 from githubkit.versions import RestVersionSwitcher
 
-from nightwatch_core.adapters.github.connection import Call, Connection, Server
-from nightwatch_core.adapters.github.errors import SAFE, unclear
-from nightwatch_core.adapters.github.etag_cache import AnswerStore
-from nightwatch_core.adapters.github.limits import PAGES, SILENCE
+from nightwatch_core.adapters.github.connection import (
+    PAGES,
+    SAFE,
+    SILENCE,
+    AnswerStore,
+    Call,
+    Connection,
+    Server,
+    unclear,
+)
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
-from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address, checked_version
-from nightwatch_core.adapters.github.tokens import FixedToken, InstallationTokens, TokenAuth
+from nightwatch_core.adapters.github.sign_in import (
+    FixedToken,
+    GitHubSignIn,
+    InstallationTokens,
+    TokenAuth,
+    checked_address,
+    checked_version,
+)
 from nightwatch_core.errors import GiveUp
 
 ADDRESS = "https://api.github.com"

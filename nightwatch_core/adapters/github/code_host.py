@@ -1,37 +1,448 @@
 """A GitHub repository as the code host: cloned where that is allowed, else read by the API."""
 
-from collections.abc import Callable
-from datetime import datetime
+import base64
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+from urllib.parse import quote, urlsplit
 
 import httpx
+from filelock import FileLock, Timeout
 
-from nightwatch_core.adapters.git.command import is_sha
-from nightwatch_core.adapters.git.commit_names import shas_in
-from nightwatch_core.adapters.git.limits import FILE_BYTES
-from nightwatch_core.adapters.github.api_host import ApiHost, find_commit
-from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.clone import (
-    Clone,
-    ClonedCheckout,
-    CloneRefused,
-    Origin,
+from nightwatch_core.adapters.git.branch import Refused
+from nightwatch_core.adapters.git.checkout import (
+    REMOTE,
+    TAG,
+    Checkout,
+    commit_text,
+    head_text,
+    newest_text,
+    nothing_so_old,
+    shas_in,
+    spellings,
+    tag_text,
 )
-from nightwatch_core.adapters.github.cloned_reader import ClonedReader
-from nightwatch_core.adapters.github.limits import (
+from nightwatch_core.adapters.git.command import (
+    FILE_BYTES,
+    WRITTEN_BYTES,
+    Git,
+    is_sha,
+    new_repository,
+)
+from nightwatch_core.adapters.git.reader import GitReader
+from nightwatch_core.adapters.github.api_reader import ApiReader
+from nightwatch_core.adapters.github.client import GitHubClient, Repository
+from nightwatch_core.adapters.github.connection import (
+    FETCHING,
     FETCHING_SILENCE,
+    FILE_VERSIONS,
+    MOMENT_COMMITS,
     READERS,
+    RELEASES,
     REPOSITORY_KIB,
     SILENCE,
+    Rejected,
+    printable,
 )
-from nightwatch_core.adapters.github.rows import RepositoryRow, TreeRow
-from nightwatch_core.adapters.stores.single_flight import SingleFlight
+from nightwatch_core.adapters.github.ownership import Ours
+from nightwatch_core.adapters.github.pulls import merged_pulls
+from nightwatch_core.adapters.github.rows import (
+    CommentRow,
+    IssueRow,
+    NamedCommitRow,
+    PullRow,
+    RepositoryRow,
+    TreeRow,
+)
+from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores import traffic as manifest
+from nightwatch_core.adapters.stores.code_cache import CodeCache, SingleFlight
 from nightwatch_core.adapters.stores.traffic import sending
-from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
-from nightwatch_core.ports import CodeReader
+from nightwatch_core.models.proposals import DraftPull
+from nightwatch_core.ports import CodeReader, Records
+from nightwatch_core.publish.issue_text import LABEL
+from nightwatch_core.publish.markers import read_marker
+
+# A GitHub repository as the code host, read through the API alone.
+
+
+class ApiHost:
+    """The code of a repository that may not be cloned: everything through the API."""
+
+    def __init__(
+        self, client: GitHubClient, repository: str, records: Records, base_branch: str = ""
+    ) -> None:
+        """Keep what was read in `records`, for all readers; no branch means the default one."""
+        self._repository = Repository.of(client, repository)
+        self._cache = CodeCache(records)
+        self._base_branch = base_branch
+        self._known_tip: NamedCommitRow | None = None
+        self._named: dict[str, NamedCommitRow | None] = {}
+        self._since: dict[datetime, Mapping[str, NamedCommitRow]] = {}
+
+    def head(self) -> Commit:
+        """Return the head of the base branch."""
+        branch = self._base
+        return self._commit(self._tip(branch), branch, head_text(branch))
+
+    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
+        """Return the commit of a tag, a sha or the one that begins so; else None."""
+        branch, wanted = self._base, name.strip()
+        for version in spellings(wanted) if wanted else ():
+            if row := self._find(f"tags/{version}"):
+                return self._commit(row, branch, tag_text(version))
+        if branches and wanted and (row := self._find(f"heads/{wanted}")):
+            return self._commit(row, branch, head_text(wanted))
+        for digits in shas_in(wanted):
+            if row := self._find(digits):
+                return self._commit(row, branch, commit_text(row.sha))
+        return None
+
+    def commit_at(self, moment: datetime) -> Commit:
+        """Return the newest commit that the base branch had at that moment."""
+        branch = self._base
+        tip = self._known_tip or self._tip(branch)
+        row = next((one for one in self._mainline(tip, moment) if one.at <= moment), None)
+        if row is None:
+            return self._commit(tip, branch, f"{head_text(branch)}; {nothing_so_old(moment)}")
+        return self._commit(row, branch, newest_text(branch, moment))
+
+    def reader(self, commit: Commit) -> ApiReader:
+        """Read the tree at that commit."""
+        return ApiReader(self._repository, commit, self._cache)
+
+    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
+        """Return pull requests merged into the base branch, newest first, at most 200."""
+        return merged_pulls(self._repository, self._base, since)
+
+    def releases(self) -> tuple[Release, ...]:
+        """Return ten tags, newest first."""
+        rows = self._repository.ask(lambda rest, at: rest.repos.list_tags(*at, per_page=RELEASES))
+        names = [str(row.get("name")) for row in rows] if isinstance(rows, list) else []
+        commits = ((name, self._find(f"tags/{name}")) for name in names)
+        releases = (Release(version=name, sha=row.sha, at=row.at) for name, row in commits if row)
+        return tuple(sorted(releases, key=lambda release: release.at, reverse=True))
+
+    @cached_property
+    def _base(self) -> str:
+        return self._base_branch or self._repository.describe().default_branch
+
+    def _commit(self, row: NamedCommitRow, branch: str, because: str) -> Commit:
+        return Commit(
+            repository=self._repository.full_name,
+            sha=row.sha,
+            branch=branch,
+            at=row.at,
+            address=row.html_url.partition("/commit/")[0],
+            because=because,
+        )
+
+    def _tip(self, branch: str) -> NamedCommitRow:
+        row = find_commit(self._repository, f"heads/{branch}")
+        if row is None:
+            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set NIGHTWATCH_BASE_BRANCH")
+        self._known_tip = row
+        return row
+
+    def _mainline(self, tip: NamedCommitRow, moment: datetime) -> Iterator[NamedCommitRow]:
+        """The branch's commits by first parents, newest first; those since `moment` in one list."""
+        row: NamedCommitRow | None = tip
+        for _ in range(MOMENT_COMMITS):
+            if row is None:
+                return
+            yield row
+            above, newer = (row.parents or ("",))[0], self._newer(tip, moment)
+            is_whole = bool(above) and len(newer) < MOMENT_COMMITS
+            row = newer.get(above) or (self._find(above) if is_whole else None)
+
+    def _newer(self, tip: NamedCommitRow, moment: datetime) -> Mapping[str, NamedCommitRow]:
+        """Commits since the day of that moment by sha, the newest 1,000; merged ones as well."""
+        day = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        known = next((rows for since, rows in self._since.items() if since <= day), None)
+        if known is None:
+            rows = self._repository.read_all(
+                NamedCommitRow,
+                lambda rest, at: rest.repos.list_commits(*at, sha=tip.sha, since=day, per_page=100),
+            )
+            known = self._since[day] = {row.sha: row for row in islice(rows, MOMENT_COMMITS)}
+        return known
+
+    def _find(self, name: str) -> NamedCommitRow | None:
+        if name not in self._named:
+            self._named[name] = find_commit(self._repository, name)
+        return self._named[name]
+
+
+def find_commit(repository: Repository, name: str) -> NamedCommitRow | None:
+    """Return the commit that a name stands for; None where it stands for none."""
+    if ".." in name or len(name) > 250 or not name.isprintable():
+        return None
+    ref = quote(name, safe="/")
+    try:
+        return repository.read(NamedCommitRow, lambda rest, at: rest.repos.get_commit(*at, ref))
+    except Rejected as error:
+        if error.status in (404, 409, 422):
+            return None
+        raise
+
+
+# A partial clone of a GitHub repository: its history at once, its files commit by commit.
+#
+# There are two git folders. The *store* knows GitHub and is only fetched into. The *view*
+# borrows the
+# store's objects and knows nothing else: no remote, no credentials, nothing that git could ask for
+# what is missing. Files are read through the view.
+
+_LOST = re.compile(
+    r"resolve host|timed out|connect|early EOF|RPC failed|hung up|returned error: 5\d\d"
+    r"|returned error: 429|SSL|too slow",
+    re.IGNORECASE,
+)
+_TOO_LARGE = re.compile(r"index-pack|File too large|write error|signal 25")
+_PASSED_ON = (
+    "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+)  # fmt: skip
+WHOLE = "nightwatch-whole"  # folder of the view: commits whose files were fetched, by name
+
+
+class CloneRefused(GiveUp):
+    """GitHub does not let this token clone."""
+
+
+class NoSuchBranch(StopTheNight):
+    """GitHub has no such ref."""
+
+
+class Origin(NamedTuple):
+    """Where to clone from, and what tells the token, which only ever is in git's environment."""
+
+    address: str
+    token: Callable[[], str]
+    silence: int = FETCHING_SILENCE
+
+    def __repr__(self) -> str:
+        """Without the token."""
+        return f"Origin({self.address!r})"
+
+    def environment(self, token: str, negotiation: str) -> dict[str, str]:
+        """Return what makes one git command talk to GitHub; `noop` asks for objects by name."""
+        parts = urlsplit(self.address)
+        secret = _basic(token)
+        settings = (
+            (
+                f"http.{parts.scheme}://{parts.netloc}/.extraHeader",
+                f"Authorization: Basic {secret}",
+            ),
+            ("http.followRedirects", "false"),
+            ("http.lowSpeedLimit", "1000"),
+            ("http.lowSpeedTime", str(self.silence)),
+            ("fetch.negotiationAlgorithm", negotiation),
+            ("credential.helper", ""),
+        )
+        given = {"GIT_CONFIG_COUNT": str(len(settings)), "GIT_ALLOW_PROTOCOL": parts.scheme}
+        for number, (key, value) in enumerate(settings):
+            given |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        passed = _PASSED_ON if parts.scheme == "https" else ()  # else a proxy would read along
+        return given | {name: os.environ[name] for name in passed if name in os.environ}
+
+
+def _basic(token: str) -> str:
+    return base64.b64encode(f"x-access-token:{token}".encode()).decode()
+
+
+def _without_secrets(text: str, token: str) -> str:
+    """Git's words, without the token in any of its forms."""
+    return printable(text.replace(token, "***").replace(_basic(token), "***"))
+
+
+class Clone:
+    """The store and the view below `folder`; safe for many processes."""
+
+    def __init__(self, folder: Path, origin: Origin) -> None:
+        """Do nothing before the first `fetch`."""
+        self._folder = folder
+        self._origin = origin
+
+    @property
+    def store(self) -> Git:
+        """Refs and history."""
+        return Git(self._folder / "store.git")
+
+    @property
+    def view(self) -> Git:
+        """Objects, and no way to get more of them."""
+        return Git(self._folder / "view.git")
+
+    @property
+    def made(self) -> int:
+        """When the view was made, in nanoseconds since 1970; 0 where there is none."""
+        try:
+            return self._borrows.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def fetch(self, branch: str) -> None:
+        """Fetch the history of a branch, and all tags.
+
+        Raises `CloneRefused` where the token may not clone, `StopTheNight` where there is no such
+        branch, `TryLater` where GitHub does not answer.
+        """
+        with self._alone():
+            self._prepare()
+            spec = f"+refs/heads/{branch}:{REMOTE}{branch}"
+            self._fetch("--prune", "origin", spec, f"+{TAG}*:{TAG}*")
+
+    def has(self, sha: str) -> bool:
+        """Tell whether the commit was fetched."""
+        if not self.view.folder.is_dir():
+            return False
+        return not self.view.attempt("cat-file", "-e", f"{sha}^{{commit}}").code
+
+    def fetch_commit(self, sha: str) -> bool:
+        """Fetch a commit that is on no branch that was fetched; False where there is none."""
+        with self._alone():
+            try:
+                self._fetch("origin", f"{sha}:{REMOTE}nightwatch-releases/{sha}")
+            except (NoSuchBranch, CloneRefused):
+                return False
+        return True
+
+    def fetch_files(self, sha: str, sizes: Callable[[], Mapping[str, int]], limit: int) -> None:
+        """Fetch every file of a commit, once, except those whose `sizes` are over `limit` bytes."""
+        is_whole = self.view.folder / WHOLE / sha
+        if is_whole.exists():
+            return
+        larger = sizes()
+        listing = self.view.run("ls-tree", "-r", "-z", "--end-of-options", sha).split(b"\0")
+        about = (entry.partition(b"\t")[0].decode().split() for entry in listing if entry)
+        oids = {oid for mode, kind, oid in about if kind == "blob" and mode != "120000"}
+        self.fetch_blobs(oid for oid in oids if larger.get(oid, 0) <= limit)
+        with suppress(OSError):
+            atomic_files.write(is_whole, b"")
+
+    def fetch_blobs(self, oids: Iterable[str]) -> None:
+        """Fetch those that are not there."""
+        asked = "".join(f"{oid}\n" for oid in sorted(set(oids))).encode()
+        if not asked:
+            return
+        listed = self.view.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode()
+        missing = [line.split()[0] for line in listed.splitlines() if line.endswith(" missing")]
+        if missing:
+            with self._alone():
+                self._fetch("--stdin", "origin", stdin="".join(f"{oid}\n" for oid in missing))
+
+    @property
+    def _borrows(self) -> Path:
+        """Where git reads whose objects the view borrows; written last when it is made."""
+        return self.view.folder / "objects" / "info" / "alternates"
+
+    def _prepare(self) -> None:
+        store, view = self.store.folder, self.view.folder
+        if not self._borrows.exists():
+            for folder in (store, view):
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+                new_repository(folder, "none")
+            borrowed = f"{(store / 'objects').resolve()}\n".encode()
+            atomic_files.write(self._borrows, borrowed)
+        self.store.run("config", "remote.origin.url", self._origin.address)
+
+    def _fetch(self, *arguments: str, stdin: str = "") -> None:
+        with sending(files=stdin.count("\n")):
+            self._ask(arguments, stdin)
+
+    def _ask(self, arguments: Sequence[str], stdin: str) -> None:
+        token = self._origin.token()
+        asked = "\n".join((*arguments, stdin)).encode()  # of git's own protocol: what it is told
+        manifest.PROCESS.sent("GitHub", "git fetch", self._origin.address, asked)
+        outcome = self.store.attempt(
+            *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"),
+            *("--filter=blob:none", *arguments),
+            stdin=stdin.encode(),
+            timeout=FETCHING,
+            environment=self._origin.environment(token, "noop" if stdin else "default"),
+        )
+        if not outcome.code:
+            return
+        words = _without_secrets(outcome.complaint, token)
+        if "couldn't find remote ref" in words:
+            raise NoSuchBranch(f"GitHub has no such branch ({words}): set NIGHTWATCH_BASE_BRANCH")
+        if _LOST.search(words):
+            raise TryLater(f"cloning was cut short, the next night goes on from there: {words}")
+        if _TOO_LARGE.search(words):
+            size = WRITTEN_BYTES // 1024**3
+            raise CloneRefused(f"what GitHub sent is larger than {size} GiB: {words}")
+        raise CloneRefused(f"GitHub refused to be cloned: {words}")
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(self._folder / "lock", timeout=FETCHING):
+                yield
+        except Timeout as error:
+            raise TryLater(f"another process keeps fetching into {self._folder}") from error
+        except OSError as error:
+            raise StopTheNight(f"{self._folder} cannot be written: {error}") from error
+
+
+class ClonedCheckout(Checkout):
+    """Branches, tags and history of the store."""
+
+    def __init__(self, clone: Clone, repository: str, base_branch: str, address: str = "") -> None:
+        """Take a clone that has been fetched; `repository` is owner/name, `address` its page."""
+        super().__init__(clone.store.folder, base_branch)
+        self._clone = clone
+        self._repository = repository
+        self._address = address
+
+    @cached_property
+    def git(self) -> Git:
+        """The store, which `Checkout` would refuse for being partial."""
+        return self._clone.store
+
+    @cached_property
+    def repository(self) -> str:
+        """owner/name."""
+        return self._repository
+
+    @cached_property
+    def address(self) -> str:
+        """Where people read it, at GitHub or on a server of one's own."""
+        return self._address
+
+
+# Reads one commit of a partial clone; what its history needs is fetched when it is asked for.
+
+
+class ClonedReader(GitReader):
+    """The files of one commit, which were fetched; what history needs besides is fetched then."""
+
+    def __init__(self, clone: Clone, commit: Commit) -> None:
+        """Raise `GiveUp` where the commit is not named by its full sha."""
+        super().__init__(clone.view, commit, partial(_obtained, clone))
+
+
+def _obtained(clone: Clone, oids: Sequence[str]) -> bool:
+    """Fetch blobs that are not there; False where they are too many, or GitHub does not answer."""
+    if len(set(oids)) > FILE_VERSIONS:
+        return False
+    try:
+        clone.fetch_blobs(oids)
+    except (TryLater, GiveUp):
+        return False
+    return True
+
 
 T = TypeVar("T")
 
@@ -217,3 +628,63 @@ def clone_address(api: str, full_name: str) -> str:
     url = httpx.URL(api)
     port = f":{url.port}" if url.port else ""
     return f"{url.scheme}://{url.host.removeprefix('api.')}{port}/{full_name}.git"
+
+
+# Our issues, comments and pull requests, found by their keys before any is made again.
+#
+# They are read from lists, which know of the last second; GitHub's search does not.
+
+
+def find_issue(repository: Repository, ours: Ours, key: str) -> IssueRow | None:
+    """Return the issue of that key, open or closed, also where it was made a moment ago."""
+    issues = repository.read_all(
+        IssueRow,
+        lambda rest, at: rest.issues.list_for_repo(
+            *at, labels=LABEL, state="all", sort="created", direction="desc", per_page=100
+        ),
+    )
+    there = (i for i in issues if not i.pull_request and has_key(i.body, key))
+    return next(filter(ours.is_ours, there), None)
+
+
+def our_issue(repository: Repository, ours: Ours, number: int) -> IssueRow:
+    """Return the issue of that number; raises `Refused` where it is none of ours, or locked."""
+    try:
+        issue = repository.read(IssueRow, lambda rest, at: rest.issues.get(*at, number))
+    except Rejected as error:
+        if error.status in (404, 410):
+            raise Refused(f"there is no issue {number}") from None
+        raise
+    if not read_marker(issue.body) or issue.number != number or not ours.is_ours(issue):
+        raise Refused(f"issue {number} is none of ours")
+    if issue.locked:
+        raise Refused(f"issue {number} is locked")
+    return issue
+
+
+def find_comment(repository: Repository, ours: Ours, number: int, key: str) -> CommentRow | None:
+    """Return the comment of that key on an issue."""
+    comments = repository.read_all(
+        CommentRow, lambda rest, at: rest.issues.list_comments(*at, number, per_page=100)
+    )
+    there = (comment for comment in comments if has_key(comment.body, key))
+    return next(filter(ours.is_ours, there), None)
+
+
+def find_pull(repository: Repository, ours: Ours, pull: DraftPull) -> PullRow | None:
+    """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
+    head = f"{repository.owner}:{pull.branch}"
+    rows = repository.read_all(
+        PullRow, lambda rest, at: rest.pulls.list(*at, head=head, state="all", per_page=100)
+    )
+    there = [row for row in rows if row.branch == pull.branch]
+    made = [row for row in there if has_key(row.body, pull.key) and ours.is_ours(row)]
+    if there and not made:
+        raise Refused(f"branch {pull.branch} has pull request {there[0].number}, none of ours")
+    return next(iter(made), None)
+
+
+def has_key(body: str, key: str) -> bool:
+    """Tell whether the body begins with the marker of that key."""
+    marker = read_marker(body)
+    return marker is not None and marker.key == key

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.errors import Forbidden, Rejected
+from nightwatch_core.adapters.github.connection import Forbidden, Rejected
 from nightwatch_core.adapters.github.rows import AccountRow, read
 from nightwatch_core.errors import GiveUp
 

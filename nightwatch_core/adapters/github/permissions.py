@@ -6,7 +6,7 @@ from typing import NamedTuple
 import httpx
 
 from nightwatch_core.adapters.github.client import Repository, RepositoryCall
-from nightwatch_core.adapters.github.errors import Forbidden, printable
+from nightwatch_core.adapters.github.connection import Forbidden, printable
 from nightwatch_core.adapters.github.rows import RepositoryRow, read
 from nightwatch_core.errors import GiveUp
 

@@ -10,21 +10,20 @@ from urllib.parse import quote
 
 from nightwatch_core.adapters.github.checks import ChecksReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
-from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.limits import (
+from nightwatch_core.adapters.github.connection import (
     COMMENT_CHARACTERS,
     COMMENTS,
     ITEMS_WITH_COMMENTS,
     PULLS_WITH_CHECKS,
+    Rejected,
 )
-from nightwatch_core.adapters.github.merged_pulls import edited_pulls
-from nightwatch_core.adapters.github.other_pulls import other_pulls
+from nightwatch_core.adapters.github.outbox import patch_item, with_applied
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
-from nightwatch_core.adapters.github.patches import patch_item, with_applied
+from nightwatch_core.adapters.github.pulls import edited_pulls, other_pulls
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, RefRow, read
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.models.pulls import CiRun, OtherPull
+from nightwatch_core.models.code import CiRun, OtherPull
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import read_marker
 

@@ -7,14 +7,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.permalinks import Permalinks
+from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.report.blocks import Block
-from nightwatch_core.report.excerpts import CodeLine
-from nightwatch_core.report.limits import FULL, Limits
+from nightwatch_core.report.excerpts import FULL, CodeLine, Limits
 from nightwatch_core.report.view import view
-from nightwatch_core.text.code_words import pieces
 from nightwatch_core.text.escaping import is_web
-from nightwatch_core.text.units import plural
+from nightwatch_core.text.plain_text import plural
+from nightwatch_core.text.words import pieces
 
 HEIGHT = 36  # of the sparkline, in its own units
 PITCH = 5  # from bar to bar

@@ -1,22 +1,24 @@
 """Delivery without a service: issues and pull requests as files, branches in the local git."""
 
+import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-from nightwatch_core.adapters.git.branch import make_branch, patch
-from nightwatch_core.adapters.git.branch_changes import Refused
-from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.git.mailed_patch import mailed
+from pydantic import ValidationError
+
+from nightwatch_core.adapters.git.branch import Refused, mailed, make_branch, patch
+from nightwatch_core.adapters.git.checkout import LOCAL, Checkout, heads_of
+from nightwatch_core.adapters.git.command import Git, is_sha, read_time
 from nightwatch_core.adapters.git.other_branches import branches_changing
-from nightwatch_core.adapters.local import outbox_files
-from nightwatch_core.adapters.local.merges import draft_state
-from nightwatch_core.adapters.local.outbox_files import Document, OutboxFiles, own_item
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.models.proposal import (
+from nightwatch_core.adapters.stores.documents import text_of
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.code import CiRun, OtherPull
+from nightwatch_core.models.proposals import (
     Comment,
     DraftPull,
     OpenIssue,
@@ -27,12 +29,363 @@ from nightwatch_core.models.proposal import (
     Reopen,
     receipt_for,
 )
-from nightwatch_core.models.pulls import CiRun, OtherPull
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
-from nightwatch_core.publish.markers import joined_body, read_marker
+from nightwatch_core.publish.markers import MOST_NAMES, joined_body, read_marker
+from nightwatch_core.text import frontmatter
 
-_PATIENCE = 60.0  # seconds until another publisher has to be done
+# What became of a draft on this machine: whether, when and how its base got it, as git knows.
+#
+# A base may hold the draft's commit itself (merged or fast-forwarded), a copy of it (squashed,
+# rebased, picked), or what somebody made of it: amending keeps author, date and, mostly,
+# subject, by
+# which such a commit is known. Nothing is written.
+
+_PATIENCE = 20.0  # seconds for one question; a history that takes longer tells nothing
+_DIFF = (
+    *("diff-tree", "--no-commit-id", "-r", "-p", "-U0", "--no-renames", "--no-color"),
+    *("--no-ext-diff", "--no-textconv", "--end-of-options"),
+)
+
+
+class DraftState(NamedTuple):
+    """How a draft stands; `merged_at` is None where git does not tell, `edited` then False."""
+
+    state: Literal["open", "closed", "merged"]
+    merged_at: datetime | None = None
+    edited: bool = False
+
+
+class LineCommit(NamedTuple):
+    """A commit of a branch's own line: the one it was made on comes first among its parents."""
+
+    sha: str
+    parents: tuple[str, ...]
+    at: datetime
+    message: str
+
+
+class Draft(NamedTuple):
+    """Our commit, its branch, and where that stands now, here and at origin."""
+
+    git: Git
+    commit: str
+    branch: str
+    tips: tuple[str, ...]
+
+
+def draft_state(
+    checkout: Checkout,
+    item: OwnItem,
+    meta: Mapping[str, object],
+    heads: dict[str, str],
+    *,
+    thorough: bool,
+) -> DraftState:
+    """How the draft that `item` and its front matter tell of stands, with `heads` of branches.
+
+    Unless `thorough`, only a base that holds the commit itself counts, and no more is told of it.
+    """
+    base = str(meta.get("base", ""))
+    for commit in filter(is_sha, (str(meta.get(name, "")) for name in ("commit", "whole"))):
+        draft = Draft(checkout.git, commit, item.branch, heads_of(heads, item.branch))
+        for head in heads_of(heads, base) if base else (checkout.base()[1],):
+            if state := _merged(draft, head, thorough):
+                return state
+    is_there = item.as_patch or f"{LOCAL}{item.branch}" in heads
+    return DraftState(item.state if is_there or item.state == "merged" else "closed")
+
+
+def _merged(draft: Draft, head: str, thorough: bool) -> DraftState | None:
+    """How the base at `head` got the draft; None where it did not."""
+    whole = _is_below(draft.git, draft.commit, head)
+    state = DraftState("merged") if whole else None
+    if not thorough:
+        return state
+    try:
+        return (
+            _merged_commit(draft, head)
+            if whole
+            else _merged_copy(draft, head) or _merged_amended(draft, head)
+        )
+    except TryLater:
+        return state
+
+
+def _merged_commit(draft: Draft, head: str) -> DraftState:
+    """The base holds the commit: by a merge that is dated, or because it was moved there.
+
+    When the base was moved is not told: the commit's own date is that of the night.
+    """
+    step = _merge_step(draft.git, draft.commit, head)
+    if step is None or step.parents[0] == draft.commit:
+        moved = (tip for tip in draft.tips if _is_below(draft.git, tip, head))
+        return DraftState("merged", None, any(_commits_on_top(draft, tip) for tip in moved))
+    named = bool(draft.branch) and draft.branch in step.message
+    merged = (parent for parent in step.parents[1:] if named or parent in draft.tips)
+    return DraftState("merged", step.at, any(_commits_on_top(draft, parent) for parent in merged))
+
+
+def _merged_copy(draft: Draft, head: str) -> DraftState | None:
+    """The base holds a commit that makes the same change."""
+    copies = _same_changes(draft.git, draft.commit, head)
+    if not copies:
+        return None
+    more = (one for tip in draft.tips for one in _commits_on_top(draft, tip))
+    edited = any(_same_changes(draft.git, one, head) for one in more)
+    return DraftState("merged", _merged_at(draft.git, copies[0], head), edited)
+
+
+def _merged_amended(draft: Draft, head: str) -> DraftState | None:
+    """The base holds a commit of our author, date and subject, on one of our files."""
+    query = ("log", "--no-merges", "--reverse", "--format=%H%x00%ae%x00%at%x00%s")
+    listing = _git_lines(draft.git, *query, f"{draft.commit}^..{head}")
+    ours = [row.split("\0", 1)[1] for row in _git_lines(draft.git, *query, "-1", draft.commit)]
+    lines, rows = _changed(draft.git, draft.commit), (row.split("\0", 1) for row in listing)
+    for sha in (row[0] for row in rows if row[1:] == ours):
+        theirs = _changed(draft.git, sha)
+        if lines.keys() & theirs.keys():
+            return DraftState("merged", _merged_at(draft.git, sha, head), lines != theirs)
+    return None
+
+
+def _commits_on_top(draft: Draft, tip: str) -> tuple[str, ...]:
+    """Commits that people put on top of ours, merges not counted; `tip` is the newest of them."""
+    line = _line(draft.git, draft.commit, tip)
+    if not line or line[0].parents[:1] != (draft.commit,):
+        return ()
+    return tuple(step.sha for step in line if len(step.parents) == 1)
+
+
+def _merged_at(git: Git, commit: str, head: str) -> datetime | None:
+    """When the branch at `head` got a commit that was made for it."""
+    step = _merge_step(git, commit, head)
+    if step is not None and step.parents[0] != commit:
+        return step.at
+    (at,) = _git_lines(git, "log", "-1", "--format=%ct", "--end-of-options", commit)
+    return read_time(at)
+
+
+def _merge_step(git: Git, commit: str, head: str) -> LineCommit | None:
+    """The first step of the branch at `head` after which it held `commit`; None for its last."""
+    above = {*_git_lines(git, "rev-list", "--ancestry-path", f"{commit}..{head}")}
+    return next((step for step in _line(git, commit, head) if step.sha in above), None)
+
+
+def _line(git: Git, commit: str, head: str) -> list[LineCommit]:
+    """The own line of the branch at `head`, without what `commit` holds, oldest first."""
+    query = ("log", "-z", "--first-parent", "--reverse", "--format=%H%n%P%n%ct%n%s")
+    answer = git.attempt(*query, f"{commit}..{head}", timeout=_PATIENCE).output
+    fields = (each.split("\n", 3) for each in answer.decode(errors="replace").split("\0") if each)
+    return [LineCommit(sha, (*up.split(),), read_time(at), text) for sha, up, at, text in fields]
+
+
+def _same_changes(git: Git, commit: str, head: str) -> list[str]:
+    """Commits of the branch at `head` that make the same change as `commit`, oldest first."""
+    marked = _git_lines(
+        *(git, "rev-list", "--cherry-mark", "--no-merges", "--reverse"),
+        *(f"{head}...{commit}", f"^{commit}^"),
+    )
+    return [line[1:] for line in marked if line[0] == "=" and line[1:] != commit]
+
+
+def _changed(git: Git, commit: str) -> dict[str, list[str]]:
+    """The lines that a commit takes away and adds, by the line that names the files."""
+    changes: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in _git_lines(git, *_DIFF, commit):
+        if line.startswith("diff --git "):
+            lines = changes.setdefault(line, [])
+        elif line[:1] in ("+", "-"):
+            lines.append(line)
+    return changes
+
+
+def _is_below(git: Git, commit: str, head: str) -> bool:
+    return not git.attempt("merge-base", "--is-ancestor", commit, head).code
+
+
+def _git_lines(git: Git, *arguments: str) -> list[str]:
+    """The lines that git prints; none where it fails."""
+    answer = git.attempt(*arguments, timeout=_PATIENCE)
+    return [] if answer.code else answer.output.decode(errors="replace").split("\n")[:-1]
+
+
+# The Markdown files of all nights' outboxes: issues, comments and pull requests kept locally,
+# and read as people have left them.
+
+_NAME = re.compile(r"(issue|pull|comment)-(\d{4,9})-[a-z0-9-]*\.md")
+_HEAD = 80_000  # bytes, more than front matter may be
+_LARGEST = 4 * 1024 * 1024  # bytes of a file that is rewritten
+_COUNTER = ".last-number"
+_MOST_WORDS, _LONGEST_WORD = 20, 2_000
+_STATES = ("open", "closed", "merged")
+
+
+class Document(NamedTuple):
+    """A file of an outbox: kind and number are in its name."""
+
+    path: Path
+    kind: str
+    number: int
+
+    def head(self) -> str:
+        """The beginning of the file, front matter and more; raises `OSError`."""
+        with self.path.open("rb") as file:
+            return file.read(_HEAD).decode(errors="replace")
+
+    def meta(self) -> dict[str, object]:
+        """The front matter; raises `OSError`, or `GiveUp` where it cannot be read."""
+        return frontmatter.read(self.head())[0]
+
+    def parts(self) -> tuple[dict[str, object], str]:
+        """Front matter and body; raises `OSError`, or `GiveUp` where they cannot be read."""
+        with self.path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
+            raise GiveUp(f"{self.path.name} is larger than {_LARGEST} bytes")
+        return frontmatter.read(content.decode(errors="replace"))
+
+
+class OutboxFiles(NamedTuple):
+    """The outboxes below `nights`; hold `lock` while writing."""
+
+    nights: Path
+
+    @property
+    def lock(self) -> Path:
+        """The file that writers lock."""
+        return self.nights / ".outbox.lock"
+
+    def documents(self) -> Iterator[Document]:
+        """Every file of every night's outbox, by number; links are not followed."""
+        names = ((path, _NAME.fullmatch(path.name)) for path in self.nights.glob("*/outbox/*.md"))
+        every = (Document(path, name[1], int(name[2])) for path, name in names if name)
+        yield from sorted(
+            (one for one in every if one.path.is_file() and not one.path.is_symlink()),
+            key=lambda document: (document.number, str(document.path)),
+        )
+
+    def keyed(self, key: str) -> Document | None:
+        """The document of that key, also where a person has broken its front matter."""
+        for document in self.documents():
+            try:
+                head = document.head()
+            except OSError:
+                continue
+            if key in head and _names_key(head, key):
+                return document
+        return None
+
+    def numbered(self, number: int) -> Document | None:
+        """The issue or pull request of that number."""
+        wanted = (d for d in self.documents() if d.number == number and d.kind != "comment")
+        return next(wanted, None)
+
+    def take_number(self) -> int:
+        """A number that was never given before, also where files were deleted since."""
+        counter = self.nights / _COUNTER
+        try:
+            last = int(counter.read_text().strip() or 0)
+        except (OSError, ValueError):
+            last = 0
+        number = max(last, *(document.number for document in self.documents()), 0) + 1
+        atomic_files.write(counter, f"{number}\n".encode())
+        return number
+
+
+def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
+    """An issue or pull request and its front matter; None for what is neither, or unreadable.
+
+    Neither is a copy that somebody made: it has another name than it was given.
+    """
+    try:
+        meta = document.meta() if document.kind != "comment" else {}
+        if not meta.get("fingerprint") or str(meta.get("number")) != str(document.number):
+            return None
+        state = str(meta.get("state", "")).strip().lower()
+        item = OwnItem(
+            kind=document.kind,  # type: ignore[arg-type]  # checked by the model
+            number=document.number,
+            fingerprint=str(meta["fingerprint"]),
+            also=_texts(meta.get("also"))[:MOST_NAMES],
+            key=str(meta.get("key", "")),
+            title=str(meta.get("title", "")),
+            state=state if state in _STATES else "open",  # type: ignore[arg-type]
+            state_reason=_reason(meta.get("state_reason")),
+            url=str(document.path),
+            branch=str(meta.get("branch", "")),
+            as_patch=meta.get("as_patch") is True,
+            fix=str(meta.get("fix") or ""),
+            night=str(meta.get("night", "")),
+            closed_at=_closed_at(document, meta) if state == "closed" else None,
+            labels=_texts(meta.get("labels")),
+            words=tuple(word[:_LONGEST_WORD] for word in _texts(meta.get("words"))[:_MOST_WORDS]),
+        )
+    except (OSError, GiveUp, ValidationError):
+        return None
+    return item, meta
+
+
+def write(path: Path, meta: Mapping[str, object], body: str) -> None:
+    """Write or replace a document; raises `OSError`."""
+    text = frontmatter.render(meta, body if body.endswith("\n") else f"{body}\n")
+    atomic_files.write(path, text.encode(errors="replace"))
+
+
+def name(kind: str, number: int, title: str) -> str:
+    """The file name of an issue or pull request.
+
+    >>> name("issue", 7, "Wrong total: ../../etc"), name("pull", 12345, "…")
+    ('issue-0007-wrong-total-etc.md', 'pull-12345-untitled.md')
+    """
+    words = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in title[:500])
+    slug = "-".join(words.split())[:50].strip("-")
+    return f"{kind}-{number:04d}-{slug or 'untitled'}.md"
+
+
+def comment_name(number: int, key: str) -> str:
+    """The file name of a comment on issue `number`.
+
+    >>> comment_name(7, "k")
+    'comment-0007-8254c329a9.md'
+    """
+    digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()
+    return f"comment-{number:04d}-{digest[:10]}.md"
+
+
+def _names_key(head: str, key: str) -> bool:
+    try:
+        return frontmatter.read(head)[0].get("key") == key
+    except GiveUp:
+        lines = head.split("\n---", 1)[0].splitlines()
+        return any(line.startswith("key:") and key in line for line in lines)
+
+
+def _closed_at(document: Document, meta: Mapping[str, object]) -> datetime:
+    """When a person closed it: as said in `closed_at`, else when the file was last changed."""
+    try:
+        closed = datetime.fromisoformat(str(meta.get("closed_at", "")))
+    except ValueError:
+        return datetime.fromtimestamp(document.path.stat().st_mtime, UTC)
+    return closed if closed.tzinfo else closed.replace(tzinfo=UTC)
+
+
+def _reason(value: object) -> str:
+    """A reason as people write it.
+
+    >>> _reason("Not planned"), _reason(None)
+    ('not_planned', '')
+    """
+    return "_".join(str(value or "").lower().replace("-", " ").split())
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    values = value if isinstance(value, list) else [value] if value else []
+    return tuple(str(each) for each in values)
+
+
+_PATIENCE_DELIVERY = 60.0  # seconds until another publisher has to be done
 _NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MOST_EQUIVALENTS = 100  # pull requests, newest first, whose change is looked for in the base
 
@@ -72,7 +425,9 @@ class LocalDelivery:
         Raises `TryLater` while another process publishes, `GiveUp` where files cannot be written.
         """
         try:
-            with atomic_files.only_writer(self._files.lock, _PATIENCE, str(self._files.nights)):
+            with atomic_files.only_writer(
+                self._files.lock, _PATIENCE_DELIVERY, str(self._files.nights)
+            ):
                 return self._published(proposal)
         except Refused as refused:
             return receipt_for(proposal, "refused", reason=str(refused))
@@ -138,8 +493,8 @@ class LocalDelivery:
 
     def _open_issue(self, issue: OpenIssue) -> Receipt:
         number = self._files.take_number()
-        path = self._place(outbox_files.name("issue", number, issue.title))
-        outbox_files.write(path, self._meta(issue, number), issue.body)
+        path = self._place(name("issue", number, issue.title))
+        write(path, self._meta(issue, number), issue.body)
         return receipt_for(issue, "done", number, str(path))
 
     def _draft_pull(self, pull: DraftPull) -> Receipt:
@@ -148,13 +503,13 @@ class LocalDelivery:
             raise Refused("a draft on this machine needs a checkout: name one with --repo")
         made = make_branch(self._checkout, pull, self._clock.now())
         number = self._files.take_number()
-        path = self._place(outbox_files.name("pull", number, pull.title))
+        path = self._place(name("pull", number, pull.title))
         shown = self._shown(pull, made.sha).encode("utf-8", "surrogateescape")
         atomic_files.write(path.with_suffix(".patch"), shown)
         places: dict[str, object] = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
         places |= {"whole": made.whole} if made.whole else {}
         places |= {"as_patch": True, "fix": pull.fix} if pull.as_patch else {}
-        outbox_files.write(path, {**self._meta(pull, number), **places}, pull.body)
+        write(path, {**self._meta(pull, number), **places}, pull.body)
         return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))
 
     def _shown(self, pull: DraftPull, commit: str) -> str:
@@ -175,8 +530,8 @@ class LocalDelivery:
             **{"kind": comment.kind, "issue": comment.number, "key": comment.key},
             **{"fingerprint": comment.fingerprint, "night": self._night},
         }
-        path = self._place(outbox_files.comment_name(comment.number, comment.key))
-        outbox_files.write(path, meta, comment.body)
+        path = self._place(comment_name(comment.number, comment.key))
+        write(path, meta, comment.body)
         return receipt_for(comment, "done", comment.number, str(path))
 
     def _reopen(self, reopen: Reopen) -> Receipt:
@@ -189,7 +544,7 @@ class LocalDelivery:
         except GiveUp as error:
             raise Refused(f"{issue.path.name} cannot be read: {error}") from error
         opened = {**meta, "state": "open", "state_reason": "reopened", "closed_at": ""}
-        outbox_files.write(issue.path, opened, body)
+        write(issue.path, opened, body)
         return self._comment(reopen)
 
     def _join(self, item: Document, comment: Comment | Reopen) -> None:
@@ -203,7 +558,7 @@ class LocalDelivery:
         named = read_marker(joined_body(body, (comment.fingerprint, *comment.also)))
         if named is not None:
             text = joined_body(body, (comment.fingerprint, *comment.also))
-            outbox_files.write(item.path, {**meta, "also": [*named.also]}, text)
+            write(item.path, {**meta, "also": [*named.also]}, text)
 
     def _place(self, name: str) -> Path:
         return self._files.nights / self._night / "outbox" / name
@@ -222,3 +577,70 @@ class LocalDelivery:
             "labels": list(proposal.labels),
             "night": self._night,
         }
+
+
+# One file at the top of a checkout's working tree: read and replaced as it lies there.
+#
+# Nothing is committed and git is not asked. Links are not followed, and what is no UTF-8 text is
+# left
+# alone.
+
+
+class WorkingCopy:
+    """The working tree that `folder` is in."""
+
+    def __init__(self, folder: Path) -> None:
+        """Touch nothing yet."""
+        self._folder = folder
+
+    @property
+    def top(self) -> Path:
+        """The tree's top folder; raises `StopTheNight` where there is no checkout."""
+        there = self._folder.resolve()
+        tops = (place for place in (there, *there.parents) if (place / ".git").exists())
+        if top := next(tops, None):
+            return top
+        raise StopTheNight(f"{self._folder} is in no git checkout: name one with --repo")
+
+    def read(self, name: str) -> str | None:
+        """The text of the file `name`, byte for byte; None where there is none.
+
+        Raises `GiveUp` where it is a link, no plain file, no UTF-8 text, or cannot be read.
+        """
+        path = self._path(name)
+        try:
+            return text_of(path) if path.exists() else None
+        except GiveUp as wrong:
+            raise GiveUp(f"{path}: {wrong}") from None
+        except OSError as error:
+            raise GiveUp(f"{path} cannot be read: {error.strerror}") from error
+
+    def write(self, name: str, text: str, before: str | None) -> str:
+        """Replace the file, whole or not at all, with the permissions it had; returns its path.
+
+        Raises `GiveUp` where it no longer says what it said `before`, or cannot be written.
+        """
+        path = self._path(name)
+        if self.read(name) != before:
+            raise GiveUp(f"{path} has changed meanwhile: try again")
+        try:
+            atomic_files.rewrite(path, text.encode())
+        except OSError as error:
+            raise GiveUp(f"{path} cannot be written: {error.strerror}") from error
+        return str(path)
+
+    def _path(self, name: str) -> Path:
+        if Path(name).name != name or name in ("", ".", ".."):
+            raise GiveUp(f"{name[:80]!r} is no file at the top of a checkout")
+        path = self.top / name
+        if path.is_symlink():
+            raise GiveUp(f"{path} is a link: name the checkout its target is in, or edit that")
+        return path
+
+
+class QuietCopy(WorkingCopy):
+    """A working tree that nothing is written into: a dry run's."""
+
+    def write(self, name: str, text: str, before: str | None) -> str:
+        """Leave the file as it is; returns no path."""
+        return ""

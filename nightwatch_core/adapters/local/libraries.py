@@ -5,26 +5,141 @@ every path is listed first, resolved, and has to lie inside the package's own fo
 come from a stranger, so a folder found beside it is not followed where it is a link.
 """
 
+import csv
+import json
 import os
+import re
+import sys
+import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from nightwatch_core.adapters.git.limits import FILE_BYTES
+from nightwatch_core.adapters.git.command import FILE_BYTES
 from nightwatch_core.adapters.git.objects import decode_text
-from nightwatch_core.adapters.local.library_versions import (
-    composer_version,
-    distribution_of,
-    listed_files,
-    package_version,
-)
-from nightwatch_core.adapters.local.standard_library import files_of_module, version
 from nightwatch_core.models.code import Ecosystem, Library
 
-_FILES = 5_000  # of a package
+# What installed packages say about themselves: version, files, names of their modules.
+
+_BYTES = 4 * 1024 * 1024  # of a list of files or packages
+_DISTRIBUTIONS = 2_000  # of one folder
+
+
+def distribution_of(shelf: Path, package: str) -> Path | None:
+    """Return the .dist-info folder of a distribution, or of the one that brings a module."""
+    wanted = _plain(package)
+    known = _distributions(shelf)
+    by_name = {_plain(one.name.removesuffix(".dist-info").rpartition("-")[0]): one for one in known}
+    if wanted in by_name:
+        return by_name[wanted]
+    return next((one for one in known if package in _modules(one)), None)
+
+
+def listed_files(record: Path) -> tuple[str, ...]:
+    """Return the files a RECORD lists, those that leave the folder left out."""
+    rows = csv.reader((_text(record) or "").splitlines())
+    names = (row[0].replace("\\", "/") for row in rows if row)
+    return tuple(name for name in names if not _leaves(name))
+
+
+def package_version(file: Path) -> str:
+    """Return the version a package.json states; empty where there is none."""
+    stated = _json(file)
+    version = stated.get("version") if isinstance(stated, dict) else None
+    return version if isinstance(version, str) else ""
+
+
+def composer_version(file: Path, package: str) -> str:
+    """Return the version of a package in composer's installed.json; empty where it has none."""
+    stated = _json(file)
+    listed = stated.get("packages") if isinstance(stated, dict) else stated
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and one.get("name") == package:
+            return str(one.get("version") or "")
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _distributions(shelf: Path) -> tuple[Path, ...]:
+    try:
+        names = sorted(one.name for one in os.scandir(shelf) if one.name.endswith(".dist-info"))
+    except OSError:
+        return ()
+    return tuple(shelf / name for name in names[:_DISTRIBUTIONS])
+
+
+@lru_cache(maxsize=4_096)
+def _modules(about: Path) -> frozenset[str]:
+    """Names that can be imported, the first part each."""
+    tops = (name.split("/")[0] for name in listed_files(about / "RECORD"))
+    return frozenset(re.sub(r"\.(?:py|pyi|abi3\.so|so)$", "", top) for top in tops)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _leaves(name: str) -> bool:
+    return name.startswith("/") or ".." in name.split("/") or ".dist-info/" in name
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(_text(file) or "null")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _text(file: Path) -> str | None:
+    try:
+        if not file.is_file() or file.stat().st_size > _BYTES:
+            return None
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+# The standard library of the interpreter that runs this: its modules' source, nothing else.
+
+_FILES = 1_000  # of a module
+_FOLDERS = ("__pycache__", "test", "tests")  # that are left out
+
+
+def standard_library() -> Path:
+    """Return the folder that holds it."""
+    return Path(sysconfig.get_path("stdlib"))
+
+
+def version() -> str:
+    """Return the interpreter's version, as folders are called: 3.11."""
+    return sysconfig.get_python_version()
+
+
+@lru_cache(maxsize=64)
+def files_of_module(folder: Path, module: str) -> tuple[str, ...]:
+    """Return the source files of a top-level module below `folder`, sorted.
+
+    Empty for what is no module of the standard library, or has no source in Python.
+    """
+    if module not in sys.stdlib_module_names:
+        return ()
+    if (folder / f"{module}.py").is_file():
+        return (f"{module}.py",)
+    return tuple(sorted(_below(folder, module)))[:_FILES]
+
+
+def _below(folder: Path, module: str) -> Iterator[str]:
+    for place, folders, names in os.walk(folder / module):
+        folders[:] = sorted(name for name in folders if name not in _FOLDERS)
+        for name in names:
+            if name.endswith(".py"):
+                yield (Path(place) / name).relative_to(folder).as_posix()
+
+
+_FILES_LIBRARIES = 5_000  # of a package
 _COPIES = 20  # of a package
-_FOLDERS = 20_000  # of a folder of packages that are looked at
+_FOLDERS_LIBRARIES = 20_000  # of a folder of packages that are looked at
 _NO_SOURCE = frozenset(
     (
         *(".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".node", ".exe", ".wasm"),
@@ -106,7 +221,7 @@ class InstalledLibraries:
             for root in self._roots
             for ecosystem, patterns in _SHELVES
             for pattern in patterns
-            for shelf in _below(root, pattern)
+            for shelf in _below_libraries(root, pattern)
         )
         return tuple(dict.fromkeys(found))
 
@@ -136,8 +251,8 @@ def _folders(checkout: Path) -> tuple[Path, ...]:
     return tuple(checkout / name for name in names[:200])
 
 
-def _below(root: Path, pattern: str) -> Iterator[Path]:
-    places = (root,) if pattern == "." else sorted(root.glob(pattern))[:_FOLDERS]
+def _below_libraries(root: Path, pattern: str) -> Iterator[Path]:
+    places = (root,) if pattern == "." else sorted(root.glob(pattern))[:_FOLDERS_LIBRARIES]
     for place in places:
         if place.is_dir() and place.resolve().is_relative_to(root.resolve()):
             yield place
@@ -227,10 +342,10 @@ def _files(copy: _Copy) -> Iterator[str]:
         yield from copy.files
         return
     if copy.record is not None:
-        listed = listed_files(copy.record)[:_FILES]
+        listed = listed_files(copy.record)[:_FILES_LIBRARIES]
         yield from (name for name in listed if Path(name).suffix not in _NO_SOURCE)
         return
-    left = _FILES
+    left = _FILES_LIBRARIES
     for place, folders, names in os.walk(copy.folder):
         folders[:] = sorted(name for name in folders if name not in _NOT_OF_IT)
         for name in sorted(names):

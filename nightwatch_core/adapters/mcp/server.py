@@ -11,8 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.learnings.library import Library
-from nightwatch_core.learnings.limits import QUERY, RESULTS
+from nightwatch_core.learnings.library import QUERY, RESULTS, Library
 
 NAME = "nightwatch"
 INSTALL = (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from nightwatch_core.models.sandbox import Bounds
+from nightwatch_core.models.proposals import Bounds
 
 TREE, CHANGES, WORK, ENV = "/tree", "/changes", "/work", "/env"
 

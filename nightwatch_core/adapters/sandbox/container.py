@@ -11,10 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nightwatch_core.adapters.sandbox.cell import CHANGES, ENV, TREE, WORK, Cell, Mount
-from nightwatch_core.adapters.sandbox.limits import DEVICES_MB, ENGINE_SECONDS, OPEN_FILES
-from nightwatch_core.adapters.sandbox.supervision import run_bounded, runner
+from nightwatch_core.adapters.sandbox.supervision import (
+    DEVICES_MB,
+    ENGINE_SECONDS,
+    OPEN_FILES,
+    run_bounded,
+    runner,
+)
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.sandbox import Bounds, Run
+from nightwatch_core.models.proposals import Bounds, Run
 
 NAME = "container"
 _MB = 1024 * 1024

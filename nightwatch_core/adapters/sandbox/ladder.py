@@ -1,14 +1,119 @@
 """Which confinement holds on this machine: the first that passes a look from inside."""
 
+import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from nightwatch_core.adapters.sandbox import bubblewrap, container, namespaces
-from nightwatch_core.adapters.sandbox.cell import Cell, Mount
-from nightwatch_core.adapters.sandbox.limits import PROBE_SECONDS
-from nightwatch_core.adapters.sandbox.supervision import run_bounded
+from nightwatch_core.adapters.sandbox import container
+from nightwatch_core.adapters.sandbox.cell import WORK, Cell, Mount
+from nightwatch_core.adapters.sandbox.supervision import DEVICES_MB, PROBE_SECONDS, run_bounded
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.sandbox import Bounds, Run
+from nightwatch_core.models.proposals import Bounds, Run
+
+# Confinement by bubblewrap: namespaces of its own, nothing of this machine but what is named.
+
+NAME = "bubblewrap"
+_MB = 1024 * 1024
+_LINKS = ("bin", "lib", "lib64", "sbin")
+
+
+def start_words(cell: Cell) -> tuple[str, ...]:
+    """Return the command that runs the cell; empty where bubblewrap is not installed."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return ()
+    bounds = cell.bounds
+    words = [
+        *(program, "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"),
+        *("--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"),
+        *(["--share-net"] if cell.network else []),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--size", str(DEVICES_MB * _MB), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
+        *("--size", str(bounds.temporary_mb * _MB), "--tmpfs", "/tmp"),
+        *("--size", str(bounds.work_mb * _MB), "--tmpfs", WORK),
+    ]
+    for name in _LINKS:
+        words += ["--symlink", f"usr/{name}", f"/{name}"]
+    for mount in cell.mounts:
+        words += ["--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target]
+    for name, value in cell.environment.items():
+        words += ["--setenv", name, value]
+    return (*words, "--chdir", WORK, "--remount-ro", "/", "--", *cell.words)
+
+
+# Confinement by unshare alone, where bubblewrap is not installed.
+#
+# The root is changed by pivot_root, and the old one unmounted: out of a mere chroot a program
+# that is
+# root in its namespace finds its way.
+
+NAME_NAMESPACES = "unshare"
+_NEEDED = ("unshare", "pivot_root", "setpriv", "mount", "umount", "env")
+_ROOT = "/mnt"  # of the namespace alone: a folder that every system has
+_FLAGS = ("", ",nosuid", ",nosuid,nodev", ",nosuid,nodev,noexec")  # that may not be taken away
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+
+
+def start_words_namespaces(cell: Cell) -> tuple[str, ...]:
+    """Return the command that runs the cell; empty where a tool is missing."""
+    programs = {name: shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") for name in _NEEDED}
+    if not all(programs.values()):
+        return ()
+    spaces = ["-U", "-r", "-m", "-p", "-f", "-i", "-u", *([] if cell.network else ["-n"])]
+    place = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+    script = "\n".join(_script(cell))
+    started = (str(programs["env"]), "-i", place, str(programs["unshare"]), *spaces)
+    return (*started, "--kill-child", "/bin/sh", "-c", script)
+
+
+def _script(cell: Cell) -> list[str]:
+    bounds, root = cell.bounds, _ROOT
+    lines = [
+        "set -e",
+        "ip link set lo up 2>/dev/null || true",  # without it a test's own server is not reached
+        f"mount -t tmpfs -o size=1m,mode=755 tmpfs {root}",
+        f"mkdir {root}/proc {root}/dev {root}/dev/shm {root}/tmp {root}{WORK} {root}/old",
+        *_bounded("/dev/shm", DEVICES_MB),
+        *_bounded("/tmp", bounds.temporary_mb),
+        *_bounded(WORK, bounds.work_mb),
+        *(f"ln -s usr/{name} {root}/{name}" for name in ("bin", "lib", "lib64", "sbin")),
+        *(f"ln -s /proc/self/fd/{at} {root}/dev/{name}" for at, name in enumerate(_STREAMS)),
+        f"ln -s /proc/self/fd {root}/dev/fd",
+    ]
+    for name in _DEVICES:
+        lines.append(f"touch {root}/dev/{name}; mount --bind /dev/{name} {root}/dev/{name}")
+    for mount in cell.mounts:
+        source, target = shlex.quote(str(mount.source)), shlex.quote(f"{root}{mount.target}")
+        made = f"mkdir -p {target}"
+        if not mount.source.is_dir():
+            made = f'mkdir -p "$(dirname {target})"; touch {target}'
+        lines.append(f"{made}; mount --rbind {source} {target}")
+        lines += [] if mount.writable else [_read_only(target)]
+    pairs = (f"{name}={value}" for name, value in cell.environment.items())
+    return [
+        *lines,
+        f"mount -t proc proc {root}/proc",
+        f"cd {root}; pivot_root . old; cd /; umount -l /old; rmdir /old",
+        "echo 0 > /proc/sys/user/max_user_namespaces",
+        "mount -o remount,bind,ro /",
+        f"cd {WORK}",
+        "exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "
+        f"-- {shlex.join(('env', '-i', *pairs, *cell.words))}",
+    ]
+
+
+_STREAMS = ("stdin", "stdout", "stderr")
+
+
+def _bounded(folder: str, size: int) -> list[str]:
+    return [f"mount -t tmpfs -o size={size}m,mode=755 tmpfs {_ROOT}{folder}"]
+
+
+def _read_only(target: str) -> str:
+    tries = (f"mount -o remount,bind,ro{flags} {target} 2>/dev/null" for flags in _FLAGS)
+    return " || ".join((*tries, "exit 1"))
+
 
 StartWords = Callable[[Cell], tuple[str, ...]]
 _HOLDS = "it holds"
@@ -48,8 +153,8 @@ class Confinement(NamedTuple):
 
 
 LADDER = (
-    Confinement(bubblewrap.NAME, bubblewrap.start_words),
-    Confinement(namespaces.NAME, namespaces.start_words),
+    Confinement(NAME, start_words),
+    Confinement(NAME_NAMESPACES, start_words_namespaces),
     Confinement(container.NAME, container.start_words, container.run_and_remove, container.LOOK),
 )
 

@@ -1,27 +1,366 @@
 """A `Sandbox` on this machine."""
 
+import hashlib
+import importlib.util
+import os
 import shlex
+import shutil
+import sys
+import tempfile
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
-from nightwatch_core.adapters.sandbox.cell import CHANGES, TREE, WORK, Cell, Mount
-from nightwatch_core.adapters.sandbox.dependencies import Dependencies
+from nightwatch_core.adapters.sandbox.cell import CHANGES, ENV, TREE, WORK, Cell, Mount
 from nightwatch_core.adapters.sandbox.ladder import LADDER, Confinement, first_that_holds
-from nightwatch_core.adapters.sandbox.place import delete, lay_changes, new_folder, open_place
-from nightwatch_core.adapters.sandbox.supervision import runner
-from nightwatch_core.adapters.sandbox.toolchain import Toolchain
+from nightwatch_core.adapters.sandbox.supervision import (
+    KEPT_COUNT,
+    KEPT_DAYS,
+    LEFT_SECONDS,
+    PREPARE_SECONDS,
+    PREPARED_FILES,
+    PREPARED_MB,
+    ROOM_SECONDS,
+    runner,
+)
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.proposal import FileChange
-from nightwatch_core.models.sandbox import (
+from nightwatch_core.models.proposals import (
     NOT_LAID_OUT,
     Bounds,
     Command,
+    FileChange,
     Preparation,
     Prepared,
     Run,
 )
+
+# Where a sandbox keeps trees, changes and dependencies: a folder that its user can be shown.
+
+_FILES = {  # of /etc: this machine's are not shown
+    "passwd": "root:x:0:0::/tmp:/bin/sh\nuser:x:{user}:{user}::/tmp:/bin/sh\n",
+    "group": "root:x:0:\nuser:x:{user}:\n",
+    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+}
+
+
+def open_place(state: Path, user: int) -> Path:
+    """Return the folder, made where it is not there.
+
+    Below the state folder; who is root has it beside, because nobody may look into a root's state.
+    Raises `GiveUp` where somebody else has made it, or it cannot be written.
+    """
+    place, folder_mode, file_mode = state / "sandbox", 0o700, 0o600
+    if user != os.geteuid():
+        place = Path(tempfile.gettempdir()) / f"nightwatch-sandbox-{os.geteuid()}"
+        folder_mode, file_mode = 0o711, 0o644
+    try:
+        place.mkdir(mode=folder_mode, parents=True, exist_ok=True)
+        about = place.lstat()
+        if place.is_symlink() or about.st_uid != os.geteuid() or about.st_mode & 0o022:
+            raise GiveUp(f"nothing is run in a sandbox: {place} is not ours alone, move it away")
+        place.chmod(folder_mode)
+        for name in ("trees", "prepared", "etc"):
+            (place / name).mkdir(mode=folder_mode, exist_ok=True)
+            (place / name).chmod(folder_mode)
+        for name, text in _FILES.items():
+            (place / "etc" / name).write_text(text.format(user=user))
+            (place / "etc" / name).chmod(file_mode)
+        _clear(place / "trees")
+    except OSError as error:
+        raise GiveUp(f"nothing can be run in a sandbox: {error}") from error
+    return place
+
+
+def _clear(trees: Path) -> None:
+    """Delete what runs that were killed have left; others may be at work."""
+    for left in trees.iterdir():
+        if left.lstat().st_mtime < time.time() - LEFT_SECONDS:
+            delete(left)
+
+
+def new_folder(below: Path, user: int) -> Path:
+    """Make a folder with a name that nobody can guess, which that user owns."""
+    folder = Path(tempfile.mkdtemp(dir=below))
+    if user != os.geteuid():
+        os.chown(folder, user, user)
+    return folder
+
+
+def lay_changes(changes: tuple[FileChange, ...], folder: Path) -> tuple[str, ...]:
+    """Write the files that changes make below an empty folder; returns what they delete.
+
+    Raises `GiveUp` for a path that leads out of a tree.
+    """
+    for change in changes:
+        parts = change.path.split("/")
+        if "\0" in change.path or any(part in ("", ".", "..") for part in parts):
+            raise GiveUp(f"{change.path[:80]!a} is no path of a tree")
+        if change.text is not None:
+            path = folder.joinpath(*parts)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(change.text, "utf-8", newline="")
+                path.chmod(0o644)
+            except (OSError, UnicodeEncodeError) as error:
+                raise GiveUp(f"{change.path[:80]!a} cannot be laid out: {error}") from error
+    for inner in (one for one in folder.rglob("*") if one.is_dir()):
+        inner.chmod(0o755)
+    return tuple(change.path for change in changes if change.text is None)
+
+
+def delete(folder: Path) -> None:
+    """Delete a folder and all below it, as far as that goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+# The programs of this machine that a confined one may use: read-only, and nothing else.
+
+_SYSTEM = ("/usr",)
+_FEW = (  # of /etc and /var: what programs cannot do without
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/mime.types",
+    "/usr/share/zoneinfo",
+    "/var/lib/gems",
+)
+_NETWORK = ("/etc/resolv.conf", "/etc/nsswitch.conf")
+_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+
+
+class Toolchain:
+    """Folders of programs; those a `user` may not enter are left out."""
+
+    def __init__(self, named: Sequence[Path], user: int, image: str = "") -> None:
+        """Take folders that a person has named, besides the system's; `image`: of a container."""
+        self.image = image
+        self._named, self._user = tuple(named), user
+
+    @cached_property
+    def mounts(self) -> tuple[Mount, ...]:
+        """Everything that is seen in every run."""
+        named = (*self._own, *(one for one in self._named if one.is_dir()))
+        listed = (*map(Path, (*_SYSTEM, *_FEW)), *named)
+        return tuple(Mount(one, str(one)) for one in listed if one.exists() and not _inside(one))
+
+    @cached_property
+    def network(self) -> tuple[Mount, ...]:
+        """What a program needs besides to look names up."""
+        files = (Path(one) for one in _NETWORK)
+        return tuple(Mount(one.resolve(), str(one)) for one in files if one.exists())
+
+    @cached_property
+    def path(self) -> str:
+        """Where programs are looked for, dependencies first."""
+        named = (str(one / "bin") for one in (*self._own, *self._named) if (one / "bin").is_dir())
+        return ":".join(("/env/bin", *named, *_PATH))
+
+    @cached_property
+    def programs(self) -> frozenset[str]:
+        """Names of the programs that can be started."""
+        names: set[str] = set()
+        for folder in self.path.split(":")[1:]:
+            if Path(folder).is_dir():
+                names.update(one.name for one in Path(folder).iterdir())
+        return frozenset(names)
+
+    @cached_property
+    def python(self) -> str:
+        """The first Python there is, by name and version: python3.12; empty where there is none."""
+        places = (Path(folder) / "python3" for folder in self.path.split(":")[1:])
+        return next((one.resolve().name for one in places if one.exists()), "")
+
+    @cached_property
+    def _own(self) -> tuple[Path, ...]:
+        """The Python that runs us, where it is not the system's and may be entered."""
+        own = Path(sys.base_prefix).resolve()
+        if own.is_relative_to("/usr") or not may_enter(own, self._user):
+            return ()
+        return (own,)
+
+
+def _inside(folder: Path) -> bool:
+    """Whether the system's folders show it already."""
+    return any(folder != Path(one) and folder.is_relative_to(one) for one in _SYSTEM)
+
+
+def may_enter(folder: Path, user: int) -> bool:
+    """Tell whether a user who is in no group of its owners may walk to it."""
+    if user == os.geteuid():
+        return os.access(folder, os.R_OK | os.X_OK)
+    return all(one.stat().st_mode & 0o005 == 0o005 for one in (folder, *folder.parents))
+
+
+# Dependencies of projects: those beside a checkout, those kept from before, or fetched once.
+
+NOT_HERE = (
+    "its dependencies are not on this machine: install them beside the checkout, name their "
+    "folder with NIGHTWATCH_LIBRARIES, or let them be fetched with NIGHTWATCH_PREPARE_NETWORK=true"
+)
+_SHELVES = {"python": "python", "javascript": "node_modules", "ruby": "bundle"}  # below /env
+_BESIDE = "beside:"
+_TOOLS = "/tools"
+_BOUNDS = Bounds(
+    seconds=PREPARE_SECONDS,
+    cpu_seconds=int(PREPARE_SECONDS),
+    file_mb=1_024,
+    work_mb=2_048,
+    temporary_mb=2_048,
+    processes=512,
+)
+
+
+class Start(Protocol):
+    """Runs words in a cell."""
+
+    def __call__(
+        self,
+        words: tuple[str, ...],
+        environment: Mapping[str, str],
+        mounts: list[Mount],
+        bounds: Bounds,
+        network: bool = False,
+        enough: Callable[[], bool] | None = None,
+    ) -> Run:
+        """Run them."""
+        ...
+
+
+class Dependencies:
+    """What projects need, by the content of their manifests."""
+
+    def __init__(
+        self, start: Start, place: Callable[[], Path], tools: Toolchain, network: bool
+    ) -> None:
+        """Fetch nothing where `network` is not allowed."""
+        self._start, self._place, self._tools = start, place, tools
+        self._network = network
+
+    def prepare(
+        self, preparation: Preparation, libraries: Sequence[Path], tree: Path | None
+    ) -> Prepared:
+        """Return what is there, else fetch it; raises `GiveUp` where that cannot be."""
+        if self._beside(preparation.language, libraries):
+            return Prepared(key=f"{_BESIDE}{preparation.language}", how="beside the checkout")
+        key = self._key(preparation, tree)
+        folder = self._place() / "prepared" / key
+        if folder.is_dir():
+            os.utime(folder)
+            return Prepared(key=key, how="kept")
+        if not self._network and not preparation.whole_tree:
+            raise GiveUp(NOT_HERE)
+        self._prune()
+        return Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
+
+    def mounts(self, key: str, libraries: Sequence[Path]) -> tuple[Mount, ...]:
+        """What a run with these dependencies sees of them; none for a key that is not known."""
+        if key.startswith(_BESIDE):
+            language = key.removeprefix(_BESIDE)
+            shelf = self._beside(language, libraries)
+            return (Mount(shelf, f"{ENV}/{_SHELVES[language]}"),) if shelf else ()
+        folder = self._place() / "prepared" / key
+        return (Mount(folder, ENV),) if key.isalnum() and folder.is_dir() else ()
+
+    def _fetch(self, preparation: Preparation, tree: Path | None, folder: Path) -> float:
+        user = runner()
+        new, manifests = new_folder(folder.parent, user), new_folder(folder.parent, user)
+        room = _Room(new)
+        try:
+            lay_changes(preparation.files, manifests)
+            mounts = [Mount(new, ENV, writable=True), Mount(manifests, CHANGES), *_own_pip(user)]
+            mounts += [Mount(tree, TREE)] if tree else []
+            copied = [f"cp -dR {one}/. {WORK}" for one in (*([TREE] if tree else []), CHANGES)]
+            script = f'{" && ".join(copied)} && exec "$@"'
+            words = ("/bin/sh", "-c", script, "sh", *preparation.words)
+            environment = {"PYTHONPATH": _TOOLS, **dict(preparation.environment)}
+            run = self._start(words, environment, mounts, _BOUNDS, self._network, room.is_taken)
+            if not run.went_well:
+                last = " ".join(run.output.split())[-300:]
+                why = run.ended if run.ended != "exited" else last
+                raise GiveUp(f"its dependencies could not be prepared: {why}")
+            with suppress(OSError):  # another process has been quicker
+                new.rename(folder)
+            return run.seconds
+        finally:
+            delete(new)
+            delete(manifests)
+
+    def _key(self, preparation: Preparation, tree: Path | None) -> str:
+        """Name what comes out: by everything that goes in."""
+        texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
+        texts += [self._tools.image] if self._tools.image else []
+        texts += [tree.name] if tree else []  # what a person set may read all of the tree
+        return hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
+
+    def _prune(self) -> None:
+        """Delete what no night has used for long, and the oldest of too many."""
+        folders = [(one.stat().st_mtime, one) for one in (self._place() / "prepared").iterdir()]
+        folders.sort(reverse=True)
+        oldest = time.time() - KEPT_DAYS * 86_400
+        for at, (used, folder) in enumerate(folders):
+            if used < oldest or at >= KEPT_COUNT:
+                delete(folder)
+
+    def _beside(self, language: str, libraries: Sequence[Path]) -> Path | None:
+        """The folder of that language's packages below those that were named or found."""
+        python = self._tools.python
+        inner = {
+            "python": (f"lib/{python}/site-packages", f"lib/{python}/dist-packages"),
+            "javascript": (".",),
+            "ruby": ("bundle", "."),
+        }
+        user = runner()
+        for root in libraries:
+            for name in inner.get(language, ()):
+                folder = root / name
+                fits = language == "python" or _holds(language, folder)
+                if fits and folder.is_dir() and may_enter(folder, user):
+                    return folder
+        return None
+
+
+def _holds(language: str, folder: Path) -> bool:
+    if language == "javascript":
+        return folder.name == "node_modules"
+    return (folder / "ruby").is_dir()
+
+
+class _Room:
+    """Tells whether a folder holds more than it may; looked at now and then."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._next = folder, time.monotonic() + ROOM_SECONDS
+
+    def is_taken(self) -> bool:
+        if time.monotonic() < self._next:
+            return False
+        size = count = 0
+        waiting = [str(self._folder)]
+        while waiting and count < PREPARED_FILES:
+            with suppress(OSError), os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    with suppress(OSError):
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        self._next = time.monotonic() + ROOM_SECONDS
+        return size > PREPARED_MB * 1024 * 1024 or count >= PREPARED_FILES
+
+
+def _own_pip(user: int) -> list[Mount]:
+    """Our own pip, for a Python that has none."""
+    spec = importlib.util.find_spec("pip")
+    folder = Path(spec.origin).parent if spec and spec.origin else None
+    return [Mount(folder, f"{_TOOLS}/pip")] if folder and may_enter(folder, user) else []
+
 
 LayOut = Callable[[Commit, Path], int]  # returns how many files could not be had
 _TREES = 2  # kept laid out: the commit that failed and the base

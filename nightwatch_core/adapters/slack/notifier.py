@@ -1,23 +1,608 @@
 """Tells the team in Slack: the Notifier port over slack_sdk."""
 
+import hashlib
+import io
+import json
+import logging
 import re
+import ssl
 import time
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http.client import HTTPException
 from pathlib import Path
+from socket import gaierror
 from typing import Any
+from urllib.error import HTTPError, URLError
 
 from pydantic import SecretStr
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 
-from nightwatch_core.adapters.slack import thread as slack_thread
-from nightwatch_core.adapters.slack.calls import INVITE, Refused, SlackCalls
-from nightwatch_core.adapters.slack.delivery import SlackDelivery
-from nightwatch_core.adapters.slack.sent_messages import SentMessages
+from nightwatch_core.adapters.slack.blocks import (
+    FOLLOW_UP,
+    MESSAGE,
+    PARENT,
+    PLAIN,
+    REPLY,
+    SHOWN,
+    Block,
+    Blocks,
+    bulleted,
+    code,
+    context,
+    header,
+    mrkdwn,
+    plain,
+    publication,
+    section,
+    section_text,
+    table,
+    weight,
+    whole_lines,
+    without_folders,
+)
+from nightwatch_core.adapters.slack.sent_messages import SentMessage, SentMessages
+from nightwatch_core.adapters.stores import traffic as manifest
+from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.adapters.stores.traffic import ServiceMeter, json_of
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock
-from nightwatch_core.privacy.values import Scrub, scrubbed
+from nightwatch_core.privacy.key_values import Scrub, scrubbed
+from nightwatch_core.report.blocks import ErrorTable, Finding, ReportView, Standing
+from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import retry_after
+
+# Calls to Slack's Web API: repeated when told to wait, never when they may have worked.
+#
+# slack_sdk would repeat a post after a lost connection and wait as long as it is told; so that its
+# retries are off, and its transport refuses redirects (they would carry the token to another host).
+
+SERVICE = "Slack"
+TRIES = 4
+LONGEST_WAIT = 60.0  # seconds; told to wait longer, the night goes on without
+PATIENCE = 180.0  # seconds of waiting in all
+DEADLINE = 60.0  # seconds for one answer, however slowly it trickles
+LARGEST = 4 * 1024 * 1024  # bytes of an answer
+_SILENT = logging.getLogger("nightwatch_core.adapters.slack.notifier.notifier.client")
+_NOT_SENT = (ConnectionRefusedError, gaierror, ssl.SSLCertVerificationError)
+INVITE = "invite the app there with /invite, or give it the scope chat:write.public"
+REINSTALL = "install the app again and put its new bot token (xoxb-…) into SLACK_BOT_TOKEN"
+ADVICE: Mapping[str, str] = {
+    "channel_not_found": "SLACK_CHANNEL names no conversation this app can see: copy the id from "
+    "the channel's details (C… or G…); into a private channel the app must be invited with /invite",
+    "not_in_channel": INVITE,
+    "is_archived": "the channel is archived: name another one in SLACK_CHANNEL",
+    "invalid_auth": "SLACK_BOT_TOKEN is not a token Slack knows: copy it again from the app's page",
+    "not_authed": "set SLACK_BOT_TOKEN",
+    "token_revoked": REINSTALL,
+    "token_expired": REINSTALL,
+    "account_inactive": REINSTALL,
+    "not_allowed_token_type": "SLACK_BOT_TOKEN must be a bot token (xoxb-…)",
+    "users_not_found": "nobody in this workspace has the e-mail address in SLACK_CHANNEL",
+    "user_not_found": "nobody in this workspace has the user id in SLACK_CHANNEL",
+    "user_disabled": "the person in SLACK_CHANNEL has been deactivated: name another one",
+    "cannot_dm_bot": "SLACK_CHANNEL is a bot: name a person or a channel",
+    "restricted_action": "apps may not post there: ask the workspace's administrator",
+    "no_permission": "the workspace's settings forbid it: ask its administrator",
+    "access_denied": "the workspace's settings forbid it: ask its administrator",
+    "ekm_access_denied": "the workspace's administrators have suspended posting",
+    "enterprise_is_restricted": "the organisation does not allow this app: ask its administrator",
+    "team_access_not_granted": "the organisation has not granted the app this workspace",
+    "message_limit_exceeded": "the workspace may send no more messages this month",
+    "invalid_blocks": "Slack takes neither the blocks nor the plain text: the report is in files",
+    "msg_blocks_too_long": "the message is too long even as plain text: the report is in files",
+    "msg_too_long": "the message is too long: the report is in files",
+    "invalid_metadata_format": "Slack refuses the message's metadata: please report this",
+    "message_not_found": "the message has been deleted",
+    "thread_not_found": "the night's message has been deleted: run again to post it anew",
+    "unknown_method": "SLACK_API_URL is no Slack API",
+}
+TEMPORARY = frozenset(  # nothing was done
+    {"ratelimited", "rate_limited", "service_unavailable", "request_timeout"}
+    | {"team_added_to_org", "org_login_required", "accesslimited"}
+)
+AMBIGUOUS = frozenset({"fatal_error", "internal_error"})  # some of it may have been done
+BLOCKS_REFUSED = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
+GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+THREAD_GONE = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message"})
+
+
+class Refused(GiveUp):
+    """Slack said no, and did nothing."""
+
+    def __init__(self, code: str, message: str) -> None:
+        """Take Slack's code beside the message."""
+        super().__init__(message)
+        self.code = code
+
+
+class AnswerLost(TryLater):
+    """The answer was lost: nobody knows whether Slack did it."""
+
+
+class SlackCalls:
+    """One delivery's calls; `client` offers the methods."""
+
+    def __init__(
+        self,
+        token: SecretStr,
+        api_url: str,
+        clock: Clock,
+        sleep: Callable[[float], None],
+        timeout: float,
+        meter: ServiceMeter = PROCESS,
+    ) -> None:
+        """Take what every call needs; nothing is sent yet."""
+        _SILENT.setLevel(logging.CRITICAL + 1)  # the client would log every failure as an error
+        self.client = _Client(
+            token=token.get_secret_value(),
+            base_url=api_url,
+            timeout=timeout,  # type: ignore[arg-type] # urllib takes fractions
+            retry_handlers=[],
+            logger=_SILENT,
+        )
+        self._clock, self._sleep = clock, sleep
+        self._patience = PATIENCE
+        self._meter = meter
+
+    def __call__(self, method: Callable[..., SlackResponse], **given: Any) -> SlackResponse:
+        """Slack's answer; raises `Refused`, `AnswerLost`, `TryLater`, or `GiveUp`."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                with self._meter.request(SERVICE, (Refused,)):
+                    return self._called(method, given)
+            except _Throttled as throttled:
+                self._wait(throttled.seconds, last=attempt == TRIES)
+        raise TryLater("Slack asks to wait again and again")
+
+    def _called(
+        self, method: Callable[..., SlackResponse], given: Mapping[str, Any]
+    ) -> SlackResponse:
+        try:
+            return method(**given)
+        except SlackApiError as error:
+            raise self._meant(error.response) from None
+        except URLError as error:
+            if isinstance(error.reason, _NOT_SENT):
+                raise TryLater(f"Slack cannot be reached: {_name(error.reason)}") from None
+            raise AnswerLost(_lost(error.reason)) from None
+        except (OSError, HTTPException, ValueError, SlackClientError) as error:
+            raise AnswerLost(_lost(error)) from None
+
+    def _meant(self, response: SlackResponse) -> Exception:
+        if response.status_code != 429:
+            return _error(response)
+        now = self._clock.now().timestamp()
+        return _Throttled(max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0))
+
+    def _wait(self, seconds: float, *, last: bool) -> None:
+        """Wait as Slack asks for it; raise where that is for too long."""
+        if last or seconds > min(LONGEST_WAIT, self._patience):
+            raise TryLater(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
+        self._patience -= seconds
+        self._meter.wait(SERVICE, seconds)
+        self._sleep(seconds)
+
+
+class _Throttled(TryLater):
+    """Slack asks to wait."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Slack asks to wait {seconds:,.0f} seconds")
+        self.seconds = seconds
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """Nowhere."""
+
+
+class _Client(WebClient):
+    """slack_sdk's client with limits; what is not encrypted goes through no proxy."""
+
+    def _perform_urllib_http_request_internal(
+        self, url: str, req: urllib.request.Request
+    ) -> dict[str, Any]:
+        asked = req.data if isinstance(req.data, bytes) else b""
+        manifest.PROCESS.sent(SERVICE, req.get_method(), url, asked)
+        direct = [] if url.startswith("https:") else [urllib.request.ProxyHandler({})]
+        opener = urllib.request.build_opener(_NoRedirects, *direct)
+        try:
+            with opener.open(req, timeout=self.timeout) as response:
+                body = _read(response)
+        except HTTPError as error:  # whose body slack_sdk would read to its end
+            body = _read(error)
+            text = io.BytesIO(body if _is_object(body) else b"")
+            raise HTTPError(url, error.code, "", error.headers, text) from None
+        if not _is_object(body):
+            raise ValueError("the answer is no object")
+        return {"status": response.status, "headers": response.headers, "body": body.decode()}
+
+
+def _is_object(body: bytes) -> bool:
+    try:
+        return isinstance(json_of(body), dict)
+    except ValueError:
+        return False
+
+
+def _read(response: Any) -> bytes:
+    ends, body = time.monotonic() + DEADLINE, bytearray()
+    while chunk := response.read1(65_536):
+        body += chunk
+        if time.monotonic() > ends or len(body) > LARGEST:
+            raise TimeoutError("the answer does not end")
+    return bytes(body)
+
+
+def _error(response: SlackResponse) -> Exception:
+    """What Slack's error means; nothing of the answer but its code and scope is repeated."""
+    data: Mapping[str, Any] = response.data if isinstance(response.data, dict) else {}
+    code = _word(data.get("error"))
+    if response.status_code >= 500 or code in AMBIGUOUS:
+        return AnswerLost(f"Slack answered {code or f'HTTP {response.status_code}'}")
+    if code in TEMPORARY:
+        return TryLater(f"Slack is unwell: {code}")
+    if not code:
+        return GiveUp(
+            f"SLACK_API_URL answered HTTP {response.status_code}, and not like Slack: check the "
+            "address and the proxy"
+        )
+    return Refused(code, f"Slack answered {code}: {_advice(code, _word(data.get('needed')))}")
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) and re.fullmatch(r"[a-z0-9_.:,]{1,80}", value) else ""
+
+
+def _advice(code: str, needed: str) -> str:
+    """What to do about an error code; `needed` is the scope that Slack says is missing.
+
+    >>> _advice("missing_scope", "im:write")
+    'give the app the scope im:write (OAuth & Permissions), then install it again'
+    """
+    if code == "missing_scope":
+        scope = needed or "that the method needs"
+        return f"give the app the scope {scope} (OAuth & Permissions), then install it again"
+    return ADVICE.get(code, "see the method's page at https://docs.slack.dev/reference/methods")
+
+
+def _header(response: SlackResponse, name: str) -> str:
+    return next((str(v) for k, v in response.headers.items() if k.lower() == name), "")
+
+
+def _lost(error: object) -> str:
+    return f"the connection to Slack was lost before its answer came ({_name(error)})"
+
+
+def _name(error: object) -> str:
+    return type(error).__name__ if isinstance(error, BaseException) else "network error"
+
+
+# The morning in Slack: a message with headline and table, a reply per error, and a follow-up.
+
+LIGHTS: dict[Standing, str] = {"calm": "🟢", "good": "🟢", "degraded": "🟠", "failed": "🔴"}
+ENDS: dict[Standing, str] = {"degraded": " is incomplete", "failed": " failed"}
+ACCEPT = "Accept one of them: `nightwatch ignore accept N`"
+
+
+class Message(Value):
+    """One message; `part` names it within its night, for ever. `text` stands for the blocks."""
+
+    part: str
+    blocks: Blocks
+    text: str
+
+
+def messages(report: RunReport) -> tuple[Message, ...]:
+    """The parent, then its replies in order; every one within Slack's limits."""
+    shown = view(report, SHOWN)
+    known = (analysis for analysis in report.analyses if analysis.has_cause)  # others: a row each
+    names = _reply_names(analysis.case.fingerprint for analysis in known)
+    replies = (_reply(*each) for each in zip(names, shown.findings, strict=False))
+    return (_parent(shown), *replies, *_follow_up(shown))
+
+
+def withdrawn(part: str) -> Message:
+    """What replaces a reply that a later run of the same night no longer has."""
+    text = "This is no longer part of the night's report."
+    return Message(part=part, blocks=section(text), text=text)
+
+
+def _reply_names(fingerprints: Iterable[str]) -> Iterator[str]:
+    """Names of the replies: an error keeps its own when the ranking changes."""
+    seen: dict[str, int] = {}
+    for each in fingerprints:
+        name = f"error {plain(each, 100)}"
+        seen[name] = seen.get(name, 0) + 1
+        yield name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
+def _parent(shown: ReportView) -> Message:
+    title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
+    title += ENDS.get(shown.standing) or (f": {shown.in_short}" if shown.in_short else "")
+    headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
+    trouble, end = _trouble(shown), _end(shown)
+    banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
+    source = mrkdwn(shown.source, PARENT["source"])
+    above = (
+        *header(title),
+        *section(trouble),
+        *section(headline),
+        *context(source),
+        *context(banner),
+    )
+    kinds = ("failures", "long_tail", "dropped", "unreadable", "health")
+    below = (*_sections(shown, kinds, PARENT), *context(end))
+    errors = (each for each in shown.section("errors").blocks if isinstance(each, ErrorTable))
+    room = MESSAGE - weight(above) - weight(below)
+    rows = tuple(block for each in errors for block in table(each, room))
+    plainly = (title, trouble, headline, source, *_plain_rows(shown), end)
+    return Message(part="parent", blocks=(*above, *rows, *below), text=_plainly(plainly))
+
+
+def _trouble(shown: ReportView) -> str:
+    texts = [mrkdwn(without_folders(each), 400) for each in shown.warnings]
+    return f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
+
+
+def _end(shown: ReportView) -> str:
+    return whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"])
+
+
+def _plain_rows(shown: ReportView) -> Iterator[str]:
+    for row in shown.rows[:8]:
+        yield f"{row.rank}. {code(row.error, 80)} ({row.count:,}): {mrkdwn(row.cause, 120)}"
+
+
+def _sections(shown: ReportView, kinds: Iterable[str], shares: dict[str, int]) -> Iterator[Block]:
+    for kind in kinds:
+        yield from section(section_text(shown.section(kind), shares[kind]))
+
+
+def _reply(name: str, finding: Finding) -> Message:
+    title, about = f"{finding.rank}. {finding.title}", _about(finding)
+    texts = {
+        each.kind: section_text(each, REPLY[each.kind])
+        for each in finding.sections
+        if each.kind != "facts"
+    }
+    small = texts.pop("again", "")
+    sections = (block for text in (about, *texts.values()) for block in section(text))
+    plainly = (mrkdwn(title), about, texts["cause"], texts.get("done", ""))
+    blocks = (*header(title), *sections, *context(small))
+    return Message(part=name, blocks=blocks, text=_plainly(plainly))
+
+
+def _about(finding: Finding) -> str:
+    where = f" in {code(finding.where)}" if finding.where else ""
+    known = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
+    error = code(finding.error, 150) or "an error"
+    facts = (
+        section_text(each, REPLY["about"]) for each in finding.sections if each.kind == "facts"
+    )
+    confidence = finding.sureness or finding.confidence
+    source = (mrkdwn(finding.source, 200),) if finding.source else ()
+    return "\n".join((f"{error}{where} · confidence: *{confidence}*{known}", *source, *facts))
+
+
+def _follow_up(shown: ReportView) -> Iterator[Message]:
+    """Issues and pull requests with links, patterns, ignore rules; none where there is nothing."""
+    links = bulleted(list(_links(shown)), FOLLOW_UP["links"])
+    texts = [f"*Issues and pull requests*\n{links}" if links else ""]
+    for kind in ("outcomes", "patterns", "suggestions"):
+        texts.append(section_text(shown.section(kind), FOLLOW_UP[kind]))
+    texts[-1] += f"\n{ACCEPT}" if texts[-1] else ""
+    source = mrkdwn(shown.source, PARENT["source"])
+    if blocks := tuple(block for text in texts for block in section(text)):
+        blocks = (*context(source), *blocks)
+        yield Message(part="follow-up", blocks=blocks, text=_plainly(texts))
+
+
+def _links(shown: ReportView) -> Iterator[str]:
+    """What was published or failed; what was left undone on purpose is in the table."""
+    for finding in shown.findings:
+        done = [publication(each) for each in finding.publications if each.state != "skipped"]
+        if done:
+            yield f"{finding.rank}. {code(finding.error, 80) or 'an error'}: {', '.join(done)}"
+    yield from (publication(each) for each in shown.elsewhere if each.state != "skipped")
+
+
+def _plainly(texts: Iterable[str]) -> str:
+    """What a notification shows, and the whole message where Slack refuses its blocks."""
+    return whole_lines("\n".join(filter(None, texts)), PLAIN)
+
+
+# One night's messages on their way into one Slack channel, each at most once.
+#
+# What is going to be sent is written down first. Where the answer is lost, the channel is read: the
+# message carries its night and part as metadata.
+
+EVENT = "nightwatch_message"
+SPACING = 1.1  # seconds between posts: Slack takes about one a second and channel
+SKEW = 600.0  # seconds that our clock and Slack's may differ
+PAGES = 10
+WITHDRAWN = "withdrawn"
+log = logging.getLogger(__name__)
+
+
+class SlackDelivery:
+    """Posts, or edits what an earlier run of the night posted."""
+
+    def __init__(
+        self,
+        calls: SlackCalls,
+        sent: SentMessages,
+        at: tuple[str, str],
+        clock: Clock,
+        sleep: Callable[[float], None],
+    ) -> None:
+        """Take the night and the channel as `at`."""
+        self._calls = calls
+        self._sent = sent
+        self._night, self._channel = at
+        self._clock = clock
+        self._sleep = sleep
+        self._posted_at: float | None = None
+
+    def deliver(self, message: Message, thread: str = "") -> str:
+        """See that the message is there as it should be; returns its `ts`.
+
+        Raises `GiveUp` or `TryLater`; asked again it goes on where it stopped.
+        """
+        digest = _digest(message)
+        sent = self._sent.find(message.part)
+        if sent and not sent.ts:
+            sent = self._look_up(sent, thread)
+        if sent and sent.digest == digest:
+            return sent.ts
+        if sent and self._edit(message, sent.ts):
+            self._sent.keep(message.part, sent.ts, digest)
+            return sent.ts
+        if sent and not thread:  # the parent is gone, and its thread with it
+            self._sent.forget_all()
+        return self._post(message, digest, thread)
+
+    def withdraw(self, parts: frozenset[str], thread: str) -> None:
+        """Say of replies that the night no longer has that they do not hold."""
+        for each in self._sent.all():
+            if each.part not in parts and each.ts not in ("", thread) and each.digest != WITHDRAWN:
+                self._edit(withdrawn(each.part), each.ts)
+                self._sent.keep(each.part, each.ts, WITHDRAWN)
+
+    def _post(self, message: Message, digest: str, thread: str) -> str:
+        self._sent.intend(message.part, digest, self._clock.now().timestamp())
+        self._space()
+        place = {"thread_ts": thread} if thread else {}
+        post = self._calls.client.chat_postMessage
+        try:
+            ts = _ts(self._send(message, post, unfurl_links=False, unfurl_media=False, **place))
+        except AnswerLost as lost:
+            pending = self._sent.find(message.part)
+            there = self._look_up(pending, thread) if pending else None
+            if there is None:
+                raise TryLater(f"{lost}; the message is not in Slack so far") from None
+            return there.ts
+        except Refused as no:
+            self._sent.forget(message.part)
+            if thread and no.code in THREAD_GONE:
+                self._sent.forget_all()
+                raise TryLater(f"the night's Slack message was deleted: {no}") from None
+            raise
+        except TryLater:
+            self._sent.forget(message.part)
+            raise
+        self._sent.keep(message.part, ts, digest)
+        return ts
+
+    def _edit(self, message: Message, ts: str) -> bool:
+        """Whether the message could be edited; false where it is gone or may not be."""
+        try:
+            self._send(message, self._calls.client.chat_update, ts=ts)
+        except Refused as no:
+            if no.code in GONE:
+                return False
+            raise
+        return True
+
+    def _send(
+        self, message: Message, method: Callable[..., SlackResponse], **more: Any
+    ) -> SlackResponse:
+        """Send with blocks, or where Slack refuses them, as text."""
+        payload = {"night": self._night, "part": message.part}
+        more |= {
+            "channel": self._channel,
+            "text": message.text,
+            "metadata": {"event_type": EVENT, "event_payload": payload},
+            "parse": "none",
+            "link_names": False,
+        }
+        try:
+            return self._calls(method, blocks=list(message.blocks), **more)
+        except Refused as no:
+            if no.code not in BLOCKS_REFUSED:
+                raise
+            log.warning("Slack refused the blocks of %r (%s): sent as text", message.part, no.code)
+            return self._calls(method, blocks=[], **more)
+
+    def _look_up(self, pending: SentMessage, thread: str) -> SentMessage | None:
+        """The message of an attempt whose answer was lost; None where it never arrived.
+
+        Raises `GiveUp` where that cannot be told: to post again might be to post twice.
+        """
+        wanted = {"night": self._night, "part": pending.part}
+        hidden = False
+        try:
+            for each in self._history(thread, pending.sent - SKEW):
+                payload = _payload(each)
+                if payload == wanted:
+                    self._sent.keep(pending.part, _ts(each), pending.digest)
+                    return pending.model_copy(update={"ts": _ts(each)})
+                hidden |= payload is None and self._is_ours(each)
+        except Refused as no:
+            raise GiveUp(_unknown(pending.part, str(no))) from None
+        if hidden:
+            why = "Slack does not show the metadata of messages: add the scope "
+            raise GiveUp(_unknown(pending.part, f"{why}metadata.message:read"))
+        return None
+
+    def _history(self, thread: str, oldest: float) -> Iterator[Mapping[str, Any]]:
+        """Messages of the channel or the thread since `oldest`, in seconds since 1970."""
+        client, cursor = self._calls.client, ""
+        given: dict[str, Any] = {"channel": self._channel, "include_all_metadata": True}
+        given |= {"oldest": f"{oldest:.6f}", "limit": 200} | ({"ts": thread} if thread else {})
+        method = client.conversations_replies if thread else client.conversations_history
+        for _ in range(PAGES):
+            answer = self._calls(method, **given, **({"cursor": cursor} if cursor else {}))
+            yield from (each for each in answer.get("messages") or () if isinstance(each, dict))
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor:
+                return
+        raise GiveUp(_unknown("", "the channel has too many newer messages to look through"))
+
+    def _is_ours(self, message: Mapping[str, Any]) -> bool:
+        bot = message.get("bot_id")
+        return bool(bot) and self._calls(self._calls.client.auth_test).get("bot_id") == bot
+
+    def _space(self) -> None:
+        """Wait until a second has passed since the last post."""
+        now = self._clock.monotonic()
+        if self._posted_at is not None and now - self._posted_at < SPACING:
+            self._sleep(SPACING - (now - self._posted_at))
+        self._posted_at = self._clock.monotonic()
+
+
+def _digest(message: Message) -> str:
+    content = json.dumps([message.blocks, message.text], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _payload(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a message says it is; None where it does not say, or Slack does not show it."""
+    metadata = message.get("metadata")
+    payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
+    return payload if isinstance(payload, dict) and payload else None
+
+
+def _ts(answer: SlackResponse | Mapping[str, Any]) -> str:
+    ts = answer.get("ts")
+    if isinstance(ts, str) and ts:
+        return ts
+    raise AnswerLost("Slack's answer does not say where the message is")
+
+
+def _unknown(part: str, why: str) -> str:
+    what = f"the Slack message {part[:60]!r}" if part else "a Slack message"
+    return (
+        f"unknown whether {what} was posted, so it was not posted again: look into the channel. "
+        f"To let NightWatch look itself: {why}"
+    )
+
 
 API = "https://slack.com/api/"
 SILENCE = 30.0  # seconds that Slack may say nothing
@@ -63,7 +648,7 @@ class SlackNotifier:
         night = line(report.night.id, 120)
         sent = SentMessages(self._database, night, channel)
         delivery = SlackDelivery(calls, sent, (night, channel), self._clock, self._sleep)
-        said = slack_thread.messages(report)
+        said = messages(report)
         parent, *replies = (scrubbed(each, self._withhold) for each in said)
         thread = delivery.deliver(parent)
         for each in replies:

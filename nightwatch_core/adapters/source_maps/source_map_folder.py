@@ -11,19 +11,19 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from nightwatch_core.adapters.source_maps.limits import (
-    CONTEXT,
-    KEPT_MAPS,
-    MAP_BYTES,
-    MAPS,
-    SCOPE,
-    SOURCE_LINE,
-    SOURCE_NAME,
-)
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.trace import Frame
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.models.errors import Frame
+from nightwatch_core.traces.placing import PathIndex
+
+# The bounds of this room, each with its unit.
+
+MAP_BYTES = 64 * 1024 * 1024  # of one source map; larger ones are not read
+MAPS = 20_000  # files of the folder that are looked at
+KEPT_MAPS = 8  # opened, the last ones used
+CONTEXT = 3  # lines of source above and below
+SCOPE = 2_000  # lines of source in which the function is looked for
+SOURCE_NAME, SOURCE_LINE = 1_000, 1_000  # characters
 
 _NEEDED = (
     'source maps need an extra: pip install "nightwatch[source-maps]", or in a checkout '

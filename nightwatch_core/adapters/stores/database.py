@@ -1,14 +1,35 @@
 """The one SQLite file of the state folder: the ledger, the nights, and what Slack was told."""
 
+import hashlib
+import json
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
+from typing import Literal
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
-from nightwatch_core.adapters.stores.limits import PATIENCE
-from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.adapters.html.page import as_html
+from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores.atomic_files import (
+    PATIENCE,
+    PUBLISHING_PATIENCE,
+    REASON_CHARACTERS,
+    make_private,
+)
+from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
+from nightwatch_core.intake.windows import read_until
+from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for
+from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
+from nightwatch_core.ports import Clock, Outbox
+from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.view import record_of
 
 MIGRATIONS: tuple[str, ...] = (  # applied in order, once each; add at the end, change none
     """
@@ -127,3 +148,395 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
             connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")
+
+
+# The ledger: what was meant, tried and published, so that one key is one effect for ever.
+#
+# A row goes intent → act → done, refused or unknown. After a crash the row says how far it came:
+# with
+# `act` or `unknown` nobody knows what the outbox did, so the outbox is asked again, which is safe
+# because outboxes look for the key before they create. `done` is answered from the row alone.
+#
+# A refusal is an answer to one payload in one night: that payload is not tried again that night.
+# Another payload, or the same one another night, is, because what stood in its way may be gone.
+
+_UPSERT = """
+    INSERT INTO ledger (key, kind, fingerprint, payload_digest, state, receipt, night, updated)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET payload_digest = excluded.payload_digest,
+        state = excluded.state, receipt = excluded.receipt, night = excluded.night,
+        updated = excluded.updated
+"""
+
+
+class LedgerOutbox:
+    """An `Outbox` around another one; safe against kill -9 and against a second process."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        path: Path,
+        night: str,
+        clock: Clock,
+        patience: float = PUBLISHING_PATIENCE,
+    ) -> None:
+        """`path` is the database of the state folder, `night` the id rows are signed with.
+
+        `patience` is how long another publisher is waited for, in seconds.
+        """
+        self._outbox = outbox
+        self._path = path
+        self._night = night
+        self._clock = clock
+        self._patience = patience
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        """Publish once per key; an outbox that fails leaves an `unknown` receipt with the reason.
+
+        Raises `StopTheNight` where the ledger cannot be written (then nothing is published) or the
+        outbox says so, `TryLater` where another process keeps publishing.
+        """
+        lock = self._path.with_name(f"{self._path.name}.publish.lock")
+        # Outboxes look, then create: two processes must not look at the same time. The system
+        # frees the lock of a process that died.
+        with translated(self._path):
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held = FileLock(lock, timeout=self._patience).acquire()
+        with held:
+            return self._answered(proposal) or self._asked(proposal)
+
+    def probe(self) -> str:
+        """What the outbox says, once the ledger can be read."""
+        with transaction(self._path) as connection:
+            connection.execute("SELECT count(*) FROM ledger")
+        return self._outbox.probe()
+
+    def _answered(self, proposal: Proposal) -> Receipt | None:
+        """The receipt of a key that is settled; else the intent is written, and there is none."""
+        with transaction(self._path) as connection:
+            row = connection.execute(
+                "SELECT state, payload_digest, night, receipt FROM ledger WHERE key = ?",
+                (proposal.key,),
+            ).fetchone()
+            if row is None:
+                _write(connection, proposal, "intent", self._night, self._now())
+            elif row["state"] == "done":
+                return _kept(proposal, row["receipt"], "already there")
+            elif row["state"] == "refused":
+                same = (digest(proposal), self._night)
+                if (row["payload_digest"], row["night"]) == same:
+                    return _kept(proposal, row["receipt"], "refused")
+        return None
+
+    def _asked(self, proposal: Proposal) -> Receipt:
+        self._note(proposal, "act")
+        try:
+            receipt = self._outbox.publish(proposal)
+        except (TryLater, GiveUp) as error:
+            receipt = _unknown(proposal, error)
+        except StopTheNight as error:
+            self._note(
+                proposal,
+                "unknown",
+                _unknown(proposal, error),
+            )
+            raise
+        try:
+            self._note(proposal, STATES[receipt.status], receipt)
+        except NightWatchError as error:
+            raise StopTheNight(
+                f"{proposal.kind} {receipt.number or ''} {receipt.url} is {receipt.status}, "
+                f"but the ledger cannot say so: {error}"
+            ) from error
+        return receipt
+
+    def _note(self, proposal: Proposal, state: str, receipt: Receipt | None = None) -> None:
+        with transaction(self._path) as connection:
+            _write(connection, proposal, state, self._night, self._now(), receipt)
+
+    def _now(self) -> str:
+        return self._clock.now().astimezone(UTC).isoformat(timespec="seconds")
+
+
+STATES = {
+    "done": "done",
+    "already there": "done",
+    "refused": "refused",
+    "unknown": "unknown",
+    "held back": "intent",
+}
+
+
+def published(path: Path) -> frozenset[str]:
+    """Return the addresses of everything the ledger at `path` says was published.
+
+    Raises as `LedgerOutbox.publish`.
+    """
+    if not path.exists():
+        return frozenset()
+    with transaction(path) as connection:
+        rows = connection.execute("SELECT receipt FROM ledger WHERE state = 'done'").fetchall()
+    return frozenset(filter(None, (_address(row["receipt"]) for row in rows)))
+
+
+def _address(kept: str) -> str:
+    try:
+        return Receipt.model_validate_json(kept).url
+    except ValidationError:
+        return ""
+
+
+_LATER: dict[str, object] = {
+    **{"also": [], "fix": "", "on": "issue", "as_patch": False},
+    **{"issue": None, "label": "", "commits": []},
+}
+
+
+def digest(proposal: Proposal) -> str:
+    """What tells one payload from another.
+
+    >>> from nightwatch_core.models.proposals import Comment
+    >>> digest(Comment(key="k", fingerprint="f", number=1, body="b"))[:12]
+    'bd2199ca1a47'
+    """
+    content = proposal.model_dump(mode="json")
+    for later, empty in _LATER.items():  # left out, as before they were thought of
+        if later in content and content[later] == empty:
+            del content[later]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _write(
+    connection: sqlite3.Connection,
+    proposal: Proposal,
+    state: str,
+    night: str,
+    now: str,
+    receipt: Receipt | None = None,
+) -> None:
+    row = (proposal.key, proposal.kind, proposal.fingerprint, digest(proposal), state)
+    kept = receipt.model_dump_json() if receipt else ""
+    connection.execute(_UPSERT, (*row, kept, night, now))
+
+
+def _kept(proposal: Proposal, kept: str, status: Literal["already there", "refused"]) -> Receipt:
+    """The receipt of the row, which may be unreadable: the row's state still counts."""
+    try:
+        receipt = Receipt.model_validate_json(kept)
+    except ValidationError:
+        receipt = receipt_for(proposal, "unknown")
+    return receipt.model_copy(update={"key": proposal.key, "also": proposal.also, "status": status})
+
+
+def _unknown(proposal: Proposal, error: NightWatchError) -> Receipt:
+    return receipt_for(proposal, "unknown", reason=str(error)[:REASON_CHARACTERS])
+
+
+# The nights that were: their folders `nights/<id>/` with reports, and their history.
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_HELD: dict[Path, BaseFileLock] = {}  # nights of this process; the system frees them when it ends
+UNFINISHED = ("running", "failed")  # taken up again by the next run of the same window
+FINISHED = ("complete", "degraded")
+
+
+class NightStore:
+    """The Nights port on the folder `state`."""
+
+    def __init__(self, state: Path, clock: Clock) -> None:
+        """Nothing is touched before it is needed."""
+        self._nights = state / "nights"
+        self._database = state / "nightwatch.db"
+        self._clock = clock
+
+    def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
+        """Start, or take up again, the night called `name`; its folder is made and held.
+
+        Raises `StopTheNight` where another process runs it or the folder cannot be written.
+        """
+        for number in count(1):
+            id = name if number == 1 else f"{name}-{number}"
+            if self._is_finished(id):
+                continue
+            self._hold(id)
+            if not self._is_finished(id):  # it may have ended while we came for the lock
+                break
+            self._release(id)
+        resumed = self._status(id) in UNFINISHED
+        begun = night(id, resumed).model_copy(update={"folder": str(self._folder(id))})
+        if not resumed:
+            started = self._clock.now()
+            self._record(NightRecord(id=id, status="running", started=started, night=begun), name)
+        return begun
+
+    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
+        """The last night of this kind that began after `since`, had a window, and never ended."""
+        nights = (one.night for one in self._records(*UNFINISHED) if one.started >= since)
+        alike = (night for night in nights if night and night.kind == kind)
+        return next((night for night in alike if night.window.since < night.window.until), None)
+
+    def watermark(self, key: str) -> datetime | None:
+        """Until when the sources of this key were read by the last scheduled, whole night."""
+        ends = (read_until(record, key) for record in self._records(*FINISHED))
+        return next(filter(None, ends), None)
+
+    def keep(self, report: RunReport) -> str:
+        """Write report.json, .md, .html and, where there are any, rejects.jsonl; each one whole.
+
+        The JSON, which the others are made from, comes first. Returns the night's folder. Raises
+        `StopTheNight` where the disk is full or the folder cannot be written.
+        """
+        folder = self._folder(report.night.id)
+        night = report.night.model_copy(update={"folder": str(folder)})
+        report = _encodable(report.model_copy(update={"night": night}))
+        rejects = "".join(f"{each.model_dump_json()}\n" for each in report.rejects)
+        with _on_disk(folder):
+            atomic_files.write(folder / "report.json", report.model_dump_json(indent=1).encode())
+            atomic_files.write(folder / "report.md", as_markdown(report).encode())
+            atomic_files.write(folder / "report.html", as_html(report).encode())
+            if rejects:
+                atomic_files.write(folder / "rejects.jsonl", rejects.encode())
+            else:
+                (folder / "rejects.jsonl").unlink(missing_ok=True)
+        return str(folder)
+
+    def finish(self, report: RunReport) -> None:
+        """Close the night in the history, the state folder to others, and let go of its folder."""
+        self._record(record_of(report), report.night.id)
+        make_private(self._nights.parent)
+        self._release(report.night.id)
+
+    def reports(self) -> Iterator[RunReport]:
+        """Reports that can be read, newest first, read one by one as they are asked for."""
+        started = {row["id"]: (row["started"], row["rowid"]) for row in self._rows()}
+        with _on_disk(self._nights):
+            files = {file.parent.name: file for file in self._nights.glob("*/report.json")}
+            unlisted = {id: (_changed(files[id]), 0) for id in files.keys() - started.keys()}
+        ages = started | unlisted
+        newest = sorted(files, key=ages.__getitem__, reverse=True)
+        return filter(None, (_read(files[id]) for id in newest))
+
+    def report(self, night_id: str) -> RunReport | None:
+        """The report of one night; None where there is none that can be read."""
+        if not _ID.fullmatch(night_id):
+            return None
+        return _read(self._folder(night_id) / "report.json")
+
+    def history(self) -> tuple[NightRecord, ...]:
+        """Every night, newest first; one that crashed is `running` until it is taken up again."""
+        return tuple(filter(None, map(_record_in, self._rows())))
+
+    def _folder(self, id: str) -> Path:
+        if not _ID.fullmatch(id):
+            raise StopTheNight(f"{id!r} cannot name a night: use letters, digits, '.', '_' and '-'")
+        return self._nights / id
+
+    def _is_finished(self, id: str) -> bool:
+        """Also where the history was lost but the report is there: reports are not overwritten."""
+        status = self._status(id)
+        exists = bool(status) or (self._folder(id) / "report.json").exists()
+        return exists and status not in UNFINISHED
+
+    def _hold(self, id: str) -> None:
+        folder = self._folder(id)
+        lock = FileLock(folder / ".lock", thread_local=False)
+        with _on_disk(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            if folder.resolve() in _HELD:
+                return
+            try:
+                lock.acquire(timeout=0)
+            except Timeout as error:
+                raise NotTonight(
+                    f"night {id} is running in another process: wait until it has ended, or stop it"
+                ) from error
+            _HELD[folder.resolve()] = lock
+            for torn in folder.glob(".tmp-*"):  # of a process that was killed while writing
+                torn.unlink(missing_ok=True)
+
+    def _release(self, id: str) -> None:
+        lock = _HELD.pop(self._folder(id).resolve(), None)
+        if lock is not None:
+            lock.release(force=True)
+
+    def _status(self, id: str) -> str:
+        query = "SELECT status FROM nights WHERE id = ?"
+        with translated(self._database), closing(connect(self._database)) as database:
+            row = database.execute(query, (id,)).fetchone()
+        return row["status"] if row else ""
+
+    def _record(self, record: NightRecord, name: str) -> None:
+        """Write the night's line; the name and the start of a night that is known are kept."""
+        started = _moment(record.started)
+        ended = _moment(record.finished) if record.finished else None
+        with translated(self._database), closing(connect(self._database)) as database:
+            database.execute(
+                "INSERT INTO nights (id, name, status, started, finished, record)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+                " status = excluded.status, finished = excluded.finished, record = excluded.record",
+                (record.id, name, record.status, started, ended, record.model_dump_json()),
+            )
+
+    def _rows(self) -> list[sqlite3.Row]:
+        query = "SELECT rowid, * FROM nights ORDER BY started DESC, rowid DESC"
+        with translated(self._database), closing(connect(self._database)) as database:
+            return database.execute(query).fetchall()
+
+    def _records(self, *statuses: str) -> Iterator[NightRecord]:
+        """Nights in one of two states, the one that began last first, whatever its clock said."""
+        query = "SELECT record FROM nights WHERE status IN (?, ?) ORDER BY rowid DESC"
+        with translated(self._database), closing(connect(self._database)) as database:
+            rows = database.execute(query, statuses).fetchall()
+        return filter(None, map(_record_in, rows))
+
+
+def _record_in(row: sqlite3.Row) -> NightRecord | None:
+    try:
+        return NightRecord.model_validate_json(row["record"])
+    except ValidationError:
+        return None
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()
+
+
+def _changed(file: Path) -> str:
+    return _moment(datetime.fromtimestamp(file.stat().st_mtime, UTC))
+
+
+def _read(file: Path) -> RunReport | None:
+    """The report in a report.json; None where there is none that can be read."""
+    try:
+        return RunReport.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+@contextmanager
+def _on_disk(folder: Path) -> Iterator[None]:
+    """Tell what the file system complains about as what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise StopTheNight(
+            f"{folder} cannot be used ({error.strerror or error}): free some space, check who may "
+            "write there, or name another state folder with NIGHTWATCH_STATE"
+        ) from error
+
+
+def _encodable(report: RunReport) -> RunReport:
+    """The report without half characters, which a broken export may hold and no file can."""
+    try:
+        report.model_dump_json()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return RunReport.model_validate(_whole(report.model_dump()))
+    return report
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_whole(each) for each in value)
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

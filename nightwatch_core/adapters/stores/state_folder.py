@@ -1,14 +1,52 @@
 """How the state folder is: usable, with room on its disk, or with locks of a killed process."""
 
+import hashlib
+import json
+import logging
+import lzma
 import os
+import re
+import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from nightwatch_core.adapters.stores.limits import NIGHT_BYTES
-from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.health import StateFolder
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores.atomic_files import (
+    ARGUMENT_LEVELS,
+    BATCH_BYTES,
+    BUNDLE_PACKED,
+    BUNDLE_ROOM,
+    BUNDLE_TEXT,
+    COLLECTED_DAYS,
+    COLLECTED_ERRORS,
+    HEAD_CHARACTERS,
+    NIGHT_BYTES,
+    PATIENCE,
+    RECORD_BYTES,
+    RECORD_DAYS,
+    TAIL_CHARACTERS,
+    TRANSCRIPT_BYTES,
+    make_private,
+)
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.models.batch import Batch
+from nightwatch_core.models.conversation import Transcript, TranscriptEntry
+from nightwatch_core.models.options import StateFolder
+from nightwatch_core.models.report import Bundle
+from nightwatch_core.ports import Clock
+from nightwatch_core.privacy.scrubber import REMOVAL
+from nightwatch_core.replay.record import name_of
+from nightwatch_core.replay.sealing import SCHEMA as SCHEMA_sealing
+from nightwatch_core.replay.sealing import opened
 
 OLD = 3_600  # seconds: no command of ours holds one of git's locks that long
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "shallow.lock", "config.lock")
@@ -95,3 +133,497 @@ def _old_locks(repository: Path, now: float) -> Iterator[Path]:
                 yield lock
         except OSError:
             continue
+
+
+# Bounds the folder of Prefect's results, which deletes nothing by itself.
+
+OURS = ("analysis", "code", "night", "turns")  # folders of records that are named by us
+DAY = 86_400.0  # seconds
+
+
+class Pruned(NamedTuple):
+    """What was deleted, and what is left."""
+
+    deleted: int
+    left: int
+    bytes: int  # of what is left
+
+
+def prune(
+    folder: Path, *, days: float = RECORD_DAYS, room: int = RECORD_BYTES, now: float | None = None
+) -> Pruned:
+    """Delete records not used for `days`, then those used least recently beyond `room` bytes.
+
+    Other results in the folder are left alone; `now` is in seconds since 1970.
+    """
+    since = (time.time() if now is None else now) - days * DAY
+    files = [file for name in OURS for file in _files(folder / name)]
+    files.sort(reverse=True)  # newest first
+    used = deleted = 0
+    for changed, size, path in files:
+        if changed >= since and used + size <= room:
+            used += size
+            continue
+        path.unlink(missing_ok=True)
+        deleted += 1
+    for name in OURS:
+        _drop_empty_folders(folder / name)
+    return Pruned(deleted, len(files) - deleted, used)
+
+
+def _files(folder: Path) -> list[tuple[float, int, Path]]:
+    found = []
+    for path in folder.rglob("*"):
+        try:
+            about = path.lstat()
+        except OSError:  # gone in between
+            continue
+        if not path.is_dir():
+            found.append((about.st_mtime, about.st_size, path))
+    return found
+
+
+def _drop_empty_folders(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            try:
+                path.rmdir()
+            except OSError:  # it holds something
+                continue
+
+
+# The key that masks are made with: one for a state folder, made once, never shown.
+
+_BYTES = 32
+
+
+def mask_key(state: Path) -> bytes:
+    """Return the key of a state folder, made where there is none; raises `StopTheNight`.
+
+    One that was torn is made again: by a short key, or none, values could be told from their masks.
+    """
+    path = state / "mask-key"
+    try:
+        if path.exists() and len(path.read_bytes()) != _BYTES:
+            path.unlink(missing_ok=True)
+        if not path.exists():
+            _make(path)
+        return path.read_bytes()
+    except OSError as error:
+        raise StopTheNight(
+            f"{path} cannot be made or read ({error.strerror}): change NIGHTWATCH_STATE"
+        ) from error
+
+
+def _make(path: Path) -> None:
+    """Of several processes the first one's key stays."""
+    own = path.with_name(f"{atomic_files.TEMPORARY}{secrets.token_hex(8)}")
+    try:
+        atomic_files.write(own, secrets.token_bytes(_BYTES))
+        with suppress(FileExistsError):
+            os.link(own, path)
+    finally:
+        own.unlink(missing_ok=True)
+
+
+# The BatchStore port on a folder: one file for each batch, `batches/<digest>.json`.
+#
+# A file that cannot be read is left as it is, and named.
+
+SCHEMA = 1
+_ADVICE = "it stays as it is. Mend it, or move it away"
+
+
+class BatchFiles:
+    """Batches below the folder `state`."""
+
+    def __init__(
+        self, state: Path, most_collected: int = COLLECTED_ERRORS, patience: float = PATIENCE
+    ) -> None:
+        """Nothing is touched before it is needed; `most_collected` errors were, and are kept.
+
+        `patience` are seconds that another process may take.
+        """
+        self._folder = state / "batches"
+        self._most, self._patience = most_collected, patience
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keep every other process from submitting meanwhile; raises `TryLater` where one does."""
+        make_private(self._folder)
+        lock, place = self._folder / ".lock", str(self._folder)
+        return atomic_files.only_writer(lock, self._patience, place, StopTheNight)
+
+    def keep(self, batch: Batch) -> None:
+        """Write or replace a batch, by its digest; raises `StopTheNight` where that cannot be.
+
+        With a new intent those go that were collected long before, or are too many, oldest first.
+        """
+        kept = {"schema": SCHEMA, "batch": batch.model_dump(mode="json", exclude_defaults=True)}
+        raw = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
+        try:
+            make_private(self._folder)
+            atomic_files.write(self._file(batch), raw, mode=atomic_files.OWNERS)
+            for old in self._outlived(batch.submitted) if batch.is_intent else ():
+                atomic_files.remove(self._file(old))
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def drop(self, batch: Batch) -> None:
+        """Forget an intent; a file that has an id by now stays."""
+        kept, _ = _read(self._file(batch))
+        if kept is None or not kept.is_intent:
+            return
+        try:
+            atomic_files.remove(self._file(batch))
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def batches(self) -> tuple[Batch, ...]:
+        """Those that can be read, oldest first."""
+        read = (batch for batch, _ in map(_read, self._files()) if batch)
+        return tuple(sorted(read, key=lambda one: (one.submitted, one.digest)))
+
+    def complaints(self) -> tuple[str, ...]:
+        """What cannot be read, why, and what to do."""
+        complaints = ((file, reason) for file in self._files() if (reason := _read(file)[1]))
+        return tuple(f"{file}: {reason}: {_ADVICE}" for file, reason in complaints)
+
+    def _outlived(self, now: datetime) -> Iterator[Batch]:
+        """Collected batches that are too old at this time, or beyond the errors that are kept."""
+        errors, oldest = 0, now - timedelta(days=COLLECTED_DAYS)
+        for batch in reversed(self.batches()):
+            errors += len(batch.items) if batch.collected_by else 0
+            if batch.collected_by and (batch.submitted < oldest or errors > self._most):
+                yield batch
+
+    def _file(self, batch: Batch) -> Path:
+        return self._folder / f"{batch.digest}.json"
+
+    def _files(self) -> list[Path]:
+        try:
+            return sorted(self._folder.glob("*.json"))
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StopTheNight:
+        return StopTheNight(
+            f"{self._folder} cannot be used ({error.strerror or error}): free some space, check "
+            "who may write there, or name another state folder with NIGHTWATCH_STATE"
+        )
+
+
+def _read(file: Path) -> tuple[Batch | None, str]:
+    """The batch, or why there is none; no reason where there is no file."""
+    try:
+        if file.stat().st_size > BATCH_BYTES:
+            return None, f"it is larger than {BATCH_BYTES:,} bytes"
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
+        return None, f"it cannot be read ({error.strerror or error})"
+    try:
+        kept = from_json(raw)
+        schema = kept.get("schema") if isinstance(kept, dict) else None
+        if isinstance(schema, int) and schema > SCHEMA:
+            return None, f"a later version wrote it (schema {schema}): update NightWatch"
+        batch = Batch.model_validate(kept.get("batch") if isinstance(kept, dict) else None)
+    except ValidationError as error:
+        return None, f"it is no batch ({error.error_count()} fields do not fit)"
+    except ValueError:
+        return None, "it is not whole JSON"
+    if file.stem != batch.digest:
+        return None, f"it is the batch {batch.digest} under another name"
+    return batch, ""
+
+
+# Bundles of nights in the state folder: `bundles/<night>.bundle`, for the owner only.
+#
+# While a night runs its journal grows beside it, so that one that is killed leaves what it was told
+# to the run that takes it up. A bundle is one line that names it, and lines that are packed:
+# what is
+# read of it is bounded, and is nothing but text.
+
+MAGIC = "NIGHTWATCH BUNDLE"
+LEVEL = 3  # of lzma: a tenth larger than its best, in a fifth of the time
+MEMORY = 128 * 2**20  # bytes that unpacking may take
+DAY_BUNDLE_FILES = 86_400.0  # seconds
+_NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_HEAD = re.compile(rf"{MAGIC} (\d{{1,6}}) ([0-9a-f]{{64}})\n".encode())
+_OPEN = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+_log = logging.getLogger(__name__)
+
+
+class BundleFiles:
+    """Bundles below `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Touch nothing yet."""
+        self._folder = folder
+
+    def path(self, night: str) -> Path:
+        """Return where a night's bundle is; raises `GiveUp` for what cannot name one."""
+        if not _NIGHT.fullmatch(night):
+            raise GiveUp(f"{night[:80]!a} cannot name a night")
+        return self._folder / f"{night}.bundle"
+
+    def add(self, night: str, lines: Iterable[str]) -> None:
+        """Add lines to a night's journal; raises `OSError`."""
+        journal = self._journal(night)
+        journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(journal, _OPEN, atomic_files.OWNERS)
+        with open(handle, "ab") as file:  # noqa: PTH123
+            file.write("".join(f"{line}\n" for line in lines).encode("ascii"))
+
+    def journal(self, night: str) -> Iterator[str]:
+        """Return the lines of a night's journal, as far as they were written."""
+        path = self._journal(night)
+        if path.is_file():
+            with path.open(encoding="ascii", errors="replace") as file:
+                for line in file:
+                    yield line.rstrip("\n")
+
+    def seal(self, night: str, lines: list[str], *, is_over: bool) -> Path:
+        """Write a bundle; where the night is over its journal goes. Raises `OSError`."""
+        path, name = self.path(night), name_of(lines[0])
+        packed = lzma.compress("\n".join(lines).encode("ascii"), preset=LEVEL)
+        atomic_files.write(path, f"{MAGIC} {SCHEMA_sealing} {name}\n".encode() + packed)
+        if is_over:
+            self._journal(night).unlink(missing_ok=True)
+        return path
+
+    def prune(self, days: int, room: int = BUNDLE_ROOM, now: float | None = None) -> int:
+        """Delete what is older than `days`, and the oldest beyond `room` bytes; returns how many.
+
+        Nothing is younger than now, so that a clock that was set back deletes nothing.
+        """
+        since = (time.time() if now is None else now) - days * DAY_BUNDLE_FILES
+        ages = [(one.stat().st_mtime, one.stat().st_size, one) for one in self._files()]
+        used = deleted = 0
+        for changed, size, path in sorted(ages, reverse=True):
+            used += size
+            if changed < since or used > room:
+                path.unlink(missing_ok=True)
+                deleted += 1
+        return deleted
+
+    def newest(self) -> Path:
+        """Return the newest bundle; raises `GiveUp` where there is none."""
+        bundles = [one for one in self._files() if one.suffix == ".bundle"]
+        if not bundles:
+            raise GiveUp(f"no bundle is in {self._folder}: run `nightwatch night` first")
+        return max(bundles, key=lambda one: (one.stat().st_mtime, one.name))
+
+    def _files(self) -> list[Path]:
+        named = (*self._folder.glob("*.bundle"), *self._folder.glob("*.journal"))
+        return [one for one in named if one.is_file() and not one.is_symlink()]
+
+    def _journal(self, night: str) -> Path:
+        return self.path(night).with_suffix(".journal")
+
+
+def read_bundle(path: Path) -> Bundle:
+    """Read and verify a bundle, whoever made it; raises `GiveUp` saying what is wrong with it."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(BUNDLE_PACKED + 1)
+    except OSError as error:
+        raise GiveUp(f"{path} cannot be read: {error.strerror}") from error
+    head = _HEAD.match(packed[:200])
+    if head is None:
+        raise GiveUp(f"{path} is no bundle of a night")
+    if int(head[1]) > SCHEMA_sealing:
+        raise GiveUp(
+            f"{path} is of a newer NightWatch (its schema is {int(head[1])}, this one reads up to "
+            f"{SCHEMA_sealing}): read it with that one"
+        )
+    if len(packed) > BUNDLE_PACKED:
+        raise GiveUp(f"{path} is larger than {BUNDLE_PACKED:,} bytes: it is not ours")
+    text = _unpacked(packed[head.end() :], path)
+    return opened(head[2].decode(), text.split("\n"), len(packed))
+
+
+def _unpacked(packed: bytes, path: Path) -> str:
+    """The text, never more of it than a night comes to."""
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY)
+    try:
+        text = unpacker.decompress(packed, BUNDLE_TEXT)
+    except (lzma.LZMAError, EOFError):
+        raise GiveUp(f"{path} was cut or changed: it cannot be unpacked") from None
+    if not unpacker.eof:
+        more = "is larger than any night" if len(text) >= BUNDLE_TEXT else "was cut"
+        raise GiveUp(f"{path} {more}: it cannot be unpacked")
+    if unpacker.unused_data:
+        raise GiveUp(f"{path} was changed: something follows its end")
+    return text.decode("ascii", "replace")
+
+
+# Transcripts in the state folder: `transcripts/<night>/<fingerprint>.jsonl`, for the owner only.
+#
+# Lines are added as things are said, so that a night that dies leaves what it heard. Secrets are
+# taken out before anything is written. A disk that is full costs the transcript, never the
+# analysis.
+
+LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
+_PLAIN = re.compile(r"v\d{1,3}:[0-9a-f]{1,64}")
+_OPEN_TRANSCRIPTS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+_log_transcripts = logging.getLogger(__name__)
+
+
+class Transcripts:
+    """Keeps transcripts below `folder`, and finds them again."""
+
+    def __init__(
+        self,
+        folder: Path,
+        clock: Clock,
+        most: int = TRANSCRIPT_BYTES,
+        scrub: Callable[[str], str] = REMOVAL.scrub,
+    ) -> None:
+        """Nothing is touched before it is needed; no file is larger than `most` bytes."""
+        self._folder, self._clock, self._most, self._scrub = folder, clock, most, scrub
+        self._closed: set[Path] = set()  # full, or where writing failed
+
+    def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
+        """Add one line; what cannot be written is logged once and left out."""
+        file = self._folder / _name(night) / f"{_name(fingerprint)}.jsonl"
+        if file in self._closed:
+            return
+        try:
+            self._append(file, entry.model_copy(update={"at": self._clock.now()}))
+        except OSError as trouble:
+            self._closed.add(file)
+            _log_transcripts.warning(
+                "the transcript %s cannot be written: %s", file, trouble.strerror
+            )
+
+    def find(self, wanted: str, night: str = "") -> Transcript:
+        """The newest transcript of the error called `wanted`, or beginning so.
+
+        Raises `StopTheNight` saying what there is where none, or more than one error, is meant.
+        """
+        matches = [
+            (file, kept)
+            for file in self._newest_first(wanted)
+            if (kept := _read_transcripts(file)) and _is_meant(kept.fingerprint, wanted)
+        ]
+        names = sorted({kept.fingerprint for _, kept in matches})
+        if len(names) > 1:
+            several = ", ".join(names[:5])
+            raise StopTheNight(f"{wanted[:80]!r} may be {several}: say more of the fingerprint")
+        meant = [kept for file, kept in matches if night in ("", kept.night, file.parent.name)]
+        if meant:
+            return meant[0]
+        if matches:
+            nights = ", ".join(kept.night for _, kept in matches[:5])
+            raise StopTheNight(f"no transcript of {names[0]} was kept in that night: see {nights}")
+        raise StopTheNight(
+            f"no transcript of {wanted[:80]!r} was kept: reports name the fingerprints, see "
+            "`nightwatch report`"
+        )
+
+    def _append(self, file: Path, entry: TranscriptEntry) -> None:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(file, _OPEN_TRANSCRIPTS, 0o600)
+        try:
+            os.fchmod(handle, 0o600)
+            line = self._line(entry)
+            if os.fstat(handle).st_size + len(line) > self._most:
+                self._closed.add(file)
+                line = self._line(TranscriptEntry(kind="full", at=entry.at))
+            os.write(handle, line)
+        finally:
+            os.close(handle)
+
+    def _line(self, entry: TranscriptEntry) -> bytes:
+        """One line of plain ASCII."""
+        values = self._clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
+        return json.dumps(values).encode() + b"\n"
+
+    def _clean(self, value: object, deep: int) -> object:
+        """Without secrets, and bounded."""
+        if isinstance(value, str):
+            return self._kept(value)
+        if deep and isinstance(value, dict):
+            return {
+                self._kept(str(name)): self._clean(one, deep - 1) for name, one in value.items()
+            }
+        if deep and isinstance(value, list):
+            return [self._clean(one, deep - 1) for one in value]
+        return "…" if isinstance(value, dict | list) else value
+
+    def _kept(self, text: str) -> str:
+        """A text without secrets and half characters, which no reader takes; its middle may go."""
+        text = self._scrub(text[:LONGEST]).encode("utf-8", "replace").decode()
+        left = len(text) - HEAD_CHARACTERS - TAIL_CHARACTERS
+        return (
+            f"{text[:HEAD_CHARACTERS]}\n[… {left} characters left out …]\n{text[-TAIL_CHARACTERS:]}"
+            if left > 0
+            else text
+        )
+
+    def _newest_first(self, wanted: str) -> Iterator[Path]:
+        start = _plain(wanted)
+        files = [
+            file
+            for file in self._folder.glob("*/*.jsonl")
+            if file.name.startswith(start) or file.name.partition("-")[2].startswith(start)
+        ]
+        yield from sorted(files, key=_changed, reverse=True)
+
+
+def _changed(file: Path) -> tuple[int, str]:
+    try:
+        return (file.stat().st_mtime_ns, str(file))
+    except OSError:  # gone meanwhile
+        return (0, str(file))
+
+
+def _read_transcripts(file: Path) -> Transcript | None:
+    """What the last run that began in this file said; None where there is nothing to read."""
+    try:
+        lines = file.read_bytes()[: TRANSCRIPT_BYTES + 1_000].splitlines()
+    except OSError:
+        return None
+    entries, unread = list[TranscriptEntry](), 0
+    for line in lines:
+        try:
+            entry = TranscriptEntry.model_validate_json(line)
+        except ValidationError:
+            unread += 1
+            continue
+        if entry.opening and entry.opening.look == 1:
+            entries, unread = [], 0
+        entries.append(entry)
+    begun = next((entry.opening for entry in entries if entry.opening), None)
+    if begun is None:
+        return None
+    return Transcript(
+        night=begun.night, fingerprint=begun.fingerprint, entries=tuple(entries), unread=unread
+    )
+
+
+def _is_meant(fingerprint: str, wanted: str) -> bool:
+    return fingerprint.startswith(wanted) or fingerprint.partition(":")[2].startswith(wanted)
+
+
+def _plain(name: str) -> str:
+    """A name as files have it; the beginning of a name gives the beginning of its file's.
+
+    >>> _plain("v1:7c2f"), _plain("../../etc")
+    ('v1-7c2f', '-.-..-etc')
+    """
+    safe = re.sub(r"[^A-Za-z0-9._-]", "-", name[:80])
+    return re.sub(r"^\.", "-", safe)
+
+
+def _name(name: str) -> str:
+    """A file's name of its own for every name.
+
+    >>> _name("v1:7c2f"), _name("a/b")
+    ('v1-7c2f', 'a-b-c14cddc0')
+    """
+    safe = _plain(name)
+    if (safe and safe == name) or _PLAIN.fullmatch(name):
+        return safe
+    return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"

@@ -1,9 +1,31 @@
 """What a call to a reader sends over the network, counted where it is sent."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import hashlib
+import json
+import logging
+import os
+import threading
+import time
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+import httpx2
+from pydantic import ValidationError
+
+from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores.atomic_files import UNNAMED_DAYS
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models.manifest import Destination, SentRequest
+from nightwatch_core.models.options import ServiceCalls
+from nightwatch_core.text.escaping import line
 
 
 @dataclass
@@ -40,3 +62,443 @@ def sending(files: int = 0) -> Iterator[None]:
         traffic.failed = True
         raise
     traffic.files += files
+
+
+# What left the machine: a line for every request, and its body, once for each hash.
+#
+# `sent/<night>~<run>.jsonl` in the state folder; of what was sent outside nights, or before its
+# night
+# had a name, `sent/<run>.jsonl`. A line is written before the request is sent, so that neither a
+# failing service nor a kill leaves one out. Bodies are in `sent/texts/`, compressed.
+
+_OPEN = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+_MASKED_BEFORE = "Claude"  # and too large to be looked through for every turn
+_log = logging.getLogger(__name__)
+
+
+class Manifest:
+    """Lists what one process sends; safe for threads. Before `open` it only counts."""
+
+    def __init__(self) -> None:
+        """Begin with nothing sent."""
+        self._guard = threading.Lock()
+        self._folder: Path | None = None
+        self._scrub: Callable[[str], str] = str
+        self._lost = False
+        self._night, self._run = "", _new_run()
+        self._totals: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def open(self, folder: Path, scrub: Callable[[str], str]) -> None:
+        """Keep lines in `folder` from now on; what holds files of the code goes through `scrub`."""
+        with self._guard:
+            self._folder, self._scrub = folder, scrub
+
+    def reset(self) -> None:
+        """Begin another run: what comes belongs to no night until `belongs_to` names one."""
+        with self._guard:
+            self._night, self._run = "", _new_run()
+            self._totals.clear()
+
+    def belongs_to(self, night: str) -> None:
+        """Give the lines of this run, those that are written and those to come, to a night."""
+        with self._guard:
+            if self._night == night:
+                return
+            before, self._night = self._file(), night
+            with suppress(OSError):  # nothing was sent yet
+                if before is not None:
+                    before.rename(before.with_name(f"{night}~{self._run}.jsonl"))
+
+    def sent(self, service: str, method: str, address: str, body: bytes = b"") -> None:
+        """Note a request that is about to be sent; a full disk is logged once and stops nothing."""
+        parts = urlsplit(address)
+        host = parts.netloc.rpartition("@")[2]
+        text, to = body, urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
+        if service != _MASKED_BEFORE:
+            # Files of a draft, and what is looked up, are sent as they are.
+            plain = self._scrub(body.decode("utf-8", "surrogateescape"))
+            text, to = plain.encode("utf-8", "surrogateescape"), self._scrub(to)
+        line = SentRequest(
+            at=datetime.now(UTC),
+            service=service,
+            method=method,
+            to=to,
+            bytes=len(body),
+            sha256=hashlib.sha256(body).hexdigest() if body else "",
+            masked=text != body,
+        )
+        with self._guard:
+            count, size = self._totals.get((service, host), (0, 0))
+            self._totals[service, host] = (count + 1, size + len(body))
+            try:
+                self._append(line, text)
+            except OSError as trouble:
+                if not self._lost:
+                    _log.warning("what is sent cannot be listed: %s", trouble.strerror)
+                self._lost = True
+
+    def destinations(self) -> tuple[Destination, ...]:
+        """How much this run sent to whom so far."""
+        with self._guard:
+            return tuple(
+                Destination(service=service, host=host, requests=count, bytes=size)
+                for (service, host), (count, size) in sorted(self._totals.items())
+            )
+
+    def _file(self) -> Path | None:
+        name = f"{self._night}~{self._run}" if self._night else self._run
+        return self._folder / f"{name}.jsonl" if self._folder else None
+
+    def _append(self, line: SentRequest, text: bytes) -> None:
+        file = self._file()
+        if file is None:
+            return
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = _text_file(file.parent, line.sha256)
+        if line.sha256 and not kept.exists():
+            atomic_files.write(kept, zlib.compress(text), sync=lambda _: None)
+        handle = os.open(file, _OPEN, atomic_files.OWNERS)
+        try:
+            os.write(handle, line.model_dump_json(exclude_defaults=True).encode() + b"\n")
+        finally:
+            os.close(handle)
+
+
+class SentRequests:
+    """What was sent, read again from `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read nothing yet."""
+        self._folder = folder
+
+    def of(self, night: str) -> tuple[SentRequest, ...]:
+        """Return the requests of a night, or those outside nights where that is empty, in order."""
+        runs = sorted(
+            (run, file)
+            for file in self._folder.glob("*.jsonl")
+            for name, _, run in [file.stem.rpartition("~")]
+            if name == night
+        )
+        return tuple(line for _, file in runs for line in _lines(file))
+
+    def text(self, request: SentRequest) -> bytes | None:
+        """Return the body of a request; None where it is not kept."""
+        try:
+            return zlib.decompress(_text_file(self._folder, request.sha256).read_bytes())
+        except (OSError, zlib.error):
+            return None
+
+    def forget_old(self, nights: Path) -> None:
+        """Delete lists of nights whose folders are gone, old ones of no night, and their texts."""
+        now = datetime.now(UTC)
+        oldest, settled = now - timedelta(days=UNNAMED_DAYS), now - timedelta(days=1)
+        with suppress(OSError):
+            gone = [file for file in self._folder.glob("*.jsonl") if _is_over(file, nights, oldest)]
+            for file in gone:
+                file.unlink(missing_ok=True)
+            if gone:
+                files = self._folder.glob("*.jsonl")
+                known = {line.sha256 for file in files for line in _lines(file)}
+                for text in (self._folder / "texts").iterdir():
+                    if text.stem not in known and _changed(text) < settled:
+                        text.unlink(missing_ok=True)
+
+
+def _new_run() -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}"
+
+
+def _text_file(folder: Path, digest: str) -> Path:
+    return folder / "texts" / f"{digest}.z"
+
+
+def _lines(file: Path) -> Iterator[SentRequest]:
+    """The whole lines of a list; a process that was killed may have left half of one."""
+    try:
+        written = file.read_bytes().splitlines()
+    except OSError:
+        return
+    for row in written:
+        with suppress(ValidationError):
+            yield SentRequest.model_validate_json(row)
+
+
+def _is_over(file: Path, nights: Path, oldest: datetime) -> bool:
+    night = file.stem.rpartition("~")[0]
+    is_there = bool(night) and (nights / night).is_dir()
+    return not is_there and (bool(night) or _changed(file) < oldest)
+
+
+def _changed(file: Path) -> datetime:
+    return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+
+
+PROCESS = Manifest()
+"""Of this process, in which every adapter notes what it sends."""
+
+
+def note(service: str) -> Callable[[Any], None]:
+    """Return a hook for requests of an HTTP client: what they are is noted."""
+
+    def hook(request: Any) -> None:
+        PROCESS.sent(service, request.method, str(request.url), request.read())
+
+    return hook
+
+
+# Counts requests to the services, from all threads of this process, for the health of a night.
+#
+# And bounds what a night waits for one of them: in pauses that it asks for, and in answers that do
+# not come.
+
+LONGEST_TROUBLE = 200  # characters
+PATIENCE = 900.0  # seconds of pauses that a night makes for one service
+LOST = 900.0  # seconds of requests without an answer in a row, then it is hardly asked
+SELDOM = 60.0  # seconds between two such requests from then on
+
+
+class ServiceMeter:
+    """What was sent since it was last reset, by service; safe for threads."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """Begin with nothing sent; `now` in seconds since some moment."""
+        self._guard = threading.Lock()
+        self._calls: dict[str, ServiceCalls] = {}
+        self._lost: dict[str, float] = {}  # seconds since the last answer, by service
+        self._asked: dict[str, float] = {}  # when it was asked last
+        self._now = now
+
+    def reset(self) -> None:
+        """Forget everything: a night begins."""
+        with self._guard:
+            self._calls.clear()
+            self._lost.clear()
+
+    def calls(self) -> Mapping[str, ServiceCalls]:
+        """What was sent so far, by service."""
+        with self._guard:
+            return dict(self._calls)
+
+    @contextmanager
+    def request(
+        self, service: str, refusals: tuple[type[Exception], ...] = (StopTheNight,)
+    ) -> Iterator[None]:
+        """Count what is sent within the block as one request.
+
+        Raises `TryLater` at once where nothing came of so many before.
+        """
+        began = self.begin(service)
+        try:
+            yield
+        except Exception as error:
+            self.count(service, error, refusals, began=began)
+            raise
+        self.count(service)
+
+    def begin(self, service: str) -> float:
+        """Return when a request begins; raises `TryLater` where nothing came of so many before."""
+        with self._guard:
+            now, lost = self._now(), self._lost.get(service, 0.0)
+            if lost >= LOST and now - self._asked[service] < SELDOM:
+                raise TryLater(
+                    f"{service} gave no answer for {lost:,.0f} s and is asked once a minute now: "
+                    "the next night tries again"
+                )
+            self._asked[service] = now
+            return now
+
+    def count(
+        self,
+        service: str,
+        error: Exception | None = None,
+        refusals: tuple[type[Exception], ...] = (StopTheNight,),
+        *,
+        began: float | None = None,
+    ) -> None:
+        """Count a request that was answered, or that ended with `error` and when it had begun.
+
+        One of `refusals` is a refusal; another `GiveUp` is an answer ("there is no such file");
+        anything else means that no answer came.
+        """
+        refused = isinstance(error, refusals)
+        failed = refused or (error is not None and not isinstance(error, GiveUp))
+        with self._guard:
+            if not failed:
+                self._lost.pop(service, None)
+            elif began is not None:
+                self._lost[service] = self._lost.get(service, 0.0) + self._now() - began
+            before = self._before(service)
+            self._set(
+                before,
+                requests=before.requests + 1,
+                unanswered=before.unanswered + (failed and not refused),
+                refused=before.refused + refused,
+                trouble=_trouble(error) if error and failed else before.trouble,
+                is_last_well=not failed,
+            )
+
+    def wait(self, service: str, seconds: float) -> None:
+        """Count a pause before a request is sent again.
+
+        Raises `TryLater` where the night has waited for the service long enough.
+        """
+        with self._guard:
+            before = self._before(service)
+            if before.waited + seconds > PATIENCE:
+                raise TryLater(
+                    f"{service} was waited for {before.waited:,.0f} s tonight and asks for "
+                    f"{seconds:,.0f} s more: the next night tries again"
+                )
+            self._set(before, waits=before.waits + 1, waited=before.waited + max(seconds, 0.0))
+
+    def expires(self, service: str, at: datetime) -> None:
+        """Note when the service says that its sign-in ends."""
+        with self._guard:
+            self._set(self._before(service), expires=at)
+
+    def _before(self, service: str) -> ServiceCalls:
+        return self._calls.get(service) or ServiceCalls(service=service)
+
+    def _set(self, before: ServiceCalls, **changes: Any) -> None:
+        self._calls[before.service] = before.model_copy(update=changes)
+
+
+def _trouble(error: Exception) -> str:
+    """Our own words; of a vendor's exception the name alone: its text may hold anything."""
+    ours = isinstance(error, NightWatchError)
+    return line(str(error) if ours else type(error).__name__, LONGEST_TROUBLE)
+
+
+PROCESS_SERVICE_METER = ServiceMeter()
+"""Of this process, which the adapters count in unless they are given another one."""
+
+# Answers of services, read within bounds: so many bytes once unpacked, so many seconds, no more.
+#
+# HTTP libraries unpack a piece whole, a thousandfold if it is made so and a millionfold where it
+# was
+# packed twice. Here 64 KiB are unpacked at a time, counted, and what was packed otherwise than was
+# asked for is not read.
+
+VALUES = 2_000_000  # of one JSON document; an empty one takes 64 bytes of memory and 3 of text
+_PIECE = 65_536  # bytes unpacked at once
+_PACKED = ("gzip", "x-gzip", "deflate")
+
+
+class Bounds(NamedTuple):
+    """How much of a service's answer is read, and what is raised for more."""
+
+    service: str
+    bytes: int
+    seconds: float
+    too_large: Callable[[str], NightWatchError] = GiveUp
+    too_slow: Callable[[str], NightWatchError] = TryLater
+
+
+class _Sync(httpx.SyncByteStream):
+    def __init__(self, stream: Any, pieces: "_Pieces") -> None:
+        self._stream, self._pieces = stream, pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            yield from self._pieces.of(chunk)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _Async(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, pieces: "_Pieces") -> None:
+        self._stream, self._pieces = stream, pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            for piece in self._pieces.of(chunk):
+                yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Pieces:
+    """What comes, unpacked and counted."""
+
+    def __init__(self, bounds: Bounds, packed: str, damaged: Callable[[str], Exception]) -> None:
+        self._bounds, self._damaged, self._size = bounds, damaged, 0
+        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        self._end = time.monotonic() + bounds.seconds
+
+    def of(self, chunk: bytes) -> Iterator[bytes]:
+        """The next pieces; raises what the bounds say, or that the answer is `damaged`."""
+        for piece in self._unpacked(chunk) if self._unpacker else (chunk,):
+            self._size += len(piece)
+            if self._size > self._bounds.bytes:
+                raise too_large(self._bounds)
+            if time.monotonic() > self._end:
+                name = self._bounds.service
+                raise self._bounds.too_slow(f"{name}'s answer came too slowly: try again later")
+            yield piece
+
+    def _unpacked(self, chunk: bytes) -> Iterator[bytes]:
+        assert self._unpacker is not None
+        try:
+            while piece := self._unpacker.decompress(chunk, _PIECE):
+                yield piece
+                chunk = self._unpacker.unconsumed_tail
+        except zlib.error:
+            raise self._damaged(f"{self._bounds.service}'s answer cannot be unpacked") from None
+
+
+def bounded(bounds: Bounds) -> Callable[[httpx.Response], None]:
+    """Return a hook for responses: their bodies are read within the bounds, redirects' too."""
+
+    def hook(response: httpx.Response) -> None:
+        packed = _how_packed(response.headers, bounds)
+        stream = _Sync(response.stream, _Pieces(bounds, packed, httpx.RemoteProtocolError))
+        response.stream = stream
+
+    return hook
+
+
+def bounded_async(
+    bounds_of: Callable[[httpx2.Response], Bounds],
+) -> Callable[[httpx2.Response], Awaitable[None]]:
+    """Return the same for an asynchronous client, with bounds by response."""
+
+    async def hook(response: httpx2.Response) -> None:
+        bounds = bounds_of(response)
+        packed = _how_packed(response.headers, bounds)
+        pieces = _Pieces(bounds, packed, httpx2.RemoteProtocolError)
+        response.stream = _Async(response.stream, pieces)
+
+    return hook
+
+
+def json_of(content: bytes) -> Any:
+    """Return a JSON document; raises `ValueError` for none, and for one too deep or too long.
+
+    >>> json_of(b'{"a": [1]}')
+    {'a': [1]}
+    """
+    if content.count(b",") > VALUES:
+        raise ValueError(f"more than {VALUES:,} values")
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def too_large(bounds: Bounds) -> NightWatchError:
+    """What is raised for an answer that is longer than the bounds."""
+    what = f"{bounds.service}'s answer has more than {bounds.bytes:,} bytes"
+    return bounds.too_large(f"{what}: no honest one has; check the address and the proxy")
+
+
+def _how_packed(headers: Any, bounds: Bounds) -> str:
+    """How the body is packed, empty for plain; the header is taken away, as it is unpacked here."""
+    packed = headers.pop("content-encoding", "").strip().lower()
+    if packed in ("", "identity"):
+        return ""
+    if packed not in _PACKED:
+        what = f"{bounds.service}'s answer is packed in a way that was not asked for"
+        raise bounds.too_large(f"{what}: check the address and the proxy")
+    return str(packed)

@@ -10,11 +10,11 @@ from services.anthropic import Anthropic
 from twins.batches import MemoryBatchStore
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.stores.batch_files import BatchFiles
-from nightwatch_core.analysis.batch_submission import settle, submit_once
+from nightwatch_core.adapters.stores.state_folder import BatchFiles
+from nightwatch_core.analysis.model_wrappers import settle, submit_once
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.errors import GiveUp, MayHaveArrived, StopTheNight, TryLater
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.answer import Usage
 
 CLOCK = MemoryClock()
 

@@ -8,9 +8,8 @@ import pytest
 from claude_talks import OPUS, claude, shown
 from services.anthropic import Anthropic
 
-from nightwatch_core.adapters.claude.cache_gate import Gate, beginning
 from nightwatch_core.adapters.claude.features import Features
-from nightwatch_core.adapters.claude.request import request_for
+from nightwatch_core.adapters.claude.request import Gate, beginning, request_for
 from nightwatch_core.errors import TryLater
 
 LONG = 20.0  # seconds that nothing here takes

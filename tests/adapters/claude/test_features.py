@@ -14,12 +14,12 @@ from nightwatch_core.adapters.claude.features import (
     capabilities_of,
     context_management,
     features_of,
+    priced,
 )
-from nightwatch_core.adapters.claude.prices import priced
-from nightwatch_core.adapters.claude.reply import reply_of, usage_of
+from nightwatch_core.adapters.claude.model import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import messages, request_for
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import UserTurn
-from nightwatch_core.models.usage import Usage
 
 SONNET, HAIKU, OLD = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-haiku-4-5"
 LONG = "shop/other.py (lines 1-900 of 900)\n" + "    1| x = 1\n" * 1_000

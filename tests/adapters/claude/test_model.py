@@ -15,7 +15,7 @@ from services.anthropic import Anthropic
 
 from nightwatch_core.adapters.claude.features import features_of
 from nightwatch_core.adapters.claude.model import Claude
-from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.conversation import UserTurn

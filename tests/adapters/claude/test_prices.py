@@ -4,11 +4,10 @@ from datetime import date
 
 import pytest
 
-from nightwatch_core.adapters.claude.features import CURRENT
-from nightwatch_core.adapters.claude.prices import PRICES, priced
+from nightwatch_core.adapters.claude.features import CURRENT, PRICES, priced
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.analysis.tools import SPECS
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.answer import Usage
 
 SMALLEST_CACHED = 512  # tokens of current models: a shorter prefix is not cached, silently
 

@@ -22,10 +22,9 @@ from services.anthropic_models import CATALOGUE
 from typing_extensions import is_typeddict
 
 from nightwatch_core.adapters.claude.features import Features, Tuning, features_of
-from nightwatch_core.adapters.claude.reply import reply_of, usage_of
-from nightwatch_core.adapters.claude.request import messages, request_for
-from nightwatch_core.adapters.claude.schemas import strict_schema
-from nightwatch_core.analysis.answer_reading import answer_schema
+from nightwatch_core.adapters.claude.model import reply_of, usage_of
+from nightwatch_core.adapters.claude.request import messages, request_for, strict_schema
+from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.conversation import (
     AssistantTurn,

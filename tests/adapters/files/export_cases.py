@@ -7,8 +7,7 @@ from typing import NamedTuple
 from error_records import NOW, groups_of, written
 
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.models.error import ErrorGroup
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.errors import ErrorGroup, Trace
 
 Place = tuple[str, int | None, bool]  # path, line, whether it is the application's
 

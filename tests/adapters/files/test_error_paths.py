@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 
-from nightwatch_core.adapters.files import error_paths
-from nightwatch_core.adapters.files.error_paths import files_of, named_paths
+from nightwatch_core.adapters.files import occurrences as error_paths
 from nightwatch_core.adapters.files.limits import MAX_SENTENCES
+from nightwatch_core.adapters.files.occurrences import files_of, named_paths
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.error import Fetched
+from nightwatch_core.models.errors import Fetched
 
 RECORD = json_lines([FULL])
 

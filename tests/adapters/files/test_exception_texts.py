@@ -8,7 +8,7 @@ from adapters.files.sentry_cases import ISSUE, ROW, STORE_EVENT
 from adapters.files.tracker_cases import ROLLBAR_ITEM
 from error_records import NOW, groups_of
 
-from nightwatch_core.adapters.files.exception_texts import chain_text, thrown
+from nightwatch_core.adapters.files.exceptions import chain_text, thrown
 from nightwatch_core.adapters.files.limits import MAX_LINKS
 from nightwatch_core.traces.parsing import parse
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nightwatch_core.adapters.files.limits import SOURCE_FRAMES, STACK_LIMIT
-from nightwatch_core.adapters.files.record_stacks import stack_text
+from nightwatch_core.adapters.files.record_frames import stack_text
 from nightwatch_core.traces.parsing import parse
 
 PLACE = {"file": "/srv/app/models/cart.rb", "line": 7, "method": "total"}

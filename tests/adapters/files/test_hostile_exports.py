@@ -13,11 +13,10 @@ from adapters.files.tracker_cases import CASES as TRACKERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.adapters.files.entries import Entry
-from nightwatch_core.adapters.files.file_reader import FileReader
 from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_LINKS
-from nightwatch_core.models.error import Occurrence
-from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.adapters.files.occurrences import Entry
+from nightwatch_core.adapters.files.source import FileReader
+from nightwatch_core.models.errors import ExceptionLink, Occurrence
 from nightwatch_core.traces.parsing import parse
 
 CASES = [

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.adapters.files.kept_input import keep_pasted, keep_stream
 from nightwatch_core.adapters.files.limits import PASTE_LIMIT
+from nightwatch_core.adapters.files.source import keep_pasted, keep_stream
 from nightwatch_core.errors import StopTheNight
 
 RECORD = '{"error_class": "KeyError", "message": "größe"}'

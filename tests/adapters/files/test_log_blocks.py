@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.adapters.files.limits import MAX_STREAMS
-from nightwatch_core.adapters.files.log_blocks import Block, TraceCutter
-from nightwatch_core.adapters.files.log_streams import LogStreams
+from nightwatch_core.adapters.files.logs import Block, LogStreams, TraceCutter
 from nightwatch_core.adapters.files.shapes.shape import LogLine
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.traces.parsing import parse
 
 LOG = f"""2026-11-03 10:00:00,123 INFO started

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from error_records import entries_of
 
-from nightwatch_core.models.error import Occurrence, RejectedRecord
+from nightwatch_core.models.errors import Occurrence, RejectedRecord
 from nightwatch_core.traces.parsing import parse
 
 LOGS = Path(__file__).parent / "logs"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from error_records import only, written
 
-from nightwatch_core.adapters.files.log_blocks import Block, TraceCutter
-from nightwatch_core.adapters.files.zones import settled
+from nightwatch_core.adapters.files.logs import Block, TraceCutter
+from nightwatch_core.adapters.files.times import settled
 from nightwatch_core.traces.parsing import parse
 
 NOW = datetime(2026, 11, 4, tzinfo=UTC)

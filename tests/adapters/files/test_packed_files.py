@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from error_records import FULL, NOW, PYTHON, fetched, groups_of, json_lines, only, written
 
-from nightwatch_core.adapters.files.meter import Bounds
+from nightwatch_core.adapters.files.json_values import Bounds
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.error import Fetched
+from nightwatch_core.models.errors import Fetched
 from nightwatch_core.models.file_contents import ReadingProgress
 
 RECORD = json_lines([FULL]).encode()

@@ -19,8 +19,8 @@ from error_records import (
     written,
 )
 
-from nightwatch_core.adapters.files.record_fields import FIELDS, squeezed
 from nightwatch_core.adapters.files.record_frames import FRAME_FORMS
+from nightwatch_core.adapters.files.records import FIELDS, squeezed
 from nightwatch_core.adapters.files.source import ErrorFiles
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from error_records import AT, PYTHON, RUBY, fetched, only, written
 
+from nightwatch_core.adapters.files.json_values import is_table
 from nightwatch_core.adapters.files.limits import LINE_LIMIT
-from nightwatch_core.adapters.files.tables import is_table
 
 NEW_RELIC = ("timestamp", "error.class", "error.message", "transactionName", "appName", "host",
              "error.stack_trace")  # fmt: skip

@@ -9,8 +9,14 @@ import pytest
 from error_records import AT, NOW, PYTHON, fetched, groups_of, json_lines, written
 
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.adapters.files.times import time_in_log, time_of
-from nightwatch_core.adapters.files.zones import NO_YEAR, NO_ZONE, settled, zone_named
+from nightwatch_core.adapters.files.times import (
+    NO_YEAR,
+    NO_ZONE,
+    settled,
+    time_in_log,
+    time_of,
+    zone_named,
+)
 from nightwatch_core.errors import StopTheNight
 
 WITH_ZONE = (

@@ -6,7 +6,7 @@ from git_repositories import Change, git, repository
 
 from nightwatch_core.adapters.git.branch import changed
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.text import frontmatter
 
 

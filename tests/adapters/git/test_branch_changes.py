@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.adapters.git.branch_changes import (
+from nightwatch_core.adapters.git.branch import (
     UNSAFE,
     PathState,
     Refused,
@@ -11,7 +11,7 @@ from nightwatch_core.adapters.git.branch_changes import (
     wanted_changes,
     why_unsafe,
 )
-from nightwatch_core.adapters.git.limits import CHANGED_FILES, FILE_BYTES
+from nightwatch_core.adapters.git.command import CHANGED_FILES, FILE_BYTES
 from nightwatch_core.adapters.git.objects import (
     EXECUTABLE,
     FILE,
@@ -21,7 +21,7 @@ from nightwatch_core.adapters.git.objects import (
     SUBMODULE,
     Node,
 )
-from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.models.proposals import FileChange
 
 CONTENT = {"1": b"one", "2": b"#!/bin/sh", "3": b"caf\xe9", "4": b"x"}
 

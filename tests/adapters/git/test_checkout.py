@@ -5,7 +5,7 @@ import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
 
 from nightwatch_core.adapters.git.checkout import Checkout, owner_and_name
-from nightwatch_core.adapters.git.merged_pulls import PULL_NAMES, MainlineCommit, merged_pulls
+from nightwatch_core.adapters.git.history import PULL_NAMES, MainlineCommit, merged_pulls
 from nightwatch_core.errors import StopTheNight
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from git_repositories import Change, git, repository
 
-from nightwatch_core.adapters.git.branch_changes import Refused
-from nightwatch_core.adapters.git.mailed_patch import mailed_changes
+from nightwatch_core.adapters.git.branch import Refused, mailed_changes
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.publish.issue_text import patch_comment
 from nightwatch_core.publish.markers import marker, read_marker, read_patch_marker

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from git_repositories import NIGHT, Change, git, repository
 
-from nightwatch_core.adapters.git.command import open_repository
-from nightwatch_core.adapters.git.limits import FILE_BYTES
+from nightwatch_core.adapters.git.command import FILE_BYTES, open_repository
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.code import Commit, FolderEntry, SearchHit

@@ -7,9 +7,9 @@ from services.github_checks import Checks
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.tracker import GitHubTracker
-from nightwatch_core.adapters.stores.service_meter import PROCESS
-from nightwatch_core.models.proposal import FileChange
-from nightwatch_core.models.pulls import CiRun
+from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.models.code import CiRun
+from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.publish.markers import marker
 
 CHANGE = FileChange(path="lib/basket.rb", text="0\n")

@@ -12,15 +12,15 @@ from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.errors import (
+from nightwatch_core.adapters.github.connection import (
     ADVICE,
+    SHORT_WAIT,
     AnswerLost,
     Forbidden,
     Rejected,
     Unavailable,
     advice,
 )
-from nightwatch_core.adapters.github.limits import SHORT_WAIT
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 

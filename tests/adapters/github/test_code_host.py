@@ -10,12 +10,17 @@ from github_world import bare_shop, client
 from services.github import GitHub
 from twins.reading import MemoryRecords
 
-from nightwatch_core.adapters.github.api_host import ApiHost
 from nightwatch_core.adapters.github.api_reader import ApiReader
-from nightwatch_core.adapters.github.clone import Clone, CloneRefused, Origin
-from nightwatch_core.adapters.github.cloned_reader import ClonedReader
-from nightwatch_core.adapters.github.code_host import CloneHost, GitHubHost
-from nightwatch_core.adapters.github.limits import FILE_VERSIONS, READERS
+from nightwatch_core.adapters.github.code_host import (
+    ApiHost,
+    Clone,
+    ClonedReader,
+    CloneHost,
+    CloneRefused,
+    GitHubHost,
+    Origin,
+)
+from nightwatch_core.adapters.github.connection import FILE_VERSIONS, READERS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 

@@ -9,9 +9,9 @@ from github_world import FIXED, OURS, issue, outbox, pull, tracker
 from services.github import GitHub
 from services.github_people import amend, merge, move_base, push, rebase, update
 
-from nightwatch_core.adapters.github.limits import ITEMS_WITH_COMMENTS
+from nightwatch_core.adapters.github.connection import ITEMS_WITH_COMMENTS
 from nightwatch_core.errors import StopTheNight, TryLater
-from nightwatch_core.models.proposal import FileChange, OwnItem
+from nightwatch_core.models.proposals import FileChange, OwnItem
 from nightwatch_core.publish.markers import CORRECTION
 
 PATH = "app/total.rb"

@@ -8,8 +8,8 @@ from github_world import client
 from services.github import GitHub
 
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.merged_pulls import merged_pulls
-from nightwatch_core.code.named_change import is_of
+from nightwatch_core.adapters.github.pulls import merged_pulls
+from nightwatch_core.code.suspects import is_of
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import MergedPull
 

@@ -9,7 +9,7 @@ from services.github import GitHub
 
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.models.code import OtherPull
 
 SINCE = datetime(2026, 9, 1, tzinfo=UTC)
 PATH = "app/total.rb"

@@ -8,7 +8,7 @@ from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.errors import StopTheNight, TryLater
-from nightwatch_core.models.proposal import FileChange, Proposal
+from nightwatch_core.models.proposals import FileChange, Proposal
 
 BRANCH = "nightwatch/0123456789ab"
 

@@ -11,9 +11,9 @@ from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.adapters.github.ownership import Ours, account
 from nightwatch_core.adapters.github.tracker import GitHubTracker
-from nightwatch_core.adapters.stores.ledger import LedgerOutbox, published
+from nightwatch_core.adapters.stores.database import LedgerOutbox, published
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposal import OwnItem, Proposal, Receipt
+from nightwatch_core.models.proposals import OwnItem, Proposal, Receipt
 
 LABELLED = ["nightwatch", "confidence-high"]
 

@@ -11,9 +11,8 @@ from services.github import GitHub
 from services.github_people import move_base
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.github.outbox import GitHubOutbox
-from nightwatch_core.adapters.github.patches import PatchDesk
-from nightwatch_core.models.proposal import DraftPull, FileChange, OwnItem
+from nightwatch_core.adapters.github.outbox import GitHubOutbox, PatchDesk
+from nightwatch_core.models.proposals import DraftPull, FileChange, OwnItem
 from nightwatch_core.publish.markers import read_patch_marker
 
 PATCH = {"as_patch": True, "issue": 1, "branch": "", "fix": "f1:0a"}

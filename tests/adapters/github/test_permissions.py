@@ -6,7 +6,7 @@ from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.errors import Forbidden
+from nightwatch_core.adapters.github.connection import Forbidden
 from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.errors import GiveUp, StopTheNight
 

@@ -5,7 +5,7 @@ from git_repositories import git
 from github_world import NIGHT, comment, outbox, pull
 from services.github import GitHub
 
-from nightwatch_core.models.proposal import FileChange, PullUpdate, Receipt
+from nightwatch_core.models.proposals import FileChange, PullUpdate, Receipt
 from nightwatch_core.publish.markers import marker
 
 ANOTHER = "def total\n  nil.to_i\nend\n"

@@ -15,7 +15,7 @@ from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.code_host import CloneHost
-from nightwatch_core.adapters.github.errors import Forbidden
+from nightwatch_core.adapters.github.connection import Forbidden
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_key
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 

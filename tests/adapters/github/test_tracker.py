@@ -6,9 +6,9 @@ import pytest
 from github_world import NIGHT, OURS, bare_shop, comment, issue, outbox, pull, tracker
 from services.github import Answer, GitHub
 
-from nightwatch_core.adapters.github.limits import ITEMS_WITH_COMMENTS
+from nightwatch_core.adapters.github.connection import ITEMS_WITH_COMMENTS
 from nightwatch_core.errors import StopTheNight, TryLater
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.publish.markers import marker
 
 

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside
-from nightwatch_core.adapters.local.standard_library import standard_library
+from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside, standard_library
 from nightwatch_core.models.code import Library
 
 

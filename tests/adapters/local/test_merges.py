@@ -8,7 +8,7 @@ import pytest
 from deliveries import FIXED, HISTORY, delivery, pull, set_state
 from git_repositories import git, repository
 
-from nightwatch_core.models.proposal import FileChange, OwnItem, Receipt
+from nightwatch_core.models.proposals import FileChange, OwnItem, Receipt
 
 DRAFT = "nightwatch/0123456789ab"
 FILE = "app/total.rb"

@@ -6,8 +6,8 @@ from core.report_fixture import empty
 
 from nightwatch_core.adapters.local import quiet
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, Pattern
-from nightwatch_core.models.proposal import OpenIssue
+from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules, Pattern
+from nightwatch_core.models.proposals import OpenIssue
 
 
 def test_lessons_are_kept_by_fingerprint():

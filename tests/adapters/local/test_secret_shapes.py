@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.adapters.local.secret_shapes import secret_shapes
+from nightwatch_core.adapters.local.quiet import secret_shapes
 
 BODY = "MIIEpAIBAAKCAQEA7Zq3kM1vT9xLw0YbQf5cXr2uNp8sHd4g"
 

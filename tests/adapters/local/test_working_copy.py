@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.adapters.local.working_copy import WorkingCopy
+from nightwatch_core.adapters.local.delivery import WorkingCopy
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 NAME = "CLAUDE.md"

@@ -15,9 +15,8 @@ import pytest
 import yaml
 from mcp import Client, StdioServerParameters
 
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
-from nightwatch_core.learnings.library import NOTICE
-from nightwatch_core.learnings.limits import ANSWER
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
+from nightwatch_core.learnings.library import ANSWER, NOTICE
 from nightwatch_core.models.knowledge import Lesson, Notes, Problem
 
 SERVE = "import typer; from flows.commands.mcp import mcp; typer.run(mcp)"

@@ -14,12 +14,9 @@ from nightwatch_core.adapters.new_relic.answers import (
     TooSlow,
     Unwell,
 )
-from nightwatch_core.adapters.new_relic.application import FIND_ENTITY, nrql_document
-from nightwatch_core.adapters.new_relic.groups import ERROR_GROUPS
-from nightwatch_core.adapters.new_relic.limits import LONGEST_BODY
-from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph, address
-from nightwatch_core.adapters.new_relic.source import DEPLOYMENTS, PING
-from nightwatch_core.adapters.new_relic.traces import frames_document
+from nightwatch_core.adapters.new_relic.groups import ERROR_GROUPS, frames_document
+from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_BODY, NerdGraph, address
+from nightwatch_core.adapters.new_relic.source import DEPLOYMENTS, FIND_ENTITY, PING, nrql_document
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)

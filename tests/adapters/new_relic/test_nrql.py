@@ -5,10 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from services.nrql_table import BadNrql, Parser
 
-from nightwatch_core.adapters.new_relic import nrql
-from nightwatch_core.adapters.new_relic.limits import LONGEST_QUERY
-from nightwatch_core.models.error import Window
-from nightwatch_core.text.transaction_templates import transaction_template
+from nightwatch_core.adapters.new_relic import nerdgraph as nrql
+from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_QUERY
+from nightwatch_core.models.errors import Window
+from nightwatch_core.text.templates import transaction_template
 
 END = datetime(2026, 11, 21, 4, tzinfo=UTC)
 WINDOW = Window(since=END - timedelta(days=1), until=END)

@@ -10,7 +10,7 @@ from nightwatch_core.adapters.new_relic.source import NewRelic
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.intake.fingerprint import former_fingerprint
 from nightwatch_core.intake.grouping import hours_of
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

@@ -10,7 +10,7 @@ import pytest
 from nightwatch_core.adapters.sandbox.ladder import LADDER
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.sandbox import Bounds, Command
+from nightwatch_core.models.proposals import Bounds, Command
 
 COMMIT = Commit(repository="shop", branch="main", sha="a" * 40)
 

@@ -7,7 +7,7 @@ import pytest
 from nightwatch_core.adapters.sandbox.cell import Cell, Mount
 from nightwatch_core.adapters.sandbox.container import run_and_remove, start_words
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.sandbox import Bounds
+from nightwatch_core.models.proposals import Bounds
 
 BOUNDS = Bounds(seconds=1)
 CELL = Cell(("true",), {"A": "b"}, (), BOUNDS, image="tools")

@@ -8,12 +8,11 @@ import pytest
 from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT, shell
 
-from nightwatch_core.adapters.sandbox import place
+from nightwatch_core.adapters.sandbox import local_sandbox as place
 from nightwatch_core.adapters.sandbox.ladder import Confinement
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox, laid_out
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposal import FileChange
-from nightwatch_core.models.sandbox import NOT_LAID_OUT
+from nightwatch_core.models.proposals import NOT_LAID_OUT, FileChange
 
 
 def refused(state, *ladder):

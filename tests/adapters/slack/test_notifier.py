@@ -11,9 +11,9 @@ from core.report_fixture import analysis, complete, degraded, empty, failed, gro
 from services.slack import ALL_SCOPES, Channel
 from slack_team import HISTORY, LINK, POST, UPDATE, a_team, errors
 
-from nightwatch_core.adapters.slack.calls import ADVICE
+from nightwatch_core.adapters.slack.notifier import ADVICE
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 
 
 @pytest.fixture

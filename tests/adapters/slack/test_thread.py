@@ -23,18 +23,18 @@ from hypothesis import strategies as st
 from services.slack_rules import refused_blocks
 from slack_sdk.models.blocks import Block
 
-from nightwatch_core.adapters.slack.limits import (
+from nightwatch_core.adapters.slack.blocks import (
     FOLLOW_UP,
     HEADER,
     MESSAGE,
     PARENT,
     PLAIN,
     REPLY,
+    size,
     weight,
 )
-from nightwatch_core.adapters.slack.mrkdwn import size
-from nightwatch_core.adapters.slack.thread import Message, messages
-from nightwatch_core.models.error import Case
+from nightwatch_core.adapters.slack.notifier import Message, messages
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.report import RunReport
 
 NIGHTS = {

@@ -237,7 +237,7 @@ import sys
 from pathlib import Path
 from core.report_fixture import empty
 from pydantic import SecretStr
-from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.adapters.slack.notifier import SlackNotifier
 url, database, token = sys.argv[1:]
 clock = SystemClock()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nightwatch_core.adapters.source_maps import limits
+from nightwatch_core.adapters.source_maps import source_map_folder as limits
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.errors import StopTheNight
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.adapters.stores.agent_files import AgentFiles
+from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.analysis.agent_specs import BUILT_IN, agents_of, choose
 from nightwatch_core.errors import StopTheNight
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude.calls import Calls
+from nightwatch_core.adapters.claude.model import Calls
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
-from nightwatch_core.adapters.slack.calls import SlackCalls
-from nightwatch_core.adapters.stores.bounded_answers import VALUES, json_of
+from nightwatch_core.adapters.slack.notifier import SlackCalls
+from nightwatch_core.adapters.stores.traffic import VALUES, json_of
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 
 _MIB = 1024 * 1024

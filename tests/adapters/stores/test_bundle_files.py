@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.adapters.stores import bundle_files
-from nightwatch_core.adapters.stores.bundle_files import BundleFiles, read_bundle
+from nightwatch_core.adapters.stores import state_folder as bundle_files
+from nightwatch_core.adapters.stores.state_folder import BundleFiles, read_bundle
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.replay.pieces import canonical, name_of
+from nightwatch_core.replay.record import canonical, name_of
 
 BUNDLES = Path(__file__).resolve().parents[2] / "bundles"
 DAY = 86_400

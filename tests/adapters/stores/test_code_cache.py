@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from twins.reading import MemoryRecords
 
+from nightwatch_core.adapters.stores.atomic_files import NAMED_FILES
 from nightwatch_core.adapters.stores.code_cache import CachedRead, CodeCache, ReadCounter
-from nightwatch_core.adapters.stores.limits import NAMED_FILES
 from nightwatch_core.errors import GiveUp, TryLater
 
 HIT, KEPT, MISS = CachedRead("", "memory"), CachedRead("", "disk"), CachedRead("", "asked")

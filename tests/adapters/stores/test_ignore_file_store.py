@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from threads import at_once
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
+from nightwatch_core.adapters.stores.documents import IgnoreFile
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.intake.ignore_file import rules_from
-from nightwatch_core.models.pattern import IgnoreRule
+from nightwatch_core.intake.ignore_rules import rules_from
+from nightwatch_core.models.knowledge import IgnoreRule
 
 TODAY = date(2031, 3, 10)
 OURS = Path(__file__).parents[3] / "knowledge" / "ignore.yml"

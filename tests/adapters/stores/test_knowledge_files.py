@@ -9,11 +9,10 @@ import yaml
 from core.lesson_shapes import lesson, seen
 from threads import at_once
 
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.memory.lessons.index_text import index_text
-from nightwatch_core.models.knowledge import Index
-from nightwatch_core.models.pattern import IgnoreRules, Pattern
+from nightwatch_core.memory.lesson_text import index_text
+from nightwatch_core.models.knowledge import IgnoreRules, Index, Pattern
 
 PATTERN = Pattern(
     title="One cause in a.rb:3",

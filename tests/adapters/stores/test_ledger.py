@@ -13,9 +13,9 @@ from twins.writing import MemoryOutbox
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.stores import database
-from nightwatch_core.adapters.stores.ledger import STATES, LedgerOutbox, digest
+from nightwatch_core.adapters.stores.database import STATES, LedgerOutbox, digest
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.proposal import DraftPull, FileChange, OpenIssue, Proposal, Receipt
+from nightwatch_core.models.proposals import DraftPull, FileChange, OpenIssue, Proposal, Receipt
 
 ISSUE = OpenIssue(key="k1", fingerprint="v1:aa", title="Total of nil", body="Why.")
 

@@ -6,14 +6,11 @@ import pytest
 from core.lesson_shapes import lesson, seen
 from core.memory.recall.recall_shapes import OTHERS, case, kept
 
-from nightwatch_core.adapters.stores import lesson_store
-from nightwatch_core.adapters.stores.document_folder import put_away
-from nightwatch_core.adapters.stores.index_cache import IndexCache
-from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores import documents as lesson_store
+from nightwatch_core.adapters.stores.documents import IndexCache, KnowledgeFiles, put_away
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.file_names import file_name
-from nightwatch_core.memory.lessons.text import document, lesson_of
+from nightwatch_core.memory.lesson_text import document, file_name, lesson_of
 from nightwatch_core.models.knowledge import Notes
 
 ONE, OTHER = "v1:0123456789abcdef", "v1:fedcba9876543210"

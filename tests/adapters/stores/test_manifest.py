@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from nightwatch_core.adapters.stores.manifest import Manifest, SentRequests
+from nightwatch_core.adapters.stores.traffic import Manifest, SentRequests
 from nightwatch_core.models.manifest import Destination
 
 TO = "https://api.example/v1?page=2#part"

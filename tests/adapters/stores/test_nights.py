@@ -16,7 +16,7 @@ import pytest
 from core.report_fixture import NOW, complete, degraded, empty, hostile, huge
 from filelock import FileLock
 
-from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.report import Night, NightKind, RunReport, Window
 
@@ -25,8 +25,8 @@ BEGIN = """
 import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.report import Night, Window
 now = datetime(2026, 11, 20, tzinfo=UTC)

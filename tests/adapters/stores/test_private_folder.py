@@ -5,8 +5,8 @@ import stat
 import pytest
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.mask_key import mask_key
-from nightwatch_core.adapters.stores.private_folder import make_private
+from nightwatch_core.adapters.stores.atomic_files import make_private
+from nightwatch_core.adapters.stores.state_folder import mask_key
 from nightwatch_core.errors import StopTheNight
 
 

@@ -10,7 +10,7 @@ from git_repositories import Change, repository
 from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.stores.recorded_code import RecordedHost, RecordedReader
+from nightwatch_core.adapters.stores.code_cache import RecordedHost, RecordedReader
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import CodeReads

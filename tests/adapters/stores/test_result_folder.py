@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from nightwatch_core.adapters.stores.result_folder import DAY, Pruned, prune
+from nightwatch_core.adapters.stores.state_folder import DAY, Pruned, prune
 
 NOW = 1_800_000_000.0
 

@@ -12,14 +12,11 @@ import pytest
 from core.memory.recall.recall_shapes import OTHERS, TOTAL, VIEW, case, kept, link
 from twins.recall import MemoryRecall
 
-from nightwatch_core.adapters.stores import search_store
-from nightwatch_core.adapters.stores.search_index import SearchIndex
-from nightwatch_core.adapters.stores.search_store import SearchStore
+from nightwatch_core.adapters.stores import search_index as search_store
+from nightwatch_core.adapters.stores.search_index import SearchIndex, SearchStore
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.lessons.text import document
-from nightwatch_core.memory.recall.ranking import search
-from nightwatch_core.memory.recall.search_document import document_of_lesson, terms_of
+from nightwatch_core.memory.lesson_text import document, entry_of
+from nightwatch_core.memory.recall import document_of_lesson, search, terms_of
 from nightwatch_core.ports import Recall
 
 TOLD = {"error_class": "RateMissing", "message": "no rate for LU", "transaction": "bills/new"}

@@ -16,7 +16,8 @@ from slack_team import POST, a_team
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
-from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
+from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.adapters.stores.traffic import ServiceMeter
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 NEVER = datetime(2026, 12, 1, tzinfo=UTC)

@@ -4,10 +4,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from nightwatch_core.adapters.github.errors import Unavailable
-from nightwatch_core.adapters.stores.single_flight import SingleFlight
+from nightwatch_core.adapters.github.connection import Unavailable
+from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.answer import Usage
 
 TOGETHER = 8
 

@@ -11,8 +11,8 @@ from claude_talks import claude
 from services.anthropic import Anthropic
 from threads import at_once
 
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.transcripts import Transcripts
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.analysis.model_wrappers import TranscribedModel
 from nightwatch_core.errors import StopTheNight

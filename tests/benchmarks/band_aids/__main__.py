@@ -6,7 +6,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from nightwatch_core.code.band_aids.detection import band_aids
+from nightwatch_core.code.weakening import band_aids
 from tests.benchmarks.band_aids.pairs import NONE, Labelled, blind, development
 
 

@@ -11,19 +11,19 @@ from benchmarks.rules.cases import Bug, Place, printed
 
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.analysis import agent_specs, plans
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.analysis import agent_specs
+from nightwatch_core.analysis import analyst as plans
 from nightwatch_core.analysis.analyst import Briefing, analyse
 from nightwatch_core.analysis.research import gather
-from nightwatch_core.code.failed_commit import merged_before
-from nightwatch_core.code.record_fit import with_doubts
+from nightwatch_core.code.base_branch import merged_before
+from nightwatch_core.code.verdict import with_doubts
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.answer import Allowance
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Allowance
 from nightwatch_core.rules.model import RulesModel
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import place_frames
+from nightwatch_core.traces.placing import PathIndex, place_frames
 
 _OPTIONS = NightOptions(model="rules")
 _LOOK_BACK = timedelta(days=30)

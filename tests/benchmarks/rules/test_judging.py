@@ -6,7 +6,7 @@ from benchmarks.rules.judging import judged, row, table, verdicts
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Handover, Hypothesis
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.traces import parsing
 
 BUG = Bug(

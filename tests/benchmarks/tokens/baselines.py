@@ -26,15 +26,16 @@ from benchmarks.tokens.designs import MODEL, OPTIONS, Outcome, case_of, code_of,
 from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night, Scenario
 
-from nightwatch_core.adapters.claude.prices import priced
-from nightwatch_core.adapters.claude.schemas import strict_schema
-from nightwatch_core.analysis import agent_specs, complexity, tools
-from nightwatch_core.analysis.answer_reading import answer_schema
-from nightwatch_core.analysis.section_texts import preview_text
+from nightwatch_core.adapters.claude.features import priced
+from nightwatch_core.adapters.claude.request import strict_schema
+from nightwatch_core.analysis import agent_specs, tools
+from nightwatch_core.analysis import budget as complexity
+from nightwatch_core.analysis.answers import answer_schema
+from nightwatch_core.analysis.prompts import preview_text
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import Preview
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import CodeReader
 
 TURNS, PREVIEWS, PREVIEW_LINES, SUMMARIES = 15, 5, 100, 4

@@ -10,14 +10,13 @@ from twins.reading import MemoryCode
 
 from nightwatch_core.intake.cases import signature
 from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.traces import parsing
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import place_frames
+from nightwatch_core.traces.placing import PathIndex, place_frames
 
 MODEL = "claude-opus-5-5"
 DAY = datetime(2026, 11, 20, 22, tzinfo=UTC)

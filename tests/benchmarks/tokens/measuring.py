@@ -13,8 +13,8 @@ from benchmarks.tokens.ours import ours
 from benchmarks.tokens.service import Call, Service
 from benchmarks.tokens.words import Night, complaints
 
-from nightwatch_core.adapters.claude.prices import priced
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.adapters.claude.features import priced
+from nightwatch_core.models.answer import Usage
 
 DESIGNS: Mapping[str, Design] = {
     "before": before,

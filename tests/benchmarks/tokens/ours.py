@@ -14,26 +14,26 @@ from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude.cache_gate import Gate
 from nightwatch_core.adapters.claude.features import Tuning
 from nightwatch_core.adapters.claude.model import Claude
-from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores.agent_files import AgentFiles
-from nightwatch_core.analysis import agent_specs, plans
+from nightwatch_core.adapters.claude.request import Gate
+from nightwatch_core.adapters.local.quiet import SystemClock
+from nightwatch_core.adapters.stores.task_files import AgentFiles
+from nightwatch_core.analysis import agent_specs
+from nightwatch_core.analysis import analyst as plans
 from nightwatch_core.analysis.analyst import Briefing, analyse, look_again
 from nightwatch_core.analysis.research import gather
 from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
-from nightwatch_core.models.error import Case, Window
+from nightwatch_core.models.errors import Case, Trace, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night as NightId
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.trace import Trace
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import CodeReader, Model
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.placing import PathIndex
 
 TONIGHT = NightId(id="2026-11-20-bench", window=Window(since=DAY, until=DAY), now=DAY)
 AGENTS = Path(__file__).resolve().parents[3] / "agents"

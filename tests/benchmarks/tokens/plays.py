@@ -18,7 +18,7 @@ from benchmarks.tokens.measuring import used  # noqa: E402
 from benchmarks.tokens.service import Service, missed  # noqa: E402
 from benchmarks.tokens.words import Scenario  # noqa: E402
 
-from nightwatch_core.models.usage import Usage  # noqa: E402
+from nightwatch_core.models.answer import Usage
 
 _NOBODY = Scenario("by hand", "", "", "", "", "", (), "")
 

@@ -20,8 +20,11 @@ from benchmarks.tokens.service import Service  # noqa: E402
 from benchmarks.tokens.words import Night  # noqa: E402
 
 from nightwatch_core.code.edits import fix_digest  # noqa: E402
-from nightwatch_core.models.knowledge import Lesson  # noqa: E402
-from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem  # noqa: E402
+from nightwatch_core.models.knowledge import (
+    Lesson,  # noqa: E402
+    OutcomeEvent,
+    PublishedItem,
+)
 
 WORDS = "Not there, please: the value has to be whole where it is made, and a test should say so."
 AIM = 0.02  # of the first night's new tokens, one rejection among all errors

@@ -20,13 +20,13 @@ from benchmarks.tokens.service import Service  # noqa: E402
 from benchmarks.tokens.words import Night  # noqa: E402
 from twins.recall import MemoryRecall
 
-from nightwatch_core.memory.lessons.index_text import entry_of, index_over
-from nightwatch_core.memory.lessons.maker import lesson_from
+from nightwatch_core.memory.lesson_text import entry_of, index_over
+from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.prior_analyses import Memory, recall_case
 from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.report import Night as NightId
 from nightwatch_core.text.plain_text import digest

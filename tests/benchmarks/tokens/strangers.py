@@ -17,7 +17,7 @@ from benchmarks.tokens.measuring import Played, play  # noqa: E402
 from benchmarks.tokens.ours import Features, ours  # noqa: E402
 from benchmarks.tokens.words import Scenario, complaints  # noqa: E402
 
-from nightwatch_core.models.usage import Usage  # noqa: E402
+from nightwatch_core.models.answer import Usage
 
 URL = 'endpoint = os.environ["TAX_URL"]'
 DRIVER = "from carriers.dhl_v2 import Driver"

@@ -13,7 +13,7 @@ from nightwatch_core.analysis.agent_specs import (
     inherited,
 )
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.agent import READING, Agents, AgentSpec, BrokenAgent
+from nightwatch_core.models.conversation import READING, Agents, AgentSpec, BrokenAgent
 
 TEXT = """---
 name: go-services

@@ -2,12 +2,11 @@ import pytest
 from analysis_shapes import AGENT, FILES, analysed, analysis, answer, asks, case, group, tree
 from twins.reading import MemoryModel
 
-from nightwatch_core.analysis.tool_specs import TOLD_LIMITS
+from nightwatch_core.analysis.tools import TOLD_LIMITS
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.agent import AnalysisPlan
-from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.conversation import AnalysisPlan, Capabilities
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.models.usage import Usage
 
 
 def run(*script, **more):

@@ -5,7 +5,7 @@ from analysis_shapes import answer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.analysis.answer_reading import SYNONYMS, answer_schema, read_answer
+from nightwatch_core.analysis.answers import SYNONYMS, answer_schema, read_answer
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Answer, Evidence
 

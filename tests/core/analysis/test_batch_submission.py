@@ -6,12 +6,11 @@ import pytest
 from twins.batches import MemoryBatches, MemoryBatchStore
 from twins.reading import MemoryClock
 
-from nightwatch_core.analysis.batch_submission import KEPT, SETTLING, settle, submit_once
-from nightwatch_core.analysis.request_sets import request_set
+from nightwatch_core.analysis.model_wrappers import KEPT, SETTLING, request_set, settle, submit_once
 from nightwatch_core.errors import GiveUp, MayHaveArrived, TryLater
 from nightwatch_core.models.batch import BatchState, Submission, TriageItem
 from nightwatch_core.models.conversation import Conversation, UserTurn
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 
 
 class Killed(BaseException):

@@ -16,9 +16,9 @@ from nightwatch_core.analysis.budget import (
 from nightwatch_core.analysis.limits import TURN_CHARACTERS
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import Capabilities, ToolResult, UserTurn
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Usage
 
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0, context_tokens=10**6)
 UNPRICED = Capabilities(model="qwen3", context_tokens=10**6)

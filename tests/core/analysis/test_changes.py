@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.analysis.changes import changes_of
 from nightwatch_core.analysis.changes_text import authors_text, deployment_text
+from nightwatch_core.analysis.research import changes_of
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import (
@@ -15,9 +15,8 @@ from nightwatch_core.models.code import (
     MergedPull,
     Release,
 )
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, SourceFit, Trace
 from nightwatch_core.models.research import CodeChanges, DependencyChange, Preview
-from nightwatch_core.models.trace import ExceptionLink, Frame, SourceFit, Trace
 
 BEGAN = datetime(2026, 11, 20, 21, tzinfo=UTC)
 CART, PAY = "shop/cart.py", "shop/pay.py"

@@ -1,7 +1,7 @@
 import pytest
 from small_repo import case, frame
 
-from nightwatch_core.analysis.complexity import (
+from nightwatch_core.analysis.budget import (
     EFFORTS,
     ITERATIONS,
     NAMESPACE_TIERS,
@@ -12,7 +12,7 @@ from nightwatch_core.analysis.complexity import (
     tier_of,
     unplaced,
 )
-from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.models.errors import ExceptionLink
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 from small_repo import SmallRepo
 
-from nightwatch_core.analysis.conventions import conventions
 from nightwatch_core.analysis.limits import CONVENTIONS
+from nightwatch_core.analysis.prompts import conventions
 
 
 def told(files, path=""):

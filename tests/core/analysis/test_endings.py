@@ -6,12 +6,11 @@ import pytest
 from analysis_shapes import OPENING, allowance, answer, asks, case, says
 from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.analysis.endings import failure
-from nightwatch_core.analysis.loop import converse
+from nightwatch_core.analysis.loop import converse, failure
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.analysis import Ending
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import Capabilities, ToolResult
-from nightwatch_core.models.usage import Usage
 
 USAGE = Usage(calls=1, input_tokens=10, cost=0.01)
 READ = asks(("read_file", {"path": "a.py"}), usage=USAGE)

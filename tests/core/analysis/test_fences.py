@@ -8,13 +8,14 @@ from core.lesson_shapes import lesson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.analysis import fix_alone, tools
+from nightwatch_core.analysis import analyst as fix_alone
+from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.models.conversation import ToolCall
-from nightwatch_core.models.outcome import OutcomeEvent
+from nightwatch_core.models.errors import ExceptionLink, Frame
+from nightwatch_core.models.knowledge import OutcomeEvent
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.trace import ExceptionLink, Frame
-from nightwatch_core.triage.question import question
+from nightwatch_core.triage.batch_triage import question
 
 NIGHT = "3fa9c07d11be"
 PLANTED = "zqxplanted"

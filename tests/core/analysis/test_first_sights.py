@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nightwatch_core.analysis.first_sights import read_first_sight
+from nightwatch_core.analysis.second_look import read_first_sight
 from nightwatch_core.errors import GiveUp
 
 WHOLE = {

@@ -2,10 +2,10 @@ from analysis_shapes import CART, FIX, analysed, answer, asks, case, says, tree
 from core.lesson_shapes import lesson
 from twins.reading import MemoryModel
 
-from nightwatch_core.analysis import fix_alone, limits
+from nightwatch_core.analysis import analyst as fix_alone
+from nightwatch_core.analysis import limits
 from nightwatch_core.models.answer import Answer
-from nightwatch_core.models.knowledge import CitedLine, Match, PriorAnalysis
-from nightwatch_core.models.outcome import OutcomeEvent
+from nightwatch_core.models.knowledge import CitedLine, Match, OutcomeEvent, PriorAnalysis
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.plain_text import digest
 

@@ -6,7 +6,7 @@ from small_repo import SmallRepo, case, frame
 from twins.reading import MemoryLibraries
 
 from nightwatch_core.analysis import tools
-from nightwatch_core.analysis.tool_specs import BY_NAME
+from nightwatch_core.analysis.tools import BY_NAME
 from nightwatch_core.models.code import Library
 from nightwatch_core.models.conversation import ToolCall
 

@@ -7,16 +7,15 @@ from analysis_shapes import analysis, case
 from small_repo import SmallRepo
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.answer_reading import read_answer
-from nightwatch_core.analysis.conventions import conventions
-from nightwatch_core.analysis.endings import failure, fatal, invalid
-from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.answers import read_answer
+from nightwatch_core.analysis.loop import failure, fatal, invalid
+from nightwatch_core.analysis.prompts import conventions, first_message
 from nightwatch_core.analysis.second_look import seed
 from nightwatch_core.analysis.waves import leader_findings
 from nightwatch_core.models.answer import Evidence, Hypothesis, Learning
 from nightwatch_core.models.conversation import AssistantTurn, Reply
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.text.plain_text import estimated_tokens
 
 HUGE = "```\n# New instructions\n" * 3_000
 DEEP = "/".join(["folder" * 9] * 40)

@@ -6,6 +6,7 @@ from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
@@ -15,7 +16,6 @@ from nightwatch_core.models.conversation import (
     ToolResult,
     UserTurn,
 )
-from nightwatch_core.models.usage import Usage
 
 READ = ("read_file", {"path": "a.py"})
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)

@@ -8,15 +8,13 @@ from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.research import gather
-from nightwatch_core.code.record_fit import with_doubts
+from nightwatch_core.code.verdict import with_doubts
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.trace import Trace
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.traces.parsing import parse
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import place_frames
+from nightwatch_core.traces.placing import PathIndex, place_frames
 
 VIEW = """\
 <h1>Inbox</h1>

@@ -7,6 +7,7 @@ from twins.reading import MemoryClock, MemoryModel, MemoryRecords
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.errors import TryLater
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import (
     Capabilities,
     ResultsTurn,
@@ -14,7 +15,6 @@ from nightwatch_core.models.conversation import (
     ToolSpec,
     UserTurn,
 )
-from nightwatch_core.models.usage import Usage
 
 USAGE = Usage(calls=1, input_tokens=50, cost=0.1)
 CALL = ("read_file", {"path": "a.py"})

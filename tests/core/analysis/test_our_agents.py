@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.adapters.stores.agent_files import AgentFiles
+from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.analysis.agent_specs import BUILT_IN, inherited
 from nightwatch_core.analysis.tools import SPECS
-from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.batch import FirstSight
+from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.knowledge import Decision, Problem
-from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.traces.parsing import PARSERS
 
 FOLDER = Path(__file__).parents[3] / "agents"

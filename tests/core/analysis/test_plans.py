@@ -3,8 +3,8 @@
 import pytest
 from small_repo import case, frame
 
-from nightwatch_core.analysis.plans import effort_for, plan
-from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.analysis.analyst import effort_for, plan
+from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.options import NightOptions
 
 SIMPLE, COMPLEX = case("KeyError", "m"), case("Net::ReadTimeout", "m")

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
-from nightwatch_core.analysis.prompts import fenced, first_message
-from nightwatch_core.analysis.section_texts import preview_text, prior_text
+from nightwatch_core.analysis.prompts import fenced, first_message, preview_text, prior_text
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, SearchHit
-from nightwatch_core.models.error import DroppedGroup
-from nightwatch_core.models.knowledge import FoundLearning, Match, PriorAnalysis
-from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.models.errors import DroppedGroup, ExceptionLink, Frame
+from nightwatch_core.models.knowledge import FoundLearning, Match, Pattern, PriorAnalysis
 from nightwatch_core.models.research import (
     CodeChanges,
     DependencyChange,
@@ -26,8 +24,7 @@ from nightwatch_core.models.research import (
     Rename,
     ResearchContext,
 )
-from nightwatch_core.models.trace import ExceptionLink, Frame
-from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.text.plain_text import estimated_tokens
 
 NOTHING = ResearchContext()
 

@@ -5,10 +5,16 @@ from twins.reading import MemoryCode
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.research import gather, recent_releases, similar_ignored
 from nightwatch_core.models.code import Blame, MergedPull, Release, SearchHit
-from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup
+from nightwatch_core.models.errors import (
+    Case,
+    DroppedGroup,
+    ErrorGroup,
+    ExceptionLink,
+    Frame,
+    Trace,
+)
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.placing import PathIndex
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 

@@ -9,15 +9,14 @@ from wave_shapes import CODE, NIGHT
 
 from nightwatch_core.analysis.limits import RUN_CONTEXT, RUN_FACTS
 from nightwatch_core.analysis.prompts import first_message
-from nightwatch_core.analysis.run_context import facts_found, handed, told
-from nightwatch_core.analysis.run_facts import Gathered, facts_of
-from nightwatch_core.analysis.third_wave import third_wave
-from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave
+from nightwatch_core.analysis.run_context import Gathered, facts_found, facts_of, handed, told
+from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave, third_wave
+from nightwatch_core.models.analysis import RunFact
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.assignment import UnexplainedCase, WaveResult
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, Suspect
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case, ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import (
     CodeChanges,
@@ -26,8 +25,6 @@ from nightwatch_core.models.research import (
     Rename,
     ResearchContext,
 )
-from nightwatch_core.models.run_context import RunFact
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 COMMIT = LoggedCommit(sha="d" * 40, at=DAY, pull=44)

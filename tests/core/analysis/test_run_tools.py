@@ -7,9 +7,9 @@ from analysis_shapes import AGENT, analysed, answer, asks, case, group
 from twins.reading import MemoryModel, MemoryRecords
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.runs_left import KeptRuns, RunsLeft
+from nightwatch_core.analysis.budget import KeptRuns, RunsLeft
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.sandbox import Run
+from nightwatch_core.models.proposals import Run
 
 ABLE = AGENT.model_copy(update={"tools": ("read_file", "run_test", "run_snippet")})
 SNIPPET = ("run_snippet", {"code": "print(1)"})

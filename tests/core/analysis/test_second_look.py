@@ -4,12 +4,11 @@ from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.second_look import left_of, news, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.memory.fallback import STANDS_IN
+from nightwatch_core.memory.prior_analyses import STANDS_IN
 from nightwatch_core.models.analysis import FELL_BACK, Ending
-from nightwatch_core.models.answer import Edit, Hypothesis
+from nightwatch_core.models.answer import Edit, Hypothesis, Usage
 from nightwatch_core.models.code import LineRange
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.usage import Usage
 
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 USAGE = Usage(calls=1, input_tokens=400, output_tokens=50, cost=0.05)

@@ -3,15 +3,14 @@
 import pytest
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.source_previews import (
+from nightwatch_core.analysis.prompts import (
     function_rows,
     line_of_interest,
     source_previews,
     window,
 )
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile, Preview
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 
 def case(*frames: Frame, transaction: str = "", message: str = "") -> Case:

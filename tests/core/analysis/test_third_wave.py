@@ -3,13 +3,12 @@ from analysis_shapes import analysis
 from wave_shapes import A, B, C, first
 
 from nightwatch_core.analysis.second_look import NOTHING_NEW, SAME_AGAIN
-from nightwatch_core.analysis.third_wave import third_wave, with_second_looks
+from nightwatch_core.analysis.waves import third_wave, with_second_looks
 from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.answer import Handover
+from nightwatch_core.models.answer import Handover, Usage
 from nightwatch_core.models.assignment import WaveResult
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Usage
 
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 USED = Usage(calls=2, input_tokens=30_000, cost=0.2)

@@ -8,19 +8,15 @@ from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis import tools
-from nightwatch_core.analysis.answer_rows import lines_of_opening, lines_shown
+from nightwatch_core.analysis.answers import lines_of_opening, lines_shown
 from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
-from nightwatch_core.analysis.loop import converse
-from nightwatch_core.analysis.section_texts import preview_text
-from nightwatch_core.analysis.tool_calls import (
-    CallHistory,
-    with_results,
-)
+from nightwatch_core.analysis.loop import CallHistory, converse, with_results
+from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.errors import TryLater
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.models.usage import Usage
 
 CART = ("read_file", {"path": "shop/cart.py"})
 CART_TEXT = FILES["shop/cart.py"].removesuffix("\n")

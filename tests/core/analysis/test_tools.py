@@ -6,22 +6,23 @@ import pytest
 from small_repo import SmallRepo, case, frame
 from twins.reading import MemoryLibraries
 
-from nightwatch_core.adapters.claude.schemas import tool_params
+from nightwatch_core.adapters.claude.request import tool_params
 from nightwatch_core.analysis import tools
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.agent import TOOLS
 from nightwatch_core.models.code import FolderEntry, SearchHit
-from nightwatch_core.models.conversation import ToolCall, ToolResult
-from nightwatch_core.models.tool_values import (
+from nightwatch_core.models.conversation import (
+    TOOLS,
     EntriesListed,
     HitsFound,
     LinesRead,
     NothingThere,
     PathsFound,
+    ToolCall,
+    ToolResult,
     TracesShown,
 )
-from nightwatch_core.models.trace import Trace
-from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.models.errors import Trace
+from nightwatch_core.text.plain_text import estimated_tokens
 
 FILES = {
     "app/order.py": "class Order:\n    def total(self):\n        return 1\n",

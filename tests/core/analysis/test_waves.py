@@ -11,11 +11,10 @@ from nightwatch_core.analysis.waves import (
     total_usage,
 )
 from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning
+from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning, Usage
 from nightwatch_core.models.assignment import WaveResult
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Usage
 
 
 def names(assignments):

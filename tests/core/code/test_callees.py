@@ -18,10 +18,9 @@ from nightwatch_core.code.limits import (
 )
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import Preview
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.placing import PathIndex
 
 
 def case(*places: tuple[str, int]) -> Case:

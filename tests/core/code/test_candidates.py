@@ -3,11 +3,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nightwatch_core.code.candidates import candidates
-from nightwatch_core.code.onset import ago
+from nightwatch_core.code.suspects import ago
 from nightwatch_core.models.code import MergedPull, Release
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 FIRST = NOW - timedelta(hours=5)

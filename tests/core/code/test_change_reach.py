@@ -3,7 +3,7 @@
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.change_reach import reach_of
-from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nightwatch_core.code.diff_reading import dependency_changes, is_manifest, renamed_to
+from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.models.code import ChangedFile
 
 RENAME = """@@ -1,6 +1,6 @@

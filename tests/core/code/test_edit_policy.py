@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code import edit_policy, protected_names
-from nightwatch_core.code.edit_policy import refused
-from nightwatch_core.code.protected_paths import is_change_note, refusal
-from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.code import edit_policy
+from nightwatch_core.code import edit_policy as protected_names
+from nightwatch_core.code.edit_policy import is_change_note, refusal, refused
+from nightwatch_core.models.proposals import FileChange
 
 CI = """
 .github/workflows/ci.yml .github/dependabot.yml .gitlab-ci.yml .circleci/config.yml .travis.yml

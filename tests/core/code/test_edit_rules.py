@@ -1,8 +1,7 @@
 import pytest
 from analysis_shapes import FILES, FIX, tree
 
-from nightwatch_core.code.edit_grounds import Grounds
-from nightwatch_core.code.edit_rules import judged
+from nightwatch_core.code.edits import Grounds, judged
 from nightwatch_core.models.answer import Edit
 
 GUARD = Edit(path="shop/guard.py", action="create", new="def priced(line):\n    return line\n")

@@ -4,12 +4,12 @@ import pytest
 from analysis_shapes import case
 from twins.reading import MemoryCode
 
+from nightwatch_core.code.code_view import callers, other_uses, sibling_methods
 from nightwatch_core.code.definition_lookup import Lookup
-from nightwatch_core.code.elsewhere import callers, other_uses, sibling_methods
 from nightwatch_core.code.limits import CALLERS, OTHER_USES
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
+from nightwatch_core.traces.placing import PathIndex
 
 
 def lookup(files: dict[str, str]) -> Lookup:

@@ -4,9 +4,8 @@ import pytest
 from analysis_shapes import DAY, FILES, case, group, trace, tree
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.handover import completed
 from nightwatch_core.code.limits import HANDED_LINES, HANDED_STEPS
-from nightwatch_core.code.verdict import advantage, verdict
+from nightwatch_core.code.verdict import advantage, completed, verdict
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.answer import Answer, Edit, Evidence, Handover
 from nightwatch_core.models.code import Blame

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.hunks import numbered_diff
+from nightwatch_core.code.diffs import numbered_diff
 
 TEXTS = st.lists(st.sampled_from(["", "a", "  b", "def c():"]), max_size=24)
 HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

@@ -10,10 +10,9 @@ from nightwatch_core.code.likely_files import (
     likely_files,
     ranked_places,
 )
-from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.traces.parsing import PARSERS
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.placing import PathIndex
 
 INDEX = PathIndex(
     (

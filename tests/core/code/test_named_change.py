@@ -3,11 +3,11 @@ from datetime import UTC, datetime
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.named_change import named_change, only_named, proved_change
+from nightwatch_core.code.suspects import named_change, only_named, proved_change
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import ChangedFile, CommitDiff, LoggedCommit, MergedPull, Suspect
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 CASE = Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError"))

@@ -3,11 +3,10 @@
 import pytest
 from twins.reading import MemoryCode
 
+from nightwatch_core.code.candidates import named_templates
 from nightwatch_core.code.definition_lookup import Lookup
-from nightwatch_core.code.named_templates import named_templates
-from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.traces.placing import PathIndex
 
 FILES = {
     "shop/views.py": "def show(it):\n    cart = 1\n    return render(it, 'cart/show.html')\n",

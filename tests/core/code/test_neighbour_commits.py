@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nightwatch_core.code.limits import NEIGHBOUR_COMMITS
-from nightwatch_core.code.neighbour_commits import commit_that_fits
+from nightwatch_core.code.suspects import commit_that_fits
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit, LoggedCommit, Release
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 OLD, BUGGY, FIXED = "a" * 40, "b" * 40, "c" * 40

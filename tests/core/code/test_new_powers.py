@@ -3,8 +3,8 @@ from time import perf_counter
 import pytest
 from core.code.disguised_changes import HOSTILE
 
-from nightwatch_core.code.new_powers import gained, powers_gained
-from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.code.capabilities import gained, powers_gained
+from nightwatch_core.models.proposals import FileChange
 
 NETWORK, PROCESS, ENVIRONMENT = "talks to the network", "starts processes", "reads the environment"
 

@@ -2,9 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nightwatch_core.code.onset import first_failing, hourly, onset, rise_of
+from nightwatch_core.code.suspects import first_failing, hourly, onset, rise_of
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.research import Onset
 
 LAST = datetime(2026, 11, 3, 2, 20, tzinfo=UTC)

@@ -1,8 +1,8 @@
 import pytest
 from core.code.outside_paths import AGENTS, CI, ESCAPES, ORDINARY, PACKAGES, STARTS, TOO_COMMON
 
-from nightwatch_core.adapters.git.branch_changes import why_unsafe
-from nightwatch_core.code.protected_paths import refusal
+from nightwatch_core.adapters.git.branch import why_unsafe
+from nightwatch_core.code.edit_policy import refusal
 
 PROTECTED = {"ci": CI, "packages": PACKAGES, "starts": STARTS, "agents": AGENTS}
 

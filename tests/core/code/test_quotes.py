@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.code.code_view import verified
 from nightwatch_core.code.limits import QUOTE_NEAR
-from nightwatch_core.code.quotes import verified
 from nightwatch_core.models.answer import Evidence
 
 TEXT = """\

@@ -7,7 +7,7 @@ from small_repo import case, frame
 from twins.reading import MemoryCode
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.code.standing import changed_spans, standing, without_later_change
+from nightwatch_core.code.base_branch import changed_spans, standing, without_later_change
 from nightwatch_core.models.analysis import Analysis, Standing
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.code import ChangedFile, Commit, CommitDiff, LoggedCommit

@@ -4,7 +4,7 @@ import pytest
 
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.models.code import LoggedCommit, MergedPull, Release
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import (
     AuthorKind,
     CodeChanges,
@@ -13,7 +13,6 @@ from nightwatch_core.models.research import (
     Onset,
     Rename,
 )
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 BEGAN = datetime(2026, 11, 20, 21, tzinfo=UTC)
 FRAMES = (

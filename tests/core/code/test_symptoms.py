@@ -3,8 +3,8 @@
 import pytest
 
 from nightwatch_core.code.symptoms import WORDINGS, symptom_of
-from nightwatch_core.rules.answer import RULES
 from nightwatch_core.rules.kinds import KINDS
+from nightwatch_core.rules.model import RULES
 
 CASES = [
     ("NoMethodError", "undefined method 'total' for nil", "none receiver", {"name": "total"}),

@@ -2,7 +2,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nightwatch_core.code.grammars import GRAMMARS
+from nightwatch_core.code.languages import GRAMMARS
 from nightwatch_core.code.limits import PARSED_FILE
 from nightwatch_core.code.syntax import complaint
 

@@ -8,26 +8,33 @@ import pytest
 from rich.console import Console
 from twins.reading import MemoryCode, MemoryErrors, MemoryHost
 
-from nightwatch_core.code.placed_traces import opened
+from nightwatch_core.code.library_places import opened
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.first_look.costs import CHEAPEST, DEAREST, estimate
-from nightwatch_core.first_look.look import first_look
-from nightwatch_core.first_look.sentences import (
+from nightwatch_core.first_look.dry_analysis import (
+    CHEAPEST,
+    DEAREST,
+    FirstLookText,
     checkout_lines,
     content_lines,
     cost_lines,
+    estimate,
+    first_look,
     group_lines,
     place_of,
     unread_lines,
 )
-from nightwatch_core.first_look.terminal import FirstLookText
+from nightwatch_core.models.answer import FirstLook, Usage
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import ErrorGroup, RejectedRecord, Window
+from nightwatch_core.models.errors import (
+    ErrorGroup,
+    ExceptionLink,
+    Frame,
+    RejectedRecord,
+    Trace,
+    Window,
+)
 from nightwatch_core.models.file_contents import FileContents
-from nightwatch_core.models.first_look import FirstLook
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.models.usage import Usage
 
 NOW = datetime(2026, 11, 20, 6, tzinfo=UTC)
 SPAN = Window(since=NOW - timedelta(hours=5), until=NOW)

@@ -2,8 +2,7 @@ from datetime import UTC, datetime
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.cases import RULES, cases, families, signature
-from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
 SEEN = datetime(2026, 11, 3, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.fingerprint import former_fingerprint
 from nightwatch_core.intake.grouping import Tally
-from nightwatch_core.models.error import Occurrence, Window
+from nightwatch_core.models.errors import Occurrence, Window
 
 DAY = datetime(2026, 11, 3, tzinfo=UTC)
 WINDOW = Window(since=DAY, until=DAY + timedelta(days=1))

@@ -7,9 +7,8 @@ import pytest
 from core.lesson_shapes import one_group
 
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.ignore_file import rules_from, unreadable
-from nightwatch_core.intake.ignore_rules import ignored_by
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
+from nightwatch_core.intake.ignore_rules import ignored_by, rules_from, unreadable
+from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules
 
 OURS = Path(__file__).parents[3] / "knowledge" / "ignore.yml"
 

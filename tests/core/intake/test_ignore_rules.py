@@ -13,8 +13,8 @@ from nightwatch_core.intake.ignore_rules import (
     matches,
     rules_in_force,
 )
-from nightwatch_core.models.error import ErrorGroup, Window
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
+from nightwatch_core.models.errors import ErrorGroup, Window
+from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules
 
 GROUP = ErrorGroup(
     fingerprint="v1:1",

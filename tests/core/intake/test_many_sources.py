@@ -5,9 +5,9 @@ from analysis_shapes import DAY, group, trace
 from twins.reading import MemoryErrors
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.intake.many_sources import ManySources
+from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
 

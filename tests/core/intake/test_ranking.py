@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nightwatch_core.intake.ranking import (
+from nightwatch_core.intake.selection import (
     FACING,
     NAMESPACE_SEVERITIES,
     SEVERITIES,
@@ -12,7 +12,7 @@ from nightwatch_core.intake.ranking import (
     terms,
     user_facing,
 )
-from nightwatch_core.models.error import ErrorGroup, Window
+from nightwatch_core.models.errors import ErrorGroup, Window
 
 END = datetime(2026, 11, 3, 2, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)

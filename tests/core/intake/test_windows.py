@@ -11,7 +11,7 @@ from nightwatch_core.intake.windows import (
     source_key,
     unread_gap,
 )
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 

@@ -7,11 +7,11 @@ import pytest
 from twins.reading import MemoryModel
 
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.learnings.chosen_learnings import Applying, Searches, chosen_learnings
-from nightwatch_core.memory.notes.researcher import relevant_learnings
+from nightwatch_core.learnings.offers import Applying, Searches, chosen_learnings
+from nightwatch_core.memory.researcher import relevant_learnings
+from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.knowledge import Notes, TaskFile
-from nightwatch_core.models.usage import Allowance
 
 ABLE = Capabilities(model="claude-x", input_price=1.0, output_price=5.0)
 MAY = Allowance(iterations=1, tokens=100_000, cost=1.5, seconds=60)

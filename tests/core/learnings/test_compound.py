@@ -18,8 +18,8 @@ from nightwatch_core.learnings.compound import (
     related_text,
     similar,
 )
-from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task, draw_notes
-from nightwatch_core.models.answer import Edit
+from nightwatch_core.memory.note_reader import add_notes, as_task, draw_notes
+from nightwatch_core.models.answer import Allowance, Edit, Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
@@ -27,12 +27,18 @@ from nightwatch_core.models.conversation import (
     Transcript,
     TranscriptEntry,
 )
-from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
+from nightwatch_core.models.knowledge import (
+    Decision,
+    Notes,
+    OutcomeEvent,
+    Problem,
+    PublishedItem,
+    TaskFile,
+    TaskSection,
+)
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
-from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.usage import Allowance, Usage
 
 ON = date(2031, 3, 9)
 ABLE = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)

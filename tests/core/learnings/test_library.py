@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.library import (
+    ANSWER,
     NOTICE,
     as_data,
     lesson_file,
     lesson_text,
     lessons_text,
 )
-from nightwatch_core.learnings.limits import ANSWER
 from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 
 DAY = date(2026, 11, 20)

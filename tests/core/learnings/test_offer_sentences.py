@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.learnings.offers import list_entry, offers
-from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem
-from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
+from nightwatch_core.models.knowledge import (
+    Decision,
+    FixWatch,
+    Lesson,
+    Notes,
+    OutcomeEvent,
+    Problem,
+    PublishedItem,
+)
 
 DAY = date(2026, 1, 26)
 LONG = "the queue keeps what nobody has asked for, and nobody is told of it " * 2

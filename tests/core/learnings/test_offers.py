@@ -10,7 +10,7 @@ from nightwatch_core.learnings.offers import list_entry, offers, with_offers
 from nightwatch_core.learnings.promotion import chosen_offers, numbered_offers, promotion_pull
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem, TaskFile
-from nightwatch_core.models.promotion import LearningOffer
+from nightwatch_core.models.proposals import LearningOffer
 
 DAY = date(2026, 1, 26)
 PROBLEM = Problem(

@@ -13,7 +13,7 @@ from nightwatch_core.learnings.task_documents import (
     with_notes,
     with_promoted,
 )
-from nightwatch_core.memory.notes.note_layout import rendered
+from nightwatch_core.memory.note_reader import rendered
 from nightwatch_core.models.knowledge import Notes, TaskSection
 
 NOTES = Notes(timestamp=date(2026, 1, 26), gotchas=("Middleware runs on the edge",))

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.learnings.task_notes import task_notes
-from nightwatch_core.memory.notes.note_layout import rendered
-from nightwatch_core.memory.notes.note_reader import notes_in
+from nightwatch_core.learnings.compound import task_notes
+from nightwatch_core.memory.note_reader import notes_in, rendered
 from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
 
 ON = date(2031, 3, 9)

@@ -1,6 +1,6 @@
 from analysis_shapes import analysis, group
 
-from nightwatch_core.memory.fallback import (
+from nightwatch_core.memory.prior_analyses import (
     fallback_summary,
     lasting,
     mark_fallback,
@@ -8,10 +8,10 @@ from nightwatch_core.memory.fallback import (
     unanswered_assignments,
 )
 from nightwatch_core.models.analysis import FELL_BACK, Ending, Failure
+from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.usage import Allowance, Usage
+from nightwatch_core.models.errors import Case
 
 AWAY = "Claude answered 529: try again later."
 ALLOWANCE = Allowance(iterations=5, tokens=1_000, cost=1.0, seconds=60)

@@ -7,35 +7,34 @@ from twins.reading import MemoryCode
 
 from nightwatch_core.code.verdict import has_verified_evidence
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.index_text import entry_of, index_over
-from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.text import LARGEST, document, lesson_of
-from nightwatch_core.memory.lessons.upkeep import is_its_own, to_archive, update_lesson
-from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.follow_up import (
+from nightwatch_core.memory.follow_up import (
     confirmed_by_tracker,
     follow_lessons,
     without_unconfirmed_watch,
 )
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
+from nightwatch_core.memory.lesson_text import LARGEST, document, entry_of, index_over, lesson_of
+from nightwatch_core.memory.lessons import is_its_own, lesson_from, to_archive, update_lesson
+from nightwatch_core.memory.limits import MOST_NIGHTS
+from nightwatch_core.memory.occurrences import add_night, count_match
+from nightwatch_core.memory.outcomes import Tonight, why_no_news
 from nightwatch_core.memory.prior_analyses import Memory, recall_case, with_priors
 from nightwatch_core.memory.reuse import CaseTonight, news
-from nightwatch_core.memory.sightings import add_night, count_match
+from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.error import Case, ErrorGroup, Window
-from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
-from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import (
+from nightwatch_core.models.errors import Case, ErrorGroup, Window
+from nightwatch_core.models.knowledge import (
+    CitedLine,
     FixWatch,
+    Lesson,
+    NightSeen,
     OccurrenceCount,
     OutcomeEvent,
     OutcomeUpdate,
     PublishedItem,
 )
-from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.models.triage import Triage
 from nightwatch_core.text.plain_text import digest

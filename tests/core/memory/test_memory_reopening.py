@@ -2,16 +2,14 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from nightwatch_core.memory.lessons.maker import add_publications
-from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, follow_lesson, open_trouble
+from nightwatch_core.memory.lessons import add_publications
+from nightwatch_core.memory.outcomes import REOPENED, Tonight, follow_lesson, open_trouble
 from nightwatch_core.memory.reuse import settled_issues
 from nightwatch_core.models.analysis import Analysis, Ending
-from nightwatch_core.models.error import Case, ErrorGroup, Window
-from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.errors import Case, ErrorGroup, Window
+from nightwatch_core.models.knowledge import Lesson, OutcomeEvent
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import OutcomeEvent
-from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.publish import plan_issues
 

@@ -2,14 +2,13 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.memory.lessons.index_text import entry_of, index_over
+from nightwatch_core.memory.lesson_text import entry_of, index_over
 from nightwatch_core.memory.prior_analyses import Memory, checked, recall_case, with_priors
 from nightwatch_core.memory.reuse import CaseTonight, reused_analysis
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.knowledge import CitedLine, Index
-from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
+from nightwatch_core.models.knowledge import CitedLine, FixWatch, Index, OutcomeEvent, PublishedItem
 from nightwatch_core.text.plain_text import digest
 
 TONIGHT = night(5)

@@ -3,11 +3,10 @@ from datetime import date, datetime, timedelta
 import pytest
 from core.lesson_shapes import analysis, case, lesson, night, seen
 
-from nightwatch_core.memory.lessons.maker import lesson_from
+from nightwatch_core.memory.lessons import lesson_from
+from nightwatch_core.memory.occurrences import add_sighting
 from nightwatch_core.memory.reuse import CaseTonight, news, reused_analysis, why_unsound
-from nightwatch_core.memory.sightings import add_sighting
-from nightwatch_core.models.knowledge import CitedLine
-from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
+from nightwatch_core.models.knowledge import CitedLine, OutcomeEvent, PublishedItem
 
 DIGESTS = {"app/rate.rb": "d1"}
 

@@ -11,24 +11,20 @@ from nightwatch_core.analysis.research import gather
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.compound import draw_by_rule
 from nightwatch_core.learnings.offers import offers
-from nightwatch_core.memory.lessons.index_text import entry_of, index_over, index_text
-from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.text import document, lesson_of
-from nightwatch_core.memory.notes.lesson_notes import as_task
-from nightwatch_core.memory.outcomes.calibration import calibrated
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
+from nightwatch_core.memory.lesson_text import document, entry_of, index_over, index_text, lesson_of
+from nightwatch_core.memory.lessons import lesson_from
+from nightwatch_core.memory.note_reader import as_task
+from nightwatch_core.memory.occurrences import waits_for
 from nightwatch_core.memory.prior_analyses import with_priors
-from nightwatch_core.memory.recall.seed_score import recall
-from nightwatch_core.memory.recall.word_search import search_lessons
+from nightwatch_core.memory.recall import recall, search_lessons
 from nightwatch_core.memory.reuse import CaseTonight, reused_analysis, turn_of
-from nightwatch_core.memory.unsettled import waits_for
+from nightwatch_core.memory.scoreboard import calibrated, scoreboard
 from nightwatch_core.models.answer import Evidence, Handover, Learning
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.knowledge import Match, Notes, PriorAnalysis
-from nightwatch_core.models.outcome import OutcomeEvent
-from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.knowledge import Match, Notes, OutcomeEvent, PriorAnalysis
+from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.patterns import detect
-from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.placing import PathIndex
 
 CLAIM = "It must be the moon"
 DIGESTS = {"app/rate.rb": "d1", "app/moon.rb": "d2"}

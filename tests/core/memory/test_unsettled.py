@@ -3,11 +3,9 @@ from datetime import date
 import pytest
 from core.lesson_shapes import FIRST, analysis, case, lesson, night
 
-from nightwatch_core.memory.lessons.body import body
-from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.text import document, lesson_of
-from nightwatch_core.memory.reuse import CaseTonight, reused_analysis, turn_of
-from nightwatch_core.memory.unsettled import (
+from nightwatch_core.memory.lesson_text import body, document, lesson_of
+from nightwatch_core.memory.lessons import lesson_from
+from nightwatch_core.memory.occurrences import (
     fix_owed,
     is_due,
     next_look,
@@ -15,6 +13,7 @@ from nightwatch_core.memory.unsettled import (
     why_unsettled,
     why_weak,
 )
+from nightwatch_core.memory.reuse import CaseTonight, reused_analysis, turn_of
 from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.knowledge import CitedLine
 

@@ -6,8 +6,8 @@ import pytest
 import typer
 
 from flows.commands import app as command
-from nightwatch_core.analysis.agent_fields import CHECKS
-from nightwatch_core.models.designed import DESIGNED
+from nightwatch_core.analysis.agent_specs import CHECKS
+from nightwatch_core.models.options import DESIGNED
 from nightwatch_core.settings import CHECKOUT, names
 
 _DESIGN = CHECKOUT.parent / "shared/seeds"

@@ -1,6 +1,6 @@
 """An error and its case are found by every name they have or had."""
 
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.errors import Case, ErrorGroup
 
 
 def group(name: str, *formerly: str) -> ErrorGroup:

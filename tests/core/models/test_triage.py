@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from analysis_shapes import case, group
 
-from nightwatch_core.models.error import DroppedGroup, ErrorGroup
+from nightwatch_core.models.errors import DroppedGroup, ErrorGroup
 from nightwatch_core.models.triage import Triage, triage_texts
 
 STATES = ("", "ignored", "resolved", "regressed")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.patterns.cause_similarity import (
+from nightwatch_core.patterns.detection import (
     ALIKE,
     Rarity,
     cause_terms,

@@ -7,7 +7,7 @@ from core.lesson_shapes import case, one_group
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.models.knowledge import Pattern
 from nightwatch_core.patterns import merge_pattern, patterns_for
 from nightwatch_core.patterns.detection import MOST_NIGHTS, with_known_titles
 

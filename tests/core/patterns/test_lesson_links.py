@@ -5,10 +5,9 @@ from datetime import date
 import pytest
 from core.lesson_shapes import lesson
 
-from nightwatch_core.memory.lessons.text import document, lesson_of
-from nightwatch_core.models.knowledge import Lesson, NightSeen
-from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.patterns.lesson_links import related_to_patterns
+from nightwatch_core.memory.lesson_text import document, lesson_of
+from nightwatch_core.models.knowledge import Lesson, NightSeen, Pattern
+from nightwatch_core.patterns.detection import related_to_patterns
 
 RATES = Pattern(
     title="One cause: *rates*",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.models.knowledge import Pattern
 from nightwatch_core.patterns import detect, merge_pattern
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entry, pattern_of
 

@@ -8,9 +8,15 @@ from core.lesson_shapes import analysis, lesson, one_group, seen
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.patterns import detect
-from nightwatch_core.patterns.detection import MOST, PATTERN_RULES
+from nightwatch_core.patterns.detection import (
+    MOST,
+    PATTERN_RULES,
+    all_transient,
+    same_cause,
+    same_change,
+    same_tags,
+)
 from nightwatch_core.patterns.pattern_text import pattern_document
-from nightwatch_core.patterns.rules_tonight import all_transient, same_cause, same_change, same_tags
 from nightwatch_core.text import frontmatter
 
 

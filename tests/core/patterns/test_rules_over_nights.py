@@ -2,11 +2,10 @@
 
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import FixWatch
+from nightwatch_core.models.knowledge import FixWatch, NightSeen
 from nightwatch_core.patterns import detect
-from nightwatch_core.patterns.members import by_error, count_nights, recent_lessons
-from nightwatch_core.patterns.rules_over_nights import hot_spot, recurring_class
+from nightwatch_core.patterns.detection import hot_spot, recurring_class
+from nightwatch_core.patterns.pattern_text import by_error, count_nights, recent_lessons
 
 WAYS = (
     "The coupon has no date.",

@@ -3,8 +3,8 @@
 from core.lesson_shapes import analysis, group, lesson, one_group
 
 from nightwatch_core.models.answer import Evidence
-from nightwatch_core.models.error import Case
-from nightwatch_core.patterns.rules_tonight import same_cause
+from nightwatch_core.models.errors import Case
+from nightwatch_core.patterns.detection import same_cause
 
 
 def found(name, **fields):

@@ -9,7 +9,7 @@ from twins.reading import MemoryModel
 from twins.writing import MemoryOutbox
 
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.code.quotes import verified
+from nightwatch_core.code.code_view import verified
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Evidence
@@ -20,14 +20,17 @@ from nightwatch_core.models.conversation import (
     ToolResult,
     UserTurn,
 )
-from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.proposal import DraftPull, FileChange, PullUpdate, receipt_for
-from nightwatch_core.privacy.masks import Masks, holds_mask
-from nightwatch_core.privacy.scrubbed_code import ScrubbedReader
-from nightwatch_core.privacy.scrubbed_reading import ScrubbedModel, ScrubbedSource
-from nightwatch_core.privacy.scrubbed_writing import ScrubbedOutbox, ScrubbedRecords
+from nightwatch_core.models.errors import Case, ErrorGroup
+from nightwatch_core.models.proposals import DraftPull, FileChange, PullUpdate, receipt_for
+from nightwatch_core.privacy.key_values import Masks, holds_mask, scrubbed, told_scrubbed
+from nightwatch_core.privacy.proxies import (
+    ScrubbedModel,
+    ScrubbedOutbox,
+    ScrubbedReader,
+    ScrubbedRecords,
+    ScrubbedSource,
+)
 from nightwatch_core.privacy.scrubber import Scrubber
-from nightwatch_core.privacy.values import scrubbed, told_scrubbed
 
 KEY = "sk_live_51HqLyjWDarjtT1zdp7dc"
 MAIL = "marta.lindqvist@posteo.de"

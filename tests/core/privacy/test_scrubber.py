@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.privacy.masks import MASK, Masks, holds_mask
+from nightwatch_core.privacy.key_values import MASK, Masks, holds_mask
 from nightwatch_core.privacy.scrubber import REMOVAL, RULES, Scrubber
 from tests.benchmarks.scrubbing import blind, development
 from tests.benchmarks.scrubbing.rates import removal

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from twins.writing import MemoryOutbox
 
-from nightwatch_core.models.proposal import (
+from nightwatch_core.models.proposals import (
     DraftCommit,
     DraftPull,
     FileChange,
@@ -15,7 +15,7 @@ from nightwatch_core.models.proposal import (
     PullUpdate,
     receipt_for,
 )
-from nightwatch_core.privacy.checked_writing import CheckedOutbox
+from nightwatch_core.privacy.proxies import CheckedOutbox
 from nightwatch_core.privacy.second_check import SecondCheck
 
 OWN = "sk-ant/own+0123 käse=9"

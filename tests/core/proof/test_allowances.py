@@ -3,9 +3,9 @@
 import pytest
 from analysis_shapes import analysis
 
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.proof.allowances import proof_allowance
+from nightwatch_core.proof.proving import proof_allowance
 
 
 @pytest.mark.parametrize(

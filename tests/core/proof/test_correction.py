@@ -9,17 +9,15 @@ from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.reading import MemoryClock, MemoryCode, MemoryModel
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.gate.bench import Known
-from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.answer import Edit, Usage
+from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull
-from nightwatch_core.models.pulls import CiRun
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.proof.after_ci import mended
-from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Reproduction, not_run
+from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.correction import corrected
+from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.proving import mended
 from nightwatch_core.proof.second_attempt import Failing, attempt_again
 
 TEST = "def test_total():\n    assert total([Line(3)]) == 3\n"

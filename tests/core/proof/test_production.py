@@ -4,10 +4,9 @@ import pytest
 from proof_worlds import case_of
 
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.trace import Frame
-from nightwatch_core.proof.depth import least_places
-from nightwatch_core.proof.production import crash_of, unlike
-from nightwatch_core.proof.raised import Raised
+from nightwatch_core.models.errors import Frame
+from nightwatch_core.proof.recorders import Raised, crash_of, unlike
+from nightwatch_core.proof.second_attempt import least_places
 
 FILES = {
     "shop/cart.py": "def average(x):\n    return x / 0\n\n\ndef shown(x):\n    return average(x)\n",

@@ -10,12 +10,11 @@ from twins.reading import MemoryRecords
 from nightwatch_core.analysis.model_wrappers import ResumableModel
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import StopTheNight, TryLater
-from nightwatch_core.gate.bench import Known
-from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.answer import Allowance, Edit, Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.sandbox import Run
-from nightwatch_core.models.usage import Allowance, Usage
+from nightwatch_core.models.proposals import Run
+from nightwatch_core.proof.environment import Known
 from nightwatch_core.proof.proving import proved
 
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nightwatch_core.proof.candidate import Candidate, refused
-from nightwatch_core.proof.raised import printed_and_raised
+from nightwatch_core.proof.recorders import printed_and_raised
+from nightwatch_core.proof.reproduction import Candidate, refused
 
 MARK = "a" * 24
 RECORD = {

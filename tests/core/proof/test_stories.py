@@ -21,10 +21,9 @@ from story_world import (
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import StopTheNight, TryLater
-from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
+from nightwatch_core.models.answer import Edit, Usage
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
 from nightwatch_core.proof.stories import made_in_steps
 
 FAILED = GateResult(outcome="failed", text="red with the fix: test_numbers", seconds=4)

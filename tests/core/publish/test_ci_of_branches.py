@@ -1,6 +1,6 @@
 import pytest
 
-from nightwatch_core.publish.ci_of_branches import ci_of_branches, starting_events
+from nightwatch_core.publish.ci import ci_of_branches, starting_events
 
 EVERY = ("push", "pull_request", "pull_request_target", "create")
 

@@ -4,22 +4,23 @@ import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis
 
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.error import Window
-from nightwatch_core.models.gate import Correction, GateResult, not_run
+from nightwatch_core.models.code import CiRun
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import (
+from nightwatch_core.models.proposals import (
     Comment,
+    Correction,
     DraftPull,
     FileChange,
+    GateResult,
     OwnItem,
     PullUpdate,
     Receipt,
+    not_run,
     receipt_for,
 )
-from nightwatch_core.models.pulls import CiRun
 from nightwatch_core.models.report import Night
-from nightwatch_core.publish.ci_waiting import Hands, Waiting
-from nightwatch_core.publish.ci_watch import carried, pauses, watched_drafts
+from nightwatch_core.publish.ci import Hands, Waiting, carried, pauses, watched_drafts
 from nightwatch_core.publish.markers import read_marker
 from nightwatch_core.report.builder import start_report
 

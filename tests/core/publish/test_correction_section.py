@@ -3,12 +3,11 @@
 import pytest
 from analysis_shapes import COMMIT, FIX, analysis
 
-from nightwatch_core.models.gate import Check, Correction, GateResult
+from nightwatch_core.models.proposals import Check, Correction, GateResult
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.correction_section import second_attempt
-from nightwatch_core.publish.gate_section import with_gates
-from nightwatch_core.publish.proof_parts import told_in_report
-from nightwatch_core.publish.told import Told
+from nightwatch_core.publish.draft_text import second_attempt, with_gates
+from nightwatch_core.publish.finding_parts import told_in_report
+from nightwatch_core.publish.markers import Told
 
 RED = Check(name="tests", outcome="failed", text="red")
 

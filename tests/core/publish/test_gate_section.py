@@ -6,8 +6,8 @@ from core.publish.test_proposals import EVERY, fix_of, issues, named, pulls, rea
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.answer import Hypothesis
-from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
-from nightwatch_core.publish.proof_parts import told_in_report
+from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
+from nightwatch_core.publish.finding_parts import told_in_report
 
 HOSTILE = "@team <img src=x> ```\n# no heading"
 RED = GateResult(

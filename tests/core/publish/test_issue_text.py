@@ -11,7 +11,7 @@ from nightwatch_core.code.change_reach import Places, Reach
 from nightwatch_core.models.analysis import RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Commit, MergedPull, Suspect
-from nightwatch_core.models.gate import Check, Correction, GateResult, Reproduction
+from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.issue_text import (
     BODY_LIMIT,
@@ -23,8 +23,7 @@ from nightwatch_core.publish.issue_text import (
     pull_body,
     pull_title,
 )
-from nightwatch_core.publish.markers import marker, read_marker
-from nightwatch_core.publish.told import Told
+from nightwatch_core.publish.markers import Told, marker, read_marker
 
 HOSTILE = (
     "fixes #12, closes GH-3, resolves shop/shop#4, Closes https://github.com/shop/shop/issues/5",

@@ -4,8 +4,8 @@ import pytest
 
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import FileChange
-from nightwatch_core.publish.mitigations import mitigations_in, not_wanted, told_as
+from nightwatch_core.models.proposals import FileChange
+from nightwatch_core.publish.tiers import mitigations_in, not_wanted, told_as
 
 BEFORE = "def price(order):\n    return order.net * 1.19\n"
 GUARDED = (

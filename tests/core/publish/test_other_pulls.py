@@ -6,14 +6,13 @@ from datetime import timedelta
 import pytest
 from analysis_shapes import CART, COMMIT, DAY, FILES, FIX, analysis, case
 
-from nightwatch_core.models.code import ChangedFile
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.code import ChangedFile, OtherPull
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull, OpenIssue, OwnItem
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.models.proposals import DraftPull, OpenIssue, OwnItem
 from nightwatch_core.models.report import Night
 from nightwatch_core.publish import effect_key, plan_issues, plan_pulls
-from nightwatch_core.publish.other_pulls import overlaps, with_overlaps
+from nightwatch_core.publish.overlap import overlaps, with_overlaps
 from nightwatch_core.report.builder import start_report
 
 NIGHT = "2026-11-20-abcdef"

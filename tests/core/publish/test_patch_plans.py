@@ -8,11 +8,11 @@ from core.code.outside_paths import AGENTS, CI, PACKAGES, STARTS
 from core.report_fixture import complete
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.memory.outcomes.follow_up import with_standing_patches
+from nightwatch_core.memory.follow_up import with_standing_patches
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import Comment, DraftPull, OwnItem, Receipt
+from nightwatch_core.models.proposals import Comment, DraftPull, OwnItem, Receipt
 from nightwatch_core.publish import plan_pulls
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.publications import published_for

@@ -8,7 +8,7 @@ from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
+from nightwatch_core.models.proposals import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
 from nightwatch_core.publish import candidate_score, effect_key, in_order, plan_issues, plan_pulls
 from nightwatch_core.publish.markers import read_marker
 

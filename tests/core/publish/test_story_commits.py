@@ -5,16 +5,15 @@ from analysis_shapes import COMMIT, analysis
 from core.report_fixture import complete
 from story_world import FIX, PLANNED, TREE
 
+from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import apply, fix_digest
-from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.gate import Check, GateResult, Step, Story
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.proposals import Check, GateResult, Receipt, Step, Story
 from nightwatch_core.publish import plan_issues, plan_pulls
-from nightwatch_core.publish.gate_section import with_gates
+from nightwatch_core.publish.draft_text import with_gates
+from nightwatch_core.publish.finding_parts import told_in_report
 from nightwatch_core.publish.markers import steps_told
-from nightwatch_core.publish.proof_parts import told_in_report
 
 NIGHT = "2026-11-20-abcdef"
 ISSUE = Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=7)

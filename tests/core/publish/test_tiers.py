@@ -4,16 +4,16 @@ import pytest
 from analysis_shapes import case, group
 from core.publish.test_proposals import NIGHT, fix_of, issues, named, pulls, reasons
 
-from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.publish.draft_sections import risk
+from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
+from nightwatch_core.publish.draft_text import risk
 from nightwatch_core.publish.expected_value import expected_value
-from nightwatch_core.publish.review import for_review
+from nightwatch_core.publish.markers import Told
+from nightwatch_core.publish.plan import for_review
 from nightwatch_core.publish.tiers import RULES, Candidate, tier_of
-from nightwatch_core.publish.told import Told
 
 TESTS = (Check(name="tests", outcome="passed", text="unittest: 5 tests, green"),)
 GREEN = GateResult(outcome="passed", checks=TESTS)

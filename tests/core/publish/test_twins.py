@@ -6,22 +6,17 @@ import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis, case, group, trace
 from twins.writing import MemoryOutbox
 
-from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.tracker_outcomes import (
-    apply_outcomes,
-    follow_lesson,
-    open_trouble,
-)
+from nightwatch_core.memory.lessons import lesson_from
+from nightwatch_core.memory.outcomes import Tonight, apply_outcomes, follow_lesson, open_trouble
 from nightwatch_core.memory.reuse import failed_pulls, refused_fixes, reused_analysis
 from nightwatch_core.models.answer import Edit, Evidence
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import Comment, OwnItem
+from nightwatch_core.models.proposals import Comment, OwnItem
 from nightwatch_core.models.report import Night
 from nightwatch_core.publish import plan_issues, plan_pulls
 from nightwatch_core.publish.markers import joined_body, marker, read_marker
-from nightwatch_core.publish.twins import causes
+from nightwatch_core.publish.overlap import causes
 
 EVERY = NightOptions(max_issues=50, max_pull_requests=50)
 

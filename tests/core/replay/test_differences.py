@@ -1,4 +1,4 @@
-from nightwatch_core.replay.differences import counts, differences
+from nightwatch_core.replay.players import counts, differences
 
 NIGHT = {
     "status": "complete",

@@ -10,16 +10,14 @@ from core.report_fixture import NOW, complete
 from twins.reading import MemoryClock, MemoryCode, MemoryHost
 
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.bundle import Bundle
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.report import Bundle
 from nightwatch_core.ports import CodeHost, ErrorSource, Sandbox
 from nightwatch_core.replay.listening import Listener
-from nightwatch_core.replay.pieces import name_of
 from nightwatch_core.replay.players import player
-from nightwatch_core.replay.record import Record, named_question
+from nightwatch_core.replay.record import Record, members, name_of, named_question
 from nightwatch_core.replay.sealing import RUN, Run, opened, read_journal, sealed
-from nightwatch_core.replay.seams import members
 
 REPORT = complete()
 

@@ -5,15 +5,15 @@ from analysis_shapes import analysed, analysis, case, group, trace
 from claude_talks import OPUS, claude
 from services.anthropic import Anthropic
 
-from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Ending, Failure, SecondLook
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.report import Accounts, Confidences
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.report.accounting import accounts
-from nightwatch_core.report.accounts_text import accounts_line
+from nightwatch_core.report.builder import accounts
+from nightwatch_core.report.scoreboard_text import accounts_line
 
 SPENT = Usage(calls=3, input_tokens=100, output_tokens=50, cache_write_tokens=50,
               cache_read_tokens=850, cost=0.5, saved=0.25, priced="2026-09-25")  # fmt: skip

@@ -4,6 +4,7 @@ import pytest
 from analysis_shapes import COMMIT, DAY, analysis, case, group
 
 from nightwatch_core.models.analysis import Failure
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import (
     CauseFindings,
     CodeTonight,
@@ -13,13 +14,12 @@ from nightwatch_core.models.assignment import (
     WaveResult,
 )
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.error import DroppedGroup, Fetched, RejectedRecord, Selection, Window
+from nightwatch_core.models.errors import DroppedGroup, Fetched, RejectedRecord, Selection, Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult, Night, WrittenLesson
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.report import builder
-from nightwatch_core.report.acted_builder import add_publications
+from nightwatch_core.report.builder import add_publications
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
 OPENED = builder.start_report(

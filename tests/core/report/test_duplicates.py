@@ -6,12 +6,12 @@ import pytest
 from core.report_fixture import analysis, group
 
 from nightwatch_core.models.analysis import FELL_BACK, Ending
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.report import Accounts, Duplicate
-from nightwatch_core.report.accounting import accounts
-from nightwatch_core.report.accounts_text import accounts_facts, accounts_line
+from nightwatch_core.report.builder import accounts
 from nightwatch_core.report.duplicates import duplicates
+from nightwatch_core.report.scoreboard_text import accounts_facts, accounts_line
 from tests.benchmarks.pattern_nights import night
 
 SEEDS = range(0, 200, 4)

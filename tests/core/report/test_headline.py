@@ -6,12 +6,12 @@ import pytest
 from core.report_fixture import NOW, analysis, empty, group, known
 
 from nightwatch_core.models.analysis import Ending, Failure
+from nightwatch_core.models.assignment import LongTail, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
-from nightwatch_core.models.error import Case, DroppedGroup
-from nightwatch_core.models.long_tail import LongTail, Sighting, SubmittedBatch
+from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.report.builder import Tally
 from nightwatch_core.report.headline import HEADLINES, NOTHING_CAME, headline, in_short
-from nightwatch_core.report.tally import Tally
 from nightwatch_core.report.view import record_of, view
 
 SIGHT = FirstSight(severity="low", likely_cause="A typo.", needs_deep_investigation=False)

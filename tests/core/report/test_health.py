@@ -5,12 +5,11 @@ from datetime import timedelta
 import pytest
 from core.report_fixture import NOW, degraded, empty, failed, hostile, shown
 
-from nightwatch_core.models.health import Health, ServiceCalls, StateFolder
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import Health, NightOptions, ServiceCalls, StateFolder
 from nightwatch_core.models.report import Accounts, NightRecord
 from nightwatch_core.report.blocks import Entries, Paragraphs
+from nightwatch_core.report.excerpts import BRIEF, FULL
 from nightwatch_core.report.health import HealthFacts, health
-from nightwatch_core.report.limits import BRIEF, FULL
 from nightwatch_core.report.view import record_of, view
 
 CONNECTED = NightOptions(

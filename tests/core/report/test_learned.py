@@ -7,17 +7,22 @@ from core.report.golden_reports import printed
 from core.report_fixture import NOW, analysis, complete, empty, followed, remembered, shown
 from core.scoreboard_shapes import record
 
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
+from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import TrackRecord
+from nightwatch_core.models.knowledge import (
+    Backtest,
+    IgnoreSuggestion,
+    OutcomeEvent,
+    OutcomeUpdate,
+    Pattern,
+)
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate
-from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
-from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.blocks import Paths
-from nightwatch_core.report.learned import ORDER, VERDICTS, backtest_sentence, learned_sentence
-from nightwatch_core.report.limits import BRIEF
+from nightwatch_core.report.excerpts import BRIEF
 from nightwatch_core.report.publications import capture_command
+from nightwatch_core.report.sections import ORDER, VERDICTS, backtest_sentence, learned_sentence
 from nightwatch_core.report.view import record_of, view
 
 

@@ -5,18 +5,18 @@ from core.report.golden_reports import printed
 from core.report_fixture import HOSTILE, NOW, analysis, complete, group, view
 
 from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.adapters.slack.thread import messages
+from nightwatch_core.adapters.slack.notifier import messages
 from nightwatch_core.models.analysis import Failure
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.assignment import LongTail, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
-from nightwatch_core.models.error import Case, DroppedGroup
-from nightwatch_core.models.long_tail import LongTail, Sighting, SubmittedBatch
+from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.report.limits import BRIEF
+from nightwatch_core.report.builder import add_long_tail, with_long_tail
+from nightwatch_core.report.excerpts import BRIEF
 from nightwatch_core.report.markdown import as_markdown
-from nightwatch_core.report.sight_rows import UNJUDGED, sight_rows
-from nightwatch_core.report.tail_builder import add_long_tail, with_long_tail
+from nightwatch_core.report.publications import UNJUDGED, sight_rows
 
 
 def sighting(number: int, said: FirstSight | str, **changes: object) -> Sighting:

@@ -2,8 +2,8 @@
 
 from core.report_fixture import analysis, complete, degraded, empty, group
 
-from nightwatch_core.models.error import Case, DroppedGroup
-from nightwatch_core.report.lookup import case_of, cases_like
+from nightwatch_core.models.errors import Case, DroppedGroup
+from nightwatch_core.report.view import case_of, cases_like
 
 
 def test_by_full_name_with_and_without_version() -> None:

@@ -24,8 +24,8 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.report.markdown import as_markdown
 
 NIGHTS = {

@@ -19,19 +19,23 @@ from core.report_fixture import (
     unknown,
 )
 
-from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.models.analysis import Analysis, Ending
-from nightwatch_core.models.answer import Edit, Evidence
+from nightwatch_core.models.answer import Edit, Evidence, Usage
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import Case, DroppedGroup, RejectedRecord
+from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import Receipt, Skip
-from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.report.blocks import Command, Fact, Facts
-from nightwatch_core.report.error_rows import known_since
-from nightwatch_core.report.excerpts import diff_excerpt, evidence_excerpt
+from nightwatch_core.report.excerpts import (
+    BRIEF,
+    DIFF_LINES,
+    Limits,
+    diff_excerpt,
+    evidence_excerpt,
+)
 from nightwatch_core.report.headline import headline
-from nightwatch_core.report.limits import BRIEF, DIFF_LINES, Limits
+from nightwatch_core.report.publications import known_since
 from nightwatch_core.report.view import record_of, view
 
 

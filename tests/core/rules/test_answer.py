@@ -6,8 +6,8 @@ import pytest
 from small_repo import case, explained, frame
 
 from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.trace import ExceptionLink
 
 OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
 SHOP = {

@@ -11,7 +11,7 @@ from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.findings import FailingLine
 from nightwatch_core.rules.known_code import Context, KnownCode
-from nightwatch_core.rules.surroundings import SHAPES, telling_shape
+from nightwatch_core.rules.model import SHAPES, telling_shape
 
 LINE = FailingLine(path="shop/feed.py", line=3, language=PYTHON, seen=True)
 SHOWN = [

@@ -1,4 +1,5 @@
-from nightwatch_core.text.error_classes import ClassTable, last_segment, segments, words
+from nightwatch_core.text.words import ClassTable, last_segment, segments
+from nightwatch_core.text.words import words_error_classes as words
 
 TABLE = ClassTable({"Db::Error": "full", "TypeError": "name", "Oops": "one"}, {"Db": "space"})
 

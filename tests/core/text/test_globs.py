@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.text.globs import fixed_folder, matches
+from nightwatch_core.text.plain_text import fixed_folder, matches
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,16 @@
 
 import pytest
 
-from nightwatch_core.text.message_templates import (
+from nightwatch_core.text.templates import (
     MESSAGE_LIMIT,
+    QUOTES,
+    TELLING_KEYS,
     TEMPLATE_LIMIT,
+    TIMES,
+    VALUE_LEADS,
+    VARIABLES,
     message_template,
 )
-from nightwatch_core.text.variables import QUOTES, TELLING_KEYS, TIMES, VALUE_LEADS, VARIABLES
 
 
 @pytest.mark.parametrize(

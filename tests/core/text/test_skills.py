@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from flows.commands.app import app
-from nightwatch_core.memory.notes.note_reader import notes_in
+from nightwatch_core.memory.note_reader import notes_in
 from nightwatch_core.text import frontmatter
 
 FOLDER = Path(__file__).parents[3] / "agents" / "skills"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.text.transaction_templates import TRANSACTION_LIMIT, transaction_template
+from nightwatch_core.text.templates import TRANSACTION_LIMIT, transaction_template
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from analysis_shapes import answer
 
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import (
     RecordedCall,
     RecordedResult,
@@ -11,7 +12,6 @@ from nightwatch_core.models.conversation import (
     TranscriptEntry,
     TranscriptOpening,
 )
-from nightwatch_core.models.usage import Usage
 from nightwatch_core.text.transcript_text import shown, used
 
 AT = datetime(2026, 11, 21, 3, 4, 5, tzinfo=UTC)

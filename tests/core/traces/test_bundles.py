@@ -4,12 +4,11 @@ import pytest
 from analysis_shapes import tree
 from twins.reading import MemorySourceMaps
 
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.trace import Frame
 from nightwatch_core.traces.bundles import with_original_places
 from nightwatch_core.traces.parsing import parse
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import place_frames
+from nightwatch_core.traces.placing import PathIndex, place_frames
 
 RAW = """\
 TypeError: Cannot read properties of undefined (reading 'price')

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.errors import Trace
 from nightwatch_core.traces.parsing import PARSERS, parse
 
 EXAMPLES = {

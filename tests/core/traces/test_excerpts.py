@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.traces.excerpts import row, taken_out, without_ours
+from nightwatch_core.traces.normalise import row, taken_out, without_ours
 from nightwatch_core.traces.parsing import parse
 
 RAILS = """\

@@ -1,6 +1,6 @@
 import pytest
 
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.traces.in_app import belongs, is_own
 from nightwatch_core.traces.parsing import parse
 

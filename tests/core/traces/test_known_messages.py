@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.traces.known_messages import KNOWN, class_of, is_known
+from nightwatch_core.traces.normalise import KNOWN, class_of, is_known
 from nightwatch_core.traces.parsing import parse
 
 RUBY = "/srv/larder/app/models/basket.rb:31:in `total'\n/srv/larder/app/jobs/pay.rb:7:in `run'"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.traces.clean_text import lines_in_log_line
+from nightwatch_core.traces.normalise import lines_in_log_line
 from nightwatch_core.traces.parsing import ALIASES, PARSERS, parse
 
 SIZE = 65_536

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.models.trace import Trace
-from nightwatch_core.traces.clean_text import clean_lines
+from nightwatch_core.models.errors import Trace
+from nightwatch_core.traces.normalise import clean_lines
 from nightwatch_core.traces.parsing import parse
 
 PLAIN = {

@@ -1,6 +1,6 @@
 """What a tracker says about frames stands in a text beside them, and is never shown."""
 
-from nightwatch_core.traces.own_places import own_row
+from nightwatch_core.traces.in_app import own_row
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.plain_frames import frame_row
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nightwatch_core.traces.path_index import VENDORED_FOLDERS, PathIndex, common_tail, is_vendored
+from nightwatch_core.traces.placing import VENDORED_FOLDERS, PathIndex, common_tail, is_vendored
 
 
 def test_files_are_found_by_name_and_by_whole_segments() -> None:

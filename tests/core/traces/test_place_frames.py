@@ -1,9 +1,8 @@
 from analysis_shapes import tree
 
+from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import place_frames
+from nightwatch_core.traces.placing import PathIndex, place_frames
 
 FILES = {
     "backend/shop/cart.py": "# new\n\ndef total(lines):\n    return sum(l.price for l in lines)\n",

@@ -2,10 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import WAYS, Placement, map_frames, plain
+from nightwatch_core.traces.placing import WAYS, PathIndex, Placement, map_frames, plain
 
 TREE = (
     "app/controllers/orders_controller.rb",

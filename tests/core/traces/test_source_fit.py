@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.limits import FITTED_FRAMES
-from nightwatch_core.traces.source_fit import fitted, lines_of, with_fits
+from nightwatch_core.traces.placing import fitted, lines_of, with_fits
 
 TEXT = """\
 class Cart:

@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.limits import LIBRARY_ENDS, OWN_FRAMES_LISTED, PRINTED_SHOWN
 from nightwatch_core.traces.parsing import parse
-from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import map_frames
+from nightwatch_core.traces.placing import PathIndex, map_frames
 from nightwatch_core.traces.trace_text import passes_on, trace_text
 
 GEM = "/usr/local/bundle/gems/actionpack-7.1.3/lib/part_{n}.rb:{n}:in 'call'"

@@ -7,8 +7,10 @@ import pytest
 from core.report_fixture import HOSTILE, NOW, group, trace
 from twins.reading import MemoryAgents
 
-from nightwatch_core.analysis.request_sets import intent_of, request_set
+from nightwatch_core.analysis.model_wrappers import intent_of, request_set
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.assignment import LongTail
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
@@ -17,17 +19,25 @@ from nightwatch_core.models.batch import (
     Submission,
     TokenPrice,
 )
-from nightwatch_core.models.error import DroppedGroup, ErrorGroup, Fetched, Selection, Window
-from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.models.triage import Triage
-from nightwatch_core.models.usage import Usage
-from nightwatch_core.text.units import estimated_tokens
-from nightwatch_core.triage import asking, collecting, costs, planning, turns
-from nightwatch_core.triage.needs import asks_tail, check_batch_mode, without_tail
+from nightwatch_core.text.plain_text import estimated_tokens
+from nightwatch_core.triage import batch_triage as asking
+from nightwatch_core.triage import collection as collecting
+from nightwatch_core.triage import collection as turns
+from nightwatch_core.triage import costs, planning
+from nightwatch_core.triage.batch_triage import (
+    BUILT_IN,
+    asks_tail,
+    check_batch_mode,
+    model_of,
+    question,
+    triage_agent,
+    without_tail,
+)
 from nightwatch_core.triage.planning import Questions
-from nightwatch_core.triage.question import BUILT_IN, model_of, question, triage_agent
 
 DAY = timedelta(days=1)
 PRICE = TokenPrice(

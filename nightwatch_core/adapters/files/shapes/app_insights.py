@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from nightwatch_core.adapters.files.exception_texts import Thrown, chain_text, thrown
-from nightwatch_core.adapters.files.record_values import number_of
+from nightwatch_core.adapters.files.exceptions import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.records import number_of
 from nightwatch_core.adapters.files.shapes.fields import QUIET, at, record_of, text_at
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape, objects_in
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nightwatch_core.adapters.files.exception_texts import chain_text, thrown
+from nightwatch_core.adapters.files.exceptions import chain_text, thrown
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
 from nightwatch_core.adapters.files.shapes.fields import at, record_of, someone, text_at
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape

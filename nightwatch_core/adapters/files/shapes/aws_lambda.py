@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import MAX_LINES
-from nightwatch_core.adapters.files.record_levels import is_quiet
+from nightwatch_core.adapters.files.records import is_quiet
 from nightwatch_core.adapters.files.shapes.around import first_text, inner
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape
 

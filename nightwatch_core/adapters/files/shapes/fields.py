@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.files.limits import NAME_LIMIT
-from nightwatch_core.adapters.files.logged_errors import LOGGED
+from nightwatch_core.adapters.files.record_frames import LOGGED
 from nightwatch_core.adapters.files.shapes.shape import Record
 
 # Our words of a record, and the names by which `record_fields` knows them first.

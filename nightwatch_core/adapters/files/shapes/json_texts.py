@@ -3,7 +3,7 @@
 import json
 import re
 
-from nightwatch_core.adapters.files.record_levels import is_loud, is_quiet
+from nightwatch_core.adapters.files.records import is_loud, is_quiet
 
 DECODER = json.JSONDecoder(strict=False)  # exports and logs hold raw tabs and newlines in strings
 # AWS Lambda writes an error of Node behind time, request, level and "Invoke Error".

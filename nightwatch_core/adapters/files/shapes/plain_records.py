@@ -1,6 +1,6 @@
 """Records that no field tells to be errors, read as lines of a log."""
 
-from nightwatch_core.adapters.files.record_fields import squeezed
+from nightwatch_core.adapters.files.records import squeezed
 from nightwatch_core.adapters.files.shapes.around import inner
 from nightwatch_core.adapters.files.shapes.shape import LogLine, Record
 

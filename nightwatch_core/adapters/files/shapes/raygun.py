@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nightwatch_core.adapters.files.exception_texts import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.exceptions import Thrown, chain_text, thrown
 from nightwatch_core.adapters.files.limits import MAX_LINKS
 from nightwatch_core.adapters.files.shapes.fields import (
     MESSAGE,

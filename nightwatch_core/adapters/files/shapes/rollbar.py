@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from nightwatch_core.adapters.files.exception_texts import Thrown, chain_text, thrown
-from nightwatch_core.adapters.files.record_levels import is_quiet
+from nightwatch_core.adapters.files.exceptions import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.records import is_quiet
 from nightwatch_core.adapters.files.shapes.fields import (
     MESSAGE,
     QUIET,

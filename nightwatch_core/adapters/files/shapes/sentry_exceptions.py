@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nightwatch_core.adapters.files.exception_texts import Thrown, thrown
+from nightwatch_core.adapters.files.exceptions import Thrown, thrown
 from nightwatch_core.adapters.files.limits import MAX_LINES
 from nightwatch_core.adapters.files.shapes.fields import at, text_at
 from nightwatch_core.adapters.files.shapes.shape import Record, objects_in

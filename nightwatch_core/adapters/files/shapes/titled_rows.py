@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nightwatch_core.adapters.files.record_fields import FIELDS, squeezed
+from nightwatch_core.adapters.files.records import FIELDS, squeezed
 from nightwatch_core.adapters.files.shapes.fields import at, record_of, text_at, title_parts
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.code.band_aids.detection import band_aids
+from nightwatch_core.code.weakening import band_aids
 from tests.benchmarks.band_aids.pairs import NONE, blind, development
 
 PAIRS = development()

@@ -8,7 +8,7 @@ from core.lesson_shapes import lesson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.lessons.index_text import END, entry_of, index_over, index_text
+from nightwatch_core.memory.lesson_text import END, entry_of, index_over, index_text
 from nightwatch_core.models.knowledge import Index, IndexEntry, PatternEntry
 from nightwatch_core.text.frontmatter import StrictLoader, dumped
 

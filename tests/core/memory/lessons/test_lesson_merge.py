@@ -8,12 +8,11 @@ from core.lesson_shapes import group, lesson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.lessons.merge import legacy_names, merge_lessons
-from nightwatch_core.memory.lessons.text import lesson_of
+from nightwatch_core.memory.lesson_text import lesson_of
+from nightwatch_core.memory.lessons import legacy_names, merge_lessons
 from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import NightSeen, Notes
-from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.knowledge import FixWatch, NightSeen, Notes, OutcomeEvent, PublishedItem
 
 FIRST = date(2031, 3, 1)
 SEEDS = """---

@@ -9,14 +9,32 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.body import body, summary
-from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.lessons.shortening import SHORTENINGS
-from nightwatch_core.memory.lessons.text import FIELDS, LARGEST, LIMIT, SEEDS, document, lesson_of
+from nightwatch_core.memory.lesson_text import (
+    FIELDS,
+    LARGEST,
+    LIMIT,
+    SEEDS,
+    body,
+    document,
+    entry_of,
+    lesson_of,
+    summary,
+)
 from nightwatch_core.memory.limits import MOST_FATES
+from nightwatch_core.memory.shortening import SHORTENINGS
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.knowledge import CitedLine, Decision, Lesson, NightSeen, Notes, Problem
-from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, PublishedItem
+from nightwatch_core.models.knowledge import (
+    CitedLine,
+    Decision,
+    FixWatch,
+    Lesson,
+    NightSeen,
+    Notes,
+    OccurrenceCount,
+    OutcomeEvent,
+    Problem,
+    PublishedItem,
+)
 
 NOON = datetime(2031, 3, 4, 12, tzinfo=UTC)
 NOTES = Notes(

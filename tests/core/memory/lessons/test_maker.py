@@ -9,17 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.body import body, summary
-from nightwatch_core.memory.lessons.file_names import file_name
-from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.text import LIMIT, document, lesson_of
+from nightwatch_core.memory.lesson_text import LIMIT, body, document, file_name, lesson_of, summary
+from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.limits import MOST_NIGHTS
+from nightwatch_core.memory.occurrences import add_sighting, night_date
 from nightwatch_core.memory.reuse import reused_analysis
-from nightwatch_core.memory.sightings import add_sighting, night_date
 from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.answer import Edit, Evidence, Learning
 from nightwatch_core.models.knowledge import CitedLine
-from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.text.frontmatter import LIMIT as MOST_READ
 
 DIGESTS = {"app/rate.rb": "d1"}

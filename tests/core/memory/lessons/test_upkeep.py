@@ -6,9 +6,8 @@ from core.lesson_shapes import lesson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.lessons.upkeep import to_archive
-from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import FixWatch, PublishedItem
+from nightwatch_core.memory.lessons import to_archive
+from nightwatch_core.models.knowledge import FixWatch, NightSeen, PublishedItem
 
 TODAY = date(2031, 6, 1)
 

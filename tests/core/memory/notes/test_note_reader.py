@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.notes.note_layout import normalised, rendered
-from nightwatch_core.memory.notes.note_reader import notes_in
+from nightwatch_core.memory.note_reader import normalised, notes_in, rendered
 from nightwatch_core.models.knowledge import Decision, Notes, Problem
 
 SEED = """\

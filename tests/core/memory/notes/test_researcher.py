@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.notes.lesson_notes import as_task
-from nightwatch_core.memory.notes.researcher import (
+from nightwatch_core.memory.note_reader import as_task
+from nightwatch_core.memory.researcher import (
+    hits_in,
     intent_of,
+    intent_words,
     learnings_for_case,
     relevant_learnings,
 )
-from nightwatch_core.memory.notes.scores import hits_in, intent_words
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
 from nightwatch_core.text.words import stem, words

@@ -6,8 +6,8 @@ from core.scoreboard_shapes import record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.lessons import maker
-from nightwatch_core.memory.outcomes.calibration import (
+from nightwatch_core.memory import lessons as maker
+from nightwatch_core.memory.scoreboard import (
     LOWERING_NEEDS,
     MINIMUM,
     NOMINAL,
@@ -15,11 +15,11 @@ from nightwatch_core.memory.outcomes.calibration import (
     chance,
     interval,
     posterior,
+    scoreboard,
 )
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Confidence
-from nightwatch_core.models.outcome import ConfidenceTier, Scoreboard, SuccessRate
+from nightwatch_core.models.knowledge import ConfidenceTier, Scoreboard, SuccessRate
 
 COUNTS = st.integers(min_value=0, max_value=300)
 WORDS: list[Confidence] = list(NOMINAL)

@@ -4,9 +4,9 @@ import pytest
 from core.report_fixture import complete
 from core.scoreboard_shapes import drafts, record
 
-from nightwatch_core.memory.outcomes.draft_rate import draft_rate, with_drafts
-from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.memory.outcomes import draft_rate, with_drafts
+from nightwatch_core.memory.scoreboard import scoreboard
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.scoreboard_text import NOTHING, drafts_line, sentences
 from nightwatch_core.report.view import view

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.outcomes.exposure import bursts, looked_at
-from nightwatch_core.models.error import Window
-from nightwatch_core.models.knowledge import Lesson, NightSeen
-from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
+from nightwatch_core.memory.rates import bursts, looked_at
+from nightwatch_core.models.errors import Window
+from nightwatch_core.models.knowledge import FixWatch, Lesson, NightSeen, OccurrenceCount
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 
 BEGIN = datetime(2031, 3, 1, tzinfo=UTC)

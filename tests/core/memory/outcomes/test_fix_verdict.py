@@ -5,12 +5,15 @@ from core.follow_world import Production, at, lesson, night, record, seen, tonig
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.outcomes.exposure import bursts
-from nightwatch_core.memory.outcomes.fix_verdict import AS_BEFORE_SHARE, NO_EFFECT_ABOVE, judge_fix
-from nightwatch_core.memory.outcomes.rates import compare, dispersion
-from nightwatch_core.memory.outcomes.tracker_outcomes import open_trouble, why_no_news
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
+from nightwatch_core.memory.outcomes import (
+    AS_BEFORE_SHARE,
+    NO_EFFECT_ABOVE,
+    judge_fix,
+    open_trouble,
+    why_no_news,
+)
+from nightwatch_core.memory.rates import bursts, compare, dispersion
+from nightwatch_core.models.knowledge import FixWatch, Lesson, OccurrenceCount
 
 
 def merged_after(*before: int) -> Production:

@@ -5,20 +5,21 @@ from core.follow_world import at, lesson, night, pull, tonight
 from core.lesson_shapes import lesson as shaped
 from twins.reading import MemoryCode
 
-from nightwatch_core.memory.lessons.upkeep import apply_news
+from nightwatch_core.memory.follow_up import follow_lessons, staleness, touched_files
+from nightwatch_core.memory.lessons import apply_news
 from nightwatch_core.memory.limits import MOST_FILES_READ
-from nightwatch_core.memory.outcomes.follow_up import follow_lessons, staleness, touched_files
-from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED
+from nightwatch_core.memory.outcomes import REOPENED
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.knowledge import CitedLine, Lesson
-from nightwatch_core.models.outcome import (
+from nightwatch_core.models.knowledge import (
+    CitedLine,
     FixWatch,
+    Lesson,
     OutcomeEvent,
     OutcomeKind,
     OutcomeUpdate,
     PublishedItem,
 )
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.text.plain_text import digest
 
 CLOSED = pull(state="closed", words=("No.",))

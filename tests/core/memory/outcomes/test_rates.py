@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.outcomes.binomial import at_least, at_least_bursty, at_most
-from nightwatch_core.memory.outcomes.rates import (
+from nightwatch_core.memory.rates import (
     Comparison,
+    at_least,
+    at_least_bursty,
+    at_most,
     compare,
     dispersion,
     expected,
@@ -16,8 +18,7 @@ from nightwatch_core.memory.outcomes.rates import (
     rose,
     spread,
 )
-from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import OccurrenceCount
+from nightwatch_core.models.knowledge import NightSeen, OccurrenceCount
 
 FIRST = date(2031, 3, 1)
 counts = st.builds(

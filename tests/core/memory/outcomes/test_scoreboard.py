@@ -9,7 +9,7 @@ from core.scoreboard_shapes import DAY, issue, proposed, published, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.outcomes.scoreboard import (
+from nightwatch_core.memory.scoreboard import (
     EFFECTS,
     MOST_MODELS,
     ON_ISSUES,
@@ -18,8 +18,7 @@ from nightwatch_core.memory.outcomes.scoreboard import (
     judgements,
     scoreboard,
 )
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import OutcomeEvent, OutcomeKind
+from nightwatch_core.models.knowledge import Lesson, OutcomeEvent, OutcomeKind
 from nightwatch_core.report import scoreboard_text
 from nightwatch_core.report.scoreboard_text import ENOUGH, NOTHING, reliability, sentences, sorts
 

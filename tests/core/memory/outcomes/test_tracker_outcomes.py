@@ -20,10 +20,11 @@ from core.follow_world import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.outcomes.fix_watch import Tonight, fix_stands
-from nightwatch_core.memory.outcomes.tracker_outcomes import (
+from nightwatch_core.memory.outcomes import (
     MOST_FATES,
+    Tonight,
     apply_outcomes,
+    fix_stands,
     follow_lesson,
     mark_answered,
     open_trouble,
@@ -31,9 +32,14 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import (
 )
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.knowledge import (
+    FixWatch,
+    Lesson,
+    OccurrenceCount,
+    OutcomeEvent,
+    OutcomeUpdate,
+)
+from nightwatch_core.models.proposals import OwnItem
 
 
 def kinds(told: OutcomeUpdate | None) -> list[str]:

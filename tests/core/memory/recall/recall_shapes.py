@@ -2,11 +2,10 @@
 
 from datetime import UTC, date, datetime
 
-from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.recall.search_document import document_of_case, traces_of
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.recall import document_of_case, traces_of
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 VIEW = Frame(path="shop/cart/views.py", function="show", in_app=True)
 TOTAL = Frame(path="shop/cart/models.py", function="total", in_app=True)

@@ -2,10 +2,8 @@ import pytest
 from core.memory.recall.recall_shapes import DRIVER, OTHERS, TOTAL, VIEW, case, kept, link
 from twins.recall import MemoryRecall
 
-from nightwatch_core.memory.recall.ranking import REASONS, SIMILAR_WORDS, reasons
-from nightwatch_core.memory.recall.search_document import SearchDocument
-from nightwatch_core.memory.recall.seed_score import THRESHOLD
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.memory.recall import REASONS, SIMILAR_WORDS, THRESHOLD, SearchDocument, reasons
+from nightwatch_core.models.errors import Frame
 from nightwatch_core.ports import Recall
 
 TONIGHT = case(links=(link(message="no key total", frames=(TOTAL, VIEW, DRIVER)),))

@@ -1,7 +1,8 @@
 import pytest
 
-from nightwatch_core.memory.recall.scoring import (
+from nightwatch_core.memory.recall import (
     CALIBRATION,
+    FIELDS,
     HOW,
     MADE,
     MOST_ASKED,
@@ -10,6 +11,7 @@ from nightwatch_core.memory.recall.scoring import (
     WEIGHTS,
     Corpus,
     QueryTerm,
+    Terms,
     aged,
     candidates,
     own_points,
@@ -19,7 +21,6 @@ from nightwatch_core.memory.recall.scoring import (
     share,
     worth_asking,
 )
-from nightwatch_core.memory.recall.search_document import FIELDS, Terms
 
 CORPUS = Corpus(100, (2.0,) * len(FIELDS))
 

@@ -2,7 +2,7 @@ import pytest
 from core.memory.recall.recall_shapes import DRIVER, TOTAL, VIEW, case, kept, link
 
 from nightwatch_core.memory import limits
-from nightwatch_core.memory.recall.search_document import (
+from nightwatch_core.memory.recall import (
     FIELDS,
     SearchDocument,
     classes,
@@ -16,7 +16,7 @@ from nightwatch_core.memory.recall.search_document import (
     transaction,
     words,
 )
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.errors import Frame
 
 
 @pytest.mark.parametrize(

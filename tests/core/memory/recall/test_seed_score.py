@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from core.lesson_shapes import case, one_group
 
-from nightwatch_core.memory.recall.seed_score import match, own_entry, recall, seed_tags
+from nightwatch_core.memory.recall import match, own_entry, recall, seed_tags
 from nightwatch_core.models.knowledge import Index, IndexEntry
 
 

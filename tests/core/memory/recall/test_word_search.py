@@ -1,6 +1,6 @@
 from datetime import date
 
-from nightwatch_core.memory.recall.word_search import search_lessons
+from nightwatch_core.memory.recall import search_lessons
 from nightwatch_core.models.knowledge import Lesson
 
 

@@ -8,12 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.error import DroppedGroup, Window
+from nightwatch_core.models.errors import DroppedGroup, Window
+from nightwatch_core.models.knowledge import (
+    Backtest,
+    FixWatch,
+    IgnoreRule,
+    OutcomeEvent,
+    PublishedItem,
+)
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
-from nightwatch_core.models.pattern import Backtest, IgnoreRule
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.patterns.ignore_suggestions.backtest import (
+from nightwatch_core.patterns.ignore_suggestions import (
     HEADROOM,
     LOWEST,
     MOST_READ,

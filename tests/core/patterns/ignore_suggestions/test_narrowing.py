@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.intake.ignore_rules import matches
-from nightwatch_core.patterns.ignore_suggestions.narrowing import SHORTEST, candidates
+from nightwatch_core.patterns.ignore_suggestions import SHORTEST, candidates
 
 
 def tried(*messages: str, error_class: str = "Rates::Reset") -> list[tuple[str, str, str]]:

@@ -6,14 +6,20 @@ import pytest
 from core.lesson_shapes import analysis, group, lesson, night, one_group, seen
 
 from nightwatch_core.intake.ignore_rules import ignored_by
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.errors import Window
+from nightwatch_core.models.knowledge import (
+    Backtest,
+    FixWatch,
+    IgnoreRule,
+    IgnoreRules,
+    OutcomeEvent,
+    OutcomeUpdate,
+    PublishedItem,
+)
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, OutcomeUpdate, PublishedItem
-from nightwatch_core.models.pattern import Backtest, IgnoreRule, IgnoreRules
-from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignore_suggestions.backtest import NightGroups
-from nightwatch_core.patterns.ignore_suggestions.suggestions import MOST, rule_from, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions import MOST, NightGroups, rule_from, suggest_rules
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)

@@ -1,0 +1,347 @@
+"""`nightwatch history` and `nightwatch report`: the nights that were."""
+
+from datetime import date
+from itertools import islice
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from flows.commands.night import OfNight, Sample, make_prefect_ready, plain_console, show
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.intake.default_ports import SAMPLE, is_sample
+from nightwatch_core.intake.ignore_rules import day_from, expired, summary
+from nightwatch_core.learnings.offers import PROMPT, ChosenLearnings, chosen_learnings
+from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
+from nightwatch_core.memory.note_reader import as_task
+from nightwatch_core.memory.notes import as_yaml
+from nightwatch_core.memory.outcomes import with_drafts
+from nightwatch_core.memory.recall import search_lessons
+from nightwatch_core.memory.researcher import LIMIT, relevant_learnings
+from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
+from nightwatch_core.models.answer import Allowance
+from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import OwnItem
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.patterns.ignore_suggestions import SINGLE_RUN, rule_from
+from nightwatch_core.report.blocks import Table as Cells
+from nightwatch_core.report.scoreboard_text import reliability, sentences, sorts
+from nightwatch_core.report.sections import backtest_sentence
+from nightwatch_core.settings import night_options, settings
+from nightwatch_core.text.escaping import clean, line
+from nightwatch_core.text.transcript_text import used
+from tasks.wiring import (
+    agent_store,
+    ignore_file,
+    knowledge_of,
+    nights,
+    reading,
+    task_store,
+    with_default_ports,
+)
+
+NightName = Annotated[
+    str, typer.Argument(help="Name of a night or single run; empty: the newest night.")
+]
+
+
+def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) -> None:
+    """List the nights that were."""
+    names = ("Night", "Status", "Errors", "Known", "Analysed", "Issues", "Drafts", "Cost")
+    table = Table(*names, box=None)
+    for night in nights().history()[:limit]:
+        cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
+        known = "–" if night.known is None else night.known
+        numbers = (night.errors, known, night.analysed, night.issues, night.pulls)
+        table.add_row(Text(night.id), night.status, *map(str, numbers), cost)
+    Console().print(table)
+
+
+def report(night: NightName = "") -> None:
+    """Show a night's report again."""
+    for kept in nights().reports():
+        if kept.night.id == night or not (night or kept.night.id.startswith("one-")):
+            show(kept)
+            return
+    if not night:
+        raise StopTheNight("no night was kept yet: run `nightwatch night`")
+    raise StopTheNight(f"no night {night[:80]!r} was kept: see `nightwatch history`")
+
+
+# `nightwatch scoreboard`: how right earlier analyses proved, and how sure they had said to be.
+
+LOOKED_THROUGH = 30  # reports
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+
+
+def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
+    """Show how right earlier analyses proved, by what they said, knew and cost."""
+    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
+    board = with_drafts(scoreboard_of(lessons), _own_items(sample=sample))
+    if as_json:
+        typer.echo(board.model_dump_json(indent=2))
+    else:
+        draw(board, Console())
+
+
+def _own_items(*, sample: bool) -> tuple[OwnItem, ...]:
+    """Our issues and pull requests as the newest night of this kind found them."""
+    newest = islice(nights().reports(), LOOKED_THROUGH)
+    kept = (one.outcomes for one in newest if is_sample(one.options) == sample)
+    return next(filter(None, kept), ())
+
+
+def draw(board: Scoreboard, console: Console) -> None:
+    """Both tables and what they say; only the sentence that says when, before there is anything."""
+    if board.found.times:
+        for table in (reliability(board), sorts(board)):
+            console.print(_drawn(table))
+            console.print()
+    for sentence in sentences(board):
+        console.print(Text(sentence))
+
+
+def _drawn(cells: Cells) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for at, name in enumerate(cells.columns):
+        table.add_column(Text(name), justify="right" if at else "left", overflow="fold")
+    for row in cells.rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+# `nightwatch knowledge search`: what earlier nights taught.
+
+knowledge = typer.Typer(
+    help="What earlier nights taught.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+Words = Annotated[list[str], typer.Argument(help="Words of a class, transaction, message, cause.")]
+
+
+@knowledge.callback()
+def _group() -> None:
+    """What earlier nights taught."""
+
+
+@knowledge.command()
+def search(
+    words: Words,
+    limit: Annotated[int, typer.Option(min=1, help="Lessons to show.")] = 10,
+    sample: Sample = False,
+    archive: Annotated[bool, typer.Option("--archive", help="Archived lessons, too.")] = False,
+) -> None:
+    """Find lessons by words."""
+    console = Console()
+    folder = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    old = archived_lessons(folder) if archive else ()
+    matches = search_lessons(" ".join(words), (*lessons_in(folder), *old))[:limit]
+    for lesson, match in matches:
+        console.print(
+            Text(f"{match.score:.2f}  {lesson.error_class} in {lesson.transaction}", "bold")
+        )
+        console.print(Text(" ".join(lesson.root_cause.split())[:300]))
+        console.print(
+            Text(f"because {', '.join(match.because)} · {lesson.file}", "dim"), soft_wrap=True
+        )
+    if not matches:
+        console.print("No lesson matches these words.")
+
+
+# `nightwatch learnings`: what was learned before that has to do with what you intend.
+
+ERRORS_UNREAD = "-"  # a source needs a name; words need no errors
+SECONDS = 180  # for a model to answer
+
+Intent = Annotated[str, typer.Argument(help="What you are about to do, in a sentence.")]
+Limit = Annotated[int, typer.Option(min=1, max=50, help="Documents to name at most.")]
+AskModel = Annotated[
+    bool, typer.Option("--ask-model", help="Have the model find words and drop what misses.")
+]
+Archive = Annotated[bool, typer.Option("--archive", help="Look at archived lessons, too.")]
+
+
+def learnings(
+    intent: Intent,
+    limit: Limit = 5,
+    archive: Archive = False,
+    ask_model: AskModel = False,
+    sample: Sample = False,
+) -> None:
+    """Find earlier learnings for an intent in lessons and task files; prints YAML.
+
+    Words alone decide. With --ask-model the connected model finds further words, and drops what
+    shares words but does not apply; where it cannot be asked, words alone decide.
+    """
+    if ask_model:
+        chosen = ask_researcher(intent, sample, limit, archive)
+        took = f" It took {used(chosen.usage)}." if chosen.usage.calls else ""
+        typer.echo(f"{clean(chosen.said)}{took}", err=True)
+        results = chosen.found
+    else:
+        results = search_learnings(intent, sample, limit, archive)
+    plain_console()
+    typer.echo(as_yaml(results), nl=False)
+
+
+def ask_researcher(intent: str, sample: bool, limit: int, archive: bool) -> ChosenLearnings:
+    """Return what the connected model chose of the learnings for an intent, and how."""
+    make_prefect_ready(settings().state, verbose=False)
+    options, may = options_of_words(sample)
+    prompt = agent_store().agent(PROMPT).prompt
+    documents = documents_with_learnings(sample, archive)
+    return chosen_learnings(intent, documents, reading(options).model, prompt, may, limit)
+
+
+def options_of_words(sample: bool) -> tuple[NightOptions, Allowance]:
+    """The options under which a model is asked one question, and what it may use."""
+    source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
+    unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
+    options = with_default_ports(night_options({**source, **unused}))
+    return options, Allowance(
+        iterations=1,
+        tokens=options.token_budget_per_error,
+        cost=options.cost_per_error or options.cost_per_night or None,
+        seconds=min(SECONDS, options.seconds_per_error),
+    )
+
+
+def search_learnings(
+    intent: str, sample: bool, limit: int = LIMIT, archive: bool = False
+) -> tuple[FoundLearning, ...]:
+    """Return what lessons and task files say of an intent; `archive`: archived lessons, too.
+
+    Raises `GiveUp` where the intent says nothing.
+    """
+    return relevant_learnings(intent, documents_with_learnings(sample, archive), limit)
+
+
+def documents_with_learnings(sample: bool, archive: bool = False) -> tuple[TaskFile, ...]:
+    """Every task file, and every lesson that was not superseded; the sample has no task files."""
+    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    old = archived_lessons(knowledge) if archive else ()
+    lessons = (one for one in (*lessons_in(knowledge), *old) if not one.superseded_by)
+    tasks = () if sample else task_store().tasks()
+    return (*tasks, *map(as_task, lessons))
+
+
+# `nightwatch ignore`: the team's ignore rules, what nights suggested, and accepting one.
+
+NEVER = "never"
+LONGEST_REASON = 300  # characters
+
+ignore = typer.Typer(
+    help="Errors that are left alone: rules, suggestions, and accepting one.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+Number = Annotated[int, typer.Argument(help="Number of the suggestion, as the report counts them.")]
+Reason = Annotated[str, typer.Option(help="Why nobody needs to know; empty: as suggested.")]
+Expires = Annotated[
+    str, typer.Option(help="Last day, as 2031-12-31, or never; empty: as suggested.")
+]
+
+
+@ignore.callback()
+def _group_ignore() -> None:
+    """Errors that are left alone: rules, suggestions, and accepting one."""
+
+
+@ignore.command("list")
+def list_rules(sample: Sample = False) -> None:
+    """List the rules: which hold, which have expired, and what cannot be read."""
+    file, console = ignore_file(_options(sample)), plain_console()
+    held = file.rules()
+    console.print(Text(str(file.path), "bold"))
+    for rule in held.rules:
+        over = expired(rule, file.today())
+        state = "expired" if over else "holds"
+        console.print(Text(f"line {rule.line}: {state}: {summary(rule)}", "dim" if over else ""))
+    for complaint in held.complaints:
+        console.print(Text(f"not read: {line(complaint, 400)}", "red"))
+    if not held.rules and not held.complaints:
+        console.print("There is no rule.")
+
+
+@ignore.command()
+def suggestions(night: OfNight = "", sample: Sample = False) -> None:
+    """Show the rules that a night suggested, with what speaks for them."""
+    report, console = _report(night.strip(), sample), plain_console()
+    console.print(Text(f"Night {report.night.id}", "bold"))
+    for number, each in enumerate(report.learned.suggestions, 1):
+        console.print(Text(f"{number}. {summary(rule_from(each))}", "bold"))
+        console.print(Text(f"   {line(each.evidence, 600)}"))
+        console.print(Text(f"   back-test: {backtest_sentence(each.backtest)}", "dim"))
+    if report.learned.suggestions:
+        console.print(Text(f"Accept one: nightwatch ignore accept 1 --night {report.night.id}"))
+    else:
+        console.print("It suggested nothing.")
+
+
+@ignore.command()
+def accept(
+    number: Number,
+    night: OfNight = "",
+    reason: Reason = "",
+    expires: Expires = "",
+    sample: Sample = False,
+) -> None:
+    """Write a suggested rule into ignore.yml; everything else in it stays as it is."""
+    file, console = ignore_file(_options(sample)), plain_console()
+    suggestion = _numbered(_report(night.strip(), sample), number)
+    rule = rule_from(suggestion).model_copy(
+        update={
+            "reason": line(reason or suggestion.reason, LONGEST_REASON),
+            "expires": _last_day(expires, suggestion, file.today()),
+        }
+    )
+    added = file.add(rule)
+    console.print(Text(f"{added.status}: {summary(added.rule)}", "bold"))
+    console.print(Text(f"{file.path} line {added.rule.line}"))
+
+
+def _report(name: str, sample: bool) -> RunReport:
+    """The night of that name, else the newest one; raises `StopTheNight` where there is none."""
+    for report in nights().reports():
+        if report.night.id == name:
+            return report
+        of_kind = is_sample(report.options) == sample
+        if of_kind and not name and not report.night.id.startswith(SINGLE_RUN):
+            return report
+    if name:
+        raise StopTheNight(f"no night {name[:80]!r} was kept: see `nightwatch history`")
+    raise StopTheNight(f"no night was kept yet: run `nightwatch night{' --sample' * sample}`")
+
+
+def _numbered(report: RunReport, number: int) -> IgnoreSuggestion:
+    suggested = report.learned.suggestions
+    if 1 <= number <= len(suggested):
+        return suggested[number - 1]
+    are = "is 1 suggestion" if len(suggested) == 1 else f"are {len(suggested)} suggestions"
+    raise StopTheNight(
+        f"night {report.night.id} has no suggestion {number}, there {are}: "
+        "see `nightwatch ignore suggestions`"
+    )
+
+
+def _last_day(text: str, suggestion: IgnoreSuggestion, today: date) -> date | None:
+    """The rule's last day: the one that was typed, else the suggested one; None: it never ends."""
+    if text.strip().lower() == NEVER:
+        return None
+    day = day_from(text.strip()) if text else suggestion.expires
+    if text and day is None:
+        raise StopTheNight(f"--expires {text[:60]!r} is no day: write 2031-12-31, or never")
+    if day is not None and day < today:
+        raise StopTheNight(f"{day} is over: name a day with --expires, or never")
+    return day
+
+
+def _options(sample: bool) -> NightOptions:
+    return NightOptions(source=SAMPLE if sample else "file")

@@ -1,0 +1,780 @@
+"""Stack traces cut out of plain logs, of every language the parsers of traces know."""
+
+import re
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from nightwatch_core.adapters.files.exceptions import ExceptionOf
+from nightwatch_core.adapters.files.limits import (
+    BACKWARD_LINES,
+    BACKWARD_TEXT,
+    BLOCK_LIMIT,
+    GAP_LINES,
+    HEADER_LINES,
+    LINE_READ,
+    MAX_STREAMS,
+    ORDER_SAMPLE,
+    STACK_LIMIT,
+    TIME_REACH,
+)
+from nightwatch_core.adapters.files.records import has_lines, is_loud, text_of
+from nightwatch_core.adapters.files.shapes.around import surrounded
+from nightwatch_core.adapters.files.shapes.container_names import service_of
+from nightwatch_core.adapters.files.shapes.json_texts import json_in
+from nightwatch_core.adapters.files.shapes.shape import Item, LogLine
+from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.adapters.files.times import time_in_log, time_of
+from nightwatch_core.traces import frame_shapes
+from nightwatch_core.traces import python as python_text
+from nightwatch_core.traces.line_prefixes import stream_of
+from nightwatch_core.traces.normalise import begins_frame, is_known, lines_in_log_line, made_whole
+from nightwatch_core.traces.placing import SharedPrefix, has_head
+
+# How the stack traces of each language run through a log: what a line of one looks like.
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the stack traces of one language run through a log."""
+
+    name: str
+    frame: re.Pattern[str]  # a line that only stands in a stack trace
+    part: re.Pattern[str]  # other lines inside, and those between an exception and its cause
+    opens: re.Pattern[str] | None = None  # a line that begins one before its first frame
+    message_lines: int = 0  # of what it opens with, before its first frame
+
+
+CAUSES = r"\s*(?:Caus(?:ed by|es):|Suppressed:|\[cause\]:|--->|--- End of|Next )"
+_WRAPS = r"During handling of the above|The above exception was"
+# What PHP prints of an error that is no exception: one line, without frames.
+PHP_FATAL = re.compile(
+    r".{0,400}?(?P<error>PHP (?:Fatal|Parse|Recoverable fatal|Core|Compile) error: {1,4}"
+    r"(?!Uncaught )[^\n]{1,800}? in \S[^\n]{0,300}? on line \d{1,9})(?!\d)"
+)
+STYLES = (
+    Style(
+        "python",
+        frame=re.compile(r"\s+\S|\s*File \"[^\"]{1,1000}\", line \d"),
+        part=re.compile(rf"(?:{_WRAPS})|\s+[+|]|[+|](?: |-\+?-)|Traceback \(most"),
+        opens=re.compile(r".{0,200}Traceback \(most recent call last\)"),
+    ),
+    Style(
+        "go",
+        frame=re.compile(
+            r"\s+\S.{0,1000}\.(?:go|s):\d+|\s*goroutine \d+ "
+            r"|/\S{1,1000}\.(?:go|s):\d{1,9}(?: \+0x|$)|[\w./@-]{1,500}\.go:\d{1,9} \+0x"
+        ),
+        part=re.compile(
+            r"\s*(?:[\w./*()\[\]{},$@~·%-]{1,500}\(.{0,500}\)$|created by |\[signal |panic: )"
+        ),
+        opens=re.compile(r"(?:.{0,100}[\s\"])?(?:panic: |fatal error: |http: panic serving )"),
+    ),
+    Style(
+        "rust",
+        frame=re.compile(
+            r"\s{0,20}\d{1,4}: {1,20}(?:0x[0-9a-f]{1,16} - )?(?:[<\w]\S{0,500}::|\w+$)"
+            r"|\s{0,80}at \S{1,500}\.rs:\d"
+        ),
+        part=re.compile(
+            r"\s*(?:stack backtrace|Stack backtrace|note|Message|Location|left|right|Caused by): ?"
+            r"|\s+\d{1,3}: \S|\s*\u2501{3}|\s*\u22ee"
+        ),
+        opens=re.compile(r".{0,300}panicked at (?:'|\S{1,500}\.rs:\d)|\s*The application panicked"),
+        message_lines=8,
+    ),
+    Style(
+        "elixir",
+        frame=re.compile(
+            r"\s*(?:\([a-z]\w{0,80}(?: [\w.+-]{1,60})?\) )?"
+            r"[\w./@+-]{1,300}\.(?:exs?|erl|[hl]?eex):\d{1,9}: \S"
+            r"|\s+(?:\([a-z]\w{0,80}(?: [\w.+-]{1,60})?\) )?:[a-z]\w{0,80}\.\w{1,100}[(/]"
+        ),
+        part=re.compile(r"\s*(?:\*\* \(|stacktrace:$|code: )"),
+        opens=re.compile(r".{0,200}\*\* \([A-Z][\w.]{1,200}\) |\s*\*\* \((?:exit|stop|throw)\) "),
+        message_lines=60,
+    ),
+    Style(
+        "at",
+        frame=re.compile(
+            r"\s+at \S.{0,300}(?:\(|:\d)|\s+at [\w.$<>`\[\]]{1,300}$"
+            r"|at [\w.$<>`+(][\w.$<>`+\[\],|)]{2,300}\("
+            rf"|{frame_shapes.V8}"
+        ),
+        part=re.compile(
+            rf"{CAUSES}|\s*\.\.\. \d+ (?:more|common|frames)|\s+\.\.\. \d+ |\s*[{{}}]+,?$"
+            r"|\s+\[?(?:errno|code)\]?:"
+        ),
+    ),
+    Style(
+        "ruby",
+        frame=re.compile(
+            r"\s*(?:\d+: )?(?:from )?\S.{0,500}:\d{1,9}:in[ `']|\s+from \S.{0,500}:\d+"
+            r"|\s*File \"[^\"]{1,500}\.(?:rb|erb|rake|haml|slim)\", line \d"
+        ),
+        part=re.compile(rf"{CAUSES}|\s*-{{5,80}}\s*$|\s*[Bb]acktrace:\s*$"),
+    ),
+    Style(
+        "php",
+        frame=re.compile(r"\s{0,8}#\d{1,5} (?:\S.{0,1000}\(\d+\)|\[internal|\{main\})"),
+        part=re.compile(rf"{CAUSES}|\s+thrown in |\s*Stack trace:|\[(?:stacktrace|previous)|\"\}}"),
+        opens=PHP_FATAL,
+    ),
+    Style(
+        "gecko",
+        frame=re.compile(rf"\s*(?:{frame_shapes.GECKO})"),
+        part=re.compile(CAUSES),
+    ),
+)
+PYTHON = STYLES[0]
+CAUSE = re.compile(CAUSES)
+_STARTS = ("#", "goroutine ", "at ", "(", "File ")  # of first frames that are not indented
+_OPENINGS = ("Traceback (", "panic", "fatal error", "** (", " error: ")
+_SIGNS = (  # of lines that open a trace, or are or hold its first frame
+    *(
+        "Traceback",
+        "at ",
+        "at\xa0",
+        ":in",
+        "#0",
+        "#1",
+        "@http",
+        "@/",
+        "@file:",
+        "from ",
+        "panic",
+        "goroutine ",
+    ),
+    *("fatal error", ".go:", ".rs:", ".ex:", ".exs:", ".erl:", "eex:", "** (", "\\n", "<br", "<BR"),
+    *("application panicked", "PHP ", 'File "', "File \u201c", "File &"),
+)
+_INSIDE = (":in", "@", ".ex", ".erl")
+
+# A line that names an exception: a class alone or before its message, or inside other words where
+# its name says what it is.
+_NAMES = re.compile(
+    r"(?:\S.{0,120}?(?:Uncaught|Unhandled|exception)[\w. \"':]{0,60} )?"
+    r"(?:[A-Za-z_]\w{0,100}(?:\.|::|\\)){0,12}[A-Z]\w{0,120}(?:: | \(|$)"
+)
+_NAMES_INSIDE = re.compile(
+    r"[A-Z]\w{0,120}(?:Error|Exception|Failure|Fault|Invalid|NotFound|Timeout)\b"
+)
+
+
+def may_open(line: str) -> bool:
+    """Tell whether a line holds anything that a trace may begin with; most lines do not.
+
+    >>> may_open("GET /carts 200"), may_open("panic: no cart")
+    (False, True)
+    """
+    return any(map(line.__contains__, _SIGNS))
+
+
+def opened_by(text: str) -> Style | None:
+    """Give the style of a trace that a line opens before its first frame.
+
+    >>> opened_by("Traceback (most recent call last):").name
+    'python'
+    """
+    if not any(sign in text for sign in _OPENINGS):
+        return None
+    return next((style for style in STYLES if style.opens and style.opens.match(text)), None)
+
+
+def framed_by(text: str) -> Style | None:
+    """Give the style of the frame that a line is; Python's are told by what stands above them.
+
+    >>> framed_by("\\tat org.shop.Cart.total(Cart.java:8)").name
+    'at'
+    """
+    if text[:1].strip() and not (text.startswith(_STARTS) or any(one in text for one in _INSIDE)):
+        return None
+    return next((style for style in STYLES[1:] if style.frame.match(text)), None)
+
+
+def names_error(text: str) -> bool:
+    """Tell whether a line names an exception.
+
+    >>> names_error("org.shop.EmptyCart: none"), names_error("started")
+    (True, False)
+    """
+    return bool(_NAMES.match(text) or _NAMES_INSIDE.search(text) or is_known(text))
+
+
+# Lines of logs in the order of their times: many exports begin with the newest.
+
+
+class Placed(NamedTuple):
+    """A line of a log and where it stands in its file."""
+
+    place: str
+    line: LogLine
+
+
+class LineOrder:
+    """Turns lines round whose first ones go back in time, a bounded number at once.
+
+    >>> order = LineOrder()
+    >>> lines = [Placed("", LogLine(text, around={"time": f"2026-11-03 10:00:0{text}"}))
+    ...          for text in "321"]
+    >>> [*(one for line in lines for one in order.read(line))]
+    []
+    >>> [placed.line.text for placed in order.finish()]
+    ['1', '2', '3']
+    """
+
+    def __init__(self) -> None:
+        """Begin with an order that is not known."""
+        self._waiting: list[Placed] = []
+        self._size = 0
+        self._is_backward: bool | None = None
+
+    def is_turn(self, line: LogLine) -> bool:
+        """Whether a line need not wait for others."""
+        return self._is_backward is False or not line.around.get("time")
+
+    def read(self, placed: Placed) -> Iterator[Placed]:
+        """Take the next line of the file; yields those whose turn it is."""
+        if self.is_turn(placed.line):
+            yield placed
+            return
+        self._waiting.append(placed)
+        self._size += len(placed.line.text)
+        if self._is_backward is None and len(self._waiting) >= ORDER_SAMPLE:
+            self._is_backward = _goes_back(self._waiting)
+        is_full = len(self._waiting) >= BACKWARD_LINES or self._size >= BACKWARD_TEXT
+        if is_full or self._is_backward is False:
+            yield from self.finish()
+
+    def finish(self) -> Iterator[Placed]:
+        """Yield the lines that wait."""
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        if self._is_backward is None:
+            self._is_backward = _goes_back(waiting)
+        yield from reversed(waiting) if self._is_backward else waiting
+
+
+def _goes_back(placed: list[Placed]) -> bool:
+    """Whether more lines are older than the line above them in their stream than are newer."""
+    by_stream: dict[str, list[tuple[float, str]]] = {}
+    for one in placed:
+        value = one.line.around.get("time")
+        if time := time_of(value):  # which knows no nanoseconds: the text tells those apart
+            by_stream.setdefault(one.line.stream, []).append((time.timestamp(), str(value)))
+    pairs = [pair for times in by_stream.values() for pair in pairwise(times)]
+    return sum(b < a for a, b in pairs) > sum(b > a for a, b in pairs)
+
+
+# Prefixes of lines in logs that say which stream a line belongs to: containers, dynos, syslog.
+
+_TIME = r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
+_NAME = r"[\w.@-]{1,100}"
+_TEXT = r"(?P<text>.*)"
+
+# A group that is missing is not known. What surrounds a line has the names that records have.
+_PATTERNS = {
+    "log of a container (CRI)": rf"{_TIME} (?P<stream>stdout|stderr) (?P<tag>[FP]) {_TEXT}",
+    "log of Heroku": rf"{_TIME} (?:app|heroku)\[(?P<host>{_NAME})\]: {_TEXT}",
+    "log of `aws logs tail`": rf"{_TIME} (?P<stream>\d{{4}}/\d\d/\d\d/\[[^\]]{{1,80}}\]\w{{1,64}}"
+    rf"|(?P<app>{_NAME})/[\w./-]{{1,200}}/[0-9a-f]{{32}}) {_TEXT}",
+    "log of systemd": rf"{_TIME} (?P<host>{_NAME}) (?P<stream>(?P<app>[\w./@-]{{1,100}})"
+    rf"\[\d{{1,9}}\]): {_TEXT}",
+    "log of Grafana": rf"{_TIME}\t{_TEXT}",
+    "syslog": rf"(?:\d{{1,6}} )?<\d{{1,3}}>1 {_TIME} (?P<host>\S{{1,100}}) (?P<app>\S{{1,100}}) "
+    rf"(?P<stream>\S{{1,100}}) \S{{1,60}} (?:-|(?:\[[^\]]{{0,400}}\])+) ?(?:\ufeff)?{_TEXT}",
+    "log of kubectl": rf"\[pod/(?P<host>{_NAME})/(?P<app>{_NAME})\] {_TEXT}",
+    "syslog without a year": r"(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) "
+    rf"(?P<host>{_NAME}) (?P<stream>(?P<app>[\w.-]{{1,80}})(?:/[\w.-]{{1,80}})?"
+    rf"(?:\[\d{{1,9}}\])?): {_TEXT}",
+    "log of docker compose": rf"(?P<stream>(?P<app>{_NAME}?)(?:[-_]\d{{1,3}} +|  +))\| {_TEXT}",
+}
+
+
+class ShapedLine(NamedTuple):
+    """A line without its prefix, and the name of the shape of that prefix."""
+
+    shape: str
+    line: LogLine
+
+
+class LineShape(NamedTuple):
+    """What the prefix of a line looks like, and its name for people."""
+
+    name: str
+    pattern: re.Pattern[str]
+
+
+def _begins_with_time(shape: LineShape) -> bool:
+    return shape.pattern.pattern.startswith(_TIME)
+
+
+LINE_SHAPES = tuple(LineShape(name, re.compile(text)) for name, text in _PATTERNS.items())
+_WITH_TIME = tuple(shape for shape in LINE_SHAPES if _begins_with_time(shape))
+_WITHOUT = tuple(shape for shape in LINE_SHAPES if not _begins_with_time(shape))
+
+
+def line_of(text: str) -> ShapedLine | None:
+    """Give a line of a log that says its stream, without its prefix; None where it says none.
+
+    >>> _, line = line_of("2026-11-03T10:00:00.5Z stderr F Traceback (most recent call last):")
+    >>> line.text, line.stream, line.around
+    ('Traceback (most recent call last):', '  stderr', {'time': '2026-11-03T10:00:00.5Z'})
+    """
+    if text[:1].isspace() or (text[4:5] == "-" and text[10:11] == " " and text[:4].isdigit()):
+        return None  # neither a frame nor the time of a plain log begins any of these
+    head = text[:LINE_READ]
+    if head[:1] == "2" and head[4:5] == "-":
+        shapes = _WITH_TIME if head[10:11] == "T" else ()
+    else:
+        shapes = _WITHOUT if head[:1].strip() else ()
+    matches = ((shape.name, prefix) for shape in shapes if (prefix := shape.pattern.match(head)))
+    name, match = next(matches, ("", None))
+    if match is None:
+        return None
+    named = match.groupdict()
+    words = (named.get("host"), named.get("app"), named.get("stream"))
+    around = {name: value for name in ("time", "app", "host") if (value := named.get(name))}
+    if app := around.get("app"):
+        around["app"] = service_of(app)
+    whole = text[match.start("text") :]
+    stream = " ".join(word or "" for word in words)
+    return ShapedLine(name, LogLine(whole, stream, around, named.get("tag") == "P"))
+
+
+# A stack trace that is being read out of a log: which of the next lines belong to it.
+
+_LOOSE_LINES = 3  # of source below a frame, where the indentation was lost
+
+
+@dataclass
+class OpenTrace:
+    """The lines of a trace, and those that belong to it only if more of it follows."""
+
+    style: Style
+    lines: list[str]
+    number: int
+    at: datetime | None
+    pending: list[tuple[int, str]] = field(default_factory=list)
+    in_cause: bool = False  # a cause was announced, its name and message may follow
+    name_above: str = ""  # Python: the exception that the line above the frames names
+    is_end: bool = False  # Python: begins with a frame, since what was above it is missing
+    size: int = 0
+    _framed: bool = False  # a frame was read
+    _named: bool = False  # Python: the exception below the frames was read
+    _chained: bool = False  # Python: another traceback was announced below the exception
+    _indent: int | None = None  # Python: of the frame in the line above
+    _loose: int = 0  # Python: lines below a frame that are not deeper than it
+
+    def __post_init__(self) -> None:
+        """Tell a trace that begins with a frame from one that an opening line begins."""
+        self._framed = self.style.opens is None or not self.style.opens.match(self.lines[0])
+
+    @property
+    def whole_lines(self) -> list[str]:
+        """The lines, and the exception that was only named above them."""
+        return self.lines if self._named or not self.name_above else [*self.lines, self.name_above]
+
+    def continues(self, number: int, text: str) -> bool:
+        """Take the line if it belongs to the trace, or let it wait if it may."""
+        if not text.strip():
+            return self._wait(number, text)
+        if self.style.name == "python":
+            return self._continues_python(number, text)
+        is_frame = self.style.frame.match(text) is not None
+        if is_frame or self.style.part.match(text):
+            self._framed = self._framed or is_frame
+            self._take(text)
+            self.in_cause = CAUSE.match(text) is not None
+            return True
+        if self.style.opens and self.style.opens.match(text):
+            return False
+        last = self.pending[-1][1] if self.pending else self.lines[-1]
+        if made_whole(last, text):
+            self._take(text)
+            return True
+        if begins_frame(text):
+            return self._wait(number, text)
+        if self._is_message():
+            self._take(text)
+            return True
+        is_above = not self._framed and self.style.message_lines > len(self.pending)
+        return (is_above or self.in_cause) and self._wait(number, text)
+
+    def _is_message(self) -> bool:
+        """Whether the line below a panic's place, which is its message, comes now."""
+        opening = self.lines[-1] if len(self.lines) == 1 else ""
+        return self.style.name == "rust" and opening.rstrip().endswith(":") and not self.pending
+
+    def _continues_python(self, number: int, text: str) -> bool:
+        """Frames are indented; the first line that is not names the exception."""
+        is_frame = python_text.FRAME.match(text) is not None
+        indent = len(text) - len(text.lstrip())
+        if self.style.part.match(text):
+            begins = text.startswith("Traceback")
+            if begins and self._named and not self._chained:
+                return False  # another error, right below this one
+            self._chained = not begins
+            self._named, self._loose = not begins, 0
+            self._indent = indent if is_frame else None
+        elif is_frame and (self._loose or not self._named):
+            self._named, self._loose, self._indent = False, 0, indent
+        elif self._named:
+            return False
+        elif self._loose or indent == self._indent:
+            return self._continues_loosely(number, text)
+        elif self.style.frame.match(text):
+            self._indent = None
+        elif self._is_over(text):
+            return False
+        else:
+            self._named = True
+        self._take(text)
+        return True
+
+    def _is_over(self, text: str) -> bool:
+        """Whether a line that is no frame is not what names the exception."""
+        if self.is_end:
+            return not python_text.is_exception(text)
+        return bool(self.name_above) and not text.startswith(self.name_above.partition(":")[0])
+
+    def _continues_loosely(self, number: int, text: str) -> bool:
+        """Without indentation what follows tells source from the name of the exception."""
+        self._loose += 1
+        names = python_text.is_exception if self.is_end else python_text.names_exception
+        self._named = names(text)
+        if self._loose == 1 or self._named or python_text.ANCHORS.match(text):
+            self._take(text)
+            return True
+        return self._loose <= _LOOSE_LINES and self._wait(number, text)
+
+    def _take(self, line: str) -> None:
+        """Add a line that belongs to the trace, and those that waited for it."""
+        self.size += len(line)
+        if self.size <= BLOCK_LIMIT:
+            self.lines.extend((*(text for _, text in self.pending), line))
+        self.pending = []
+
+    def _wait(self, number: int, line: str) -> bool:
+        self.pending.append((number, line))
+        return len(self.pending) <= max(GAP_LINES, 0 if self._framed else self.style.message_lines)
+
+
+_CLOCK = re.compile(r"\d:\d\d|\d{8}")
+_CLOCKS = 8  # lines with a clock among which the newest with a date is looked for
+# AWS Lambda names an exception of Python above its frames, and never below them.
+_NAMED_ABOVE = re.compile(r"\[ERROR\] ([A-Za-z_][\w.]{0,200})(?:: .{0,2000})?$")
+_SIDEKIQ = re.compile(r"^(?:\w{2,10}=\S{1,60} ){1,6}(?:WARN|ERROR|FATAL): ")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A stack trace, the line it begins at, and the time the log gives it."""
+
+    raw: str
+    number: int
+    at: datetime | None
+
+
+class TraceCutter:
+    """Goes through the lines of one process; keeps a few above, and the stack trace being read.
+
+    >>> log = ["2026-11-03 10:00:00 ERROR no total", "KeyError: 'total'", "  a.rb:1:in `x'", "bye"]
+    >>> cutter = TraceCutter()
+    >>> blocks = [block for n, line in enumerate(log, 1) for block in cutter.read(n, line)]
+    >>> [(block.raw, block.number, block.at.hour) for block in blocks]
+    [("KeyError: 'total'\\n  a.rb:1:in `x'", 2, 10)]
+    """
+
+    def __init__(self) -> None:
+        """Begin at the first line of a log."""
+        self._above: deque[tuple[int, str]] = deque(maxlen=HEADER_LINES)  # as they came
+        self._clocks: deque[str] = deque(maxlen=_CLOCKS)
+        self._open: OpenTrace | None = None
+        self._time: datetime | None = None
+        self._prefix = SharedPrefix()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last line belongs to a stack trace."""
+        return self._open is not None
+
+    def read(self, number: int, line: str) -> Iterable[Block]:
+        """Go on by one line; gives the stack traces that it ends."""
+        if self._open is None:
+            self._look_at_clock(line)
+            if not may_open(line):
+                self._above.append(
+                    (number, line[:LINE_READ])
+                )  # nothing more is done with most lines
+                return ()
+        texts = self._texts(line)
+        return tuple(
+            block
+            for text in texts
+            for block in self._read(number, text, line if len(texts) == 1 else text)
+        )
+
+    def finish(self) -> Iterator[Block]:
+        """End the log; yields the stack traces that its end cut off."""
+        while self._open is not None:
+            yield from self._ended()
+
+    def _texts(self, line: str) -> list[str]:
+        """The lines of traces that a line holds, without what loggers put before them."""
+        texts = [self._prefix.without(text[:LINE_READ]) for text in lines_in_log_line(line)]
+        return [_SIDEKIQ.sub("", text, count=1) if "=" in text[:12] else text for text in texts]
+
+    def _read(self, number: int, text: str, line: str) -> Iterator[Block]:
+        if self._open is not None:
+            waited = len(self._open.pending)
+            if self._open.continues(number, text):
+                return
+            del self._open.pending[waited:]
+            yield from self._ended()
+            self._look_at_clock(line)
+        text = self._without_shared_prefix(text)
+        self._open = self._opened(number, text, line)
+        if self._open is None:
+            self._above.append((number, line))
+        else:
+            self._above.clear()
+
+    def _ended(self) -> Iterator[Block]:
+        """The trace that is over; the lines that waited for more of it are read on their own."""
+        trace, self._open = self._open, None
+        if trace is not None:
+            yield Block("\n".join(trace.whole_lines), trace.number, trace.at)
+            for number, text in trace.pending:
+                yield from self._read(number, text, text)
+
+    def _without_shared_prefix(self, text: str) -> str:
+        """The line without what a frame and the line above it begin with."""
+        if not has_head(text):
+            return text
+        above = self._texts(self._above[-1][1])[-1:] if self._above else [""]
+        if self._prefix.learn(text if opened_by(text) else above[0], text):
+            return self._prefix.without(text)
+        return text
+
+    def _opened(self, number: int, text: str, line: str) -> OpenTrace | None:
+        style = opened_by(text)
+        if style is not None:
+            above = _NAMED_ABOVE.match(self._above[-1][1]) if self._above else None
+            name = above[0].removeprefix("[ERROR] ") if above else ""
+            lines = [_from_opening(text)]
+            return OpenTrace(style, lines, number, self._newest_time(), name_above=name)
+        style = framed_by(text)
+        if style is None and python_text.FRAME.match(text):  # the end of one that was cut off
+            return OpenTrace(PYTHON, [text], number, self._newest_time(), is_end=True)
+        if style is None:
+            return None
+        header = self._header(_begins_record(line))
+        first = header[0][0] if header else number
+        lines = [*(one for _, one in header), text]
+        return OpenTrace(style, lines, first, self._newest_time())
+
+    def _look_at_clock(self, line: str) -> None:
+        if line[:1].strip() and _CLOCK.search(line, 0, TIME_REACH):
+            self._clocks.append(line)
+
+    def _newest_time(self) -> datetime | None:
+        """The time of the last line that says one: most lines need never be asked."""
+        times = (time_in_log(line) for line in reversed(self._clocks))
+        self._time = next((time for time in times if time), self._time)
+        self._clocks.clear()
+        return self._time
+
+    def _header(self, is_timed: bool) -> list[tuple[int, str]]:
+        """The lines above a first frame from the one that names the exception.
+
+        A line with a time begins a record, unless the frame has a time as well.
+        """
+        taken: list[tuple[int, str]] = []
+        for number, line in reversed(self._above):
+            for text in reversed(self._texts(line)):
+                taken.insert(0, (number, text))
+                if names_error(text):
+                    return taken
+            if _begins_record(line) and not is_timed:
+                return taken
+        return taken[-1:] if is_timed else taken
+
+
+def _begins_record(line: str) -> bool:
+    return bool(line[:1].strip()) and time_in_log(line) is not None
+
+
+def _from_opening(text: str) -> str:
+    """A line without what a logger put around the words that begin a trace of Python or PHP."""
+    if fatal := PHP_FATAL.match(text):
+        return fatal["error"]
+    at = text.find("Traceback (most")
+    return text[at:] if at > 0 and "Exception Group" not in text else text
+
+
+# Texts of logs, told apart by stream, made into records: traces over many lines are one record.
+
+_WHOLE_PART = 16_000  # bytes of a text from which Docker cuts it, with or without its end
+_MOST_BYTES = 4  # of a character
+
+
+class Read(NamedTuple):
+    """What came of texts: a record of its own, or one of a trace that was cut out of lines."""
+
+    place: str
+    item: Item
+    lines: int = 0  # of a log, out of which a trace was cut
+
+
+@dataclass
+class _Stream:
+    """The lines of one container, process or file."""
+
+    cutter: TraceCutter = field(default_factory=TraceCutter)
+    number: int = 0
+    recent: dict[int, Placed] = field(default_factory=dict)  # lines a trace may begin with
+    part: list[str] = field(default_factory=list)
+    size: int = 0  # characters of the parts
+    ends_lines: bool = False  # texts of the stream that are whole have an end
+
+    def joined(self, line: LogLine) -> LogLine | None:
+        """The whole line; None while it goes on."""
+        self.ends_lines |= line.text.endswith("\n")
+        goes_on = self._may_go_on(line.text) if line.is_part is None else line.is_part
+        if goes_on and self.size <= BLOCK_LIMIT:
+            self.part.append(line.text)
+            self.size += len(line.text)
+            return None
+        if not self.part:
+            return line
+        text = "".join((*self.part, line.text))
+        self.part, self.size = [], 0
+        return line._replace(text=text)
+
+    def _may_go_on(self, text: str) -> bool:
+        may_be = len(text) * _MOST_BYTES > _WHOLE_PART
+        return self.ends_lines or (may_be and len(text.encode("utf-8", "replace")) > _WHOLE_PART)
+
+    def read(self, placed: Placed) -> Iterator[Read]:
+        """Go on by the lines of one text."""
+        for text in placed.line.text.rstrip("\n").split("\n"):
+            self.number += 1
+            if not self.cutter.is_open:
+                self._remember(placed)
+            for block in self.cutter.read(self.number, text):
+                yield self._read(block)
+                self.recent = {self.number: placed}
+
+    def finish(self) -> Iterator[Read]:
+        """End the trace that is open."""
+        yield from (self._read(block) for block in self.cutter.finish())
+
+    def _remember(self, placed: Placed) -> None:
+        # Their texts are in the cutter, cut; here they would be kept whole, of every stream.
+        self.recent[self.number] = placed._replace(line=placed.line._replace(text=""))
+        if len(self.recent) > HEADER_LINES + 1:
+            del self.recent[next(iter(self.recent))]
+
+    def _read(self, block: Block) -> Read:
+        first = self.recent.get(block.number) or next(iter(self.recent.values()))
+        around = {
+            "time": block.at,
+            **{k: v for k, v in first.line.around.items() if v},
+        }
+        record = {"stack_trace": [block.raw], "around": around}
+        return Read(first.place, record, block.raw.count("\n") + 1)
+
+
+class LogStreams:
+    """Reads the texts of the logs in one file, each in the stream it belongs to."""
+
+    def __init__(self, exception_of: ExceptionOf) -> None:
+        """Begin without streams; `exception_of` reads class and message from a raw stack trace."""
+        self._exception_of = exception_of
+        self._order = LineOrder()
+        self._streams: OrderedDict[tuple[str, str], _Stream] = OrderedDict()
+        self._processes: dict[str, str] = {}  # of the last line, by stream
+        self._loud = 0  # lines of level error and above
+        self.cut_short = 0  # traces of streams that had to be ended
+        self.of_traces = 0  # lines that traces were cut out of
+
+    @property
+    def left_out(self) -> int:
+        """Lines of level error that belong to no stack trace, once all is read."""
+        return max(0, self._loud - self.of_traces)
+
+    def read(self, line: LogLine, place: str) -> Iterator[Read]:
+        """Yield what a text makes known; its own traces may come later, when they end."""
+        if self._order.is_turn(line):
+            yield from self._placed(Placed(place, line))
+            return
+        for placed in self._order.read(Placed(place, line)):
+            yield from self._placed(placed)
+
+    def finish(self) -> Iterator[Read]:
+        """End the file: yields the traces that are open."""
+        for placed in self._order.finish():
+            yield from self._placed(placed)
+        while self._streams:
+            yield from self._ended()
+
+    def _placed(self, placed: Placed) -> Iterator[Read]:
+        name = self._process(placed.line)
+        stream = self._streams.get(name)
+        if stream is None:
+            if len(self._streams) >= MAX_STREAMS:
+                self.cut_short += next(iter(self._streams.values())).cutter.is_open
+                yield from self._ended()
+            stream = self._streams[name] = _Stream()
+        self._streams.move_to_end(name)
+        line = stream.joined(placed.line)
+        if line is not None:
+            yield from self._text(stream, Placed(placed.place, line))
+
+    def _process(self, line: LogLine) -> tuple[str, str]:
+        """The stream of a line, and the process that it names; else the one of the line before."""
+        process = stream_of(line.text) or self._processes.get(line.stream, "")
+        if len(self._processes) >= MAX_STREAMS:
+            self._processes.clear()
+        self._processes[line.stream] = process
+        return line.stream, process
+
+    def _ended(self) -> Iterator[Read]:
+        _, stream = self._streams.popitem(last=False)
+        yield from self._counted(stream.finish())
+
+    def _text(self, stream: _Stream, placed: Placed) -> Iterator[Read]:
+        line = placed.line
+        value = json_in(line.text)
+        if value is not None:
+            for item in records_of(value, Counter()):
+                inner = surrounded(item, line)
+                if isinstance(inner, LogLine):
+                    yield from self._placed(Placed(placed.place, inner))
+                else:
+                    yield Read(placed.place, inner)
+            return
+        whole = self._whole(line.text)
+        if whole:
+            around = {"time": time_in_log(line.text), **line.around}
+            yield Read(placed.place, {"stack_trace": whole, "around": around})
+            return
+        level = line.around.get("level")
+        self._loud += bool(level) and is_loud(level)
+        yield from self._counted(stream.read(placed))
+
+    def _counted(self, blocks: Iterator[Read]) -> Iterator[Read]:
+        for block in blocks:
+            self.of_traces += block.lines
+            yield block
+
+    def _whole(self, text: str) -> str:
+        """The text where it holds a whole stack trace; else empty."""
+        if not has_lines(text):
+            return ""
+        stack = text_of(text, STACK_LIMIT)
+        exception = self._exception_of(stack)
+        return stack if exception.error_class and exception.frames else ""

@@ -1,0 +1,292 @@
+"""Which field of a record means what: the one table of names, and how a record's are sought."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS, MESSAGE_LIMIT, NAME_LIMIT
+
+# Our field, and the names that sources give it, best first. Names are compared without case, dots,
+# dashes and underscores, and nested objects are read as dotted names, so that `error.class`,
+# `errorClass` and {"error": {"class": …}} are one. `latest.x`, then `around.x`, stand for x
+# where x is missing.
+FIELDS: dict[str, tuple[str, ...]] = {
+    "error_class": (
+        "exception.type", "error.exception.type",
+        "error.class", "exception.class", "exception.name", "error.type",
+        "error.name", "error.kind", "err.type", "err.name", "exception.exc_type", "exc_type",
+        "exception.class_name", "exception.exception_class", "exception.exception_type",
+        "thrown.name", "throwable.class_name", "class_name", "class", "type",
+    ),
+    "message": (
+        "exception.message", "error.exception.message",
+        "error.message", "err.message", "exception.value", "exc_value",
+        "exception.exc_value", "exception.exception_message", "thrown.message",
+        "throwable.message", "message", "msg", "event", "error", "exception",
+        "body", "detail", "description",
+    ),
+    "stacktrace": (
+        "exception.stacktrace", "error_verbose", "error.stack_trace", "error.stack",
+        "stack_trace", "backtrace",
+        "error.backtrace", "exception.backtrace", "exception.stack",
+        "thrown.extended_stack_trace", "throwable.step_array",
+        "err.stack", "message.stack", "traceback", "error.traceback", "exc_info", "exc_text",
+        "stack", "trace",
+        "exception.frames", "error.frames", "exception.stacktrace.frames",
+        "error.stack_trace.frames", "stack_trace.frames", "frames", "exception", "error",
+        "err",
+    ),
+    "transaction": (
+        "transaction.name", "transaction", "http.route", "endpoint", "action",
+        "route", "span.name", "job_class", "job", "task_name", "task", "request.path", "url.path",
+        "http.target", "path", "request.uri", "uri", "req.url", "payload.path",
+    ),
+    "controller": ("controller", "controller_name", "payload.controller"),
+    "method": ("http.request.method", "http.method", "request.method", "method", "req.method"),
+    "code_function": ("code.function.name", "code.function"),
+    "code_namespace": ("code.namespace",),
+    "app": (
+        "service.name", "app_name", "app", "application", "service", "entity.name", "project",
+    ),
+    "release": (
+        "service.version", "tags.service.version", "tags.commit", "tags.release_tag", "release",
+        "app_version", "deployment.version", "version", "vcs.ref.head.revision", "git.sha",
+        "revision", "commit",
+    ),
+    "commit": (
+        "tags.commit", "vcs.ref.head.revision", "git.sha", "git.commit.sha", "revision", "commit",
+    ),
+    "host": (
+        "host.name", "host", "server_name", "server", "k8s.pod.name", "pod",
+        "service.instance.id", "instance", "host.hostname", "machine_name",
+    ),
+    "user": ("enduser.id", "user.id", "user.email", "user.name", "user"),
+    "users": (
+        "users", "user_count", "users_affected", "affected_users", "impacted_users",
+        "unique_count.enduser.id", "unique_count.user_id", "unique_count.user",
+    ),
+    "count": ("occurrences", "occurrence_count", "count", "times_seen", "event_count", "total"),
+    "first_seen": ("first_seen", "first_seen_at", "earliest.timestamp", "min.timestamp", "first"),
+    "last_seen": (
+        "last_seen", "last_seen_at", "last_occurrence", "latest.timestamp", "max.timestamp", "last",
+    ),
+    "time": (
+        "timestamp", "time", "datetime", "occurred_at", "time_unix_nano", "ts",
+        "event.created", "created_at", "asctime", "instant.epoch_second", "time_millis", "date",
+        "observed_time_unix_nano", "t",
+    ),
+    "status": ("status", "status_code", "http.status_code", "http.response.status_code"),
+    "level": (
+        "level", "severity_text", "severity", "log.level", "levelname", "lvl", "severity_number",
+    ),
+}  # fmt: skip
+
+_ODD = re.compile(r"[^a-z0-9]")
+_NOT_OURS = ("@version", "@type", "_type")  # of formats, not of applications and exceptions
+
+
+@lru_cache(maxsize=8_192)
+def squeezed(name: str) -> str:
+    """A field name without what sources disagree about.
+
+    >>> squeezed("error.stack_trace"), squeezed("errorStackTrace")
+    ('errorstacktrace', 'errorstacktrace')
+    """
+    plain = _ODD.sub("", name[:200].lower())
+    return plain if name not in _NOT_OURS else f"at{plain}"
+
+
+_SOUGHT = {
+    field: tuple(
+        dict.fromkeys(
+            squeezed(prefix + name) for prefix in ("", "latest.", "around.") for name in names
+        )
+    )
+    for field, names in FIELDS.items()
+}
+
+
+def flat(record: Mapping[str, object]) -> dict[str, object]:
+    """All fields of a record by their squeezed dotted names; the first of equal names counts.
+
+    >>> flat({"error": {"class": "KeyError"}, "host": "a"})["errorclass"]
+    'KeyError'
+    """
+    fields: dict[str, object] = {}
+    _flatten(record, "", fields, 0)
+    return fields
+
+
+def _flatten(
+    record: Mapping[str, object], prefix: str, fields: dict[str, object], depth: int
+) -> None:
+    for key, value in record.items():
+        name = prefix + squeezed(str(key))
+        if key == "values" and isinstance(value, list) and value and isinstance(value[-1], dict):
+            name, value = prefix, value[-1]  # Sentry: the exception that was reported is the last
+        if isinstance(value, Mapping) and depth < MAX_DEPTH:
+            _flatten(value, name, fields, depth + 1)
+        elif value not in (None, "", [], {}) and len(fields) < MAX_FIELDS:
+            fields.setdefault(name, value)
+
+
+def first(
+    fields: Mapping[str, object], field: str, fits: Callable[[object], bool] = lambda _: True
+) -> object:
+    """Give the best field of a meaning whose value fits; None where there is none."""
+    for name in present(tuple(fields))[field]:
+        if fits(fields[name]):
+            return fields[name]
+    return None
+
+
+@lru_cache(maxsize=256)
+def present(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Give the sought names that a record has: records of one file have the same fields."""
+    there = frozenset(names)
+    return {field: tuple(n for n in sought if n in there) for field, sought in _SOUGHT.items()}
+
+
+# Values of records, whatever a source wrote: texts and counts.
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_CLASS_REPR = re.compile(r"<class '([^']{1,300})'>")
+
+
+def text_of(value: object, limit: int = MESSAGE_LIMIT) -> str:
+    r"""A text without control characters, cut in its middle where it is longer than `limit`.
+
+    >>> text_of("a\x00b\r\n\x1b[31mc\x1b[0m"), text_of(7.0), text_of(None), text_of({"a": 1})
+    ('ab\nc', '7', '', '{"a": 1}')
+    """
+    if value is None or isinstance(value, bool):
+        return ""
+    if isinstance(value, float):
+        value = int(value) if value.is_integer() else value
+    is_plain = isinstance(value, str | int)
+    text = str(value) if is_plain else _json(value)
+    if len(text) > limit:
+        half = limit // 2
+        text = f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
+    if not text.isprintable():
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = _CONTROLS.sub("", _COLOUR.sub("", text))
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()  # halves of surrogate pairs become "?"
+    return text.strip("\n")
+
+
+def name_of(value: object) -> str:
+    """A text on one line: a class, a transaction, a host.
+
+    >>> name_of("  Orders \\n Controller"), name_of("<class 'shop.Empty'>"), name_of(["a"])
+    ('Orders Controller', 'shop.Empty', '')
+    """
+    if isinstance(value, str):
+        return _name_of(value[: 4 * NAME_LIMIT])
+    return "" if isinstance(value, list | dict) else _name_of(text_of(value))
+
+
+@lru_cache(maxsize=4_096)
+def _name_of(value: str) -> str:
+    text = " ".join(text_of(value).split())[:NAME_LIMIT]
+    printed = _CLASS_REPR.fullmatch(text)
+    return printed[1] if printed else text
+
+
+def number_of(value: object) -> int | None:
+    """A whole number that is not negative, from a number or its text; None for anything else.
+
+    >>> number_of(3.0), number_of("1,204"), number_of("many"), number_of(True), number_of(-1)
+    (3, 1204, None, None, None)
+    """
+    number = float_of(value.replace(",", "") if isinstance(value, str) else value)
+    return int(number) if number is not None and 0 <= number < 1e15 else None
+
+
+def float_of(value: object) -> float | None:
+    """A number from a number or its text; None for anything else.
+
+    >>> float_of("1.5"), float_of(True), float_of("1 day")
+    (1.5, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and (len(value) > 40 or not value.strip()[:1].isdigit()):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def has_lines(text: str) -> bool:
+    r"""Tell a text that has line ends, be they escaped.
+
+    >>> has_lines("a\nb\n"), has_lines(r"a\nb"), has_lines("a\n")
+    (True, True, False)
+    """
+    bare = text.rstrip()
+    return "\n" in bare or "\r" in bare or "\\n" in bare
+
+
+# Levels of records: which say that nothing failed, and which say that something did.
+
+# A record without class and trace that says one of these is no error, and no broken record.
+QUIET_LEVELS = frozenset(
+    ("trace", "debug", "info", "information", "informational", "notice", "verbose", "warn",
+     "warning", "ok", "unset", "unspecified")
+)  # fmt: skip
+LOUD_LEVELS = frozenset(
+    ("error", "err", "eror", "critical", "crit", "fatal", "alert", "emergency", "emerg", "panic",
+     "dpanic", "severe", "exception")
+)  # fmt: skip
+QUIET_SEVERITY_NUMBERS = range(1, 17)  # of OpenTelemetry; pino and bunyan count from 10 to 60
+LOUD_SEVERITY_NUMBERS = range(17, 25)
+QUIET_PINO_NUMBERS = range(20, 50, 10)
+LOUD_PINO_NUMBERS = (50, 60)
+
+
+def is_quiet(level: object) -> bool:
+    """Whether a level says that nothing failed.
+
+    >>> is_quiet("INFO"), is_quiet(30), is_quiet("error"), is_quiet(None)
+    (True, True, False, False)
+    """
+    if isinstance(level, str) and not level.isdigit():
+        return level.strip().lower() in QUIET_LEVELS
+    number = number_of(level)
+    return number in QUIET_SEVERITY_NUMBERS or number in QUIET_PINO_NUMBERS
+
+
+def is_loud(level: object) -> bool:
+    """Whether a level says that something failed.
+
+    >>> is_loud("ERROR"), is_loud(50), is_loud("DEFAULT"), is_loud(None)
+    (True, True, False, False)
+    """
+    if isinstance(level, str) and not level.isdigit():
+        return level.strip().lower() in LOUD_LEVELS
+    number = number_of(level)
+    return number in LOUD_SEVERITY_NUMBERS or number in LOUD_PINO_NUMBERS
+
+
+def is_answered(status: object) -> bool:
+    """Whether the status of an answer says that the server did not fail.
+
+    >>> is_answered(200), is_answered("404"), is_answered(500), is_answered(1), is_answered(None)
+    (True, True, False, False, False)
+    """
+    number = number_of(status)
+    return number is not None and 100 <= number < 500

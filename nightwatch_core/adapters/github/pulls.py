@@ -1,0 +1,409 @@
+"""Merged pull requests by GraphQL: what each brought to its base, and whether a draft was edited.
+
+What a pull request brought depends on how it was merged. A merge takes its commits as they are; a
+squash makes one commit of them, and theirs never reach the base; a rebase makes new ones of the
+same dates and headlines, which are looked for in the history below the last.
+
+A draft is opened as soon as its branch is made, so the branch ends at our commit then, and GitHub
+notes every push since that replaced commits. Without such a push our commit is still there, and the
+draft was edited where another one changes something, too. After one, what stood there before the
+first of them is ours, and is compared with what was merged. Names and dates of authors are not
+asked: the token may be a person's, and amending keeps both.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import takewhile
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasPath, Field
+
+from nightwatch_core.adapters.git.command import PULLS, TITLE_CHARACTERS
+from nightwatch_core.adapters.git.history import hunks
+from nightwatch_core.adapters.github.client import Repository
+from nightwatch_core.adapters.github.connection import (
+    COMMENT_CHARACTERS,
+    EDITED_COMMITS,
+    OTHER_PAGES,
+    OTHER_PULLS,
+    OTHER_WORDS,
+    QUERY_PAGES,
+    QUERY_PULLS,
+)
+from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
+from nightwatch_core.publish.markers import CORRECTION, steps_told
+
+_COMMIT = "oid authoredDate messageHeadline"
+_PULLS = (
+    "pullRequests(states:MERGED,baseRefName:$base,orderBy:{field:UPDATED_AT,direction:DESC},"
+    f"first:{QUERY_PULLS},after:$cursor){{pageInfo{{hasNextPage endCursor}} "
+    "nodes{number title mergedAt updatedAt author{login} files(first:100){nodes{path}} "
+    f"mergeCommit{{{_COMMIT} parents(first:2){{totalCount}}}} "
+    f"commits(last:100){{nodes{{commit{{{_COMMIT}}}}}}}}}}}"
+)
+_HISTORY = f"object(expression:$v){{... on Commit{{history(first:100){{nodes{{{_COMMIT}}}}}}}}}"
+_CONTENT = "oid message tree{oid} parents(first:2){nodes{oid tree{oid}}}"
+_EDITS = (
+    "pullRequest(number:$v){additions deletions changedFiles "
+    f"commits(first:{EDITED_COMMITS}){{nodes{{commit{{{_CONTENT}}}}}}} "
+    "timelineItems(first:1,itemTypes:[HEAD_REF_FORCE_PUSHED_EVENT]){nodes{"
+    "... on HeadRefForcePushedEvent{beforeCommit{"
+    f"additions deletions changedFilesIfAvailable {_CONTENT}}}}}}}}}}}"
+)
+
+
+class HistoryCommitRow(Row):
+    """A commit; a rebase keeps all but its name."""
+
+    oid: Text
+    authoredDate: datetime
+    messageHeadline: Text = ""
+
+    def is_copy_of(self, other: "HistoryCommitRow") -> bool:
+        """Tell whether one was made of the other by a rebase, or they are the same."""
+        own = (self.authoredDate, self.messageHeadline)
+        return own == (other.authoredDate, other.messageHeadline)
+
+
+class HistoryRow(Row):
+    """Commits, newest first."""
+
+    history: Annotated[tuple[HistoryCommitRow, ...], NODES] = ()
+
+
+class MergeCommitRow(HistoryCommitRow):
+    """The commit on the base that ended a pull request."""
+
+    parents: int = Field(validation_alias=AliasPath("parents", "totalCount"))
+
+
+class MergedPullRow(Row):
+    """A merged pull request as GraphQL tells it, with the last hundred of its commits."""
+
+    number: int
+    title: Text = ""
+    mergedAt: datetime
+    updatedAt: datetime
+    author: Text = Field("", validation_alias=AliasPath("author", "login"))
+    mergeCommit: MergeCommitRow | None = None
+    commits: Annotated[tuple[HistoryCommitRow, ...], NODES] = ()
+    files: Annotated[tuple[Text, ...], NODES] = ()
+
+    @property
+    def newest_first(self) -> tuple[HistoryCommitRow, ...]:
+        """Its commits, newest first."""
+        return self.commits[::-1]
+
+    @property
+    def was_merged(self) -> bool:
+        """Whether its commits are on the base as they are."""
+        return self.mergeCommit is not None and self.mergeCommit.parents > 1
+
+    @property
+    def was_rebased(self) -> bool:
+        """Whether there are copies of its commits on the base, and more than the last."""
+        end = self.mergeCommit
+        return (
+            end is not None
+            and end.parents == 1
+            and len(self.commits) > 1
+            and end.is_copy_of(self.commits[-1])
+        )
+
+
+def merged_pulls(repository: Repository, base: str, since: datetime) -> tuple[MergedPull, ...]:
+    """Return at most 200 pull requests merged into `base` at `since` or later, newest first.
+
+    Each with at most a hundred of its files and of the commits it brought.
+    """
+    rows = [row for row in _rows(repository, base, since) if row.mergedAt >= since]
+    rows.sort(key=lambda row: row.mergedAt, reverse=True)
+    rows = rows[:PULLS]
+    copies = _copies(repository, [row for row in rows if row.was_rebased])
+    return tuple(_pull(row, copies.get(row.number, ())) for row in rows)
+
+
+def _pull(row: MergedPullRow, copies: tuple[str, ...]) -> MergedPull:
+    return MergedPull(
+        number=row.number,
+        title=row.title[:TITLE_CHARACTERS],
+        sha=row.mergeCommit.oid if row.mergeCommit else "",
+        author=row.author,
+        merged_at=row.mergedAt,
+        files=row.files,
+        commits=tuple(one.oid for one in row.newest_first) if row.was_merged else copies,
+    )
+
+
+def _rows(repository: Repository, base: str, since: datetime) -> Iterator[MergedPullRow]:
+    """Ordered by their last change: one merged since then cannot have changed before."""
+    cursor: str | None = None
+    for _ in range(QUERY_PAGES):
+        answer = repository.query(_PULLS, base=("String!", base), cursor=("String", cursor))
+        pulls = answer.get("pullRequests")
+        if not isinstance(pulls, dict):
+            raise GiveUp("GitHub's pull requests are not as documented: check GITHUB_API_URL")
+        for node in pulls.get("nodes") or ():
+            row = read(MergedPullRow, node)
+            if row.updatedAt < since:
+                return
+            yield row
+        page = pulls.get("pageInfo") or {}
+        if not page.get("hasNextPage"):
+            return
+        cursor = page.get("endCursor")
+
+
+def _copies(repository: Repository, rows: Sequence[MergedPullRow]) -> dict[int, tuple[str, ...]]:
+    """Return what rebases made, by number of the pull request, newest first without the last."""
+    copies = {}
+    for start in range(0, len(rows), QUERY_PULLS):
+        batch = {row.number: row for row in rows[start : start + QUERY_PULLS]}
+        ends = {number: row.mergeCommit.oid for number, row in batch.items() if row.mergeCommit}
+        for number, answer in repository.query_each(_HISTORY, "String!", ends).items():
+            history = read(HistoryRow, answer or {}).history
+            pairs = zip(history, batch[number].newest_first, strict=False)
+            same = takewhile(lambda pair: pair[0].is_copy_of(pair[1]), pairs)
+            copies[number] = tuple(copy.oid for copy, _ in same)[1:]
+    return copies
+
+
+class ParentRow(Row):
+    """A commit, and the name of its tree."""
+
+    oid: Text
+    tree: Text = Field("", validation_alias=AliasPath("tree", "oid"))
+
+
+class PushedRow(ParentRow):
+    """A commit of a pull request's branch."""
+
+    parents: Annotated[tuple[ParentRow, ...], NODES]
+    message: Text = ""
+
+    @property
+    def changes_something(self) -> bool:
+        """Merges bring what the base has; empty commits make checks run again."""
+        return len(self.parents) == 1 and self.parents[0].tree != self.tree
+
+
+class ReplacedRow(PushedRow):
+    """A commit that a push replaced, and how much it changed."""
+
+    additions: int
+    deletions: int
+    changedFilesIfAvailable: int | None = None
+
+
+class EditsRow(Row):
+    """A merged pull request: its first commits, oldest first, and what stood before a push.
+
+    None where GitHub no longer has what the push replaced.
+    """
+
+    additions: int
+    deletions: int
+    changedFiles: int
+    commits: Annotated[tuple[PushedRow, ...], NODES]
+    replaced: Annotated[tuple[ReplacedRow | None, ...], NODES] = Field(alias="timelineItems")
+
+    @property
+    def was_edited(self) -> bool:
+        """Whether it was edited; False where that cannot be told."""
+        changing = [
+            commit
+            for commit in self.commits
+            if commit.changes_something and commit.message.strip() != CORRECTION
+        ]
+        if len(changing) != 1:
+            of_steps = {steps_told(commit.message) for commit in changing}
+            return len(changing) > 1 and of_steps != {len(changing)}
+        ours = next(iter(self.replaced), None)
+        return ours is not None and self._differs(ours, changing[0])
+
+    def _differs(self, ours: ReplacedRow, last: PushedRow) -> bool:
+        """On the same parent another tree is another change; a rebase shows in its size alone."""
+        if [one.oid for one in ours.parents] == [one.oid for one in last.parents]:
+            return ours.tree != last.tree
+        files = ours.changedFilesIfAvailable
+        size = (self.additions, self.deletions, self.changedFiles)
+        return (
+            ours.additions,
+            ours.deletions,
+            self.changedFiles if files is None else files,
+        ) != size
+
+
+def edited_pulls(repository: Repository, numbers: Sequence[int]) -> frozenset[int]:
+    """Return those of the merged pull requests that were edited, by one query.
+
+    None of them where GitHub refuses to say; raises `TryLater` and `StopTheNight`.
+    """
+    if not numbers:
+        return frozenset()
+    try:
+        answers = repository.query_each(_EDITS, "Int!", {n: n for n in numbers})
+        return frozenset(
+            number
+            for number, answer in answers.items()
+            if answer and read(EditsRow, answer).was_edited
+        )
+    except GiveUp:  # the items are worth more than this about them
+        return frozenset()
+
+
+# Everybody's pull requests that change some files, with what they do to them.
+#
+# One list by GraphQL, 25 a request and 200 at most, says which files each changes, of the first
+# hundred; the changes of those that matter, twenty at most, are asked for one by one, and what was
+# said of closed ones by one more query. That is 29 requests a night, and none where nothing is
+# fixed.
+
+_BODY = 20_000  # characters
+_HEARD = ("OWNER", "MEMBER", "COLLABORATOR")
+_STATES: dict[str, Literal["open", "closed", "merged"]] = {
+    **{"OPEN": "open", "CLOSED": "closed", "MERGED": "merged"}
+}
+_PULLS_OTHER_PULLS = (
+    "pullRequests(states:[OPEN,CLOSED,MERGED],orderBy:{field:UPDATED_AT,direction:DESC},"
+    f"first:{QUERY_PULLS},after:$cursor){{pageInfo{{hasNextPage endCursor}} "
+    "nodes{number title body state url updatedAt mergedAt headRefName author{login} "
+    "mergeCommit{oid} files(first:100){nodes{path}}}}"
+)
+_WORD = "body createdAt authorAssociation author{__typename}"
+_SAID = (
+    f"pullRequest(number:$v){{comments(last:{OTHER_WORDS}){{nodes{{{_WORD}}}}} "
+    f"reviews(last:{OTHER_WORDS}){{nodes{{{_WORD}}}}}}}"
+)
+
+
+class OtherPullRow(Row):
+    """A pull request as GraphQL lists it."""
+
+    number: int
+    title: Text = ""
+    body: Text = ""
+    state: Text
+    url: Text = ""
+    updatedAt: datetime
+    mergedAt: datetime | None = None
+    headRefName: Text = ""
+    author: Text = Field("", validation_alias=AliasPath("author", "login"))
+    sha: Text = Field("", validation_alias=AliasPath("mergeCommit", "oid"))
+    files: Annotated[tuple[Text, ...], NODES] = ()
+
+
+class PatchRow(Row):
+    """What a pull request does to a file; no patch where it is binary or too long for GitHub."""
+
+    filename: Text
+    previous_filename: Text = ""
+    patch: Text = ""
+    additions: int = 0
+    deletions: int = 0
+
+
+class WordRow(Row):
+    """A comment or a review."""
+
+    body: Text = ""
+    createdAt: datetime
+    authorAssociation: Text = ""
+    kind: Text = Field("", validation_alias=AliasPath("author", "__typename"))
+
+
+class SaidRow(Row):
+    """What was said of a pull request."""
+
+    comments: Annotated[tuple[WordRow, ...], NODES] = ()
+    reviews: Annotated[tuple[WordRow, ...], NODES] = ()
+
+
+def other_pulls(
+    repository: Repository, paths: frozenset[str], since: datetime
+) -> tuple[OtherPull, ...]:
+    """Return those that changed `since` then, newest first, with their changes to `paths`."""
+    rows = [row for row in _rows_other_pulls(repository, since) if paths.intersection(row.files)]
+    rows.sort(key=lambda row: row.state != "OPEN")  # among each the newest stay first
+    rows = sorted(rows[:OTHER_PULLS], key=lambda row: row.updatedAt, reverse=True)
+    said = _said(repository, [row.number for row in rows if row.state == "CLOSED"])
+    return tuple(
+        _pull_other_pulls(row, _files(repository, row.number, paths), said.get(row.number, ()))
+        for row in rows
+    )
+
+
+def _rows_other_pulls(repository: Repository, since: datetime) -> Iterator[OtherPullRow]:
+    cursor: str | None = None
+    for _ in range(OTHER_PAGES):
+        answer = repository.query(_PULLS_OTHER_PULLS, cursor=("String", cursor))
+        pulls = answer.get("pullRequests")
+        if not isinstance(pulls, dict):
+            raise GiveUp("GitHub's pull requests are not as documented: check GITHUB_API_URL")
+        for node in pulls.get("nodes") or ():
+            row = read(OtherPullRow, node)
+            if row.updatedAt < since:
+                return
+            if row.state in _STATES:
+                yield row
+        page = pulls.get("pageInfo") or {}
+        if not page.get("hasNextPage"):
+            return
+        cursor = page.get("endCursor")
+
+
+def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[ChangedFile, ...]:
+    answer: Any = repository.ask(lambda rest, at: rest.pulls.list_files(*at, number, per_page=100))
+    rows = [read(PatchRow, row) for row in (answer if isinstance(answer, list) else ())]
+    return tuple(
+        ChangedFile(
+            path=row.filename,
+            old_path=row.previous_filename,
+            added=row.additions,
+            removed=row.deletions,
+            diff=hunks(row.patch),
+        )
+        for row in rows
+        if not paths.isdisjoint((row.filename, row.previous_filename))
+    )
+
+
+def _said(repository: Repository, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """Return what people of the repository said of each, oldest first; empty where not told."""
+    if not numbers:
+        return {}
+    try:
+        answers = repository.query_each(_SAID, "Int!", {n: n for n in numbers})
+        return {n: _words(read(SaidRow, answer)) for n, answer in answers.items() if answer}
+    except GiveUp:  # that it was turned down is known without
+        return {}
+
+
+def _words(row: SaidRow) -> tuple[str, ...]:
+    rows: Iterable[WordRow] = sorted((*row.comments, *row.reviews), key=lambda one: one.createdAt)
+    return tuple(
+        one.body.strip()[:COMMENT_CHARACTERS]
+        for one in rows
+        if one.authorAssociation in _HEARD and one.kind == "User" and one.body.strip()
+    )
+
+
+def _pull_other_pulls(
+    row: OtherPullRow, files: tuple[ChangedFile, ...], words: tuple[str, ...]
+) -> OtherPull:
+    return OtherPull(
+        number=row.number,
+        title=row.title[:TITLE_CHARACTERS],
+        body=row.body[:_BODY],
+        author=row.author,
+        branch=row.headRefName,
+        url=row.url,
+        state=_STATES[row.state],
+        at=row.updatedAt,
+        merged_at=row.mergedAt,
+        sha=row.sha,
+        files=files,
+        words=words,
+    )

@@ -1,0 +1,799 @@
+"""Markdown documents in folders that strangers write to: no link is followed, no size trusted."""
+
+import hashlib
+import itertools
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores.atomic_files import (
+    ARCHIVED_LESSONS,
+    DOCUMENT_BYTES,
+    KEPT_LESSONS,
+    PATIENCE,
+)
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.intake.ignore_rules import expired, rules_from, unreadable
+from nightwatch_core.memory.lesson_text import (
+    candidates_for,
+    document,
+    entry_of,
+    file_name,
+    index_over,
+    index_text,
+    is_named_for,
+    lesson_of,
+)
+from nightwatch_core.memory.lessons import merge_lessons
+from nightwatch_core.memory.note_reader import normalised, notes_in
+from nightwatch_core.models.knowledge import (
+    IgnoreRule,
+    IgnoreRules,
+    Index,
+    IndexEntry,
+    Lesson,
+    Pattern,
+    PatternEntry,
+)
+from nightwatch_core.models.value import Value
+from nightwatch_core.patterns import merge_pattern
+from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entry, pattern_of
+from nightwatch_core.ports import Clock
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.frontmatter import (
+    Quoted,
+    composed,
+    is_absent,
+    list_items,
+    read,
+    rows_of,
+    with_items,
+)
+
+QUARANTINE = "quarantine"
+REASON = ".reason.txt"  # ends the name of a file that says why a document was put away
+_NO_DOCUMENTS = (".", "README")
+
+# inode, size, time of change in ns: equal means unchanged. It is the time that nobody can set, so
+# that a document is noticed that was put in another's place with the time it had elsewhere.
+Stamp = tuple[int, int, int]
+
+
+def documents(folder: Path, name: str) -> dict[str, Stamp]:
+    """The stamps of the documents `name/*.md`, by file; empty where there is no such folder.
+
+    Links, folders and devices are none. Raises `OSError` where the folder cannot be listed.
+    """
+    if (folder / name).is_symlink():
+        return {}
+    try:
+        with os.scandir(folder / name) as entries:
+            there = {
+                f"{name}/{entry.name}": _stamp(entry.stat(follow_symlinks=False))
+                for entry in entries
+                if _is_document(entry.name) and entry.is_file(follow_symlinks=False)
+            }
+    except FileNotFoundError:
+        return {}
+    return dict(sorted(there.items()))
+
+
+def stamps(folder: Path, files: Iterable[str]) -> dict[str, Stamp]:
+    """The stamps of those of these files that are documents: plain, and there."""
+    there: dict[str, Stamp] = {}
+    for file in sorted(files):
+        with suppress(FileNotFoundError):
+            info = (folder / file).lstat()
+            if stat.S_ISREG(info.st_mode):
+                there[file] = _stamp(info)
+    return there
+
+
+def stamp_of(path: Path) -> Stamp:
+    """What changes when the file does; raises `OSError`."""
+    return _stamp(path.lstat())
+
+
+def names(folder: Path, name: str, *, tidy: bool = False) -> tuple[str, ...]:
+    """What the documents `name/*.md` may be: names alone, without a look at each file.
+
+    Empty where there is no such folder. `tidy` removes temporary files on the way, for the only
+    writer. Raises `OSError` where the folder cannot be listed.
+    """
+    if (folder / name).is_symlink():
+        return ()
+    try:
+        every = os.listdir(folder / name)  # noqa: PTH208  # 50,000 paths take their time
+    except FileNotFoundError:
+        return ()
+    if tidy:
+        for left in [one for one in every if one.startswith(atomic_files.TEMPORARY)]:
+            (folder / name / left).unlink(missing_ok=True)
+    return tuple([one for one in every if _is_document(one)])
+
+
+def is_plain(file: str, *folders: str) -> bool:
+    """Whether a file is a document's name directly in one of these folders."""
+    folder, _, name = file.partition("/")
+    return folder in folders and "/" not in name and "\0" not in name and _is_document(name)
+
+
+def links(folder: Path, *names: str) -> tuple[str, ...]:
+    """Complaints about links where documents belong."""
+    found_links: list[Path] = []
+    for place in (folder / name for name in names):
+        inside = place.glob("*.md") if place.is_dir() and not place.is_symlink() else ()
+        found_links += [path for path in (place, *inside) if path.is_symlink()]
+    return tuple(
+        f"{path.relative_to(folder)}: a link, not followed" for path in sorted(found_links)
+    )
+
+
+def text_of(path: Path, most: int = DOCUMENT_BYTES) -> str:
+    """The text of one plain file; raises `GiveUp` where it is too long or no text, or `OSError`."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise GiveUp("not a plain file")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise GiveUp(f"longer than {most // 1024} KiB")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise GiveUp(f"not UTF-8 text: byte {error.start}") from None
+
+
+def remove_temporaries(*folders: Path) -> None:
+    """Remove what a writer that was killed left behind; call it as the only writer."""
+    for folder in folders:
+        if folder.is_dir() and not folder.is_symlink():
+            for left in folder.glob(f"{atomic_files.TEMPORARY}*"):
+                left.unlink(missing_ok=True)
+
+
+def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
+    """Move a document to `place/`, with a file beside it that says why; returns its new name.
+
+    A name that is taken there gets a number. Empty where the document is gone. A writer that is
+    killed leaves the document in one of the two places. Raises `OSError`.
+    """
+    if not os.path.lexists(folder / file):
+        return ""  # somebody has removed it since
+    target = free_name(folder, f"{place}/{file.rpartition('/')[2]}")
+    beside = reason_file(folder, target)
+    if reason:
+        content = f"{file}: {reason}\n".encode("utf-8", "replace")
+        atomic_files.write(beside, content, through=folder)
+    else:
+        beside.unlink(missing_ok=True)  # of a document that is gone
+    atomic_files.move(folder / file, folder / target)
+    return target
+
+
+def reason_file(folder: Path, file: str) -> Path:
+    """Where it is said why a document was put away."""
+    return (folder / file).with_suffix(REASON)
+
+
+def free_name(folder: Path, file: str) -> str:
+    """The name, with a number where it is taken."""
+    stem = file.removesuffix(".md")
+    numbered = (file if n == 1 else f"{stem}-{n}.md" for n in itertools.count(1))
+    return next(one for one in numbered if not os.path.lexists(folder / one))
+
+
+def quarantined(folder: Path, most: int = 100) -> tuple[str, ...]:
+    """What the reason files of the quarantine say, one line each."""
+    place = folder / QUARANTINE
+    if not place.is_dir() or place.is_symlink():
+        return ()
+    return tuple(
+        " ".join(path.read_text(encoding="utf-8", errors="replace")[:1_000].split())
+        for path in sorted(place.glob(f"*{REASON}"))[:most]
+        if path.is_file() and not path.is_symlink()
+    )
+
+
+def _is_document(name: str) -> bool:
+    return name.endswith(".md") and not name.startswith(_NO_DOCUMENTS)
+
+
+def _stamp(info: os.stat_result) -> Stamp:
+    return info.st_ino, info.st_size, info.st_ctime_ns
+
+
+# The index entries of documents: each document is read once, and again when it changes.
+
+ERRORS, PATTERNS, ARCHIVE = "errors", "patterns", "archive"
+
+Entry = IndexEntry | PatternEntry
+_READ: Mapping[str, Callable[[str, str], Entry]] = {
+    ERRORS: lambda text, file: entry_of(lesson_of(text, file)),
+    ARCHIVE: lambda text, file: entry_of(lesson_of(text, file)),
+    PATTERNS: pattern_entry,
+}
+
+
+class _Kept(Value):
+    """What is in the cache file; count `version` up when entries say something else."""
+
+    version: Literal[2] = 2
+    lessons: dict[str, tuple[Stamp, IndexEntry]] = {}
+    patterns: dict[str, tuple[Stamp, PatternEntry]] = {}
+
+
+class IndexCache:
+    """Index entries of a knowledge folder; where a document cannot be read, what is wrong.
+
+    They are kept in memory and, from one process to the next, in a file that may be deleted.
+    """
+
+    def __init__(self, folder: Path, file: Path | None) -> None:
+        """Use `folder`, and `file` where there is one; nothing is read before it is asked for."""
+        self._folder, self._file = folder, file
+        self._read: dict[str, tuple[Stamp, Entry | str]] = {}
+        self._loaded = False
+
+    def on(self, *stores: str) -> dict[str, Entry | str]:
+        """The entries of all documents in these folders, by file."""
+        there: dict[str, Stamp] = {}
+        for store in stores:
+            there |= documents(self._folder, store)
+        return self._entries(there)
+
+    def of(self, files: Iterable[str]) -> dict[str, Entry | str]:
+        """The entries of those of these documents that are there."""
+        return self._entries(stamps(self._folder, files))
+
+    def keep(self, files: Iterable[str]) -> None:
+        """Write the entries of these documents for the next process; a full disk does no harm."""
+        if self._file is None:
+            return
+        read = {file: self._read[file] for file in files if file in self._read}
+        kept = _Kept(
+            lessons={f: (s, e) for f, (s, e) in read.items() if isinstance(e, IndexEntry)},
+            patterns={f: (s, e) for f, (s, e) in read.items() if isinstance(e, PatternEntry)},
+        )
+        with suppress(OSError):
+            atomic_files.write(self._file, kept.model_dump_json().encode("utf-8", "replace"))
+
+    def _entries(self, there: Mapping[str, Stamp]) -> dict[str, Entry | str]:
+        if there and not self._loaded:
+            self._load()
+        for file, stamp in there.items():
+            if file not in self._read or self._read[file][0] != stamp:
+                self._read[file] = (stamp, self._entry(file))
+        return {file: self._read[file][1] for file in there}
+
+    def _load(self) -> None:
+        self._loaded = True
+        if self._file:
+            with suppress(OSError, ValueError):  # gone, torn, or of another version
+                kept = _Kept.model_validate_json(self._file.read_bytes())
+                self._read = {**kept.lessons, **kept.patterns, **self._read}
+
+    def _entry(self, file: str) -> Entry | str:
+        try:
+            return _READ[file.partition("/")[0]](text_of(self._folder / file), file)
+        except GiveUp as wrong:
+            return str(wrong)
+        except OSError as error:
+            return f"it cannot be opened: {error.strerror}"
+
+
+# Where the lessons of a knowledge folder lie: at hand in errors/, or in the archive.
+#
+# Every function that moves something wants to be called by the only writer of the folder.
+
+
+def lesson_at(folder: Path, file: str) -> Lesson | None:
+    """One lesson; None where it is gone, cannot be read, or is no lesson's file."""
+    if not is_plain(file, ERRORS, ARCHIVE) or (folder / file).parent.is_symlink():
+        return None
+    try:
+        return lesson_of(text_of(folder / file), file)
+    except (GiveUp, OSError, ValueError):
+        return None
+
+
+class LessonReader:
+    """Lessons as they were read, each again only when its document changed: a night asks often."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read below `folder`."""
+        self._folder = folder
+        self._kept: dict[str, tuple[Stamp, Lesson]] = {}
+
+    def at(self, file: str) -> Lesson | None:
+        """`lesson_at`, remembered."""
+        stamp = None
+        with suppress(OSError, ValueError):
+            stamp = stamp_of(self._folder / file)
+        kept = self._kept.get(file)
+        if kept and kept[0] == stamp:
+            return kept[1]
+        self._kept.pop(file, None)
+        lesson = lesson_at(self._folder, file) if stamp else None
+        if lesson and stamp:
+            while len(self._kept) >= KEPT_LESSONS:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[file] = (stamp, lesson)
+        return lesson
+
+
+def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None:
+    """The archived lesson of one of these fingerprints, the one seen last of several.
+
+    Only files whose names end with the beginning of a fingerprint are read: a lesson that knows
+    the error by an alias alone is missed. Those that gave way to another document do not count.
+    """
+    files = (
+        f"{ARCHIVE}/{name}" for name in names(folder, ARCHIVE) if is_named_for(name, fingerprints)
+    )
+    alike = [file for file in sorted(files) if not reason_file(folder, file).exists()]
+    lessons = (
+        [lesson_at(folder, file) for file in alike[-ARCHIVED_LESSONS:]] if fingerprints else []
+    )
+    own = (one for one in lessons if one and one.names & fingerprints)
+    return max(own, key=lambda one: max(seen.date for seen in one.nights), default=None)
+
+
+def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterable[str]) -> str:
+    """The document that holds the lesson's fingerprint, the last of several; else a free name.
+
+    Of the names `at_hand` in errors/ only those are read that speak of the fingerprint, or of none.
+    A document that was given another fingerprint's name by hand is not found; the next `unite`
+    makes one of both.
+    """
+    alike, silent = candidates_for(at_hand, lesson.fingerprint)
+    files = [f"{ERRORS}/{name}" for name in (*alike, *silent)]
+    files += [lesson.file] if is_plain(lesson.file, ERRORS) else []
+    candidates = entries.of(files).items()
+    own = [file for file, entry in candidates if _holds(entry, lesson.fingerprint)]
+    if own:
+        return lesson.file if lesson.file in own else sorted(own)[-1]
+    if is_plain(lesson.file, ARCHIVE):
+        before = f"{ERRORS}/{lesson.file.partition('/')[2]}"
+        if not os.path.lexists(folder / before):
+            return before
+    return free_name(folder, file_name(lesson))
+
+
+def with_notes_of(lesson: Lesson, before: str) -> Lesson:
+    """The lesson with what people may have added to the document that it replaces.
+
+    These are notes, and rows about related patterns.
+    """
+    if not before:
+        return lesson
+    try:
+        body = read(before)[1]
+    except GiveUp:
+        return lesson
+    notes = dict.fromkeys((*notes_in(body), *map(normalised, lesson.notes)))
+    rows = lesson.pattern_notes
+    with suppress(GiveUp, ValueError):
+        rows = lesson_of(before, lesson.file).pattern_notes
+    return lesson.model_copy(update={"notes": tuple(notes), "pattern_notes": rows})
+
+
+def drop_from_archive(folder: Path, lesson: Lesson) -> None:
+    """Remove the archived document that a lesson came back from, once it is written elsewhere."""
+    archived = lesson_at(folder, lesson.file) if is_plain(lesson.file, ARCHIVE) else None
+    if archived and archived.fingerprint == lesson.fingerprint:
+        atomic_files.remove(folder / lesson.file)
+
+
+def archive(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
+    """Move lessons to archive/; returns the names that those have that were there."""
+    moved = (put_away(folder, file, ARCHIVE) for file in files if _is_at_hand(folder, file))
+    return tuple(name for name in moved if name)
+
+
+def unite(folder: Path, entries: Mapping[str, Entry | str]) -> None:
+    """Make one document of those that hold the same fingerprint.
+
+    It is written first; then the others are put away, with a word on what took their place. A
+    writer that is killed in between leaves documents that the next one unites to the same.
+    """
+    twins = set(names(folder, ARCHIVE))
+    groups: dict[str, list[str]] = defaultdict(list)
+    for file, entry in entries.items():
+        if isinstance(entry, IndexEntry):
+            groups[entry.fingerprint].append(file)
+            if file.partition("/")[2] in twins:
+                groups[entry.fingerprint] += _twin(folder, file, entry.fingerprint)
+    for fingerprint, files in groups.items():
+        if len(files) > 1:
+            _unite(folder, fingerprint, files)
+
+
+def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
+    lessons = [lesson for file in files if (lesson := lesson_at(folder, file))]
+    if len(lessons) < 2:
+        return
+    whole = merge_lessons(tuple(lessons))
+    ours = [
+        one.file for one in lessons if is_named_for(one.file, [fingerprint]) and _is_error(one.file)
+    ]
+    file = max(ours, default="") or free_name(folder, file_name(whole))
+    text = document(whole.model_copy(update={"file": file}))
+    atomic_files.write(folder / file, text.encode("utf-8", "replace"), mode=atomic_files.SHARED)
+    for one in lessons:
+        if one.file != file and _is_error(one.file):
+            put_away(folder, one.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")
+        elif one.file != file:
+            atomic_files.remove(folder / one.file)
+
+
+def _twin(folder: Path, file: str, fingerprint: str) -> list[str]:
+    """The archived document a lesson came back from, where its writer was killed on the way."""
+    twin = f"{ARCHIVE}/{file.partition('/')[2]}"
+    archived = None if reason_file(folder, twin).exists() else lesson_at(folder, twin)
+    return [twin] if archived and archived.fingerprint == fingerprint else []
+
+
+def _holds(entry: Entry | str, fingerprint: str) -> bool:
+    return isinstance(entry, IndexEntry) and entry.fingerprint == fingerprint
+
+
+def _is_error(file: str) -> bool:
+    return file.startswith(f"{ERRORS}/")
+
+
+def _is_at_hand(folder: Path, file: str) -> bool:
+    place = folder / file
+    return is_plain(file, ERRORS) and place.is_file() and not place.is_symlink()
+
+
+# Lessons, patterns and ignore rules as Markdown and YAML in one folder.
+
+INDEX = "index.yml"
+LOCK = ".lock"
+
+
+class KnowledgeFiles:
+    """KnowledgeReader and KnowledgeWriter over a folder; one that does not exist yet is empty.
+
+    `index.yml` is written for people and never read. Reading changes nothing; documents that cannot
+    be read are listed, and moved away when the index is rebuilt.
+    """
+
+    def __init__(
+        self, folder: Path, ignore_file: Path | None = None, cache: Path | None = None
+    ) -> None:
+        """Use `folder`, and the ignore rules of `ignore_file`, else of ignore.yml in the folder.
+
+        `cache` is a file that saves the next process reading what did not change.
+        """
+        self._folder = folder
+        self._ignore_file = ignore_file or folder / "ignore.yml"
+        self._entries = IndexCache(folder, cache)
+        self._lessons = LessonReader(folder)
+
+    def probe(self) -> str:
+        """Say what is there."""
+        index = self.index()
+        wrong = f", {len(index.quarantined)} unreadable" if index.quarantined else ""
+        return f"{len(index.solutions)} lessons, {len(index.patterns)} patterns{wrong}"
+
+    def index(self) -> Index:
+        """Every document's line; raises `StopTheNight` where the folder cannot be read."""
+        with self._reading():
+            entries = self._entries.on(ERRORS, PATTERNS)
+            return _index(entries, (*_broken(entries), *self._complaints()))
+
+    def archived(self) -> Index:
+        """Every archived lesson's line; all of them are read, so that it is for requests only."""
+        with self._reading():
+            entries = self._entries.on(ARCHIVE)
+            return _index(entries, (*_broken(entries), *links(self._folder, ARCHIVE)))
+
+    def read(self, file: str) -> Lesson | None:
+        """One lesson, archived or not; None where it is gone, cannot be read, or is none."""
+        return self._lessons.at(file)
+
+    def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
+        """The archived lesson of one of these fingerprints; see `lesson_store.archived_lesson`."""
+        with self._reading():
+            return archived_lesson(self._folder, names)
+
+    def read_patterns(self) -> tuple[Pattern, ...]:
+        """Every pattern whose document can be read."""
+        with self._reading():
+            files = documents(self._folder, PATTERNS)
+        return tuple(filter(None, map(self._pattern, files)))
+
+    def ignore_rules(self) -> IgnoreRules:
+        """The team's rules; none where the file is missing, a complaint where it is wrong."""
+        try:
+            rules = rules_from(text_of(self._ignore_file))
+        except FileNotFoundError:
+            return IgnoreRules()
+        except (GiveUp, OSError) as error:
+            rules = IgnoreRules(complaints=(str(error),))
+        name = self._ignore_file.name
+        complaints = tuple(f"{name}: {complaint}" for complaint in rules.complaints)
+        return rules.model_copy(update={"complaints": complaints})
+
+    def write(self, lesson: Lesson) -> str:
+        """Write or replace the document of the lesson's fingerprint; returns its file.
+
+        Raises `TryLater` while another process writes, `GiveUp` where the folder cannot be written.
+        """
+        with self._writing() as at_hand:
+            file = file_for(self._folder, lesson, self._entries, at_hand)
+            before = self._before(file)
+            kept = with_notes_of(lesson.model_copy(update={"file": file}), before)
+            self._put(file, document(kept), before)
+            drop_from_archive(self._folder, lesson)
+        return file
+
+    def write_pattern(self, pattern: Pattern) -> str:
+        """Write or replace one pattern's document, keeping its notes; returns its file."""
+        with self._writing():
+            file = self._pattern_file(pattern)
+            before = self._before(file)
+            self._put(
+                file, pattern_document(merge_pattern(pattern, self._pattern(file)), before), before
+            )
+        return file
+
+    def archive(self, files: Sequence[str]) -> tuple[str, ...]:
+        """Move lessons to archive/; returns their new names, of those that were there."""
+        with self._writing():
+            self._check(ARCHIVE)
+            return archive(self._folder, files)
+
+    def rebuild_index(self) -> Index:
+        """Read what changed since it was last read, and write index.yml.
+
+        Documents of one error are united; those that gave way are moved to archive/, and broken
+        ones to quarantine/, with the reason.
+        """
+        with self._writing():
+            self._check(ARCHIVE)
+            entries = self._entries.on(ERRORS, PATTERNS)
+            for file, entry in entries.items():
+                if isinstance(entry, str):
+                    put_away(self._folder, file, QUARANTINE, entry)
+            unite(self._folder, entries)
+            entries = self._entries.on(ERRORS, PATTERNS)
+            index = _index(entries, self._complaints())
+            atomic_files.write(
+                self._folder / INDEX, index_text(index).encode(), mode=atomic_files.SHARED
+            )
+            self._entries.keep(entries)
+        return index
+
+    def _complaints(self) -> tuple[str, ...]:
+        return (*links(self._folder, ERRORS, PATTERNS), *quarantined(self._folder))
+
+    def _pattern_file(self, pattern: Pattern) -> str:
+        """A pattern is known by its title; another one of the same slug gets a longer name."""
+        title = line(pattern.title, 200)
+        digest = hashlib.sha256(pattern.title.encode("utf-8", "replace")).hexdigest()[:8]
+        short = f"{PATTERNS}/{pattern.slug}.md"
+        entry = self._entries.of([short]).get(short)
+        if pattern.slug and (entry is None or getattr(entry, "title", "") == title):
+            return short
+        return f"{PATTERNS}/{pattern.slug or 'pattern'}-{digest}.md"
+
+    def _pattern(self, file: str) -> Pattern | None:
+        try:
+            return pattern_of(text_of(self._folder / file), file)
+        except (GiveUp, OSError):
+            return None
+
+    def _before(self, file: str) -> str:
+        try:
+            return text_of(self._folder / file)
+        except (GiveUp, FileNotFoundError):
+            return ""
+
+    def _put(self, file: str, text: str, before: str) -> None:
+        self._check(file.partition("/")[0])
+        if before != text:
+            atomic_files.write(
+                self._folder / file, text.encode("utf-8", "replace"), mode=atomic_files.SHARED
+            )
+
+    def _check(self, place: str) -> None:
+        if (self._folder / place).is_symlink():
+            raise GiveUp(f"{self._folder / place} is a link: make it a folder")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StopTheNight(
+                f"cannot read the knowledge folder {self._folder} ({error.strerror}): "
+                "check its permissions, or set NIGHTWATCH_KNOWLEDGE_DIR to another folder"
+            ) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[tuple[str, ...]]:
+        """Be the only writer; gives the names in errors/, which are listed once for all."""
+        place = f"the knowledge folder {self._folder}"
+        with atomic_files.only_writer(self._folder / LOCK, PATIENCE, place):
+            places = (self._folder / name for name in (PATTERNS, QUARANTINE))
+            remove_temporaries(self._folder, *places)
+            yield names(self._folder, ERRORS, tidy=True)
+
+
+def _broken(entries: Mapping[str, Entry | str]) -> tuple[str, ...]:
+    return tuple(f"{file}: {why}" for file, why in entries.items() if isinstance(why, str))
+
+
+def _index(entries: Mapping[str, Entry | str], complaints: tuple[str, ...]) -> Index:
+    return index_over(
+        tuple(entry for entry in entries.values() if isinstance(entry, IndexEntry)),
+        tuple(entry for entry in entries.values() if isinstance(entry, PatternEntry)),
+        complaints,
+    )
+
+
+# The team's ignore.yml: read as the night reads it, and written when a person accepts a rule.
+
+LOCK_IGNORE_FILE_STORE = ".ignore.lock"
+_MARK = "\ufeff"
+_BOUNDS = ("expires", "unless_rate_above")
+
+
+class Added(NamedTuple):
+    """What became of a rule; `rule` as it stands in the file now."""
+
+    status: Literal["added", "renewed", "already there"]
+    rule: IgnoreRule
+
+
+class IgnoreFile:
+    """An ignore.yml, to which one rule at a time may be added."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        """Nothing is touched before it is needed; the file need not exist."""
+        self.path = path
+        self._clock = clock
+
+    def today(self) -> date:
+        """The date, here."""
+        return self._clock.now().astimezone().date()
+
+    def rules(self) -> IgnoreRules:
+        """Its rules; raises `StopTheNight` where it cannot be read."""
+        return rules_from(self._text())
+
+    def add(self, rule: IgnoreRule) -> Added:
+        """Add a rule at the end, or give the same rule that has expired its new expiry.
+
+        All other text stays as it is. The result is read by the strict reader before it is written
+        and once more afterwards. Raises `StopTheNight` where the file cannot be read or written, or
+        would not hold exactly the rules it held and this one; it is untouched then.
+        """
+        lock, place = self.path.with_name(LOCK_IGNORE_FILE_STORE), str(self.path)
+        with atomic_files.only_writer(lock, PATIENCE, place, StopTheNight):
+            before = self._text()
+            same = next((one for one in rules_from(before).rules if _same(one, rule)), None)
+            if same and not expired(same, self.today()):
+                return Added("already there", same)
+            goal = _renewed(same, rule) if same else rule
+            after = self._edited(before, goal, renew=same is not None)
+            added = self._checked(before, after, goal, same)
+            self._write(before, after)
+            return Added("renewed" if same else "added", added)
+
+    def _edited(self, before: str, rule: IgnoreRule, *, renew: bool) -> str:
+        mark = _MARK if before.startswith(_MARK) else ""
+        text = before.removeprefix(_MARK)
+        if why := unreadable(text):
+            raise self._refused(f"it cannot be read ({why}): mend it first", rule)
+        ends = "\r\n" if "\r\n" in text else "\n"
+        text = text.replace("\r\n", "\n") if ends == "\r\n" else text
+        if "\r" in text or (ends == "\r\n" and text.count("\n") != before.count("\r\n")):
+            raise self._refused("its lines end in different ways: make them one", rule)
+        try:
+            edited = (
+                _with_bounds(text, rule) if renew else with_items(text, "ignore", [_fields(rule)])
+            )
+        except GiveUp as error:
+            raise self._refused(str(error), rule) from None
+        return mark + edited.replace("\n", ends)
+
+    def _checked(
+        self, before: str, after: str, rule: IgnoreRule, same: IgnoreRule | None
+    ) -> IgnoreRule:
+        """The rule as it was read from the text to be; raises where any other one would change."""
+        old, new = rules_from(before), rules_from(after)
+        wanted = [rule if one == same else one for one in old.rules] + ([] if same else [rule])
+        whole = len(old.complaints) == len(new.complaints) and len(wanted) == len(new.rules)
+        if not whole or not all(map(_says, new.rules, wanted)):
+            raise self._refused("another rule would change", rule)
+        return next(one for one in reversed(new.rules) if _same(one, rule))
+
+    def _write(self, before: str, after: str) -> None:
+        atomic_files.rewrite(self.path, after.encode())
+        if self._text() != after:
+            atomic_files.rewrite(self.path, before.encode())
+            raise StopTheNight(f"{self.path} was not written as it should be: it is as it was")
+
+    def _text(self) -> str:
+        try:
+            return text_of(self.path)
+        except FileNotFoundError:
+            return ""
+        except GiveUp as error:
+            raise StopTheNight(f"{self.path} cannot be read: {error}") from error
+        except OSError as error:
+            link = "it is a link, name the file itself" if self.path.is_symlink() else ""
+            raise StopTheNight(f"{self.path} cannot be read: {link or error.strerror}") from error
+
+    def _refused(self, why: str, rule: IgnoreRule) -> StopTheNight:
+        return StopTheNight(
+            f"{self.path} is left as it is: {why}. To add the rule by hand:\n\n"
+            f"{rows_of([_fields(rule)])}"
+        )
+
+
+def _same(one: IgnoreRule, other: IgnoreRule) -> bool:
+    """Whether two rules cover the same."""
+    return (_folded(one), one.match, one.field) == (_folded(other), other.match, other.field)
+
+
+def _folded(rule: IgnoreRule) -> str:
+    return rule.pattern.strip().casefold()
+
+
+def _renewed(old: IgnoreRule, rule: IgnoreRule) -> IgnoreRule:
+    """The rule of the file with a new expiry, and a new rate where it had one."""
+    rate = (rule.unless_rate_above or old.unless_rate_above) if old.unless_rate_above else None
+    return old.model_copy(update={"expires": rule.expires, "unless_rate_above": rate})
+
+
+def _says(new: IgnoreRule, wanted: IgnoreRule) -> bool:
+    """Whether a rule reads as it should, wherever it stands."""
+    return new.model_dump(exclude={"line"}) == wanted.model_dump(exclude={"line"})
+
+
+def _with_bounds(text: str, rule: IgnoreRule) -> str:
+    """The text with new values of `expires` and `unless_rate_above` in the rule on `rule.line`.
+
+    Only keys that are there get a value. Raises `GiveUp` where there is no `expires`.
+    """
+    bounds = {key: str(_fields(rule)[key]) for key in _BOUNDS if key in _fields(rule)}
+    if "expires" not in bounds:
+        raise GiveUp("a rule that has expired cannot be made to hold for ever: edit its line")
+    items = list_items(composed(text)[0], "ignore")
+    places = [
+        (value.start_mark.index, value.end_mark.index, bounds[key.value])
+        for item in items
+        if item.start_mark.line + 1 == rule.line
+        for key, value in item.value
+        if key.value in bounds and not is_absent(value) and value.style not in ("|", ">")
+    ]
+    if not places:
+        raise GiveUp("the rule that has expired is not where it was: try again")
+    for begin, end, value in sorted(places, reverse=True):
+        text = f"{text[:begin]}{value}{text[end:]}"
+    return text
+
+
+def _fields(rule: IgnoreRule) -> dict[str, object]:
+    """What is written of a rule."""
+    rate = rule.unless_rate_above
+    fields = {
+        "pattern": Quoted(rule.pattern),
+        "match": rule.match,
+        "field": rule.field,
+        "reason": Quoted(rule.reason) if rule.reason else None,
+        "expires": rule.expires,
+        "unless_rate_above": int(rate) if rate and rate == int(rate) else rate,
+    }
+    return {key: value for key, value in fields.items() if value}

@@ -1,0 +1,393 @@
+"""Read a model's answer: strict about what it says, lenient about how it is wrapped."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from nightwatch_core.analysis import limits
+from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
+from nightwatch_core.analysis.prompts import place
+from nightwatch_core.code.code_view import CUT, MARK, inside
+from nightwatch_core.code.edits import grounds_of, judged
+from nightwatch_core.code.limits import LINE
+from nightwatch_core.code.verdict import looked_up
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.analysis import RefusedEdit
+from nightwatch_core.models.answer import (
+    Action,
+    Answer,
+    Confidence,
+    Edit,
+    Evidence,
+    Hypothesis,
+    Learning,
+    PlannedStep,
+)
+from nightwatch_core.models.conversation import (
+    Conversation,
+    LinesRead,
+    ToolCall,
+    ToolResult,
+    UserTurn,
+)
+from nightwatch_core.models.errors import Case
+from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.escaping import clean, line
+
+# What an answer's edits are sent back for, once: the rules that would refuse them, in words.
+
+_REASONS = 10  # that are told
+_MEND = """\
+These edits cannot be proposed as they are:
+{reasons}
+Mend them, or leave them out, and answer once more with the whole JSON object. Old text is copied \
+from the file as it was shown and stands there once; a file has to be read before it is changed; a \
+new one lies beside files that were read; what is deleted is named in the cause or the next steps; \
+protected files stay as they are. What is refused again is dropped."""
+
+
+def complaints(
+    answer: Answer, case: Case, code: CodeReader, read: Collection[str]
+) -> tuple[RefusedEdit, ...]:
+    """List the edits of an answer that would be dropped, each with the reason.
+
+    `read` are the files lines of which were shown. Raises what the code reader raises.
+    """
+    if not answer.has_fix or not answer.file_changes:
+        return ()
+    grounds = grounds_of(answer, case, looked_up(answer.evidence, code), read)
+    return judged(answer.file_changes, code, grounds).refused
+
+
+def mend_request(refused: tuple[RefusedEdit, ...]) -> str:
+    """Ask for the answer again with those edits mended; empty where none is refused.
+
+    >>> print(mend_request((RefusedEdit(path="a.py", reason="it was not read"),))[:67])
+    These edits cannot be proposed as they are:
+    - a.py: it was not read
+    """
+    rows = (f"- {line(one.path, 200)}: {line(one.reason)}" for one in refused[:_REASONS])
+    return _MEND.format(reasons="\n".join(rows)) if refused else ""
+
+
+# What answers of tools show, read back from their texts: lines of files, hits, rows of others.
+
+_CODE = ("read_file", "search_code", "read_symbol")  # tools that show lines of the repository
+_LINES = (*_CODE, "read_library")  # tools that show lines of files
+_HEAD = re.compile(r"(?P<path>\S.{0,999}) \(lines \d{1,8}-\d{1,8} of \d{1,8}\)")
+_HIT = re.compile(r"(?P<path>[^\s:|][^:|]{0,999}):(?P<line>\d{1,8}): ")
+_LISTED = re.compile(r" {0,8}\d{1,8}-\d{1,8} +\S|\S.{0,999}: lines \d")  # of an outline, a count
+_SAYINGS = (MARK, "No file is called", "This error came without", "```")  # how other tools say it
+NUMBERED = re.compile(r" {0,8}(?P<line>\d{1,8})\|")
+
+
+def lines_of_opening(opening: Conversation) -> frozenset[str]:
+    """Collect what the conversation holds before the first call: `path:line`, or rows of text.
+
+    A line of a preview counts where its row is in the text: not all previews need to be told.
+    """
+    said = "\n".join(turn.text for turn in opening.turns if isinstance(turn, UserTurn))
+    rows = frozenset(row.lstrip() for row in said.split("\n"))
+    places = (
+        place(preview.path, number)
+        for preview in opening.research.previews
+        for number, text in enumerate(preview.text.split("\n"), start=preview.start)
+        if len(text) < LINE and f"{number}| {text}" in rows
+    )
+    uses = (
+        place(hit.path, hit.line)
+        for hit in (*opening.research.other_uses, *opening.research.callers)
+        if f"{hit.path}:{hit.line}: {hit.text.strip()}" in rows
+    )
+    return frozenset((*places, *uses, *_texts(said)))
+
+
+def lines_shown(call: ToolCall, result: ToolResult) -> frozenset[str]:
+    r"""Collect the lines and hits in a tool's answer: `path:line` where they have a place.
+
+    >>> call = ToolCall(id="1", name="read_file")
+    >>> answer = ToolResult(id="1", name="read_file", text="a.py (lines 7-7 of 9)\n    7| x = 1")
+    >>> sorted(lines_shown(call, answer))
+    ['a.py:7']
+    """
+    if result.is_error:
+        return frozenset()
+    return frozenset((_places if call.name in _LINES else _texts)(result.text))
+
+
+def files_read(call: ToolCall, result: ToolResult) -> Iterable[str]:
+    """List files of the repository of which the answer shows lines, or that are empty."""
+    value = result.value
+    if call.name not in _CODE or result.is_error:
+        return ()
+    if call.name == "read_file":
+        is_outline = isinstance(value, LinesRead) and value.total and not value.lines
+        path = call.arguments.get("path")
+        named = inside(path) if isinstance(path, str) and not is_outline else ""
+        return (named,) if named else ()
+    return dict.fromkeys(path for path, _, _ in _rows(result.text) if path)
+
+
+def _places(text: str) -> Iterable[str]:
+    for path, number, row in _rows(text):
+        # another part of a long line is new; so is what is listed without its text
+        part = row[: limits.COMPARED_LINE] if CUT in row else ""
+        yield f"{path}:{number}{part}" if path else row
+
+
+def _rows(text: str) -> Iterable[tuple[str, str, str]]:
+    """Path, number and row of every line that is shown; path and number empty for a list."""
+    path = ""
+    for row in text.split("\n"):
+        if head := _HEAD.fullmatch(row):
+            path = head["path"]
+        elif hit := _HIT.match(row):
+            yield hit["path"], hit["line"], row
+        elif line := NUMBERED.match(row):
+            yield path, line["line"], row
+        elif _LISTED.match(row):
+            yield "", "", row
+
+
+def _texts(text: str) -> Iterable[str]:
+    rows = (row.strip()[: limits.COMPARED_LINE] for row in text.split("\n"))
+    return (row for row in rows if row and not row.startswith(_SAYINGS))
+
+
+# The JSON object in what a model said, however it is wrapped.
+
+_SEARCHED = 4_000_000  # characters that may be read in search of the object
+_ATTEMPT = 2_000  # what every attempt costs besides, in characters
+_OPENING = re.compile(r'\{\s*"')
+
+
+def read_object(text: str, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Read another answer than an analyst's, as leniently, by the first two fields of it.
+
+    >>> read_object('Here: {"expecting": "x", "more": 1}', ("expecting", "path"))
+    {'expecting': 'x'}
+    """
+    given = object_in(unpacked(text), fields).items()
+    return {name: value for key, value in given if (name := snake(key)) in fields}
+
+
+def unpacked(text: str) -> str:
+    """The text, bounded; where it is one JSON text, what that holds.
+
+    >>> unpacked('"{}"'), unpacked('"a" and "b"')
+    ('{}', '"a" and "b"')
+    """
+    inner = loaded(text) if (text := text[:ANSWER_CHARACTERS]).lstrip().startswith('"') else None
+    return inner if isinstance(inner, str) else text
+
+
+def loaded(text: str) -> object:
+    """The JSON that the text is; None where it is none."""
+    try:
+        value: object = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def object_in(text: str, required: tuple[str, ...]) -> dict[str, Any]:
+    """Give the last object that holds most of what is required; raises `GiveUp` without any."""
+    best, most, wrong = None, 0, "the answer holds no JSON object"
+    for candidate, problem in _objects(text, required[:2]):
+        wrong = problem or wrong
+        held = sum(_has(candidate, name) for name in required)
+        if held and held >= most:
+            best, most = candidate, held
+    if best is None:
+        raise GiveUp(wrong)
+    return best
+
+
+def _objects(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Objects that look like an answer, and problems met on the way; none inside another one."""
+    decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
+    while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
+        at = opening.start()
+        value, end, problem = _decoded(decoder, text, at)
+        effort += end - at + _ATTEMPT
+        if isinstance(value, dict) and any(_has(value, name) for name in wanted):
+            yield value, ""
+            at = end
+            continue
+        yield {}, problem
+        at += 1
+
+
+def _decoded(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int, str]:
+    try:
+        value, end = decoder.raw_decode(text, at)
+    except json.JSONDecodeError as wrong:
+        cut = "Unterminated" in wrong.msg or not text[wrong.pos : wrong.pos + 100].strip()
+        what = "is cut off" if cut else f"is not valid: {wrong.msg} at character {wrong.pos}"
+        return None, max(wrong.pos, at + 1), f"the answer's JSON object {what}"
+    except (ValueError, RecursionError):  # a number of thousands of digits; nested too deep
+        return None, at + 10 * _ATTEMPT, "the answer's JSON object is not one a person would write"
+    return value, end, ""
+
+
+def _has(candidate: dict[str, Any], name: str) -> bool:
+    return any(snake(key) == name for key in candidate)
+
+
+def snake(key: object) -> str:
+    """The name of a field, however it was spelt.
+
+    >>> snake("rootCause"), snake("Root cause"), snake("root-cause")
+    ('root_cause', 'root_cause', 'root_cause')
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)[:60])
+    return re.sub(r"[\s_-]+", "_", apart.strip()).lower()
+
+
+_REQUIRED = ("title", "root_cause", "confidence")
+_PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
+_LISTS = tuple(name for name, field in Answer.model_fields.items() if field.default == ())
+_ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a bare text stands for
+    "file_changes": (Edit, ""),  # a fix is not guessed from words
+    "evidence": (Evidence, "path"),
+    "hypotheses": (Hypothesis, "statement"),
+    "learnings": (Learning, "fact"),
+    "steps": (PlannedStep, "title"),
+}
+_NOTHING = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
+_STANDINGS: tuple[str, ...] = get_args(Hypothesis.model_fields["standing"].annotation)
+_SURE = {
+    **{f"{word} confidence": word for word in ("high", "medium", "low")},
+    **{"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
+}
+SYNONYMS: Mapping[str, Mapping[str, str]] = {
+    "confidence": _SURE,
+    "fix_confidence": _SURE,
+    "action": {
+        **dict.fromkeys(("modify", "update", "replace", "change"), "edit"),
+        **dict.fromkeys(("add", "new"), "create"),
+        "remove": "delete",
+    },
+    "standing": {
+        **dict.fromkeys(("confirm", "supported", "accepted", "true"), "confirmed"),
+        **dict.fromkeys(("possible", "unknown", "unverified", "likely"), "open"),
+        **dict.fromkeys(("rejected", "refuted", "excluded", "unlikely", "false"), "ruled out"),
+    },
+}
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "confidence": get_args(Confidence),
+    "fix_confidence": get_args(Confidence),
+    "action": get_args(Action),
+    "standing": _STANDINGS,
+}
+
+
+@cache
+def answer_schema() -> dict[str, Any]:
+    """The JSON schema that is sent with the first request and never changes."""
+    return Answer.model_json_schema()
+
+
+def read_answer(text: str) -> Answer:
+    """Read the answer out of what the model said; raises `GiveUp` saying what is wrong with it.
+
+    Prose or fences around the JSON, JSON inside a JSON text, a list of one, wrong case, null, text
+    for numbers and unknown fields are understood. Of several objects the last that holds most of
+    what is required counts. Nothing is guessed that decides anything: a fix has to be an object, a
+    confidence one of the words.
+
+    >>> said = 'Here: ```json\\n{"title": "T", "root_cause": "R", "confidence": "High"}\\n```'
+    >>> read_answer(said).confidence
+    'high'
+    """
+    try:
+        return Answer.model_validate(_tidied(object_in(unpacked(text), _REQUIRED)))
+    except ValidationError as problems:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            for problem in problems.errors(include_input=False)[:6]
+        )
+        raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
+
+
+def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
+    fields = _fields_of(answer, Answer)
+    for name in _LISTS:
+        if name in fields:
+            fields[name] = _items(name, fields[name])
+    if fields.get("file_changes"):
+        fields.setdefault("has_fix", True)
+    if fields.get("fix_confidence") not in _CHOICES["fix_confidence"]:
+        fields.pop("fix_confidence", None)  # it decides nothing: no reason to ask again
+    return fields
+
+
+def _items(name: str, value: object) -> list[object]:
+    """A list of items as their kind wants them; a single item is a list of one."""
+    (kind, bare), value = _ITEMS.get(name, (None, "")), _from_json(value, is_list=True)
+    items = value if isinstance(value, list) else [value]
+    items = [item for item in items[:ANSWER_ITEMS] if item is not None and item != ""]
+    if kind is None:
+        return [_clean(item, "") for item in items]
+    return [
+        _fields_of(item if isinstance(item, dict) else {bare: item}, kind)
+        if bare or isinstance(item, dict)
+        else item
+        for item in map(_from_json, items)
+    ]
+
+
+def _from_json(value: object, is_list: bool = False) -> object:
+    """A list or object that came as its JSON; nothing where a word for that stands alone."""
+    if not isinstance(value, str):
+        return value
+    if is_list and value.strip().lower().rstrip(".") in _NOTHING:
+        return []
+    inner = loaded(value) if value.lstrip()[:1] in ("[", "{") else None
+    return inner if isinstance(inner, list | dict) else value
+
+
+def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
+    """The fields that `kind` has, with nulls left out wherever a default stands in."""
+    named = {snake(key): value for key, value in given.items()}
+    kept = {key: named[key] for key in kind.model_fields if named.get(key) is not None}
+    cleaned = {key: _clean(value, key) for key, value in kept.items()}
+    place = _PLACE.fullmatch(str(cleaned.get("path", ""))[:1_000]) if kind is Evidence else None
+    if place:
+        cleaned = {"line": _line(place["line"]), **cleaned, "path": place["path"]}
+    if kind is Evidence:
+        cleaned.setdefault("line", 0)
+        cleaned.pop("verified", None)  # only our code says so
+    return cleaned
+
+
+_AS_THEY_STAND = ("old", "new", "quote", "path")  # as files have them
+
+
+def _clean(value: object, key: str) -> object:
+    """Numbers where text is meant, half or hidden characters, "12-14": as the schema has them."""
+    if key == "line":
+        return _line(value)
+    if isinstance(value, str):
+        text = value.encode("utf-8", "replace").decode()
+        text = text if key in _AS_THEY_STAND else clean(text)
+        return _choice(text, key) if key in _CHOICES else text
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value)[:100] if is_number and key != "has_fix" else value
+
+
+def _choice(text: str, key: str) -> str:
+    """The allowed word that is meant; the text itself where none is."""
+    meant = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
+    meant = SYNONYMS[key].get(meant, meant)
+    return meant if meant in _CHOICES[key] else text[:100]
+
+
+def _line(value: object) -> int:
+    """A line number; 0 where none is said."""
+    number = re.search(r"\d{1,8}", str(value)[:100])
+    return min(int(number.group()), LAST_LINE) if number else 0

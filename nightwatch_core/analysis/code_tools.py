@@ -1,0 +1,499 @@
+"""What list_directory and find_files show: folders, names of files."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from nightwatch_core.analysis.file_tools import SIFTED, answer_lines, defines
+from nightwatch_core.analysis.prompts import head, part, place, spans
+from nightwatch_core.analysis.research import folders, near_matches, no_folder, sentence_of
+from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
+from nightwatch_core.analysis.tool_context import ToolContext
+from nightwatch_core.code.code_view import MARK, halves, inside, lines_of, name
+from nightwatch_core.code.code_view import name as shown_name
+from nightwatch_core.code.definitions import Definition, definitions_in
+from nightwatch_core.code.edit_policy import locked_version, same_version
+from nightwatch_core.code.languages import BULK, is_code, kind_of, rank_of
+from nightwatch_core.code.library_places import LibraryPlace, library_places
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import FolderEntry, Library
+from nightwatch_core.models.conversation import (
+    DefinitionPlace,
+    DefinitionsFound,
+    EntriesListed,
+    NothingThere,
+    PathsFound,
+)
+from nightwatch_core.ports import LibraryReader
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import is_glob, matches
+from nightwatch_core.traces.placing import is_vendored
+
+
+def list_directory(at: ToolContext, limit: int, path: str) -> ToolAnswer:
+    """Show the names in a folder; a folder that holds nothing but one folder is shown with it."""
+    entries = at.code.list_directory(path)
+    if not entries:
+        if path in at.code.paths():
+            raise Refusal(f"{path} is a file: use read_file.")
+        raise no_folder(at.code, path)
+    below = _below(path, at.code.paths())
+    rows = "\n".join(_entry(entry, below) for entry in entries)
+    text = halves(rows, limit, "list a folder below this one, or use find_files")
+    return ToolAnswer(text, EntriesListed(entries=entries))
+
+
+def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAnswer:
+    """Show paths whose name holds `name`, or that a glob stands for, about `limit` characters."""
+    paths = at.code.paths()
+    if path and path not in folders(paths):
+        raise no_folder(at.code, path)
+    start = f"{path}/" if path else ""
+    known = [one for one in paths if one.startswith(start)]
+    wanted = name.strip().removeprefix("./").strip("/")
+    if not wanted or not wanted.isprintable():
+        raise Refusal("Give a file's name, a part of its name, or a glob.")
+    found = sorted(_found(wanted, known, start), key=lambda one: _rank(one, wanted))
+    if not found:
+        where = f" below {path}" if path else ""
+        hint = sentence_of(near_matches(wanted, known)) or "Try a shorter part, or search_code."
+        return ToolAnswer(f"No file is called {name!a}{where}. {hint}", PathsFound())
+    text = _listed(map(shown_name, found), limit, len(found))
+    return ToolAnswer(text, PathsFound(paths=tuple(found)))
+
+
+def _found(wanted: str, known: Iterable[str], start: str) -> Iterable[str]:
+    if is_glob(wanted):
+        return (p for p in known if matches(p, wanted) or matches(p.removeprefix(start), wanted))
+    part = wanted.lower()
+    if "/" in part:
+        return (one for one in known if part in one.lower())
+    return (one for one in known if part in one.rpartition("/")[2].lower())
+
+
+def _rank(path: str, wanted: str) -> tuple[bool, bool, int, str]:
+    """Our own files first, then those called just that, then those higher up."""
+    stem = path.rpartition("/")[2].split(".")[0]
+    return is_vendored(path), stem.lower() != wanted.lower(), path.count("/"), path
+
+
+def _listed(names: Iterable[str], limit: int, total: int) -> str:
+    rows: list[str] = []
+    used = 0
+    for one in names:
+        used += len(one) + 1
+        if used > limit and rows:
+            left = total - len(rows)
+            rows.append(f"{MARK}{left} more: give a longer part, a glob or a path ...]")
+            break
+        rows.append(one)
+    return "\n".join(rows)
+
+
+def _below(path: str, paths: tuple[str, ...]) -> dict[str, tuple[str, int]]:
+    """By the name of a folder: the folders that lead to where it branches, and its files."""
+    start = f"{path}/" if path else ""
+    inside: dict[str, list[str]] = {}
+    for one in paths:
+        if one.startswith(start) and "/" in (rest := one[len(start) :]):
+            inside.setdefault(rest.split("/", 1)[0], []).append(rest)
+    return {
+        name: (_shared_folder(files[0], files[-1]), len(files)) for name, files in inside.items()
+    }
+
+
+def _shared_folder(first: str, last: str) -> str:
+    """The folder that holds all of a sorted list of paths, of its first and last one.
+
+    >>> _shared_folder("main/java/shop/A.java", "main/java/shop/b/B.java")
+    'main/java/shop'
+    """
+    shared: list[str] = []
+    for one, other in zip(first.split("/")[:-1], last.split("/")[:-1], strict=False):
+        if one != other:
+            break
+        shared.append(one)
+    return "/".join(shared)
+
+
+def _entry(entry: FolderEntry, below: dict[str, tuple[str, int]]) -> str:
+    if entry.kind == "folder":
+        folder, files = below.get(entry.name, (entry.name, 0))
+        return f"{shown_name(folder)}/ ({files} file{'' if files == 1 else 's'})"
+    size = "" if entry.size is None else f" ({entry.size})"
+    kind = "" if entry.kind == "file" else f" [{entry.kind}]"
+    return f"{shown_name(entry.name)}{size}{kind}"
+
+
+# What read_symbol shows: where a name is defined, and the whole of it.
+
+_LONGEST = 200  # characters of a name
+_READ = 60  # files that are read for a name
+_LISTED = 30  # places that are named
+_MOST = 400  # lines of one definition
+_OTHERS = 8_000  # characters of all bodies beyond the first
+_SEPARATORS = re.compile(r"::|->|[.#\\/]")
+_LAST = re.compile(r"[A-Za-z_$][\w$]*[?!=]?")
+_ABOVE = ("@", "#[")  # begin a line that belongs to the definition below it
+
+
+class Candidate(NamedTuple):
+    """A definition of the name, with the file it stands in."""
+
+    path: str
+    lines: tuple[str, ...]
+    defined: Definition
+    owner: str
+    is_owned: bool  # by what the question names as its owner
+
+
+def read_symbol(at: ToolContext, limit: int, name: str) -> ToolAnswer:
+    """Show the definitions of a name, the likeliest first, about `limit` characters."""
+    parts = [one for one in _SEPARATORS.split(name.strip().removesuffix("()")) if one]
+    if not parts or len(name) > _LONGEST or not _LAST.fullmatch(parts[-1]):
+        raise Refusal("Give the name of a class, function or method: total, Order.total.")
+    *owners, wanted = parts
+    found = sorted(_candidates(at, wanted, owners), key=lambda one: _rank_symbol_tool(at, one))
+    if not found:
+        raise Refusal(_nowhere(at, wanted))
+    owned = [one for one in found if one.is_owned]
+    notes = []
+    if owners and not owned:
+        notes.append(f"{owners[-1]} itself does not define {wanted}; it may inherit it.")
+    shown = tuple(owned or found)
+    others = [one for one in found if one not in shown]
+    if len(found) > 1:
+        notes += [_listed_symbol_tool(one) for one in (*shown, *others)[:_LISTED]]
+    if len(found) > _LISTED:
+        notes.append(f"{MARK}{len(found) - _LISTED} more: name its owner, like Order.total ...]")
+    bodies = _bodies(at, shown, limit - sum(map(len, notes)))
+    value = DefinitionsFound(places=tuple(map(_place, (*shown, *others))))
+    return ToolAnswer("\n".join((*notes, *bodies)), value)
+
+
+def _candidates(at: ToolContext, wanted: str, owners: list[str]) -> Iterator[Candidate]:
+    for path in _files(at, wanted):
+        text = at.code.read_file(path)
+        if not text or wanted not in text:
+            continue
+        lines, known = lines_of(text), definitions_in(path, text)
+        for one in known:
+            if one.name == wanted:
+                owner = _owner(one, known)
+                yield Candidate(path, lines, one, owner, _is_owned(path, lines, one, owner, owners))
+
+
+def _files(at: ToolContext, wanted: str) -> tuple[str, ...]:
+    """Files that may define the name: those of frames, then those a line of which looks so."""
+    try:
+        hits = at.code.search(wanted, "", SIFTED)
+    except GiveUp as trouble:
+        near = at.frame_files
+        if not near:
+            why = f"No search: {line(str(trouble))}. Use find_files and read_file."
+            raise Refusal(why) from None
+        return near
+    names = {wanted}
+    likely = dict.fromkeys(hit.path for hit in hits if defines(hit.path, hit.text, names))
+    coded = dict.fromkeys(hit.path for hit in hits if is_code(hit.path))
+    paths = (one for one in (*likely, *coded) if kind_of(one) not in BULK)
+    once = dict.fromkeys((*at.frame_files, *paths))
+    ranked = sorted(once, key=lambda one: (one not in likely, rank_of(one, at.frame_files), one))
+    return tuple(dict.fromkeys((*at.frame_files, *ranked)))[:_READ]
+
+
+def _owner(one: Definition, known: Iterable[Definition]) -> str:
+    """The innermost class around a definition."""
+    around = (d for d in known if d.kind == "class" and d.line < one.line and one.end <= d.end)
+    return max(around, key=lambda d: d.line, default=one).name
+
+
+def _is_owned(
+    path: str, lines: tuple[str, ...], one: Definition, owner: str, owners: list[str]
+) -> bool:
+    """Whether the last owner that was named is its class, its file or folder, or its receiver."""
+    if not owners:
+        return True
+    wanted = _plain(owners[-1])
+    *folders, file = path.split("/")
+    places = {_plain(owner), _plain(file.split(".")[0]), *map(_plain, folders[-1:])}
+    receiver = re.match(r"\s*func\s*\(([^)]{0,200})\)", lines[one.line - 1])
+    return wanted in places or bool(receiver and owners[-1] in re.findall(r"\w+", receiver[1]))
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _rank_symbol_tool(
+    at: ToolContext, one: Candidate
+) -> tuple[bool, bool, tuple[int, int], str, int]:
+    is_value = one.defined.kind == "value"
+    return not one.is_owned, is_value, rank_of(one.path, at.frame_files), one.path, one.defined.line
+
+
+def _listed_symbol_tool(one: Candidate) -> str:
+    owner = "" if one.owner == one.defined.name else f"{one.owner}."
+    return f"{place(one.path, one.defined.line)} {one.defined.kind} {owner}{one.defined.name}"
+
+
+def _place(one: Candidate) -> DefinitionPlace:
+    owner = "" if one.owner == one.defined.name else one.owner
+    start, end = one.defined.line, one.defined.end
+    return DefinitionPlace(path=one.path, start=start, end=end, name=one.defined.name, owner=owner)
+
+
+def _bodies(at: ToolContext, shown: tuple[Candidate, ...], room: int) -> Iterator[str]:
+    """The first definition whole, the others while there is room."""
+    left = _OTHERS
+    for number, one in enumerate(shown):
+        first = _first_line(one)
+        asked = range(first, min(one.defined.end, first + _MOST - 1, len(one.lines)) + 1)
+        told = part(one.path, one.lines, asked, at.known, room)
+        size = sum(map(len, told.rows))
+        if number and (size > left or size > room):
+            return
+        room, left = room - size, left - size * bool(number)
+        if told.numbers:
+            top = head(one.path, asked.start, asked.stop - 1, len(one.lines))
+            yield "\n".join((top, *told.rows))
+        else:
+            yield f"{shown_name(one.path)}: shown above, lines {spans(asked)}."
+        if asked.stop <= one.defined.end and not told.left:
+            yield f"{MARK}it goes on to line {one.defined.end}, ask read_file for more ...]"
+
+
+def _first_line(one: Candidate) -> int:
+    """The first line with the decorators above."""
+    first = one.defined.line
+    while first > 1 and one.lines[first - 2].lstrip().startswith(_ABOVE):
+        first -= 1
+    return first
+
+
+def _nowhere(at: ToolContext, wanted: str) -> str:
+    near = near_matches(wanted, at.code.paths())
+    hint = sentence_of(near) or "Use search_code for its uses, read_library for a dependency."
+    return f"Nothing in the repository defines {wanted!a}. {hint}"
+
+
+# What read_library shows: a dependency's own source, and whether its version is the locked one.
+
+NO_LIBRARIES = (
+    "Library source is not available here. Go on with what the repository shows of the call."
+)
+_LISTED_LIBRARY_TOOL = 2_000  # characters of names
+
+
+def read_library(
+    at: ToolContext, limit: int, place: str, start: int | None = None, end: int | None = None
+) -> ToolAnswer:
+    """Show lines of a library's file, or the names of a package's files."""
+    if inside(place) in at.code.paths():
+        raise Refusal(f"{place} is in the repository: use read_file.")
+    if at.libraries is None:
+        raise Refusal(NO_LIBRARIES)
+    language = at.case.trace.language if at.case.trace else ""
+    places = library_places(place, language)
+    if not places:
+        raise Refusal("Give a frame's path, a package, or package/file: requests/sessions.py.")
+    for one in places:
+        if copies := _of_language(at.libraries.copies(one.ecosystem, one.package), language):
+            return _answer(at, at.libraries, one, copies, start, end, limit)
+    names = ", ".join(dict.fromkeys(f"{one.package} ({one.ecosystem})" for one in places[:3]))
+    raise Refusal(f"Not available: {names}: no source of it where NightWatch runs.", NothingThere())
+
+
+def _of_language(copies: tuple[Library, ...], language: str) -> tuple[Library, ...]:
+    """Leave Python's own modules out where something else failed: json is a gem, too."""
+    is_python = language.lower() in ("", "python")
+    return tuple(one for one in copies if is_python or not one.is_standard)
+
+
+def _answer(
+    at: ToolContext,
+    libraries: LibraryReader,
+    asked: LibraryPlace,
+    copies: tuple[Library, ...],
+    start: int | None,
+    end: int | None,
+    limit: int,
+) -> ToolAnswer:
+    locked, file = locked_version(
+        asked.ecosystem, copies[0].package, at.code.paths(), at.code.read_file
+    )
+    wanted = locked or asked.version
+    copy = next((one for one in copies if same_version(one.version, wanted)), copies[0])
+    note = (
+        f"{copy.package} {copy.version or '(version unknown)'}: {_fit(copy, locked, file, asked)}"
+    )
+    paths = libraries.paths(copy)
+    if not asked.path:
+        return ToolAnswer(f"{note}\n{_names(paths)}", PathsFound(paths=paths))
+    path = _meant(asked, paths)
+    text = libraries.read_file(copy, path) if path else None
+    if text is None:
+        near = near_matches(asked.path, paths)
+        why = f"{note} It has no file {asked.path} that can be read. {sentence_of(near)}"
+        raise Refusal(why.strip(), NothingThere(near=near))
+    shown = f"library/{copy.package}@{copy.version or 'unknown'}/{path}"
+    answer = answer_lines(shown, lines_of(text), start, end, at.known, limit)
+    return ToolAnswer(f"{note}\n{answer.text}", answer.value)
+
+
+def _fit(copy: Library, locked: str, file: str, asked: LibraryPlace) -> str:
+    """Say whether this is the version that ran."""
+    if copy.is_standard and asked.version and asked.version != copy.version:
+        return f"Python {copy.version}'s of this machine; the frame's is {asked.version}."
+    if copy.is_standard:
+        return f"Python {copy.version}'s of this machine; the application's may differ."
+    if same_version(copy.version, locked):
+        return f"the version in {name(file)}."
+    if locked:
+        return f"{name(file)} has {locked}, so lines may differ."
+    if asked.version:
+        is_same = same_version(copy.version, asked.version)
+        return (
+            "the frame's version." if is_same else f"the frame's is {asked.version}: lines differ."
+        )
+    return "no lock file names it, so lines may differ."
+
+
+def _meant(asked: LibraryPlace, paths: tuple[str, ...]) -> str:
+    """The file of the package that was asked for, however much of its path was given."""
+    if asked.path in paths:
+        return asked.path
+    package = f"{asked.path.removesuffix('.py')}/__init__.py"
+    if package in paths:
+        return package
+    ends = [one for one in paths if one.endswith(f"/{asked.path}")]
+    return min(ends, key=lambda one: (one.count("/"), one), default="")
+
+
+def _names(paths: Iterable[str]) -> str:
+    rows: list[str] = []
+    known = sorted(paths, key=lambda one: (one.count("/"), one))
+    for number, one in enumerate(known):
+        if sum(map(len, rows)) > _LISTED_LIBRARY_TOOL:
+            return "\n".join((*rows, f"{MARK}{len(known) - number} more files ...]"))
+        rows.append(name(one))
+    return "\n".join(rows)
+
+
+# What find_tests shows: tests of a file or a name, by their own names and what they mention.
+
+_LONGEST_COVERAGE_TOOL = 300  # characters of what is asked for
+_HITS = 2_000  # lines with a name that are looked at
+_NAMES = 4  # of a file that are looked for
+_FILES = 15  # of tests that are listed
+_LINES = 8  # mentions of a file that are told
+_MARKS = re.compile(r"^(?:test|spec)s?[_.-]|[_.-](?:test|spec)s?$", re.IGNORECASE)
+_SUFFIX = re.compile(r"(?<=[a-z0-9])(?:Tests?|TestCase|Specs?|IT)$")
+_COMMON = frozenset(
+    ("index", "main", "app", "__init__", "utils", "util", "helpers", "models", "views", "base")
+)
+_SEPARATORS_COVERAGE_TOOL = re.compile(r"::|->|[.#\\]")
+
+
+def find_tests(at: ToolContext, limit: int, target: str) -> ToolAnswer:
+    """List existing tests of a file or a symbol, about `limit` characters."""
+    target = target.strip()
+    if not target or len(target) > _LONGEST_COVERAGE_TOOL or not target.isprintable():
+        raise Refusal("Give a path, or the name of a class, function or method.")
+    paths = at.code.paths()
+    tests = frozenset(path for path in paths if kind_of(path) == "test")
+    if not tests:
+        return ToolAnswer("This repository has no tests.", PathsFound())
+    path = inside(target) or ""
+    is_file = path in paths
+    names = _names_in(at, path) if is_file else (_SEPARATORS_COVERAGE_TOOL.split(target)[-1],)
+    stems = (
+        (_stem(path),)
+        if is_file
+        else tuple(map(_stem_of_symbol, _SEPARATORS_COVERAGE_TOOL.split(target)))
+    )
+    called = sorted(one for one in tests if _tests_stem(one) in stems)
+    mentions = _mentions(at, names, tests)
+    ranked = sorted(mentions, key=lambda one: (one not in called, -len(mentions[one]), one))
+    once = tuple(dict.fromkeys((*called, *ranked)))
+    if not once:
+        return ToolAnswer(
+            f"No test is called after {target!a}, and none mentions it.", PathsFound()
+        )
+    rows = [_row(one, one in called, mentions.get(one, ())) for one in once[:_FILES]]
+    if len(once) > _FILES:
+        rows.append(f"{MARK}{len(once) - _FILES} more tests mention it ...]")
+    if is_file and names:
+        rows.append(f"(looked for {', '.join(names)})")
+    return ToolAnswer("\n".join(_within(rows, limit)), PathsFound(paths=once))
+
+
+def _stem(path: str) -> str:
+    """The name of a file in the letters that naming conventions keep; its folder's for "index"."""
+    *folders, file = path.split("/")
+    stem = file.split(".")[0]
+    if stem in _COMMON and folders and stem in ("index", "__init__"):
+        stem = folders[-1]
+    return _letters(stem)
+
+
+def _stem_of_symbol(name: str) -> str:
+    return _letters(name)
+
+
+def _tests_stem(path: str) -> str:
+    """What a test's file is named after: order for test_order.py, OrderTest.java, order.spec.ts.
+
+    >>> [_tests_stem(p) for p in ("t/test_order.py", "OrderTest.java", "a/order.spec.ts")]
+    ['order', 'order', 'order']
+    """
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    return _letters(_SUFFIX.sub("", _MARKS.sub("", _MARKS.sub("", stem))))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _names_in(at: ToolContext, path: str) -> tuple[str, ...]:
+    """Names that a test of the file would mention: its classes and functions, and itself."""
+    text = at.code.read_file(path) or ""
+    stem = path.rpartition("/")[2].split(".")[0]
+    known = [one for one in definitions_in(path, text) if one.kind != "value"]
+    outer = [one for one in known if not any(d.line < one.line <= d.end for d in known)]
+    by_kind = sorted(outer, key=lambda one: (one.kind != "class", -(one.end - one.line)))
+    own = (stem,) if stem not in _COMMON and len(stem) > 3 else ()
+    return tuple(dict.fromkeys((*own, *(one.name for one in by_kind))))[:_NAMES]
+
+
+def _mentions(
+    at: ToolContext, names: Iterable[str], tests: frozenset[str]
+) -> dict[str, tuple[int, ...]]:
+    """Numbers of lines that hold one of the names as a word, by the path of a test."""
+    lines: dict[str, set[int]] = {}
+    for wanted in names:
+        word = re.compile(rf"(?<![\w$]){re.escape(wanted)}(?![\w$])")
+        try:
+            hits = at.code.search(wanted, "", _HITS)
+        except GiveUp as trouble:
+            raise Refusal(f"No search: {line(str(trouble))}. Use find_files.") from None
+        for hit in hits:
+            if hit.path in tests and word.search(hit.text):
+                lines.setdefault(hit.path, set()).add(hit.line)
+    return {path: tuple(sorted(numbers)) for path, numbers in lines.items()}
+
+
+def _row(path: str, is_called: bool, mentions: Sequence[int]) -> str:
+    why = "by its name" if is_called else ""
+    more = f" and {len(mentions) - _LINES} more" if len(mentions) > _LINES else ""
+    where = f"mentions it in lines {spans(mentions[:_LINES])}{more}" if mentions else ""
+    return f"{name(path)}: {'; '.join(filter(None, (why, where)))}"
+
+
+def _within(rows: Sequence[str], limit: int) -> Sequence[str]:
+    used = 0
+    for number, row in enumerate(rows):
+        used += len(row) + 1
+        if used > limit:
+            return (*rows[:number], f"{MARK}{len(rows) - number} more ...]")
+    return rows

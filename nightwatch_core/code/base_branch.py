@@ -1,0 +1,333 @@
+"""Where the failing lines stand on the base branch: there, or changed and not yet deployed."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from itertools import takewhile
+
+from nightwatch_core.code.definitions import definitions_in
+from nightwatch_core.code.limits import COMPARED_LINES, LATER_COMMITS, NAMED_PATHS
+from nightwatch_core.code.suspects import SPELLINGS, is_of, sha_of
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.analysis import Analysis, Standing
+from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.models.errors import ErrorGroup, Trace
+from nightwatch_core.models.value import Value
+from nightwatch_core.ports import CodeHost, CodeReader
+from nightwatch_core.text.plain_text import text_lines
+
+
+class LaterCommit(Value):
+    """A commit of the base branch that the code which failed did not have."""
+
+    sha: str
+    at: datetime
+    subject: str = ""
+    pull: int = 0
+
+
+class Place(Value):
+    """Failing lines of one file, counted from 1."""
+
+    path: str
+    lines: frozenset[int]
+
+
+def standing(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing | None:
+    """Compare the commit that failed (`then`) with the head of the base branch (`now`).
+
+    The failing lines are those of the evidence that was looked up and of the top in-app frame, with
+    what stands right above them: a guard changes what a line does. None where both are one commit,
+    and where no line is known.
+    """
+    places = failing_places(analysis)
+    if then.commit.sha == now.commit.sha or analysis.misfit or not places:
+        return None
+    return (
+        _changed(places, then, now)
+        or _drifted(places, analysis, then, now)
+        or Standing(kind="live")
+    )
+
+
+def without_later_change(analysis: Analysis, then: CodeReader, now: CodeReader) -> Analysis:
+    """Name no suspect that came after the code that failed: it may be what mends it."""
+    named = analysis.suspect_commit
+    if not named or then.show_commit(named) or not now.show_commit(named):
+        return analysis
+    return analysis.model_copy(update={"suspect_commit": ""})
+
+
+def failing_places(analysis: Analysis) -> tuple[Place, ...]:
+    """Return the failing lines by file, those of the top frame first."""
+    lines: dict[str, set[int]] = {}
+    top = analysis.case.trace.top if analysis.case.trace else None
+    if top and top.repo_path and top.line and top.fit != "differs":
+        lines.setdefault(top.repo_path, set()).add(top.line)
+    for one in analysis.evidence:
+        if one.verified and one.line:
+            quoted = sum(bool(row.strip()) for row in one.quote.splitlines()) or 1
+            lines.setdefault(one.path, set()).update(range(one.line, one.line + quoted))
+    return tuple(Place(path=path, lines=frozenset(own)) for path, own in lines.items())
+
+
+def _changed(places: Iterable[Place], then: CodeReader, now: CodeReader) -> Standing | None:
+    """What changed a failing line first after the code that failed; later ones may just tidy up."""
+    commits = [one for place in places for one in _commits_since(place, then, now)]
+    if not commits:
+        return None
+    first = min(commits, key=lambda one: (one.at, one.sha))
+    name = f"#{first.pull}" if first.pull else f"commit {first.sha[:10]}"
+    day = f"{first.at.astimezone(UTC):%Y-%m-%d}"
+    return Standing(
+        kind="changed",
+        pull=first.pull,
+        sha=first.sha,
+        detail=f"Already changed on {_branch(now)} by {name} of {day}, awaiting its deploy.",
+    )
+
+
+def _commits_since(place: Place, then: CodeReader, now: CodeReader) -> Iterator[LaterCommit]:
+    old, (path, new) = then.read_file(place.path), _now(place.path, now)
+    if old is None or old == new:
+        return
+    if new is None:
+        yield from _later(_logged(now, place.path), then)
+        return
+    heads = frozenset(one.line for one in definitions_in(place.path, old))
+    for lost, (start, end) in changed_spans(old, new, place.lines, heads):
+        removed = tuple(_later(_removed(now, path, lost), then))
+        later = removed or tuple(_later(_wrote(now, path, start, end), then))
+        yield from later or tuple(_later(_logged(now, path), then))
+
+
+Span = tuple[int, int]
+
+
+def changed_spans(
+    old: str, new: str, lines: frozenset[int], heads: frozenset[int] = frozenset()
+) -> tuple[tuple[str, Span], ...]:
+    """Return what of `old` changed in its `lines` or right above them, but above `heads`.
+
+    Each with the text that is gone, empty where something was only added, and the first and last
+    line of what stands there in `new`, counted from 1; last before first where nothing does. Blank
+    lines do not count, nor lines that moved together with the one above them.
+
+    >>> changed_spans("a\\nb\\nc", "a\\nguard\\nb\\nc", frozenset({2}))
+    (('', (2, 2)),)
+    >>> changed_spans("a\\nb\\nc", "x\\na\\n\\nb\\nc\\nd", frozenset({2, 3}))
+    ()
+    """
+    before, after = _numbered(old), _numbered(new)
+    places = {number: index for index, (number, _) in enumerate(before)}
+    wanted = {places[line] for line in lines if line in places}
+    below = wanted - {places[line] for line in heads if line in places}
+    was, now = ([text for _, text in rows] for rows in (before, after))
+    pairs = {*zip(now, now[1:], strict=False), *(("", text) for text in now[:1])}
+    moved = {at for at in below if (was[at - 1] if at else "", was[at]) in pairs}
+    moved |= {at for at in wanted - below if was[at] in now}
+    spans: list[tuple[str, Span]] = []
+    for tag, i, j, k, m in _differences(was, now):
+        touched = (wanted & set(range(i, j)) or below & {j}) - moved
+        if tag != "equal" and touched:
+            gone = was[min(min(touched), j - 1)] if i < j else ""
+            spans.append((gone, (after[k][0], after[m - 1][0]) if k < m else (1, 0)))
+    return tuple(spans)
+
+
+def _differences(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+    """Difflib's operations, for what lies between a common beginning and a common end."""
+    head = next(
+        (n for n, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]),
+        min(len(old), len(new)),
+    )
+    rest = min(len(old), len(new)) - head
+    tail = next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
+    if max(len(a), len(b)) > COMPARED_LINES:
+        return [("replace", head, head + len(a), head, head + len(b))]
+    operations = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    return [(tag, i + head, j + head, k + head, m + head) for tag, i, j, k, m in operations]
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    rows = enumerate(text_lines(text), start=1)
+    return [(number, row.rstrip()) for number, row in rows if row.strip()]
+
+
+def _now(path: str, now: CodeReader) -> tuple[str, str | None]:
+    """The file on the base branch and its text, where it was renamed under its new name."""
+    text = now.read_file(path)
+    if text is not None:
+        return path, text
+    for one in now.history(path, limit=1):
+        shown = now.show_commit(one.sha)
+        for file in shown.files if shown else ():
+            if file.old_path == path:
+                return file.path, now.read_file(file.path)
+    return path, None
+
+
+def _wrote(now: CodeReader, path: str, start: int, end: int) -> tuple[LaterCommit, ...]:
+    return tuple(
+        LaterCommit(sha=one.sha, at=one.at, subject=one.subject, pull=one.pull)
+        for one in (now.blame(path, start, end) if start <= end else ())
+    )
+
+
+def _removed(now: CodeReader, path: str, text: str) -> tuple[LaterCommit, ...]:
+    return _logged(now, path, text.strip()) if text.strip() else ()
+
+
+def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LaterCommit, ...]:
+    """The log below a path; none where past texts cannot be searched."""
+    try:
+        rows = now.history(path, text, LATER_COMMITS)
+    except GiveUp:
+        return ()
+    return tuple(
+        LaterCommit(sha=one.sha, at=one.at, subject=one.subject, pull=one.pull) for one in rows
+    )
+
+
+def _later(commits: Iterable[LaterCommit], then: CodeReader) -> Iterator[LaterCommit]:
+    """The oldest of those that the code which failed did not have."""
+    newest = sorted({one.sha: one for one in commits}.values(), key=lambda one: one.at)[::-1]
+    later = takewhile(lambda one: then.show_commit(one.sha) is None, newest[:LATER_COMMITS])
+    yield from tuple(later)[-1:]
+
+
+def _drifted(
+    places: tuple[Place, ...], analysis: Analysis, then: CodeReader, now: CodeReader
+) -> Standing | None:
+    """Files that are others on the base branch; edits were made on what they were."""
+    paths = dict.fromkeys((*(place.path for place in places), *(one.path for one in analysis.fix)))
+    other = [path for path in paths if then.read_file(path) != now.read_file(path)]
+    if not other:
+        return None
+    text = f"{_branch(now)} has another {', '.join(other[:NAMED_PATHS])} than the code that failed."
+    return Standing(kind="drifted", detail=text)
+
+
+def _branch(code: CodeReader) -> str:
+    return code.commit.branch or "HEAD"
+
+
+# Which commit an error failed at: its release's, the one deployed then, or the newest of then.
+
+
+class Sighting(Value):
+    """What is known of the moment an error was last seen.
+
+    `deployed` are releases that ran from their moment on, in any order.
+    """
+
+    release: str = ""
+    commit: str = ""  # that records of the release name besides
+    seen: datetime | None = None
+    deployed: tuple[Release, ...] = ()
+
+
+def sighting_of(
+    group: ErrorGroup, traces: tuple[Trace, ...], deployed: tuple[Release, ...]
+) -> Sighting:
+    """Give the newest sighting of a group, whose newest trace may say which release it is of."""
+    release = next((trace.release for trace in traces if trace.release), group.release)
+    own = group.commit if release == group.release else ""
+    return Sighting(release=release, commit=own, seen=group.last_seen, deployed=deployed)
+
+
+def failed_commit(sighting: Sighting, host: CodeHost) -> Commit:
+    """Return the commit by the first way that knows one; `because` says which, and what failed."""
+    missed: list[str] = []
+    for way in WAYS:
+        commit, trouble = way(sighting, host)
+        missed += [trouble] if trouble else []
+        if commit:
+            return commit.model_copy(update={"because": "; ".join((commit.because, *missed))})
+    head = host.head()
+    why = f"{head.because}: neither a release nor a time of the error is known"
+    return head.model_copy(update={"because": "; ".join((why, *missed))})
+
+
+Outcome = tuple[Commit | None, str]  # with why there is none, where that is worth saying
+
+
+def _by_release(sighting: Sighting, host: CodeHost) -> Outcome:
+    """The commit that its record names, else its release: as it was deployed, a tag, a commit."""
+    release, own = sighting.release.strip(), sighting.commit.strip()
+    if own and own != release and (commit := host.commit_of(own)):
+        name = f"release {_shown(release)}, " if release else ""
+        return _because(commit, f"{name}commit {commit.sha[:10]} by its record"), ""
+    if not release:
+        return None, ""
+    sha, named = sha_of(release, sighting.deployed), host.commit_of(release)
+    if sha and not (named and named.sha.startswith(sha)) and (commit := host.commit_of(sha)):
+        return _named(commit, f"release {_shown(release)}, deployed as {commit.sha[:10]}"), ""
+    if named:
+        named = _named(named, named.because)
+    return named, "" if named else f"release {_shown(release)} is no tag or commit here"
+
+
+def _by_deployment(sighting: Sighting, host: CodeHost) -> Outcome:
+    """What was deployed last before the error was seen last."""
+    seen = sighting.seen
+    earlier = [one for one in sighting.deployed if seen and one.at <= seen]
+    if not earlier:
+        return None, ""
+    last = max(earlier, key=lambda one: one.at)
+    name = _shown(last.version or last.sha)
+    commit = (host.commit_of(last.sha) if last.sha else None) or host.commit_of(last.version)
+    if commit is None:
+        return None, f"{name}, which was deployed then, is no tag or commit here"
+    day = f"{last.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return _named(commit, f"{name}, deployed on {day}, ran when it was last seen"), ""
+
+
+def _by_time(sighting: Sighting, host: CodeHost) -> Outcome:
+    """The newest commit of the base branch when the error was seen last."""
+    if sighting.seen is None:
+        return None, ""
+    commit = host.commit_at(sighting.seen)
+    return _because(commit, f"{commit.because}, when it was last seen"), ""
+
+
+WAYS: tuple[Callable[[Sighting, CodeHost], Outcome], ...] = (_by_release, _by_deployment, _by_time)
+
+
+def deployments(
+    tagged: tuple[Release, ...], deployed: tuple[Release, ...], releases: frozenset[str]
+) -> tuple[Release, ...]:
+    """Return what ran from its moment on: deployments, else tags if errors name them as releases.
+
+    `releases` are those that errors name. Where none names a tag, nobody deploys by tags: the last
+    one may be a year older than the code that runs.
+    """
+    if deployed:
+        return deployed
+    for spelling in SPELLINGS:
+        named = {spelling(release) for release in releases}
+        if any(spelling(tag.version) in named for tag in tagged):
+            return tagged
+    return ()
+
+
+def merged_before(pulls: Iterable[MergedPull], commit: Commit) -> tuple[MergedPull, ...]:
+    """Leave out what was merged after the commit that failed: it cannot have broken it."""
+    return tuple(
+        pull
+        for pull in pulls
+        if commit.at is None or pull.merged_at <= commit.at or is_of(pull, commit.sha)
+    )
+
+
+def _named(commit: Commit, why: str) -> Commit:
+    return commit.model_copy(update={"because": why, "is_named": True})
+
+
+def _because(commit: Commit, why: str) -> Commit:
+    return commit.model_copy(update={"because": why})
+
+
+def _shown(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in name[:80])

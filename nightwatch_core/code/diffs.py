@@ -1,0 +1,297 @@
+"""What a unified diff says: names that were replaced, libraries whose version changed."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import SequenceMatcher
+from fnmatch import fnmatchcase
+
+from nightwatch_core.code.definitions import defined_name
+from nightwatch_core.code.edits import apply
+from nightwatch_core.code.languages import Language
+from nightwatch_core.code.limits import DIFF_AROUND, DIFF_COMPARED
+from nightwatch_core.code.syntax import uses
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.research import DependencyChange
+
+MANIFESTS = (
+    *("requirements*.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock"),
+    *("package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml"),
+    *("Gemfile", "Gemfile.lock", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts"),
+    *("gradle.lockfile", "libs.versions.toml", "composer.json", "composer.lock"),
+    *("*.csproj", "packages.lock.json", "Directory.Packages.props", "Cargo.toml", "Cargo.lock"),
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,100}[?!]?")
+_VERSION = re.compile(r"v?\d{1,9}(?:\.\w{1,40}){1,6}(?:[-+][\w.]{1,60})?")
+_LIBRARY = re.compile(r"@?[A-Za-z][\w./@-]{0,150}")
+_HEADER = re.compile(  # of an entry of a lock file whose version stands in a line of its own
+    r'name\s*[=:]\s*"(?P<name>[^"]{1,150})"|<artifactId>(?P<artifact>[^<]{1,150})<'
+    r'|"(?:node_modules/)?(?P<key>@?[\w./-]{1,150})":\s*\{|^"?(?P<yarn>@?[\w./-]{1,150})@'
+)
+_PARTS = frozenset(("packages", "dependencies", "devDependencies"))  # of lock files, no libraries
+_COMMENTS = ("#", "//", "<!--")
+_FIELDS = frozenset(("version", "resolved", "name", "python", "requires-python", "revision"))
+
+
+def renamed_to(name: str, diff: str) -> str:
+    """Return the name that a change put in the place of `name`; empty where it replaced none.
+
+    >>> renamed_to("total", "@@ -1,2 +1,2 @@\\n-def total(a):\\n+def sum_of(a):\\n     pass")
+    'sum_of'
+    """
+    for removed, added in _replaced(diff):
+        for gone in removed:
+            for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", gone):
+                before, after = gone[: match.start()], gone[match.end() :]
+                for new in added:
+                    middle = new[len(before) : len(new) - len(after)]
+                    is_same = new == before + middle + after and middle != name
+                    if is_same and _IDENTIFIER.fullmatch(middle):
+                        return middle
+    return ""
+
+
+def replaces(old: str, new: str, diff: str, language: Language) -> bool:
+    """Tell whether a change took a definition away and put one of another name in its hunk.
+
+    Where neither line defines anything, as for parameters, it is enough that one name is gone from
+    the hunk and the other has come.
+
+    >>> from nightwatch_core.code.languages import PYTHON
+    >>> diff = "@@ -1 +1 @@\\n-def total(a):\\n+def sum_of(a, b):"
+    >>> replaces("total", "sum_of", diff, PYTHON), replaces("a", "b", diff, PYTHON)
+    (True, False)
+    """
+    for hunk in re.split(r"(?m)^@@", diff):
+        rows = [row for row in hunk.split("\n") if row[:1] in "+-"]
+        gone, come = ([row[1:] for row in rows if row[:1] == sign] for sign in "-+")
+        if any(uses(old, row) for row in come) or any(uses(new, row) for row in gone):
+            continue
+        if any(uses(old, row) for row in gone) and any(uses(new, row) for row in come):
+            before = {defined_name(row, language) for row in gone}
+            after = {defined_name(row, language) for row in come}
+            if (old in before) == (new in after):
+                return True
+    return False
+
+
+def is_manifest(path: str) -> bool:
+    """Tell whether a file names libraries and their versions."""
+    name = path.rpartition("/")[2]
+    return any(fnmatchcase(name, one) for one in MANIFESTS)
+
+
+def dependency_changes(file: ChangedFile) -> tuple[DependencyChange, ...]:
+    """List libraries of a manifest or lock file whose version changed, by name.
+
+    >>> diff = "@@ -1 +1 @@\\n-flask==2.1.0\\n+flask==3.0.0"
+    >>> file = ChangedFile(path="requirements.txt", diff=diff)
+    >>> [(one.name, one.old, one.new) for one in dependency_changes(file)]
+    [('flask', '2.1.0', '3.0.0')]
+    """
+    old, new = _versions(file.diff, "-"), _versions(file.diff, "+")
+    return tuple(
+        DependencyChange(name=name, old=old.get(name, ""), new=new.get(name, ""), path=file.path)
+        for name in sorted(old | new)
+        if old.get(name) != new.get(name)
+    )
+
+
+def _versions(diff: str, sign: str) -> dict[str, str]:
+    """Libraries of the lines of one side, each with the first version that stands there."""
+    entry, versions = "", dict[str, str]()
+    for row in diff.split("\n"):
+        text = row[1:].strip()
+        if row.startswith("@@"):
+            entry = ""
+        if header := _HEADER.search(text):
+            entry = next(value for value in header.groups() if value)
+        version = _VERSION.search(text)
+        if row.startswith(sign) and version and not text.startswith(_COMMENTS):
+            versions.setdefault(_library(text[: version.start()], entry), version[0])
+    return {name: version for name, version in versions.items() if name and name not in _PARTS}
+
+
+def _library(text: str, entry: str) -> str:
+    """The library before a version; that of the entry where the line names a field of it."""
+    library = _LIBRARY.search(text.lstrip("\"'-<>&"))
+    name = library[0].rstrip("./-@") if library else ""
+    return entry if not name or name.lower() in _FIELDS else name
+
+
+def _replaced(diff: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Runs of removed lines with the added ones that follow them."""
+    removed: list[str] = []
+    added: list[str] = []
+    for row in (*diff.split("\n"), ""):
+        if row.startswith("-") and not added:
+            removed.append(row[1:].strip())
+        elif row.startswith("+"):
+            added.append(row[1:].strip())
+        else:
+            if removed and added:
+                yield removed, added
+            removed, added = ([row[1:].strip()] if row.startswith("-") else []), []
+
+
+# Two texts compared line by line; what was added begins where a reader would say it begins.
+#
+# Where lines repeat, several places are equally right: a block slides to where a definition begins.
+
+Opcode = tuple[str, int, int, int, int]  # as difflib has them: what, and from where to where
+
+
+def numbered_diff(old: list[str], new: list[str]) -> str:
+    """Show what differs with the lines around it; what the ends have in common is not compared.
+
+    >>> old = ["def a():", "  go()", "", "def b():", "  go()"]
+    >>> new = [*old[:3], "def c():", "  go()", "", *old[3:]]
+    >>> [row for row in numbered_diff(old, new).split("\\n") if row[0] == "+"]
+    ['+def c():', '+  go()', '+']
+    """
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    if max(len(old), len(new)) - head - tail > DIFF_COMPARED:
+        return "@@ too large to be shown @@"
+    changed = _Slid(head, tail, old, new)
+    hunks = changed.get_grouped_opcodes(DIFF_AROUND)
+    return "\n".join(row for hunk in hunks for row in _rows(hunk, old, new))
+
+
+class _Slid(SequenceMatcher[str]):
+    """Compares the middle of two texts; its opcodes are of the whole texts."""
+
+    def __init__(self, head: int, tail: int, old: list[str], new: list[str]) -> None:
+        super().__init__(None, old[head : len(old) - tail], new[head : len(new) - tail])
+        self._head, self._tail, self._old, self._new = head, tail, old, new
+
+    def get_opcodes(self) -> list[Opcode]:  # type: ignore[override]
+        """List them, blocks that were only added or removed slid to their best places."""
+        head, old, new = self._head, len(self._old), len(self._new)
+        codes: list[Opcode] = [("equal", 0, head, 0, head)]
+        for what, *places in super().get_opcodes():
+            i1, i2, j1, j2 = (place + head for place in places)
+            codes.append((what, i1, i2, j1, j2))
+        codes.append(("equal", old - self._tail, old, new - self._tail, new))
+        codes = _joined(codes)
+        for at in range(1, len(codes) - 1):
+            codes[at - 1 : at + 2] = self._slid(codes[at - 1], codes[at], codes[at + 1])
+        return [code for code in codes if code[1] < code[2] or code[3] < code[4]]
+
+    def _slid(self, before: Opcode, block: Opcode, after: Opcode) -> list[Opcode]:
+        what, i1, i2, j1, j2 = block
+        if what not in ("insert", "delete") or {before[0], after[0]} != {"equal"}:
+            return [before, block, after]
+        text, first, last = (self._new, j1, j2) if what == "insert" else (self._old, i1, i2)
+        by = _way(text, first, last, before[2] - before[1], after[2] - after[1])
+        return [
+            ("equal", before[1], before[2] + by, before[3], before[4] + by),
+            (what, i1 + by, i2 + by, j1 + by, j2 + by),
+            ("equal", after[1] + by, after[2], after[3] + by, after[4]),
+        ]
+
+
+def _joined(codes: list[Opcode]) -> list[Opcode]:
+    """Make one of equal stretches that touch."""
+    joined = codes[:1]
+    for code in codes[1:]:
+        if joined[-1][0] == code[0] == "equal":
+            joined[-1] = ("equal", joined[-1][1], code[2], joined[-1][3], code[4])
+        else:
+            joined.append(code)
+    return joined
+
+
+def _way(text: list[str], first: int, last: int, above: int, below: int) -> int:
+    """How many lines a block moves: to after a blank line, then to the least indented line."""
+    up = next((n for n in range(above) if text[first - 1 - n] != text[last - 1 - n]), above)
+    down = next((n for n in range(below) if text[first + n] != text[last + n]), below)
+
+    def fit(by: int) -> tuple[bool, bool, int, int]:
+        begins, at = text[first + by], first + by
+        after_blank = at == 0 or not text[at - 1].strip()
+        indent = len(begins) - len(begins.lstrip())
+        return bool(begins.strip()) and after_blank, bool(begins.strip()), -indent, -abs(by)
+
+    return max(range(-up, down + 1), key=fit)
+
+
+def _rows(hunk: Iterable[Opcode], old: list[str], new: list[str]) -> Iterator[str]:
+    codes = tuple(hunk)
+    (_, i1, _, j1, _), (_, _, i2, _, j2) = codes[0], codes[-1]
+    yield f"@@ -{_span(i1, i2)} +{_span(j1, j2)} @@"
+    for what, a1, a2, b1, b2 in codes:
+        if what == "equal":
+            yield from (f" {row}" for row in old[a1:a2])
+        else:
+            yield from (f"-{row}" for row in old[a1:a2])
+            yield from (f"+{row}" for row in new[b1:b2])
+
+
+def _span(first: int, last: int) -> str:
+    """Lines as a hunk's head has them: where they begin, and how many unless one."""
+    count = last - first
+    begins = first + 1 if count else first
+    return f"{begins}" if count == 1 else f"{begins},{count}"
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
+
+
+# Edits as diffs, one a file: with context and line numbers where the file's text is at hand.
+
+Read = Callable[[str], str | None]
+
+
+def file_diffs(edits: tuple[Edit, ...], read: Read | None = None) -> tuple[ChangedFile, ...]:
+    r"""Show what the edits do to each file; `read` gives a file's text, None where there is none.
+
+    Without it, or where the edits do not apply, old and new texts are compared as they are known.
+
+    >>> edit = Edit(path="a.py", old="x = 1", new="x = 2")
+    >>> print(file_diffs((edit,), {"a.py": "import y\nx = 1\n"}.get)[0].diff)
+    @@ -1,2 +1,2 @@
+     import y
+    -x = 1
+    +x = 2
+    >>> print(file_diffs((edit,))[0].diff)
+    -x = 1
+    +x = 2
+    """
+    applied = apply(edits, read) if read and edits else None
+    if applied and read and not applied.refusal:
+        whole = ((c.path, _lines(read(c.path)), _lines(c.text)) for c in applied.changes)
+        return tuple(_changed(path, numbered_diff(old, new)) for path, old, new in whole)
+    paths = dict.fromkeys(edit.path for edit in edits)
+    parts = {path: [_known(edit) for edit in edits if edit.path == path] for path in paths}
+    return tuple(_changed(path, "\n@@\n".join(filter(None, parts[path]))) for path in paths)
+
+
+def joined_diff(files: tuple[ChangedFile, ...]) -> str:
+    """Give the diffs of several files as one, each under its name.
+
+    >>> print(joined_diff((ChangedFile(path="a.py", diff="-x"),)))
+    --- a/a.py
+    +++ b/a.py
+    -x
+    """
+    return "\n".join(f"--- a/{one.path}\n+++ b/{one.path}\n{one.diff}" for one in files)
+
+
+def _known(edit: Edit) -> str:
+    """Without the numbers of lines, which nobody knows."""
+    rows = numbered_diff(_lines(edit.old), _lines(edit.new)).split("\n")
+    return "\n".join("@@" if row.startswith("@@ -") else row for row in rows).removeprefix("@@\n")
+
+
+def _changed(path: str, diff: str) -> ChangedFile:
+    rows = diff.split("\n")
+    added, removed = (sum(row.startswith(mark) for row in rows) for mark in "+-")
+    return ChangedFile(path=path, added=added, removed=removed, diff=diff)
+
+
+def _lines(text: str | None) -> list[str]:
+    rows = (text or "").replace("\r\n", "\n").split("\n")
+    return rows[:-1] if rows[-1] == "" else rows

@@ -1,0 +1,176 @@
+"""What an analyst says that a stranger's text told it to say, where somebody would obey it.
+
+Strangers' text is what production sent and what the repository says in prose: messages, traces,
+commit messages, titles, comments, lessons, notes, reviewers' words; code is none of it. It may be
+looked for, quoted and explained: that is the work. It is kept back in *instruction position* only,
+which is
+
+- a next step, a learning, the question: what people and later nights do;
+- the words of an edit outside of its string literals: code, and comments, which agents obey;
+- a tag, a path, or a tool's argument that selects: what machines obey;
+
+and there only where it is an *order*: a run of words that speaks to whoever reads it, a command, or
+an address that such words send to. This is a second net: it knows what is repeated, not what is
+meant, and nothing that may be written rests on it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from nightwatch_core.code.limits import TAINT_TEXT
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.text.plain_text import one_line, shortened
+
+RUN, CODE_RUN = 8, 4  # words in a row: of prose, of code
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_SENTENCE = re.compile(r"[\n!?;]|\.\s")
+_ADDRESSING = frozenset(
+    (
+        *("you", "your", "agent", "agents", "assistant", "analyst", "analysts", "reviewer", "bot"),
+        *("reviewers", "must", "always", "never", "please", "ignore", "instruction", "important"),
+        *("instructions", "approve", "merge", "obey"),
+    )
+)
+_COMMAND = re.compile(
+    r"\b(?:curl|wget|bash|zsh|sh|powershell|iex|chmod|chown|sudo|rm|nc|ssh|scp|eval"
+    r"|(?:pip3?|npm|yarn|gem|apt|apt-get|brew|cargo|go|git) [a-z-]{2,20})"
+    r" [\w.~]{0,60}[/$:-][^\s`'\")]{1,200}"
+)
+_ADDRESS = re.compile(r"\b(?:https?|ftp|file|wss?)://[^\s`'\"<>)\]]{2,299}[^\s`'\"<>)\].,;:]", re.I)
+_SENDS_TO = re.compile(
+    r"\b(?:open|visit|go|send|post|upload|download|fetch|install|sign|log|click|follow|call)\b",
+    re.I,
+)
+_OPERATOR = re.compile(r"\b(?:repo|org|user|owner|filename|extension):[\w./-]{1,99}\w", re.I)
+_COMMENT = re.compile(r"(?m)^(?: *\d+\|)?[ \t]*(?:#+|//+|/?\*+|--+|;+|<!--)[ \t]*(\S.*)$")
+_RUN_THIS = re.compile(  # whoever reads it is told to run what follows; code that failed is not
+    r"(?:(?:[.!?\n]\s*|\b(?:please|must|should|always|now|first|then)\s+)"
+    r"(?:run|execute|evaluate|eval|exec|paste)\b(?!\s*[(=.])"
+    r"|(?<!to )(?<!not )\b(?:run|execute|evaluate|eval|exec|paste)(?: \w{1,20}){0,4}:\s"
+    r"|\brun_(?:snippet|test)\b)(?P<code>[^\0]{1,400})",
+    re.I,
+)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{0,400}\"|(?<!\w)'[^'\n]{0,400}'(?!\w)|`[^`\n]{0,400}`|“[^”\n]{0,400}”"
+)
+
+
+class Strangers(NamedTuple):
+    """What strangers' texts order, as far as it can be told again."""
+
+    runs: frozenset[tuple[str, ...]] = frozenset()
+    acts: frozenset[str] = frozenset()  # commands, and addresses that somebody is sent to
+    addresses: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+    code: frozenset[tuple[str, ...]] = frozenset()  # runs of words that somebody is to run
+
+
+def strangers(texts: Iterable[str]) -> Strangers:
+    """Note what the texts order; of each so many characters as are ever shown."""
+    known = [text[:TAINT_TEXT] for text in dict.fromkeys(texts)]
+    sentences = [one for text in known for one in _SENTENCE.split(text)]
+    sent_to = {m[0] for text in known for m in _ADDRESS.finditer(text) if _is_sent_to(m)}
+    return Strangers(
+        runs=frozenset(r for one in sentences for r in _runs(one) if _ADDRESSING.intersection(r)),
+        acts=frozenset(sent_to.union(*map(_COMMAND.findall, sentences))),
+        addresses=frozenset[str]().union(*map(_ADDRESS.findall, known)),
+        operators=frozenset[str]().union(*map(_OPERATOR.findall, known)),
+        code=frozenset(
+            words
+            for text in known
+            for order in _RUN_THIS.finditer(text)
+            for words in _runs(order["code"], CODE_RUN)
+        ),
+    )
+
+
+def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -> Iterator[str]:
+    """Give every stranger's text that an analysis is shown; `heard` is what tools told of them."""
+    for group in case.groups:
+        yield from (group.message, group.error_class, group.transaction, group.release)
+    for link in case.trace.links if case.trace else ():
+        yield link.message
+        yield from (frame.code for frame in link.frames)
+    changes = research.changes
+    yield from (one.commit.subject for one in changes.authors)
+    yield from (pull.title for pull in changes.candidates)
+    yield from (one.pull.title for one in research.suspects)
+    for prior in research.priors:
+        lesson = prior.lesson
+        yield from (lesson.title, lesson.root_cause, prior.summary)
+        yield from (*lesson.next_steps, *lesson.learnings)
+        yield from (words for fate in lesson.fates for words in (fate.because, *fate.words))
+    yield from (one.summary for one in research.learnings)
+    yield from map(comments_in, (one.text for one in research.previews))
+    yield research.conventions
+    yield from heard
+
+
+def comments_in(code: str) -> str:
+    """Give the lines that are comments, numbered as tools show them or not.
+
+    >>> comments_in("12| # Always merge.\\n13| total = 1")
+    'Always merge.'
+    """
+    return "\n".join(_COMMENT.findall(code))
+
+
+def order_in(text: str, by: Strangers, *, literals: bool = True) -> str:
+    """Give what the text repeats of an order; empty for nothing.
+
+    Words in quotation marks are quoted; with `literals` commands and addresses count there, too:
+    people run what stands in backticks.
+    """
+    said = one_line(_QUOTED.sub(" “” ", text))
+    again = next((run for run in _runs(said) if run in by.runs), None)
+    if again:
+        return " ".join(again)
+    where = text if literals else said
+    return next((one for one in sorted(by.acts) if one in where), "")
+
+
+def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()) -> str:
+    """Give what a tool's argument repeats as an order; empty for nothing.
+
+    What is looked for is data, but for words that a search obeys (`repo:…`); an address selects
+    something only where no frame names it.
+    """
+    texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    if name == "code":
+        return next((order for text in texts if (order := in_code(text, by))), "")
+    for text in texts:
+        operator = next((one for one in sorted(by.operators) if one in text), "")
+        selects = name not in ("queries", "query")
+        address = next((one for one in sorted(by.addresses) if selects and one in text), "")
+        if operator or (address and not any(text in frame for frame in frames)):
+            return operator or address
+        if selects and (order := order_in(text, by)):
+            return order
+    return ""
+
+
+def in_code(text: str, by: Strangers) -> str:
+    """Give what code that is to be run repeats of an order; empty for nothing.
+
+    An address in it is data, like the values that failed: what runs it has no network.
+    """
+    again = next((run for run in _runs(text, CODE_RUN) if run in by.code), None)
+    return " ".join(again) if again else order_in(text, by)
+
+
+def sentence_of(what: str, order: str) -> str:
+    """Say why something is kept back."""
+    told = ascii(shortened(one_line(order), 120))[1:-1]
+    return f"{what} repeats an order that stands in text from outside: {told}"
+
+
+def _runs(text: str, length: int = RUN) -> Iterator[tuple[str, ...]]:
+    words = [word.lower() for word in _WORD.findall(text)]
+    return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))
+
+
+def _is_sent_to(address: re.Match[str]) -> bool:
+    before = address.string[max(address.start() - 60, 0) : address.start()]
+    return bool(_SENDS_TO.search(_SENTENCE.split(before)[-1]))

@@ -1,0 +1,384 @@
+"""Look at files of errors as a night would, without analysing anything."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from nightwatch_core.code.base_branch import deployments, failed_commit, sighting_of
+from nightwatch_core.code.library_places import Repository, place_traces
+from nightwatch_core.code.verdict import MISFIT, misfit
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.intake.cases import cases
+from nightwatch_core.intake.selection import select
+from nightwatch_core.models.answer import Estimate, FirstLook, FoundRelease, GlancedError, Usage
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.errors import Case, ErrorGroup, RejectedRecord, Trace
+from nightwatch_core.models.file_contents import FileContents
+from nightwatch_core.models.knowledge import IgnoreRules
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.ports import FileSource
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import first, moment, money, plural
+
+# What a night would cost with a language model, from what real bugs took.
+
+Price = Callable[[str, Usage], Usage]  # adds what a model's usage costs
+
+# Seven real bugs of three applications, analysed with a careful reader in the model's place: the
+# cheapest and the dearest. A model that thinks writes more than the reader did.
+MEASURED_BUGS = 7
+CHEAPEST = Usage(
+    calls=2, cache_write_tokens=6_592, cache_read_tokens=5_181, output_tokens=1_187, cost=None
+)
+DEAREST = Usage(
+    calls=4, cache_write_tokens=12_912, cache_read_tokens=23_694, output_tokens=1_584, cost=None
+)
+
+
+def estimate(cases: int, options: NightOptions, model: str, price: Price) -> Estimate:
+    """Say what `cases` new errors would cost, of which a night takes its first few."""
+    errors = min(cases, options.max_errors or 5)
+    return Estimate(
+        model=model,
+        errors=errors,
+        least=_times(errors, price(model, CHEAPEST)),
+        most=_times(errors, price(model, DEAREST)),
+        measured=MEASURED_BUGS,
+        cap=options.cost_per_night or None,
+    )
+
+
+def _times(errors: int, usage: Usage) -> Usage:
+    return sum([usage] * errors, Usage())
+
+
+# The bounds of this room, each with its unit.
+
+TRACED = 60  # groups whose newest trace is placed
+RELEASES = 8  # that are looked up
+SHOWN_ERRORS, SHOWN_REJECTS, SHOWN_GAPS = 10, 5, 8  # lines
+ERROR, WHERE, REASON = 90, 90, 200  # characters
+
+Place = Callable[[ErrorGroup, tuple[Trace, ...]], tuple[tuple[Trace, ...], Commit | None]]
+
+
+def first_look(
+    source: FileSource,
+    repository: Repository | None,
+    now: datetime,
+    lookback: timedelta | None,
+    cost_of: Callable[[int], Estimate],
+) -> FirstLook:
+    """Read the files and place the traces of the best ranked groups; `cost_of` takes cases.
+
+    Raises `StopTheNight` where a file or the checkout cannot be read at all.
+    """
+    contents = source.contents()
+    if not contents.records:
+        return FirstLook(contents=contents)
+    window = source.window(lookback, now)
+    groups = source.error_groups(window).groups
+    ranked = select(groups, IgnoreRules(), TRACED, window).kept
+    place = _placing(repository, groups)
+    glanced, traced = [], []
+    for group in ranked:
+        traces, commit = place(group, source.traces(group, 1))
+        newest = next(iter(traces), None)
+        glanced.append(_glanced(group, newest, commit, repository))
+        traced.append((group, newest))
+    made = len(cases(tuple(traced)))
+    return FirstLook(
+        contents=contents,
+        groups=len(groups),
+        errors=tuple(glanced),
+        cases=made,
+        releases=_releases(groups, repository),
+        base=repository.host.head() if repository else None,
+        estimate=cost_of(made),
+    )
+
+
+def _placing(repository: Repository | None, groups: tuple[ErrorGroup, ...]) -> Place:
+    if repository is None:
+        return lambda _, traces: (traces, None)
+    host, base = repository.host, repository.host.head()
+    deployed = deployments(host.releases(), (), _named(groups))
+
+    def place(
+        group: ErrorGroup, traces: tuple[Trace, ...]
+    ) -> tuple[tuple[Trace, ...], Commit | None]:
+        commit = _chosen(repository) or failed_commit(sighting_of(group, traces, deployed), host)
+        return place_traces(traces, group, commit, base, repository)
+
+    return place
+
+
+def _chosen(repository: Repository) -> Commit | None:
+    name = repository.options.commit
+    if not name:
+        return None
+    commit = repository.host.commit_of(name, branches=True)
+    if commit is None:
+        raise GiveUp(f"{ascii(name[:80])} is no tag, branch or commit of the checkout")
+    return commit
+
+
+def _glanced(
+    group: ErrorGroup, trace: Trace | None, commit: Commit | None, repository: Repository | None
+) -> GlancedError:
+    if trace is None:
+        return GlancedError(group=group, commit=commit)
+    case = Case(leader=group, trace=trace, commit=commit)
+    read = repository.tree(commit).read_file if repository and commit else None
+    return GlancedError(
+        group=group,
+        language=trace.language,
+        top=trace.top,
+        frames=len(trace.frames),
+        own=len(trace.in_app),
+        placed=sum(bool(frame.repo_path) for frame in trace.frames),
+        commit=commit,
+        misfit=misfit(case, read) if read else "",
+    )
+
+
+def _named(groups: tuple[ErrorGroup, ...]) -> frozenset[str]:
+    return frozenset(name for group in groups for name in (group.release, *group.releases) if name)
+
+
+def _releases(
+    groups: tuple[ErrorGroup, ...], repository: Repository | None
+) -> tuple[FoundRelease, ...]:
+    """The releases that most groups failed in, and their commits."""
+    counts = dict.fromkeys(sorted(_named(groups)), 0)
+    for group in groups:
+        for name in {group.release, *group.releases} & counts.keys():
+            counts[name] += 1
+    most = sorted(counts, key=lambda name: -counts[name])[:RELEASES]
+    return tuple(
+        FoundRelease(name=name, commit=repository.host.commit_of(name) if repository else None)
+        for name in most
+    )
+
+
+# A first look in sentences: each says one thing that was understood, or why something was not.
+
+LANGUAGES = {
+    "csharp": "C#",
+    "go": "Go",
+    "javascript": "JavaScript",
+    "php": "PHP",
+}  # those that one does not write with a capital alone
+
+
+def content_lines(contents: FileContents) -> tuple[str, ...]:
+    """Say what the files hold: records, shapes, span."""
+    counted = f"{plural(contents.records, 'record')} of errors" if contents.records else "No error"
+    others = f", {contents.harmless:,} that are none" if contents.harmless else ""
+    named = ((name, count) for name, count in contents.shapes if name and count)
+    shapes = tuple(f"{count:,} × {line(name)}" for name, count in named)
+    return (f"{counted}{others}{_span(contents)}", *shapes)
+
+
+def _span(contents: FileContents) -> str:
+    if not contents.records:
+        return ""
+    if contents.window is None:
+        return ", without times"
+    since, until = moment(contents.window.since), moment(contents.window.until)
+    return f", {since}" if since == until else f", {since} to {until}"
+
+
+def unread_lines(contents: FileContents) -> tuple[str, ...]:
+    """Say what could not be read and why; equal reasons once, with a place to look at."""
+    reasons = _by_reason(contents.rejects)
+    shown = first(reasons, SHOWN_REJECTS)
+    lines = [f"{plural(count, 'record')}: {why} ({where})" for why, count, where in shown.items]
+    lines += [f"and {shown.more:,} more reasons"] if shown.more else []
+    unlisted = contents.rejected - sum(one.count for one in contents.rejects)
+    lines += [f"{plural(unlisted, 'more record')} like these"] if unlisted > 0 else []
+    lines += [f"{count:,} {line(reason, REASON)}" for reason, count in contents.left_out]
+    gaps = first(contents.missing, SHOWN_GAPS)
+    lines += [line(gap, REASON) for gap in gaps.items]
+    return (*lines, *([f"and {gaps.more:,} more"] if gaps.more else []))
+
+
+def help_lines(contents: FileContents) -> tuple[str, ...]:
+    """Say what can be read, where no error was."""
+    if contents.records:
+        return ()
+    return (
+        "Logs of any kind, for the stack traces in them (C#, Elixir, Go, Java and Kotlin, "
+        "JavaScript, PHP, Python, Ruby, Rust); JSON, JSON Lines and tables whose records name "
+        "an error's class or hold its stack trace; exports of error trackers.",
+        "Each shape, and what it is told by: nightwatch_core/adapters/files/README.md",
+    )
+
+
+def _by_reason(rejects: Iterable[RejectedRecord]) -> list[tuple[str, int, str]]:
+    by_reason: dict[str, list[RejectedRecord]] = {}
+    for one in rejects:
+        by_reason.setdefault(line(one.reason, REASON), []).append(one)
+    rows = [
+        (why, sum(one.count for one in alike), line(alike[0].place, REASON))
+        for why, alike in by_reason.items()
+    ]
+    return sorted(rows, key=lambda row: -row[1])
+
+
+def group_lines(look: FirstLook) -> tuple[str, ...]:
+    """Say how many error groups there are, and of which languages."""
+    traced = len(look.errors)
+    languages = Counter(LANGUAGES.get(e.language, e.language.title()) for e in look.errors)
+    named = ", ".join(f"{name or 'no stack trace'} {n}" for name, n in languages.most_common())
+    best = f"the best ranked {traced} of them: " if traced < look.groups else ""
+    summary = f"{plural(look.groups, 'error group')} ({best}{named})" if traced else "No error"
+    causes = f", {plural(look.cases, 'case')} to analyse" if look.cases else ""
+    return (f"{summary}{causes}", *map(_release_line, look.releases))
+
+
+def _release_line(release: FoundRelease) -> str:
+    name = f"release {line(release.name, 80)}"
+    return f"{name} is {_commit(release.commit)}" if release.commit else name
+
+
+def checkout_lines(look: FirstLook) -> tuple[str, ...]:
+    """Say which frames exist in the checkout, and at which commits."""
+    if look.base is None:
+        return ("No checkout was named: with --repo it says which lines of yours these are.",)
+    placed, own = (sum(getattr(e, name) for e in look.errors) for name in ("placed", "own"))
+    at = {error.commit.sha: error.commit for error in look.errors if error.commit}
+    commits = " and ".join(map(_commit, list(at.values())[:2]))
+    more = f" and {plural(len(at) - 2, 'other commit')}" if len(at) > 2 else ""
+    lines = [f"Frames of your code that stand in {commits}{more}: {placed:,} of {own:,}"]
+    if not own:
+        lines = ["No frame looks like your own code: name its folders with --app-prefixes"]
+    elif not placed:
+        lines.append(
+            f"Is {line(look.base.repository, 80)} the application these errors come from? Name "
+            "where it lies on the servers with --path-prefixes, or in the checkout with --app-root"
+        )
+    guessed = [one for one in at.values() if one.because and not one.is_named]
+    if guessed:
+        lines.append(f"{guessed[0].sha[:10]} is {line(guessed[0].because, REASON)}")
+    unfit = [one for one in look.errors if one.misfit]
+    if unfit:
+        why = line(unfit[0].misfit.removeprefix(MISFIT), REASON)
+        count = plural(len(unfit), "record is", "records are")
+        lines.append(f"{count} of other code than this: {why}; --commit names the right one")
+    unnamed = [one.name for one in look.releases if one.commit is None]
+    if unnamed:
+        named = ", ".join(line(name, 40) for name in unnamed[:3])
+        lines.append(f"No tag or commit in the checkout: {named}; git fetch --tags may bring it")
+    return tuple(lines)
+
+
+def _commit(commit: Commit) -> str:
+    day = f", {commit.at:%Y-%m-%d}" if commit.at else ""
+    return f"{commit.sha[:10]}{day}"
+
+
+def place_of(error: GlancedError) -> str:
+    """Say where an error leads, and what is known about the line there; long paths lose folders."""
+    place = _place_of(error)
+    return place if len(place) <= WHERE else f"…{place[1 - WHERE :]}"
+
+
+def _place_of(error: GlancedError) -> str:
+    if error.top is None:
+        return "no frame of your own" if error.frames else "no stack trace"
+    if error.commit is None:
+        return error.top.place
+    if not error.top.repo_path:
+        return f"{error.top.place} (not in the checkout)"
+    is_other = error.misfit and error.top.fit == "unknown"
+    return error.top.place + (_OTHER_CODE if is_other else _FITS[error.top.fit])
+
+
+_OTHER_CODE = " (of other code than this)"
+_FITS = {
+    "same": " ✓",
+    "moved": " ✓ (moved)",
+    "differs": " (another line stands there)",
+    "unknown": "",
+}
+
+
+def cost_lines(estimate: Estimate | None) -> tuple[str, ...]:
+    """Say what a night over it would cost, without and with a language model."""
+    if estimate is None or not estimate.errors:
+        return ()
+    low, high = estimate.least.cost, estimate.most.cost
+    dollars = "at a price nobody knows" if None in (low, high) else f"{money(low)} to {money(high)}"
+    tokens = f"{estimate.least.new_tokens:,} to {estimate.most.new_tokens:,} new tokens"
+    cap = f"never more than {money(estimate.cap)} (--cost-per-night)" if estimate.cap else "no cap"
+    return (
+        "Without a language model: nothing, and nothing leaves this machine.",
+        f"With {line(estimate.model, 60)}, {plural(estimate.errors, 'error')} analysed: about "
+        f"{dollars}, {tokens}, {cap}. Measured on {estimate.measured} real bugs; what the model "
+        "thinks comes on top.",
+    )
+
+
+# A first look in a terminal, in colour and without.
+
+
+class FirstLookText:
+    """A rich renderable: `Console().print(FirstLookText(look))`."""
+
+    def __init__(self, look: FirstLook) -> None:
+        """Take the look; it is laid out when it is printed, for that console's width."""
+        self._look = look
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Everything in reading order."""
+        look = self._look
+        yield from _block("Read", content_lines(look.contents))
+        yield from _block("Not read", unread_lines(look.contents), "yellow")
+        yield from _block("What can be read", help_lines(look.contents))
+        if look.contents.records:
+            yield from _block("Errors", group_lines(look))
+            yield Padding(_table(look), (0, 0, 1, 2), expand=False)
+            yield from _block("Code", checkout_lines(look))
+        if look.errors:
+            yield from _block("A night over it", cost_lines(look.estimate))
+
+
+def _block(title: str, lines: Iterable[str], style: str = "") -> Iterator[RenderableType]:
+    shown = tuple(lines)
+    if shown:
+        yield Text(title, "bold underline")
+        for text in shown:
+            yield Padding(Text(text, style), (0, 0, 0, 2), expand=False)
+        yield Text()
+
+
+def _table(look: FirstLook) -> RenderableType:
+    """Errors as a night ranks them, each with the place it leads to below it."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    has_users = any(error.group.users is not None for error in look.errors)
+    table.add_column("Times", justify="right", no_wrap=True)
+    if has_users:
+        table.add_column("Users", justify="right", no_wrap=True)
+    table.add_column("Error", overflow="fold")
+    shown = first(look.errors, SHOWN_ERRORS)
+    for error in shown.items:
+        users = "" if error.group.users is None else f"{error.group.users:,}"
+        counts = (f"{error.group.occurrences:,}", *([users] if has_users else []))
+        table.add_row(*counts, _error(error))
+    if look.groups > len(shown.items):
+        rest = Text(f"and {look.groups - len(shown.items):,} more", "dim")
+        table.add_row(*([""] * (1 + has_users)), rest)
+    return table
+
+
+def _error(error: GlancedError) -> Text:
+    words = ": ".join(filter(None, (error.group.error_class, error.group.message)))
+    place = Text(line(place_of(error), WHERE), "dim")
+    return Text(line(words, ERROR)).append("\n").append_text(place)

@@ -1,0 +1,210 @@
+"""All lessons followed up at once: their proposals, their merged fixes, the files they cite.
+
+A document's own word on merges and verdicts is none: what counts is what the tracker bears out.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+
+from nightwatch_core.code.edits import Read, fix_digest
+from nightwatch_core.memory.limits import MOST_FILES_READ
+from nightwatch_core.memory.outcomes import REOPENED, Tonight, fix_stands, follow_lesson, no_news
+from nightwatch_core.models.code import MergedPull
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.knowledge import CitedLine, Lesson, OutcomeKind, OutcomeUpdate
+from nightwatch_core.models.proposals import OwnItem
+from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.plain_text import digest
+
+AFTER_A_MERGE: tuple[OutcomeKind, ...] = (
+    "merged", "edited before merge", "verified", "no effect", "regressed",
+)  # fmt: skip
+
+
+def follow_lessons(
+    lessons: tuple[Lesson, ...],
+    own: tuple[OwnItem, ...],
+    tonight: Tonight,
+    cases: tuple[Case, ...],
+    pulls: Iterable[MergedPull],
+    code: CodeReader,
+) -> tuple[OutcomeUpdate, ...]:
+    """Find what tonight brought for these lessons, those without news left out.
+
+    `own` are all our issues and pull requests, `cases` tonight's, `pulls` those merged lately.
+    """
+    paths, changed = frozenset(code.paths()), touched_files(pulls, lessons)
+
+    def stands(lesson: Lesson) -> bool:
+        return fix_stands(lesson.edits, code.read_file)
+
+    def news_of(lesson: Lesson) -> OutcomeUpdate | None:
+        news = follow_lesson(_with_tonights_names(lesson, cases), own, tonight, stands)
+        news = _with_earlier_tonight(lesson, news, tonight.night.id)
+        why = staleness(lesson, paths, changed, code.read_file)
+        if why is None or (why and not _is_of_this_code(lesson, code)):
+            return news
+        return (news or no_news(lesson)).model_copy(update={"stale": why})
+
+    return tuple(filter(None, map(news_of, lessons)))
+
+
+def _is_of_this_code(lesson: Lesson, code: CodeReader) -> bool:
+    """Whether its commit is tonight's or one before: not of another application, nor of later."""
+    is_known = not lesson.commit or lesson.commit == code.commit.sha
+    return is_known or code.show_commit(lesson.commit) is not None
+
+
+def _with_earlier_tonight(
+    lesson: Lesson, news: OutcomeUpdate | None, night: str
+) -> OutcomeUpdate | None:
+    """And what this very night had noticed when it was cut off: it was kept, and nobody told."""
+    kept = tuple(fate for fate in lesson.fates if fate.night == night and fate.because != REOPENED)
+    if not kept:
+        return news
+    news = news or no_news(lesson).model_copy(update={"watch": None})
+    outcome = news.outcome if news.fates else lesson.outcome
+    return news.model_copy(update={"fates": (*kept, *news.fates), "outcome": outcome})
+
+
+def _with_tonights_names(lesson: Lesson, cases: tuple[Case, ...]) -> Lesson:
+    """The lesson by every name its case has tonight: a trace may tell that it is the same."""
+    names = {
+        name
+        for case in cases
+        if not lesson.names.isdisjoint((case.fingerprint, *case.aliases))
+        for name in (case.fingerprint, *case.aliases)
+    }
+    more = tuple(sorted(names - lesson.names))
+    return lesson.model_copy(update={"aliases": (*lesson.aliases, *more)}) if more else lesson
+
+
+def touched_files(pulls: Iterable[MergedPull], lessons: Iterable[Lesson]) -> frozenset[str]:
+    """Find files that lessons cite and recent pull requests changed, at most 200."""
+    cited = {one.path for lesson in lessons for one in lesson.evidence}
+    changed = {file for pull in pulls for file in pull.files}
+    return frozenset(sorted(cited & changed)[:MOST_FILES_READ])
+
+
+def staleness(
+    lesson: Lesson,
+    paths: Collection[str],
+    changed: Collection[str],
+    read: Callable[[str], str | None],
+) -> str | None:
+    """Say why a lesson no longer fits the code; empty where it does again, None for no news.
+
+    `paths` are all files of tonight's tree; only files among `changed` are read.
+
+    >>> from datetime import date
+    >>> cited = CitedLine(path="a.py", line=1, digest="d1")
+    >>> one = Lesson(fingerprint="v1:1", error_class="E", root_cause="", evidence=(cited,),
+    ...              first_detected=date(2030, 5, 1))
+    >>> staleness(one, (), (), dict().get)
+    'a.py is gone'
+    """
+    if lesson.watch:  # its own fix rewrote what it cites: whether that helped is measured
+        changed = ()
+    reasons = (_why_stale(one, paths, changed, read) for one in lesson.evidence)
+    why = next(filter(None, reasons), "")
+    if not why and lesson.stale:
+        named = (one.path for one in lesson.evidence if _rewritten(one.path) == lesson.stale)
+        why = lesson.stale if any(path not in changed for path in named) else ""
+    return None if why == lesson.stale else why
+
+
+def _why_stale(
+    one: CitedLine,
+    paths: Collection[str],
+    changed: Collection[str],
+    read: Callable[[str], str | None],
+) -> str:
+    if one.path not in paths:
+        return f"{one.path} is gone"
+    if one.digest and one.path in changed and digest(read(one.path)) != one.digest:
+        return _rewritten(one.path)
+    return ""
+
+
+def _rewritten(path: str) -> str:
+    """Said until the file is read again, and found as it was."""
+    return f"{path} was rewritten"
+
+
+def with_standing_patches(
+    own: tuple[OwnItem, ...], lessons: Iterable[Lesson], read: Read
+) -> tuple[OwnItem, ...]:
+    """Our items, those patches merged that somebody applied: the base, which `read` reads, has it.
+
+    A lesson whose fix is another one by now cannot tell.
+    """
+    edits = {
+        (name, fix_digest(lesson.edits)): lesson.edits
+        for lesson in lessons
+        if lesson.edits
+        for name in lesson.names
+    }
+
+    def stands(item: OwnItem) -> bool:
+        known = (edits.get((name, item.fix), ()) for name in item.names)
+        return item.as_patch and item.state == "open" and any(fix_stands(e, read) for e in known)
+
+    return tuple(
+        item.model_copy(update={"state": "merged"}) if stands(item) else item for item in own
+    )
+
+
+def merged_pulls(own: Iterable[OwnItem]) -> tuple[OwnItem, ...]:
+    """Our pull requests that were merged, as the tracker says."""
+    return tuple(one for one in own if one.kind == "pull" and one.state == "merged")
+
+
+def without_unconfirmed_watch(lesson: Lesson, merged: tuple[OwnItem, ...] | None) -> Lesson:
+    """Take the watch from a lesson where the tracker knows no such merge; None: not asked."""
+    watch = lesson.watch
+    if merged is None or watch is None:
+        return lesson
+    names = {name for one in merged if one.number == watch.number for name in one.names}
+    return lesson if names & lesson.names else lesson.model_copy(update={"watch": None})
+
+
+def confirmed_by_tracker(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
+    """Keep those of a lesson's proposals that are ours, and what may have become of them.
+
+    >>> from datetime import date
+    >>> from nightwatch_core.models.knowledge import PublishedItem
+    >>> pull = PublishedItem(kind="pull", number=4, on=date(2030, 5, 1), outcome="verified")
+    >>> lesson = Lesson(fingerprint="v1:a", error_class="E", root_cause="", proposed=(pull,),
+    ...                 first_detected=date(2030, 5, 1))
+    >>> confirmed_by_tracker(lesson, ()).proposed
+    ()
+    >>> ours = OwnItem(kind="pull", number=4, fingerprint="v1:a")
+    >>> confirmed_by_tracker(lesson, (ours,)).proposed[0].outcome
+    ''
+    """
+    mine = [one for one in own if not lesson.names.isdisjoint(one.names)]
+    items = {(one.kind, one.number) for one in mine}
+    numbers = {one.number for one in mine}
+    merged = {one.number for one in merged_pulls(mine)}
+    proposed = (one for one in lesson.proposed if (one.kind, one.number) in items)
+    return lesson.model_copy(
+        update={
+            "proposed": tuple(
+                one
+                if _may_be(one.outcome, one.number, merged)
+                else one.model_copy(update={"outcome": ""})
+                for one in proposed
+            ),
+            "fates": tuple(
+                one
+                for one in lesson.fates
+                if one.number in numbers and _may_be(one.kind, one.number, merged)
+            ),
+        }
+    )
+
+
+def _may_be(kind: str, number: int | None, merged: set[int]) -> bool:
+    """What follows a merge wants one; what was merged was not turned down."""
+    if kind in AFTER_A_MERGE:
+        return number in merged
+    return kind != "closed unmerged" or number not in merged

@@ -1,0 +1,632 @@
+"""What is kept of an analysis: one lesson a case, with its history of nights and proposals."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from functools import reduce
+from typing import Literal, TypeVar
+
+from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.memory import limits
+from nightwatch_core.memory.lesson_text import cited, watched
+from nightwatch_core.memory.limits import MOST_SECTIONS
+from nightwatch_core.memory.note_reader import add_notes, draw_notes
+from nightwatch_core.memory.occurrences import (
+    add_night,
+    add_sighting,
+    aliases_of,
+    aware,
+    count_match,
+    counted,
+    fix_owed,
+    last_seen,
+    later,
+    names_kept,
+    night_date,
+    sighting,
+    why_weak,
+)
+from nightwatch_core.memory.outcomes import REOPENED, SHUT, apply_outcomes, mark_answered
+from nightwatch_core.memory.prior_analyses import lasting
+from nightwatch_core.memory.recall import is_same_error, seed_tags, traces_of
+from nightwatch_core.memory.recall import names_of_case as names
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Confidence, Learning
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.knowledge import (
+    TURNED_DOWN,
+    CitedLine,
+    FixWatch,
+    IndexEntry,
+    Lesson,
+    NightSeen,
+    OutcomeEvent,
+    OutcomeUpdate,
+    PublishedItem,
+)
+from nightwatch_core.models.proposals import Receipt
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.text.escaping import line
+
+# Several documents on one error made into one lesson, and the names older documents go by.
+#
+# What is united may be united again with a part of it and stays the same, so that a merge that was
+# interrupted is finished by doing it again.
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+_OWN = ("new", "changed")  # verdicts of nights that analysed the error
+_VERDICTS = ("known", "changed", "new")  # the last says most
+_HISTORY = {  # what does not come from the newest analysis alone
+    "file", "aliases", "analysed_at", "first_detected", "occurrences", "nights", "seen_until",
+    "tags", "related", "learnings", "notes", "promoted", "pattern_notes", "matched", "last_matched",
+    "issue_number", "pr_number", "outcome", "fates", "proposed", "watch", "unsettled_since",
+    "unsettled_nights",
+}  # fmt: skip
+
+_T = TypeVar("_T")
+
+
+def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
+    """Make one lesson of all these, which are about one fingerprint; `ValueError` for none.
+
+    The newest analysis says what is wrong and how to fix it; histories are put together, and
+    numbers are kept. The order of `lessons` does not matter.
+    """
+    if not lessons:
+        raise ValueError("no lessons to unite")
+    old_first = sorted(lessons, key=_analysed)
+    newest = old_first[-1]
+    names = (name for one in old_first for name in (one.fingerprint, *one.aliases))
+    seen_last = max(reversed(old_first), key=last_seen)
+    return newest.model_copy(
+        update={
+            **_numbers(old_first),
+            "aliases": aliases_of(names, newest.fingerprint),
+            "analysed_at": _analysed(newest)[0],
+            "first_detected": min(one.first_detected for one in lessons),
+            "occurrences": seen_last.occurrences,
+            "nights": _nights(old_first),
+            "seen_until": _latest(one.seen_until for one in lessons),
+            "tags": _all(one.tags for one in reversed(old_first))[: limits.MOST_TAGS],
+            "related": _all(one.related for one in old_first)[-limits.MOST_TAGS :],
+            "learnings": _all(one.learnings for one in reversed(old_first))[: limits.MOST_TAGS],
+            "notes": _all(one.notes for one in old_first),
+            "pattern_notes": _all(one.pattern_notes for one in old_first)[: limits.MOST_ROWS],
+            "promoted": _all(one.promoted for one in old_first)[-limits.MOST_PROMOTED :],
+            "matched": max(one.matched for one in lessons),
+            "last_matched": max((d for one in lessons if (d := one.last_matched)), default=None),
+        }
+    )
+
+
+def legacy_names(case: Case) -> tuple[str, ...]:
+    """List the fingerprints that a seeds' document on one of the case's groups would have got.
+
+    Such documents name no application, and keep the first 200 characters of a message.
+
+    >>> from nightwatch_core.models.errors import ErrorGroup
+    >>> names = {"error_class": "KeyError", "transaction": "orders/show", "message": "no total"}
+    >>> group = ErrorGroup(fingerprint="v1:1", source="file", app="shop", **names)
+    >>> legacy_names(Case(leader=group)) == (fingerprint(app="", **names),)
+    True
+    """
+    names = (
+        fingerprint(
+            app="", error_class=one.error_class, transaction=one.transaction, message=message
+        )
+        for one in case.groups
+        for message in (one.message[: limits.LONGEST_MESSAGE], one.message)
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def entries_of_former_names(
+    case: Case, lesson: Lesson, entries: Iterable[IndexEntry]
+) -> tuple[IndexEntry, ...]:
+    """Find other lessons on the lesson's own groups: earlier versions took one error for several.
+
+    >>> from nightwatch_core.models.errors import ErrorGroup
+    >>> names = {"fingerprint": "v1:3", "formerly": ("v1:1", "v1:2")}
+    >>> case = Case(leader=ErrorGroup(source="file", error_class="E", **names))
+    >>> kept = Lesson(fingerprint="v1:1", error_class="E", root_cause="",
+    ...               first_detected=datetime(2030, 5, 1).date())
+    >>> entries = [IndexEntry(file=n, fingerprint=f"v1:{n}", error_class="E") for n in "1234"]
+    >>> [one.file for one in entries_of_former_names(case, kept, entries)]
+    ['2', '3']
+    """
+    own = {
+        name
+        for group in case.groups
+        if group.formerly and not lesson.names.isdisjoint(group.names)
+        for name in group.names
+    }
+    return tuple(e for e in entries if e.fingerprint in own - {lesson.fingerprint})
+
+
+def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
+    """When the lesson was last analysed.
+
+    The rest keeps the order the same every time, and what was united behind its parts.
+    """
+    nights = [seen.date for seen in lesson.nights if seen.verdict in _OWN]
+    day = max((*nights, lesson.first_detected))
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    at = aware(lesson.analysed_at) if lesson.analysed_at else midnight
+    text, whole = lesson.model_dump_json(exclude=_HISTORY), lesson.model_dump_json()
+    return at, lesson.run_id, text, len(whole), whole
+
+
+def _numbers(old_first: list[Lesson]) -> dict[str, object]:
+    """Numbers of the newest lesson that has them, and what became of what they stand for."""
+    fates = sorted(_each((one.fates for one in old_first), _fate), key=lambda fate: fate.on)
+    proposed = _each((one.proposed for one in old_first), _proposed)
+    watches = [one.watch for one in old_first if one.watch]
+    last = old_first[-1]
+    outcome = next((one.outcome for one in reversed(old_first) if one.outcome), "")
+    return {
+        "issue_number": _last(one.issue_number for one in old_first),
+        "pr_number": _last(one.pr_number for one in old_first),
+        "outcome": last.outcome if last.pr_number is not None else outcome,
+        "fates": tuple(fates[-limits.MOST_FATES :]),
+        "proposed": tuple(sorted(proposed, key=lambda one: one.on)[-limits.MOST_PROPOSED :]),
+        "watch": max(watches, key=_watched, default=None),
+    }
+
+
+def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
+    """Every night once; only the first of them can have been the first."""
+    fullest_last = sorted((seen for one in old_first for seen in one.nights), key=_fullness)
+    every = _each([tuple(fullest_last)], lambda seen: (seen.night, seen.date))
+    first, *later = sorted(every, key=lambda seen: (seen.date, seen.night)) or (None,)
+    changed = {"verdict": "changed"}
+    rest = (one.model_copy(update=changed) if one.verdict == "new" else one for one in later)
+    return (*((first,) if first else ()), *rest)[-limits.MOST_NIGHTS :]
+
+
+def _fullness(seen: NightSeen) -> tuple[object, ...]:
+    """How much is said of a night: of two that speak of the same one, the fuller is kept."""
+    verdict = _VERDICTS.index(seen.verdict) if seen.verdict in _VERDICTS else -1
+    traffic = -1 if seen.traffic is None else seen.traffic
+    return seen.occurrences, seen.hours, traffic, verdict, seen.verdict, seen.confidence
+
+
+def _fate(fate: OutcomeEvent) -> tuple[object, ...]:
+    return fate.kind, fate.number, fate.on, fate.night
+
+
+def _proposed(one: PublishedItem) -> tuple[object, ...]:
+    return one.kind, one.number
+
+
+def _watched(watch: FixWatch) -> tuple[datetime, datetime]:
+    return aware(watch.merged_at), aware(watch.until) if watch.until else _EVER
+
+
+def _each(lists: Iterable[tuple[_T, ...]], name: Callable[[_T], tuple[object, ...]]) -> list[_T]:
+    """All values, one of each name: the last one told."""
+    return list({name(value): value for values in lists for value in values}.values())
+
+
+def _all(lists: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(value for values in lists for value in values))
+
+
+def _last(numbers: Iterable[int | None]) -> int | None:
+    return next((n for n in reversed(list(numbers)) if n is not None), None)
+
+
+def _latest(moments: Iterable[datetime | None]) -> datetime | None:
+    """The latest moment; people edit documents, so that one may name no time zone: it is UTC."""
+    return max((aware(one) for one in moments if one), default=None)
+
+
+# What is remembered of an error whose cause is not known: that it was looked at, and no claim.
+
+STEPS = 1  # that whoever waits for its next turn is told
+
+
+def without_claims(analysis: Analysis) -> Analysis:
+    """Return an analysis without a cause as a lesson keeps it; any other as it is.
+
+    The next night has to know that it was looked at, so that it does not pay for it again, and
+    what would settle it. Nothing else is kept: nobody learns from what was not proved.
+    """
+    if analysis.handover is None:
+        return analysis
+    steps = analysis.handover.look_at or analysis.next_steps
+    return analysis.model_copy(
+        update={
+            "title": analysis.case.title,
+            "root_cause": "",
+            "evidence": (),
+            "fix": (),
+            "refused": (),
+            "tags": (),
+            "learnings": (),
+            "related_to": (),
+            "question": "",
+            "next_steps": steps[:STEPS],
+        }
+    )
+
+
+def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
+    """Cite the files whose change is a reason to look again: also those that were quoted in vain.
+
+    `analysis` is the one with its claims.
+    """
+    own = watched(analysis, digests)
+    if analysis.has_cause:
+        return own
+    seen = {one.path for one in own}
+    quoted = dict.fromkeys(one.path for one in analysis.evidence if one.verified)
+    more = (
+        CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
+        for path in quoted
+        if path in digests and path not in seen
+    )
+    return (*own, *more)
+
+
+_PUBLISHED = ("done", "already there")
+_PROPOSED: Mapping[str, Literal["issue", "pull"]] = {"issue": "issue", "pull": "pull"}
+_KEPT = (  # of the earlier lesson, whatever a fresh analysis says
+    "file", "issue_number", "pr_number", "proposed", "watch", "matched", "last_matched",
+    "notes", "promoted", "related_patterns", "pattern_notes",
+)  # fmt: skip
+
+
+def lesson_from(
+    analysis: Analysis,
+    night: Night,
+    digests: Mapping[str, str],
+    receipts: tuple[Receipt, ...] = (),
+    earlier: Lesson | None = None,
+    traffic: int | None = None,
+) -> Lesson:
+    """Make the lesson of one analysis, with the history of the `earlier` lesson on the same case.
+
+    `digests` maps a path to the digest of its whole file at the analysed commit; `traffic` is the
+    application's in the night's window. An earlier lesson keeps its fingerprint, file and first
+    date; a reused analysis adds only the night and numbers. One without a cause leaves no claim.
+    """
+    if analysis.ending.kind == "reused" and earlier is not None:
+        seen = add_sighting(earlier, analysis.case, night, "known", traffic)
+        seen = counted(seen, analysis.unsettled_nights, earlier, night_date(night))
+        return add_publications(count_match(seen, night), analysis, night, receipts)
+    lesson = _fresh(analysis, night, digests, traffic)
+    if earlier is not None and _proves_less(analysis, lesson, earlier):
+        seen = add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
+        return add_publications(seen, analysis, night, receipts)
+    lesson = counted(lesson, analysis.unsettled_nights, earlier, night_date(night))
+    lesson = lesson.model_copy(update=traces_of(analysis.case))
+    if earlier is not None:
+        lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))
+    return add_publications(lesson, analysis, night, receipts)
+
+
+def _proves_less(analysis: Analysis, fresh: Lesson, earlier: Lesson) -> bool:
+    """Whether an analysis that was cut short found less than is known."""
+    is_cut = analysis.ending.kind == "wrapped up" and not analysis.fix_alone
+    return is_cut and bool(why_weak(fresh)) and not why_weak(earlier)
+
+
+def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -> dict[str, object]:
+    same_fix = fix_digest(analysis.fix) == fix_digest(earlier.edits)
+    stays_rejected = analysis.fix_alone and not analysis.has_fix and earlier.outcome in TURNED_DOWN
+    return {
+        **(_edits_of(earlier) if stays_rejected else {}),
+        **names_kept(earlier, analysis.case),
+        **{name: getattr(earlier, name) for name in _KEPT},
+        "first_detected": min(earlier.first_detected, fresh.first_detected),
+        "fates": mark_answered(earlier).fates,
+        "outcome": earlier.outcome if same_fix or stays_rejected else "",
+        "nights": add_night(earlier.nights, fresh.nights[0]),
+        "seen_until": later(earlier.seen_until, night.window.until),
+        "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-limits.MOST_TAGS :],
+    }
+
+
+def _edits_of(lesson: Lesson) -> dict[str, object]:
+    return {"edits": lesson.edits, "edits_read": lesson.edits_read}
+
+
+def _fresh(
+    analysis: Analysis, night: Night, digests: Mapping[str, str], traffic: int | None
+) -> Lesson:
+    case, leader = analysis.case, analysis.case.leader
+    confidence, files = stated_confidence(analysis), watched_for(analysis, digests)
+    analysis = without_claims(analysis)
+    return Lesson(
+        fingerprint=case.fingerprint,
+        aliases=aliases_of(case.aliases, case.fingerprint),
+        error_class=leader.error_class,
+        transaction=leader.transaction,
+        module=_module(analysis),
+        message=line(leader.message, limits.LONGEST_MESSAGE),
+        occurrences=case.occurrences,
+        title=line(analysis.title or case.title, limits.LONGEST_TITLE),
+        root_cause=analysis.root_cause,
+        fix_confidence=confidence,
+        has_fix=analysis.has_fix,
+        tags=_tags(analysis),
+        first_detected=night_date(night),
+        run_id=night.id,
+        iterations_used=analysis.iterations,
+        tokens_used=analysis.usage.new_tokens,
+        cost_used=analysis.usage.cost,
+        told=analysis.recalled,
+        model=analysis.model,
+        commit=analysis.commit,
+        nights=(sighting(case, night, "new", confidence, traffic),),
+        seen_until=night.window.until,
+        analysed_at=night.window.until,
+        evidence=cited(analysis, digests),
+        edits=analysis.fix,
+        edits_read=_edits_read(analysis),
+        refused_edits=analysis.refused[: limits.MOST_EDITS_SHOWN],
+        question=line(analysis.question, limits.LONGEST_WORDS),
+        sure_of_fix=analysis.fix_confidence,
+        fix_owed=fix_owed(analysis.has_fix, analysis.refused),
+        watched=files,
+        next_steps=analysis.next_steps,
+        learnings=tuple(map(_learning_text, analysis.learnings)),
+        related=analysis.related_to[: limits.MOST_TAGS],
+    )
+
+
+def _edits_read(analysis: Analysis) -> tuple[str, ...]:
+    """Files of the fix that the analyst had read."""
+    read = {*analysis.read, *(one.path for one in analysis.evidence if one.verified)}
+    return tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
+
+
+def _module(analysis: Analysis) -> str:
+    trace = analysis.case.trace
+    top = trace.top.repo_path if trace and trace.top else ""
+    return next((one.path for one in analysis.evidence if one.path), "") or top
+
+
+def _tags(analysis: Analysis) -> tuple[str, ...]:
+    leader = analysis.case.leader
+    own = (line(tag, 40).lower().replace(" ", "-") for tag in analysis.tags)
+    seeds = (line(tag, 60) for tag in seed_tags(leader.error_class, leader.transaction))
+    return tuple(dict.fromkeys(tag for tag in (*seeds, *own) if tag))[: limits.MOST_TAGS]
+
+
+def _learning_text(learning: Learning) -> str:
+    place = f"{learning.path}:{learning.line}" if learning.line else learning.path
+    return f"{learning.fact} ({place})" if place else learning.fact
+
+
+def add_publications(
+    lesson: Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
+) -> Lesson:
+    """Add what was published for a lesson; a new pull request starts without an outcome."""
+    own = [
+        one
+        for one in receipts
+        if not lesson.names.isdisjoint(one.names) and one.status in _PUBLISHED and one.number
+    ]
+    kinds = [(_item_of(one), one.number) for one in own]
+    issue = next((number for kind, number in kinds if kind == "issue"), lesson.issue_number)
+    pull = next((number for kind, number in kinds if kind == "pull"), lesson.pr_number)
+    update = {
+        "issue_number": issue,
+        "pr_number": pull,
+        "outcome": lesson.outcome if pull == lesson.pr_number else "",
+        "proposed": _proposals(lesson, analysis, night, own),
+    }
+    return _note_reopening(lesson.model_copy(update=update), night, own)
+
+
+def _item_of(receipt: Receipt) -> Literal["issue", "pull"]:
+    """What was made, commented on or reopened."""
+    return "pull" if receipt.kind == "pull" else receipt.on
+
+
+def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
+    """An issue that we opened again tonight: noted at once, so that it is no person's doing."""
+    fates = tuple(
+        OutcomeEvent(
+            kind="reopened",
+            number=one.number,
+            on=night_date(night),
+            night=night.id,
+            because=REOPENED,
+            answered=True,
+        )
+        for one in own
+        if one.kind == "reopen"
+    )
+    if not fates:
+        return lesson
+    outcome = "reopened" if lesson.outcome in SHUT else lesson.outcome
+    news = OutcomeUpdate(fingerprint=lesson.fingerprint, fates=fates)
+    return apply_outcomes(lesson, news).model_copy(update={"outcome": outcome})
+
+
+def _proposals(
+    lesson: Lesson, analysis: Analysis, night: Night, own: list[Receipt]
+) -> tuple[PublishedItem, ...]:
+    """What was published so far, with tonight's issue and pull request, each once."""
+    earlier = {(one.kind, one.number) for one in lesson.proposed}
+    new = tuple(
+        PublishedItem(
+            kind=kind,
+            number=one.number,
+            on=night_date(night),
+            night=night.id,
+            confidence=stated_confidence(analysis),
+            fix=one.fix if one.also else fix_digest(analysis.fix),
+            told=lesson.told,
+            iterations=lesson.iterations_used,
+            tokens=lesson.tokens_used,
+            cost=lesson.cost_used,
+            model=lesson.model,
+            has_cause=analysis.has_cause,
+        )
+        for one in own
+        if (kind := _PROPOSED.get(one.kind) or (_item_of(one) if one.also else None))
+        and one.number
+        and (kind, one.number) not in earlier
+    )
+    return (*lesson.proposed, *new)[-limits.MOST_PROPOSED :]
+
+
+def stated_confidence(analysis: Analysis) -> Confidence:
+    """The analyst's own confidence: what experience makes of it is reckoned anew every night."""
+    return analysis.said or analysis.confidence
+
+
+# What a night changes in lessons besides writing its own, and which of them make room.
+
+RECENT = timedelta(days=14)  # seen lately, a lesson is kept before others
+_OPEN = ("", "reopened")  # outcomes of an issue or pull request that is still open
+_CONFIDENCE = ("low", "medium", "high")
+_PUBLICATIONS = ("issue_number", "pr_number", "outcome", "proposed", "fates")
+
+
+def apply_news(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
+    """Add what tonight brought for a lesson; the same news twice changes nothing more."""
+    lesson = apply_outcomes(lesson, news)
+    return lesson if news.stale is None else lesson.model_copy(update={"stale": news.stale})
+
+
+def is_its_own(lesson: Lesson, case: Case, report: RunReport) -> bool:
+    """Whether a case's analysis belongs into a lesson that carries one of its names.
+
+    Not where they share an alias alone and are of other classes, nor where tonight has a case of
+    its own that bears the lesson's fingerprint: two errors must not write one document in turn.
+    """
+    if lesson.fingerprint in names(case):
+        return True
+    cases = [one.case for one in report.analyses] + [one.case for one in report.failures]
+    others = (names(other) for other in cases if other.fingerprint != case.fingerprint)
+    return is_same_error(case, lesson) and all(lesson.fingerprint not in n for n in others)
+
+
+def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
+    """Update a lesson after a night: followed up, counted as useful, failed analyses noted."""
+    return reduce(lambda kept, change: change(kept, report), CHANGES, lesson)
+
+
+def _apply_follow_up(lesson: Lesson, report: RunReport) -> Lesson:
+    news = _news_of(lesson, report)
+    return apply_news(lesson, news) if news else lesson
+
+
+def _count_use(lesson: Lesson, report: RunReport) -> Lesson:
+    """It was told to an analyst tonight."""
+    used = {name for analysis in report.analyses for name in analysis.told}
+    return count_match(lesson, report.night) if lesson.fingerprint in used else lesson
+
+
+def _note_unfinished(lesson: Lesson, report: RunReport) -> Lesson:
+    """An analysis that failed is a night of its history and nothing else."""
+    for one in report.failures:
+        if _is_about(lesson, one.case, report):
+            return add_sighting(lesson, one.case, report.night, "failed", report.traffic)
+    return lesson
+
+
+def _note_publications(lesson: Lesson, report: RunReport) -> Lesson:
+    """What an analysis that is no lesson published all the same: its fix may be turned down."""
+    kept = {one.fingerprint for one in lasting(report.analyses)}
+    for one in report.analyses:
+        if one.fingerprint not in kept and _is_about(lesson, one.case, report):
+            used = {
+                "told": one.recalled,
+                "iterations_used": one.iterations,
+                "tokens_used": one.usage.new_tokens,
+                "cost_used": one.usage.cost,
+            }
+            as_analysed = lesson.model_copy(update=used)
+            published = add_publications(as_analysed, one, report.night, report.receipts)
+            update = {name: getattr(published, name) for name in _PUBLICATIONS}
+            lesson = lesson.model_copy(update=update)
+    return lesson
+
+
+def _note_dropped(lesson: Lesson, report: RunReport) -> Lesson:
+    """Its error was there tonight, and took no place: it must not count as a quiet night."""
+    dropped = (one.group for one in report.dropped)
+    groups = tuple(group for group in dropped if not lesson.names.isdisjoint(group.names))
+    if not groups or any(seen.night == report.night.id for seen in lesson.nights):
+        return lesson
+    case = Case(leader=groups[0], others=groups[1:])
+    return add_sighting(lesson, case, report.night, "passed over", report.traffic)
+
+
+def _note_verified_fix(lesson: Lesson, report: RunReport) -> Lesson:
+    """A fix that was verified tonight teaches something, noted once."""
+    if not report.options.learnings_enabled:
+        return lesson
+    news = _news_of(lesson, report)
+    verified = news and any(fate.kind == "verified" for fate in news.fates)
+    if not verified or len(lesson.notes) >= MOST_SECTIONS:
+        return lesson
+    notes = draw_notes(lesson, night_date(report.night))
+    return lesson if notes.empty else add_notes(lesson, notes)
+
+
+CHANGES: tuple[Callable[[Lesson, RunReport], Lesson], ...] = (
+    _apply_follow_up,
+    _count_use,
+    _note_unfinished,
+    _note_publications,
+    _note_dropped,
+    _note_verified_fix,
+)
+
+
+def _news_of(lesson: Lesson, report: RunReport) -> OutcomeUpdate | None:
+    return next((one for one in report.followed if one.file == lesson.file), None)
+
+
+def _is_about(lesson: Lesson, case: Case, report: RunReport) -> bool:
+    return not lesson.names.isdisjoint(names(case)) and is_its_own(lesson, case, report)
+
+
+def to_archive(
+    lessons: tuple[Lesson, ...], most: int, today: date
+) -> tuple[tuple[Lesson, str], ...]:
+    """Choose the lessons that are too many, the least useful first, each with the reason.
+
+    A lesson with open work, or seen in the last 14 days, stays as long as there are others.
+    """
+
+    def rank(lesson: Lesson) -> tuple[object, ...]:
+        kept = _is_at_work(lesson) or today + RECENT >= last_seen(lesson) >= today - RECENT
+        return (kept, *_usefulness(lesson), lesson.fingerprint, lesson.file)
+
+    surplus = max(0, len(lessons) - max(most, 0))
+    return tuple((lesson, _why(lesson)) for lesson in sorted(lessons, key=rank)[:surplus])
+
+
+def _usefulness(lesson: Lesson) -> tuple[object, ...]:
+    """What makes a lesson useful, the weightiest first."""
+    return (
+        not lesson.superseded_by,
+        not lesson.stale,
+        lesson.matched > 0,
+        last_seen(lesson),
+        lesson.matched,
+        _CONFIDENCE.index(lesson.fix_confidence),
+    )
+
+
+def _is_at_work(lesson: Lesson) -> bool:
+    """Whether an issue or pull request of it is open, or a merged fix is being measured."""
+    last = {one.kind: one.outcome for one in lesson.proposed}
+    is_watched = lesson.watch is not None and not lesson.watch.verdict
+    return is_watched or any(outcome in _OPEN for outcome in last.values())
+
+
+def _why(lesson: Lesson) -> str:
+    if lesson.superseded_by:
+        return f"superseded by {lesson.superseded_by}"
+    if lesson.stale:
+        return f"stale: {lesson.stale}"
+    matched = "" if lesson.matched else "never matched, "
+    return f"{matched}not seen since {last_seen(lesson).isoformat()}"

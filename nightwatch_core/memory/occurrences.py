@@ -1,0 +1,227 @@
+"""A lesson's history of nights: when its error was seen, and when the lesson was of use."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, timedelta
+
+from nightwatch_core.memory.limits import MOST_ALIASES, MOST_NIGHTS, MOST_WATCHED
+from nightwatch_core.models.analysis import RefusedEdit
+from nightwatch_core.models.errors import Case
+from nightwatch_core.models.knowledge import Lesson, NightSeen
+from nightwatch_core.models.report import Night
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import ordinal
+
+AHEAD = timedelta(days=14)  # an older window may be read after a newer one; further is no date
+
+
+def add_sighting(
+    lesson: Lesson, case: Case, night: Night, verdict: str = "known", traffic: int | None = None
+) -> Lesson:
+    """Add one more night of a lesson's error; `verdict` is one of `NightSeen`."""
+    seen = sighting(case, night, verdict, lesson.fix_confidence, traffic)
+    return lesson.model_copy(
+        update={
+            **names_kept(lesson, case),
+            "occurrences": case.occurrences,
+            "nights": add_night(lesson.nights, seen),
+            "seen_until": later(lesson.seen_until, night.window.until),
+        }
+    )
+
+
+def count_match(lesson: Lesson, night: Night) -> Lesson:
+    """Count that a lesson was told to an analyst, or used again: once a night.
+
+    >>> from nightwatch_core.models.errors import Window
+    >>> end = datetime(2030, 5, 2, 4, tzinfo=UTC)
+    >>> night = Night(id="2030-05-01-ab12", window=Window(since=end, until=end), now=end)
+    >>> one = Lesson(fingerprint="v1:1", error_class="E", root_cause="", first_detected=end.date())
+    >>> count_match(count_match(one, night), night).matched
+    1
+    """
+    day = night_date(night)
+    last = lesson.last_matched
+    if last and day <= last <= day + AHEAD:
+        return lesson
+    return lesson.model_copy(update={"matched": lesson.matched + 1, "last_matched": day})
+
+
+def night_date(night: Night) -> date:
+    """Give the date a night is called by: the one its id starts with, else its window's end.
+
+    >>> from nightwatch_core.models.errors import Window
+    >>> end = datetime(2030, 5, 2, 4, tzinfo=UTC)
+    >>> night_date(Night(id="2030-05-01-ab12", window=Window(since=end, until=end), now=end))
+    datetime.date(2030, 5, 1)
+    """
+    try:
+        return date.fromisoformat(night.id[:10])
+    except ValueError:
+        return night.window.until.date()
+
+
+def last_seen(lesson: Lesson) -> date:
+    """Give the date of the newest sighting; the first one's where no nights are kept."""
+    return max((seen.date for seen in lesson.nights), default=lesson.first_detected)
+
+
+def aware(moment: datetime) -> datetime:
+    """Put a moment that names no time zone in UTC: people edit what is kept.
+
+    >>> aware(datetime(2031, 3, 1)).isoformat()
+    '2031-03-01T00:00:00+00:00'
+    """
+    return moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
+
+
+def plausible(moment: datetime | None, night: Night) -> datetime | None:
+    """A moment that a document names, in UTC where it names no zone; None for one to come.
+
+    A document is no word on what lies ahead: such a moment counts as not recorded.
+    """
+    if moment is None or aware(moment) - night.window.until > AHEAD:
+        return None
+    return aware(moment)
+
+
+def sighting(
+    case: Case, night: Night, verdict: str, confidence: str, traffic: int | None
+) -> NightSeen:
+    """Describe one night on which a case was seen; `traffic` is the application's in its window."""
+    window = night.window
+    return NightSeen(
+        date=night_date(night),
+        night=night.id,
+        occurrences=case.occurrences,
+        verdict=verdict,
+        confidence=confidence,
+        hours=round(hours_between(window.since, window.until), 2),
+        traffic=traffic,
+    )
+
+
+def hours_between(since: datetime, until: datetime) -> float:
+    """Hours from one aware moment to another; never negative."""
+    return max(0.0, (until - since).total_seconds() / 3_600)
+
+
+def names_kept(lesson: Lesson, case: Case) -> dict[str, object]:
+    """The fields that name a lesson, which learns the names its case came under tonight."""
+    names = (*lesson.aliases, case.fingerprint, *case.aliases)
+    return {"fingerprint": lesson.fingerprint, "aliases": aliases_of(names, lesson.fingerprint)}
+
+
+def aliases_of(names: Iterable[str], own: str) -> tuple[str, ...]:
+    """Other names than the lesson's own, each once; the newest where there are too many."""
+    return tuple(dict.fromkeys(name for name in names if name and name != own))[-MOST_ALIASES:]
+
+
+def add_night(nights: tuple[NightSeen, ...], new: NightSeen) -> tuple[NightSeen, ...]:
+    """Keep one entry a night, newest last; a night seen again keeps its first verdict.
+
+    Where there are too many, those dated after the new one go first, then the oldest.
+    """
+    before = next((seen for seen in nights if seen.night == new.night), None)
+    verdict = before.verdict if before else "changed" if new.verdict == "new" else new.verdict
+    others = (seen for seen in nights if seen.night != new.night)
+    entry = new.model_copy(update={"verdict": verdict})
+    every = sorted((*others, entry), key=lambda seen: (seen.date, seen.night))
+    at = every.index(entry) + 1
+    return tuple((*every[max(0, at - MOST_NIGHTS) : at], *every[at:])[:MOST_NIGHTS])
+
+
+def later(recorded: datetime | None, other: datetime) -> datetime:
+    """The later moment; a recorded one that names no time zone is dropped."""
+    return max(recorded, other) if recorded and recorded.tzinfo else other
+
+
+# Findings that did not settle their error: weak ones, and causes whose fix is owed.
+#
+# They are looked at again on the second, fourth, eighth … night that sees the error, at least every
+# 32 of them, and in between cost nothing. The count begins anew once anything speaks for another
+# result: the error regressed or jumped, code it runs through changed, somebody asked afresh.
+
+_STEP = 200  # characters
+_LONGEST = 32  # nights
+_SETTLED = {"unsettled_nights": 0, "unsettled_since": None, "watched": ()}
+OWED = "its fix is owed: "
+
+
+def why_weak(lesson: Lesson) -> str:
+    """Say why a lesson proves too little to be relied upon; empty where it does not."""
+    reasons = (
+        (not lesson.has_cause, "no cause is known"),
+        (lesson.fix_confidence == "low", "its confidence was low"),
+        (not lesson.evidence, "it cites no line of code"),
+    )
+    return next((reason for holds, reason in reasons if holds), "")
+
+
+def why_unsettled(lesson: Lesson) -> str:
+    """Say why a lesson does not settle its error; empty where it does."""
+    return why_weak(lesson) or (f"{OWED}{lesson.fix_owed}" if lesson.fix_owed else "")
+
+
+def fix_owed(has_fix: bool, refused: tuple[RefusedEdit, ...]) -> str:
+    """Say what is wrong with a fix that fell to slips alone; empty where none is owed."""
+    if has_fix or not refused or not all(one.is_slip for one in refused):
+        return ""
+    return line(f"{refused[0].path}: {refused[0].reason}", _STEP)
+
+
+def watched_files(case: Case) -> tuple[str, ...]:
+    """List the files of a case's innermost frames: their change may show what was not seen."""
+    frames = case.trace.in_app if case.trace else ()
+    paths = dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path)
+    return tuple(paths)[:MOST_WATCHED]
+
+
+def nights_before(lesson: Lesson) -> int:
+    """Count the nights before tonight on which it stayed so; of older documents, the first."""
+    return max(lesson.unsettled_nights, 1)
+
+
+def is_due(before: int) -> bool:
+    """Whether the error is looked at again after so many nights.
+
+    >>> [night for night in range(2, 100) if is_due(night - 1)]
+    [2, 4, 8, 16, 32, 64, 96]
+    """
+    return before & (before + 1) == 0 or (before + 1) % _LONGEST == 0
+
+
+def next_look(before: int) -> int:
+    """Tell the number of the night of the next look.
+
+    >>> next_look(2), next_look(4)
+    (4, 8)
+    """
+    nights = range(before + 1, before + _LONGEST + 1)
+    return next(night for night in nights if is_due(night - 1))
+
+
+def waits_for(lesson: Lesson) -> str:
+    """Say since when a weak finding waits, and for what; its words are escaped by who shows it."""
+    since, before = lesson.unsettled_since or lesson.first_detected, nights_before(lesson)
+    files = ", ".join(dict.fromkeys(one.path for one in lesson.watched[:2]))
+    changed = f", or once {line(files, _STEP)} changes" if files else ""
+    asked = lesson.question or next(iter(lesson.next_steps), "")
+    ask = f"; what would settle it: {line(asked, _STEP)}" if asked else ""
+    return (
+        f"no proof since {since.isoformat()} ({why_weak(lesson)}): looked at again on the "
+        f"{ordinal(next_look(before))} night{changed}{ask}"
+    )
+
+
+def counted(lesson: Lesson, before: int, earlier: Lesson | None, today: date) -> Lesson:
+    """Count tonight for a lesson that stays unsettled, after `before` nights; else count anew."""
+    if not why_unsettled(lesson):
+        return lesson.model_copy(update=_SETTLED)
+    first = (earlier.unsettled_since or earlier.first_detected) if earlier and before else today
+    return lesson.model_copy(update={"unsettled_nights": before + 1, "unsettled_since": first})
+
+
+def has_changed(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
+    """Name the first file of a lesson's frames that is another now; empty where none is."""
+    known = {one.path: one.digest for one in lesson.watched if one.digest}
+    return next((path for path, old in known.items() if digest_of(path) != old), "")

@@ -1,0 +1,280 @@
+"""Words for what production did: occurrences, error groups, traces, cases."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import computed_field, model_validator
+
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.triage import Triage, triage_from_record, triage_texts
+from nightwatch_core.models.value import Value
+
+# Words for stack traces.
+
+SourceFit = Literal["unknown", "same", "moved", "differs"]
+
+
+class Frame(Value):
+    """One line of a stack trace. `path` and `line` as printed; `repo_path` once mapped."""
+
+    path: str
+    line: int | None = None
+    column: int | None = None  # from 1, where the language prints one
+    function: str = ""
+    module: str = ""  # package or class where the language prints one
+    in_app: bool = False
+    code: str = ""  # the source line, where the record holds it
+    before: tuple[str, ...] = ()  # the lines above it, as the record holds them
+    after: tuple[str, ...] = ()  # those below it
+    fit: SourceFit = "unknown"  # whether the record's source is that of the commit that was read
+    repo_path: str = ""  # path in the repository; empty until mapped, or not ours
+
+    @property
+    def place(self) -> str:
+        """`path:line`, in the repository where known.
+
+        >>> Frame(path="/srv/app/a.py", line=3, repo_path="app/a.py").place
+        'app/a.py:3'
+        """
+        path = self.repo_path or self.path
+        return f"{path}:{self.line}" if self.line else path
+
+
+class ExceptionLink(Value):
+    """One exception of a chain: the one thrown last, or one that caused it."""
+
+    error_class: str = ""
+    message: str = ""
+    frames: tuple[Frame, ...] = ()  # innermost first
+
+
+class Trace(Value):
+    """A parsed stack trace. `links` run from the exception that was reported to its root cause."""
+
+    language: str = ""
+    links: tuple[ExceptionLink, ...] = ()
+    raw: str = ""
+    release: str = ""
+
+    @property
+    def root(self) -> ExceptionLink:
+        """The exception that started it all."""
+        return self.links[-1] if self.links else ExceptionLink()
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Frames of the root exception first, then of those that wrapped it; innermost first."""
+        return tuple(frame for link in reversed(self.links) for frame in link.frames)
+
+    @property
+    def in_app(self) -> tuple[Frame, ...]:
+        """Frames of the application's own code, innermost first."""
+        return tuple(frame for frame in self.frames if frame.in_app)
+
+    @property
+    def top(self) -> Frame | None:
+        """The innermost in-app frame: the usual suspect."""
+        return next(iter(self.in_app), None)
+
+
+class Window(Value):
+    """A stretch of time that was looked at; `since` included, `until` excluded, both aware."""
+
+    since: datetime
+    until: datetime
+
+
+class Occurrence(Value):
+    """One record of an error source, before grouping: an event, or a count the source made."""
+
+    error_class: str
+    message: str = ""
+    transaction: str = ""
+    stacktrace: str = ""
+    app: str = ""
+    release: str = ""
+    commit: str = ""  # the sha that the record names, perhaps shortened
+    host: str = ""
+    user: str = ""
+    users: int | None = None  # a count the source made; None where single users are named
+    count: int = 1
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    place: str = ""  # where the record stood, "export.jsonl:17"
+
+
+class ErrorGroup(Value):
+    """Occurrences of one failure in one transaction, as the source reports them.
+
+    `fingerprint` (fingerprint.py) names the group for ever; frames never enter it, because traces
+    come and go between nights. `users` is None where the source does not know users.
+    """
+
+    fingerprint: str
+    source: str
+    app: str = ""
+    error_class: str
+    transaction: str = ""
+    message: str = ""
+    occurrences: int = 1
+    users: int | None = None
+    hosts: tuple[str, ...] = ()
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    release: str = ""  # newest release seen failing
+    releases: tuple[str, ...] = ()  # every release seen failing, oldest first
+    commit: str = ""  # the sha that records of `release` name besides, perhaps shortened
+    hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
+    triage: Triage = Triage()  # what the team said at the source
+    regressed_at: datetime | None = None  # when it came back; aware, and only where triage says so
+    formerly: tuple[str, ...] = ()  # names that earlier versions gave what is counted here
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def inbox(self) -> str:
+        """The triage as a line, as records of every version keep it."""
+        return self.triage.recorded
+
+    _read_record = model_validator(mode="before")(triage_from_record)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name it has or had, today's first."""
+        return (self.fingerprint, *self.formerly)
+
+    @property
+    def title(self) -> str:
+        """A line for people.
+
+        >>> ErrorGroup(fingerprint="v1:0", source="file", error_class="KeyError",
+        ...            transaction="orders/show").title
+        'KeyError in orders/show'
+        """
+        return f"{self.error_class} in {self.transaction}" if self.transaction else self.error_class
+
+    @property
+    def short(self) -> str:
+        """The title on one line of at most 80 characters, for names of runs.
+
+        >>> ErrorGroup(fingerprint="v1:0", source="file", error_class="E" * 99).short[-2:]
+        'E…'
+        """
+        line = " ".join(self.title.split())
+        return line if len(line) <= 80 else f"{line[:79]}…"
+
+
+class Case(Value):
+    """Error groups with one root class and one top in-app frame: what one analysis explains."""
+
+    leader: ErrorGroup
+    others: tuple[ErrorGroup, ...] = ()
+    trace: Trace | None = None
+    signature: str = ""  # of class and top frame; an alias, empty without a trace
+    commit: Commit | None = None  # the code that failed; None: not known, the night's is read
+
+    @property
+    def fingerprint(self) -> str:
+        """The leader's fingerprint: the name of the case."""
+        return self.leader.fingerprint
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Every other name the case had or may come back under; former ones first."""
+        names = (
+            *(name for group in self.groups for name in group.formerly),
+            *(group.fingerprint for group in self.others),
+            *((self.signature,) if self.signature else ()),
+        )
+        return tuple(dict.fromkeys(name for name in names if name != self.fingerprint))
+
+    @property
+    def groups(self) -> tuple[ErrorGroup, ...]:
+        """All groups, the leader first."""
+        return (self.leader, *self.others)
+
+    @property
+    def occurrences(self) -> int:
+        """Occurrences of all groups."""
+        return sum(group.occurrences for group in self.groups)
+
+    @property
+    def title(self) -> str:
+        """A line for people."""
+        return self.leader.title
+
+    @property
+    def regressed(self) -> bool:
+        """Whether the team had resolved any of its groups, and it came back."""
+        return any(group.triage.state == "regressed" for group in self.groups)
+
+    def regressed_after(self, moment: datetime | None) -> bool:
+        """Whether any of its groups came back later; so it did where a moment is not known."""
+        back = [group.regressed_at for group in self.groups if group.triage.state == "regressed"]
+        if moment is None or not moment.tzinfo:
+            return bool(back)
+        return any(at is None or not at.tzinfo or at > moment for at in back)
+
+    @property
+    def triage_texts(self) -> tuple[str, str]:
+        """Where the team said something about it, and what; untrusted text: escape it."""
+        return triage_texts(group.triage for group in self.groups)
+
+
+class Family(Value):
+    """Cases that may share a cause: the leader is analysed first, the siblings are told."""
+
+    leader: Case
+    siblings: tuple[Case, ...] = ()
+    because: str = ""
+
+
+class DroppedGroup(Value):
+    """A group that will not be analysed tonight, and why."""
+
+    group: ErrorGroup
+    # By the team or a rule; by how many we take; or by a night that ended before.
+    kind: Literal["ignored", "limit", "ended"] = "limit"
+    reason: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_record(cls, value: Any) -> Any:
+        """Give a kind to records of earlier versions, which have a text alone."""
+        ignored = isinstance(value, dict) and str(value.get("reason", "")).startswith("ignored")
+        return {"kind": "ignored"} | value if ignored else value
+
+
+class Selection(Value):
+    """What is analysed tonight, best ranked first, and everything that is not."""
+
+    kept: tuple[ErrorGroup, ...] = ()
+    dropped: tuple[DroppedGroup, ...] = ()
+    told: tuple[str, ...] = ()  # ignore rules that do not hold tonight, and why
+    earlier: tuple[str, ...] = ()  # fingerprints of kept groups that only earlier nights saw
+
+    @property
+    def tonight(self) -> tuple[ErrorGroup, ...]:
+        """Every group of the window, kept or not."""
+        seen = (group for group in self.kept if group.fingerprint not in self.earlier)
+        return (*seen, *(one.group for one in self.dropped))
+
+
+class RejectedRecord(Value):
+    """A record that could not be read; it is kept in the night's rejects file."""
+
+    place: str  # of the first, where several are counted
+    reason: str
+    text: str = ""
+    count: int = 1  # records of one file that are refused alike
+
+
+class Fetched(Value):
+    """What the sources gave: never "0 errors" where a source failed (that is a `partial`)."""
+
+    groups: tuple[ErrorGroup, ...] = ()
+    window: Window
+    rejects: tuple[RejectedRecord, ...] = ()
+    partial: tuple[str, ...] = ()  # what is missing from the answer, one sentence each
+    left_out: tuple[str, ...] = ()  # what was not taken, and is not missed: one sentence each
+    traffic: int | None = None  # the application's transactions in the window; None: not known
+    whole: bool = True  # false: reading the window again may bring errors that are missing now

@@ -1,0 +1,427 @@
+"""Words for what we would like to publish, and what became of it."""
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from nightwatch_core.models.answer import Edit, Usage
+from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.value import Value
+
+
+class FileChange(Value):
+    """The text a file shall have; None deletes it. Modes are kept, new files are plain."""
+
+    path: str
+    text: str | None
+
+
+class OpenIssue(Value):
+    """A new issue."""
+
+    kind: Literal["issue"] = "issue"
+    key: str  # names the effect for ever: publishing it twice is one issue
+    fingerprint: str
+    also: tuple[str, ...] = ()  # names of other errors with the same cause; so in all below
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+    fix: str = ""  # digest of the fix it holds
+
+
+class Comment(Value):
+    """A comment on an issue or draft of ours, only where something changed."""
+
+    kind: Literal["comment"] = "comment"
+    key: str
+    fingerprint: str
+    also: tuple[str, ...] = ()
+    number: int
+    on: Literal["issue", "pull"] = "issue"
+    body: str
+    fix: str = ""  # digest of the draft's edits, where it is on one
+    label: str = ""  # that goes onto it as well
+
+
+class Reopen(Value):
+    """A closed issue of ours whose error came back."""
+
+    kind: Literal["reopen"] = "reopen"
+    key: str
+    fingerprint: str
+    also: tuple[str, ...] = ()
+    number: int
+    body: str
+
+
+class DraftCommit(Value):
+    """One commit of several: its message, and the files that it leaves otherwise."""
+
+    message: str
+    changes: tuple[FileChange, ...]
+
+
+class DraftPull(Value):
+    """One atomic commit on a deterministic branch, or several, and a draft pull request for it.
+
+    As a patch it has no branch: the text goes onto the issue.
+    """
+
+    kind: Literal["pull"] = "pull"
+    key: str
+    fingerprint: str
+    also: tuple[str, ...] = ()
+    branch: str
+    base: str
+    title: str
+    body: str
+    commit_message: str
+    changes: tuple[FileChange, ...]
+    commit: str  # the edits were made on this commit's files
+    commits: tuple[DraftCommit, ...] = ()  # in order, adding up to `changes`; empty: one commit
+    labels: tuple[str, ...] = ()
+    fix: str = ""  # digest of its edits
+    as_patch: bool = False
+    issue: int | None = None  # that carries the patch; None in a dry run, and on this machine
+
+
+class PullUpdate(Value):
+    """One more commit on the branch of a draft of ours, and a comment that says what it is."""
+
+    kind: Literal["update"] = "update"
+    key: str
+    fingerprint: str
+    also: tuple[str, ...] = ()
+    number: int
+    branch: str
+    head: str  # our commit that the branch stands at; where it stands elsewhere, nothing is done
+    body: str
+    commit_message: str
+    changes: tuple[FileChange, ...]  # against that commit's files
+    commit: str  # of the base that the draft was made on
+    fix: str = ""  # digest of all edits of the draft by then
+
+
+Proposal = Annotated[
+    OpenIssue | Comment | Reopen | DraftPull | PullUpdate, Field(discriminator="kind")
+]
+
+
+SkipCause = Literal[
+    "limit", "choice", "settled", "nothing new", "weak", "unknown", "refused", "no fix", "worth", ""
+]  # "unknown": no cause is known; "worth": a review costs more than it is likely to bring
+
+
+class Skip(Value):
+    """Something that was not proposed, and why."""
+
+    fingerprint: str
+    title: str
+    kind: str  # issue | comment | pull
+    reason: str  # for people
+    cause: SkipCause = ""  # for control flow; empty where it was kept before there were causes
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_record(cls, value: Any) -> Any:
+        """Give a cause to records of earlier versions, which have a text alone."""
+        limited = isinstance(value, dict) and str(value.get("reason", "")).startswith("limit of")
+        return {"cause": "limit"} | value if limited else value
+
+
+class PublishPlan(Value):
+    """What act will publish, in order, and what it will not."""
+
+    proposals: tuple[Proposal, ...] = ()
+    skips: tuple[Skip, ...] = ()
+
+
+PublishStatus = Literal["done", "already there", "refused", "unknown", "held back"]
+
+
+class Receipt(Value):
+    """What became of a proposal."""
+
+    key: str
+    kind: str
+    fingerprint: str
+    also: tuple[str, ...] = ()  # other errors that it counts for
+    status: PublishStatus
+    title: str = ""
+    number: int | None = None
+    url: str = ""  # an address or a path
+    reason: str = ""
+    fix: str = ""  # digest of the fix it proposes
+    on: Literal["issue", "pull"] = "issue"  # what was commented on
+    barred: bool = False  # refused for want of a right, which somebody has to give
+    sha: str = ""  # that a draft's branch stands at; empty: not known
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every error it counts for."""
+        return frozenset((self.fingerprint, *self.also))
+
+
+def receipt_for(
+    proposal: Proposal,
+    status: PublishStatus,
+    number: int | None = None,
+    url: str = "",
+    reason: str = "",
+) -> Receipt:
+    """Say what became of a proposal."""
+    return Receipt(
+        key=proposal.key,
+        kind=proposal.kind,
+        fingerprint=proposal.fingerprint,
+        also=proposal.also,
+        status=status,
+        title=getattr(proposal, "title", ""),
+        number=number,
+        url=url,
+        reason=reason,
+        fix=getattr(proposal, "fix", ""),
+        on=getattr(proposal, "on", "issue"),
+    )
+
+
+class Marker(Value):
+    """What the hidden first line of our items says."""
+
+    fingerprint: str
+    also: tuple[str, ...] = ()
+    key: str
+    night: str
+
+
+class OwnItem(Value):
+    """An issue or pull request of ours, as the tracker holds it now."""
+
+    kind: Literal["issue", "pull"]
+    number: int
+    fingerprint: str
+    also: tuple[str, ...] = ()  # other errors it lists: what becomes of it counts for all
+    key: str = ""
+    title: str = ""
+    state: Literal["open", "closed", "merged"] = "open"
+    state_reason: str = ""  # completed | not_planned | reopened
+    url: str = ""
+    branch: str = ""
+    labels: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # what reviewers said
+    night: str = ""  # the night that made it
+    closed_at: datetime | None = None
+    merged_at: datetime | None = None  # of a pull request; None where not known
+    edited: bool = False  # a merged pull request held more, or else, than we had proposed
+    checks: Literal["passed", "failed", ""] = ""  # of a pull request's head; empty: not known
+    as_patch: bool = False  # a draft without a branch; a service's has its issue's number
+    fix: str = ""  # digest of a patch's edits
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every error it is about.
+
+        >>> sorted(OwnItem(kind="issue", number=1, fingerprint="v1:a", also=("v1:b",)).names)
+        ['v1:a', 'v1:b']
+        """
+        return frozenset(filter(None, (self.fingerprint, *self.also)))
+
+
+# Words for what was run of a fix before anybody is asked to read it, and what came of it.
+
+Outcome = Literal["passed", "failed", "not run"]
+NotRun = Literal[
+    "", "switched off", "no sandbox", "no tests", "not prepared", "no time", "enough", "trouble"
+]  # "enough": so many fixes were tried that night that this one waits
+
+
+class Check(Value):
+    """One thing that was looked at: on the base, then with the fix."""
+
+    name: str  # syntax | imports | lint | types | tests | reproduction
+    outcome: Outcome
+    text: str = ""  # what came of it, for people
+    command: str = ""
+    output: str = ""  # the end of what it printed, where it failed
+    seconds: float = 0.0
+
+
+class RuntimeFact(Value):
+    """The value of a local in a frame of the application, as a run showed it. Untrusted text."""
+
+    path: str
+    line: int
+    function: str
+    name: str
+    value: str
+
+
+class Reproduction(Value):
+    """A test that raises what production raised, or why there is none."""
+
+    outcome: Literal["reproduced", "not reproduced", "not tried"]
+    because: str = ""  # for people: why there is none, what was tried
+    by: Literal["", "search", "model"] = ""  # who found it; "search": without a model
+    test: tuple[Edit, ...] = ()  # what puts the test into the tree of the base
+    name: str = ""  # of the test, as its runner takes it
+    error_class: str = ""
+    frames: tuple[str, ...] = ()  # production's own frames that it raises through, innermost first
+    red: str = ""  # the end of what it printed on the commit that failed
+    green: str = ""  # and with the fix
+    facts: tuple[RuntimeFact, ...] = ()
+    tries: int = 0
+    seconds: float = 0.0
+
+
+class Correction(Value):
+    """Another attempt at a fix that did not pass, told what running it showed."""
+
+    outcome: Literal["passed", "failed", "not tried"]
+    because: str = ""  # for people: what is different now, or why it came to nothing
+    first_failed: str = ""  # what the first attempt did not pass
+    edits: tuple[Edit, ...] = ()  # that were run, until the fix or `diff` says so
+    diff: str = ""  # what was run and did not pass
+    output: str = ""  # the end of what they printed, where they failed
+
+
+class Step(Value):
+    """One sub-task of a fix that is made in several, each a commit of its own."""
+
+    title: str
+    accepted_when: str = ""  # a test's file, or the name of a check
+    outcome: Literal["passed", "failed", "not tried"] = "not tried"
+    because: str = ""  # what it did not pass; or what could not be run for one that did
+    edits: tuple[Edit, ...] = ()  # what is different from the base after it, earlier steps included
+
+
+class Story(Value):
+    """A fix that was to be made in several steps, and how far that came."""
+
+    outcome: Literal["whole", "part", "not made"]  # of the first two the steps are published
+    why: str = ""  # for people: why it was to be made in several
+    plan: str = ""  # for people: what it was reckoned to take before it began
+    because: str = ""  # for people: where it stopped, and why
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def missing(self) -> tuple[Step, ...]:
+        """The steps that did not pass, or were not tried."""
+        return tuple(one for one in self.steps if one.outcome != "passed")
+
+
+class GateResult(Value):
+    """Whether a fix may be shown, as far as running it tells."""
+
+    outcome: Outcome
+    kind: NotRun = ""  # why nothing was run
+    text: str = ""  # for people: what failed, or why nothing was run and what to set
+    checks: tuple[Check, ...] = ()
+    preexisting: tuple[str, ...] = ()  # tests that are red without the fix as well
+    flaky: tuple[str, ...] = ()  # tests that were red and green on the same code
+    seconds: float = 0.0
+    fix: str = ""  # digest of the edits it is about
+    reproduction: Reproduction | None = None  # None: nobody looked for one
+    correction: Correction | None = None  # None: none was wanted
+    story: Story | None = None  # None: it was to be made in one piece
+    edits: tuple[Edit, ...] = ()  # what passed, where it is not the analyst's alone: published
+    changes: tuple[ChangedFile, ...] = ()  # what these edits do to the files
+    read: tuple[str, ...] = ()  # files that were shown for it, besides the analysis's
+    usage: Usage = Usage()  # what asking for all of it took
+
+
+def not_run(kind: NotRun, text: str) -> GateResult:
+    """Say that nothing was run, and why."""
+    return GateResult(outcome="not run", kind=kind, text=text)
+
+
+# Words for running what nobody has read: what is run, within which bounds, and how it ended.
+
+Ended = Literal[
+    "exited", "took too long", "printed too much", "took too much memory", "took too much room"
+]
+NOT_LAID_OUT = 119  # exit code where the tree did not fit into the bounded work folder
+
+
+class Bounds(Value):
+    """What one run may take; whatever goes beyond is killed, with everything it started."""
+
+    seconds: float = 120  # wall time
+    cpu_seconds: int = 120  # of each process
+    memory_mb: int = 2_048  # of each process, and twice that of all together
+    file_mb: int = 128  # of each file
+    work_mb: int = 1_024  # of the work folder as a whole
+    temporary_mb: int = 256
+    processes: int = 256
+    output_kb: int = 256  # that are kept, from the end; sixty-four times that ends the run
+
+
+class Command(Value):
+    """A program and its arguments, run in the root of a tree; no shell reads them."""
+
+    words: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()  # besides PATH, HOME, LANG, TZ and CI
+    links: tuple[tuple[str, str], ...] = ()  # made before it runs where nothing is: name, target
+    prepared: str = ""  # the key of a `Prepared`, which is at /env
+    bounds: Bounds = Bounds()
+
+
+class Run(Value):
+    """How a command ended."""
+
+    code: int  # negative: the signal that ended it
+    ended: Ended = "exited"
+    output: str = ""  # both streams, as they came
+    seconds: float = 0.0
+
+    @property
+    def went_well(self) -> bool:
+        """Whether it came to its end, and says so."""
+        return self.ended == "exited" and self.code == 0
+
+
+class Preparation(Value):
+    """What fetches the dependencies of a project into /env, given its manifests alone."""
+
+    language: str
+    files: tuple[FileChange, ...] = ()  # manifests and lock files: their content names the result
+    words: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    whole_tree: bool = False  # it was set by a person, and sees all of the tree
+
+
+class Prepared(Value):
+    """Dependencies that are here, under a key that a `Command` may name."""
+
+    key: str = ""
+    how: Literal["installed", "kept", "beside the checkout"] = "installed"
+    seconds: float = 0.0
+
+
+# Words for what is lifted into CLAUDE.md.
+
+LearningKind = Literal["problem", "gotcha", "decision"]
+Destination = Literal["checkout", "pull"]
+
+
+class LearningOffer(Value):
+    """A learning that was not promoted yet, condensed; untrusted until a person chooses it."""
+
+    number: int  # to choose it by, from 1; 0: refused, CLAUDE.md or another offer says it
+    kind: LearningKind
+    headline: str
+    text: str = ""  # one or two sentences
+    source: str  # a task's id, or a short fingerprint
+    document: str = ""  # the task's id, or the lesson's whole fingerprint
+    on: date | None = None
+    digest: str = ""  # names the learning: of what it says, wherever it stands
+    duplicate_of: str = ""  # what says the same, shortened; empty: nothing
+
+
+class Promotion(Value):
+    """What came of a choice."""
+
+    chosen: tuple[LearningOffer, ...] = ()
+    place: str = ""  # an address or a path
+    done: bool = False
+    said: str = ""  # one sentence for the person who chose

@@ -1,0 +1,344 @@
+"""Runs the commands of one project on its base and with a fix; what the base gave is kept."""
+
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from nightwatch_core.code.called_names import files_testing
+from nightwatch_core.code.code_view import inside
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.proposals import NOT_LAID_OUT, Bounds, Check, Command, FileChange, Run
+from nightwatch_core.ports import Sandbox
+from nightwatch_core.proof.kit import (
+    EXPLAINED_CHARACTERS,
+    LEAST_SECONDS,
+    NAMES,
+    NEAREST_FILES,
+    OUTPUT_CHARACTERS,
+    TEST_NAME,
+    Kit,
+    Reading,
+    Runner,
+    Words,
+    reading_of,
+)
+from nightwatch_core.text.plain_text import one_line, plural
+
+
+class Known:
+    """What a night has found out about its projects, so that nothing is asked for twice."""
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self.base_runs: dict[tuple[str, Words, int], Run] = {}
+        self.prepared: dict[str, tuple[str, str]] = {}  # key and trouble, by manifests
+        self.runners: dict[str, tuple[str, str]] = {}  # a name, else why none tells, by project
+        self.lacking = ""  # why nothing can be run at all
+        self.silent = ""  # why no model is asked any more tonight
+
+
+class Bench:
+    """One project at one commit, one fix, and the seconds that are left for it."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        kit: Kit,
+        commit: Commit,
+        changes: tuple[FileChange, ...],
+        known: Known,
+        seconds: float,
+    ) -> None:
+        """Nothing is run yet."""
+        self.kit, self.commit, self.changes = kit, commit, changes
+        self._sandbox, self._known = sandbox, known
+        self.seconds_left, self.seconds = seconds, 0.0
+        self.lacks = ""  # why its dependencies are not here; it is tried all the same
+
+    def prepare(self) -> None:
+        """Have its dependencies at hand, once a night, before any change is made."""
+        preparation = self.kit.preparation
+        if preparation is None:
+            return
+        name = f"{self.commit.sha if preparation.whole_tree else ''}{preparation!r}"
+        if name not in self._known.prepared:
+            try:
+                ready = self._sandbox.prepare(self.commit, preparation)
+                self._known.prepared[name] = ready.key, ""
+                self.seconds += ready.seconds
+            except GiveUp as trouble:
+                self._known.prepared[name] = "", one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        self._key, self.lacks = self._known.prepared[name]
+
+    _key = ""
+
+    def has_time(self) -> bool:
+        """Whether another command is worth starting."""
+        return self.seconds_left >= LEAST_SECONDS
+
+    def base(self, words: Words, most: float, again: int = 0) -> Run:
+        """Run on the base; the same words are run once a night, unless it is asked for `again`."""
+        name = (self.commit.sha, (self._key, *words), again)
+        known = self._known.base_runs.get(name)
+        if known is None or (known.ended == "took too long" and known.seconds < most):
+            known = self._known.base_runs[name] = self._run(words, (), most)
+        return known
+
+    def fixed(self, words: Words, most: float) -> Run:
+        """Run with the fix."""
+        return self._run(words, self.changes, most)
+
+    def base_reading(self, words: Words, form: str, most: float, again: int = 0) -> Reading:
+        """Run tests on the base."""
+        return reading_of(self.base(words, most, again), form)
+
+    def fixed_reading(self, words: Words, form: str, most: float) -> Reading:
+        """Run tests with the fix."""
+        return reading_of(self.fixed(words, most), form)
+
+    def remembered_runner(self) -> tuple[str, str] | None:
+        """The runner that tells something on this base, else why none does; None: not tried."""
+        return self._known.runners.get(self._project)
+
+    def remember_runner(self, name: str, why_none: str = "") -> None:
+        """Remember which runner tells something on this base, or why none does."""
+        self._known.runners[self._project] = name, why_none
+
+    @property
+    def _project(self) -> str:
+        return f"{self.commit.sha}/{self.kit.root}{self.kit.language}"
+
+    def _run(self, words: Words, changes: tuple[FileChange, ...], most: float) -> Run:
+        """Raises `GiveUp` where the tree cannot be laid out or nothing confines programs."""
+        inner = words
+        if self.kit.root or self.kit.folders:
+            made = "".join(f"mkdir -p {shlex.quote(one)} && " for one in self.kit.folders)
+            script = f'cd "$0" && {made}exec "$@"'
+            inner = ("/bin/sh", "-c", script, self.kit.root or ".", *words)
+        seconds = max(LEAST_SECONDS, min(most, self.seconds_left))
+        command = Command(
+            words=inner,
+            environment=self.kit.environment,
+            links=self.kit.links if self._key else (),
+            prepared=self._key,
+            bounds=Bounds(seconds=seconds, cpu_seconds=max(1, int(2 * seconds))),
+        )
+        run = self._sandbox.run(self.commit, changes, command)
+        self.seconds_left -= run.seconds
+        self.seconds += run.seconds
+        if run.code == NOT_LAID_OUT:
+            raise GiveUp("its tree does not fit into the sandbox's work folder")
+        return run
+
+
+class Compared(NamedTuple):
+    """What came of comparing two runs."""
+
+    worse: str = ""  # why the fix is not as good as the base; empty where it is
+    output: str = ""
+    preexisting: frozenset[str] = frozenset()
+    flaky: frozenset[str] = frozenset()
+
+
+# Which words run a test, or a file of them, as each runner names tests; no shell reads them.
+
+_PLACE = re.compile(r"(?P<path>.+\.\w+)(?:::(?P<name>.+)|:(?P<line>\d{1,7})|(?P<group>\[[\d:]+\]))")
+_DOTTED = re.compile(r"\w+(\.\w+)+", re.ASCII)
+Select = Callable[[Runner, str, str], Words]
+
+
+class OneTest(NamedTuple):
+    """A file of tests, and which of them; empty for all."""
+
+    path: str  # as seen from the project's root
+    name: str = ""
+
+
+def read_test_id(text: str, files: Collection[str]) -> OneTest:
+    """Read the id of a test, in any runner's form; raises `GiveUp` where no file of `files` is it.
+
+    >>> read_test_id("tests/test_a.py::T::test_b", ("tests/test_a.py",))
+    OneTest(path='tests/test_a.py', name='T::test_b')
+    >>> read_test_id("tests.test_a.T.test_b", ("tests/test_a.py",))
+    OneTest(path='tests/test_a.py', name='T.test_b')
+    """
+    text = text.strip()
+    place = _PLACE.fullmatch(text)
+    path, name = text, ""
+    if text not in files and place:
+        path, name = place["path"], place["name"] or place["line"] or place["group"]
+    elif text not in files and _DOTTED.fullmatch(text):
+        path, name = _undotted(text, files)
+    path = inside(path) or ""
+    if path not in files or path.startswith("-"):
+        raise GiveUp("no such file of tests is in the project: name one as find_tests lists it")
+    if len(name) > TEST_NAME or not name.isprintable() or name.startswith("-"):
+        raise GiveUp(f"a test is named in at most {TEST_NAME} visible characters: file::test")
+    return OneTest(path, name)
+
+
+def words_for(runner: Runner, test: OneTest) -> Words:
+    """Return the words that run it; raises `GiveUp` where its runner cannot run one alone."""
+    if not test.name:
+        return runner.some((test.path,))
+    select = _SELECT.get(runner.name) or _SELECT.get(runner.form)
+    if select is None:
+        raise GiveUp(f"{runner.name} runs all tests at once: name a file alone")
+    return select(runner, test.path, test.name)
+
+
+def _undotted(text: str, files: Collection[str]) -> tuple[str, str]:
+    parts = text.split(".")
+    for count in range(len(parts), 0, -1):
+        path = f"{'/'.join(parts[:count])}.py"
+        if path in files:
+            return path, ".".join(parts[count:])
+    return text, ""
+
+
+def _pytest(runner: Runner, path: str, name: str) -> Words:
+    return runner.some((f"{path}::{name}",))
+
+
+def _unittest(runner: Runner, path: str, name: str) -> Words:
+    *words, module = runner.some((path,))
+    return (*words, f"{module}.{name.replace('::', '.')}")
+
+
+def _rspec(runner: Runner, path: str, name: str) -> Words:
+    if name.isdigit() or name.startswith("["):
+        return runner.some((f"{path}:{name}" if name.isdigit() else f"{path}{name}",))
+    return (*runner.some(()), "-e", name, path)
+
+
+def _minitest(runner: Runner, path: str, name: str) -> Words:
+    if name.isdigit():
+        return runner.some((f"{path}:{name}",))
+    return (*runner.some((path,)), "-n", name)
+
+
+def _pattern(option: str) -> Select:
+    return lambda runner, path, name: (*runner.some(()), f"{option}{re.escape(name)}", path)
+
+
+_SELECT: Mapping[str, Select] = {
+    "pytest": _pytest,
+    "unittest": _unittest,
+    "rspec": _rspec,
+    "minitest": _minitest,
+    "node --test": _pattern("--test-name-pattern="),
+    "jest": _pattern("--testNamePattern="),
+    "vitest": _pattern("--testNamePattern="),
+    "mocha": _pattern("--grep="),
+}
+
+# Tests: first on the base, then with the fix; those nearest to the change first.
+
+
+def nearest_tests(bench: Bench, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Files that test what is changed, and tests that are changed and were there before."""
+    inside, changed = bench.kit.inner(paths), bench.kit.inner(tuple(c.path for c in bench.changes))
+    gone = {c.path for c in bench.changes if c.text is None}
+    ours = [path for path in changed if TEST.search(path) and path in inside]
+    ours += [one for path in changed for one in files_testing(path, inside, NEAREST_FILES)]
+    return tuple(dict.fromkeys(path for path in ours if bench.kit.root + path not in gone))
+
+
+def usable_runner(bench: Bench, nearest: tuple[str, ...]) -> Runner | str:
+    """The first runner whose run on the base tells something; else what the last one printed."""
+    known = bench.remembered_runner()
+    if known is not None:
+        return next((one for one in bench.kit.runners if one.name == known[0]), known[1])
+    ended, code, is_late = "there was no time", 0, False
+    for runner in bench.kit.runners:
+        if runner.only_after not in (None, code):
+            continue
+        words = runner.some(nearest) if nearest else runner.whole
+        if not bench.has_time():
+            return ended
+        base = bench.base_reading(words, runner.form, bench.seconds_left / 3)
+        if base.ran == 0 and nearest:
+            base = bench.base_reading(runner.whole, runner.form, bench.seconds_left / 3)
+        if base.tells:
+            bench.remember_runner(runner.name)
+            return runner
+        why = base.run.ended if base.run.ended != "exited" else _last_line(base)
+        ended, code = f"{runner.name} on the base: {why}", base.run.code
+        is_late = is_late or base.run.ended == "took too long"
+    if not is_late:  # with more time it may tell
+        bench.remember_runner("", ended)
+    return ended
+
+
+def tested(
+    bench: Bench, runner: Runner, nearest: tuple[str, ...]
+) -> Iterator[tuple[Check, Compared]]:
+    """Compare the nearest tests, then the whole suite, as far as there is time."""
+    if nearest:
+        yield _compared(bench, runner, runner.some(nearest), ", ".join(nearest))
+    if bench.has_time():
+        yield _compared(bench, runner, runner.whole, "the whole suite")
+
+
+def _compared(bench: Bench, runner: Runner, words: Words, what: str) -> tuple[Check, Compared]:
+    started, shown = bench.seconds, f"{runner.name}: {what}"
+    base = bench.base_reading(words, runner.form, bench.seconds_left / 3)
+    if not base.tells:
+        late = base.run.ended == "took too long"
+        why = "no test is green on the base, or it cannot be told which"
+        why = f"took more than {base.run.seconds:.0f} s" if late else why
+        return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
+    flaky = frozenset[str]()
+    if base.failed:  # once more: what is green now is flaky
+        flaky = base.failed - bench.base_reading(words, runner.form, base.run.seconds * 3, 1).failed
+    fixed = bench.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
+    came = _judged(bench, runner, words, base, fixed)
+    flaky |= came.flaky
+    came = came._replace(preexisting=(base.failed & fixed.failed) - flaky, flaky=flaky)
+    seconds = round(bench.seconds - started, 1)
+    if came.worse:
+        return (
+            Check(name="tests", outcome="failed", text=f"{shown}: {came.worse}",
+                  command=runner.name, output=came.output, seconds=seconds),
+            came,
+        )  # fmt: skip
+    count = plural(fixed.ran, "test") if fixed.ran is not None else "all"
+    state = "green" if fixed.is_green else "no worse than the base"
+    text = f"{shown}: {count}, {state}"
+    return Check(name="tests", outcome="passed", text=text, seconds=seconds), came
+
+
+def _judged(bench: Bench, runner: Runner, words: Words, base: Reading, fixed: Reading) -> Compared:
+    """What is worse with the fix; what is red now and then is flaky, and not held against it."""
+    if fixed.is_readable and not (fixed.failed - base.failed) and not _fewer(base, fixed):
+        return Compared()
+    again = bench.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
+    output = again.run.output[-OUTPUT_CHARACTERS:]
+    if not again.is_readable:
+        ended = again.run.ended if again.run.ended != "exited" else _last_line(again)
+        return Compared(worse=f"it does not come to its end with the fix: {ended}", output=output)
+    if _fewer(base, again):
+        worse = f"{again.ran} tests are run with the fix, {base.ran} without it"
+        return Compared(worse=worse, output=output)
+    steady = (fixed.failed & again.failed if fixed.is_readable else again.failed) - base.failed
+    flaky = (fixed.failed | again.failed) - base.failed - steady
+    if steady:
+        later = bench.base_reading(words, runner.form, base.run.seconds * 3 + 20, 2).failed
+        flaky, steady = flaky | (steady & later), steady - later
+    if not steady:
+        return Compared(flaky=flaky)
+    worse = f"red with the fix, green without it: {', '.join(sorted(steady)[:NAMES])}"
+    return Compared(worse=worse, output=output, flaky=flaky)
+
+
+def _fewer(base: Reading, fixed: Reading) -> bool:
+    """Whether fewer tests are run: what stops the runner early must not look green."""
+    return base.ran is not None and (fixed.ran is None or fixed.ran < base.ran)
+
+
+def _last_line(reading: Reading) -> str:
+    lines = [line for line in reading.run.output.splitlines() if line.strip()]
+    return one_line(lines[-1])[:EXPLAINED_CHARACTERS] if lines else "it prints nothing"

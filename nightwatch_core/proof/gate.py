@@ -1,0 +1,281 @@
+"""The gate: what was run of one fix, and whether it may be shown."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Run, not_run
+from nightwatch_core.ports import CodeReader, Sandbox
+from nightwatch_core.proof.environment import (
+    Bench,
+    Compared,
+    Known,
+    nearest_tests,
+    read_test_id,
+    tested,
+    usable_runner,
+    words_for,
+)
+from nightwatch_core.proof.kit import (
+    CHECK_SECONDS,
+    EXPLAINED_CHARACTERS,
+    NAMES,
+    OUTPUT_CHARACTERS,
+    RUN_SECONDS,
+    Inspection,
+    Kit,
+    Runner,
+    Words,
+)
+from nightwatch_core.proof.kits import kit_for
+from nightwatch_core.text.plain_text import digest, one_line
+
+# Whether a part of a fix does what it was to do: by a check that was run, or one test's file.
+
+TESTS = "tests"  # all that the gate runs, as it does anyway
+
+
+def checks_known(draft: DraftPull, tree: CodeReader, options: NightOptions) -> tuple[str, ...]:
+    """Name the checks that the project of a draft has; none where nobody knows how it is tested."""
+    paths = tuple(change.path for change in draft.changes)
+    kit = kit_for(paths, tree.paths(), tree.read_file, options)
+    if isinstance(kit, str):
+        return ()
+    return tuple(dict.fromkeys((TESTS, *(one.name for one in kit.inspections))))
+
+
+def not_accepted(
+    name: str,
+    result: GateResult,
+    draft: DraftPull,
+    tree: CodeReader,
+    sandbox: Sandbox,
+    options: NightOptions,
+    known: Known,
+) -> Check | None:
+    """Find out whether the check called `name` passed, or the test's file of that name does.
+
+    `result` is what came of running the draft. Returns what did not pass; None where it did.
+    """
+    if "/" not in name and "." not in name:
+        passed = any(one.name == name and one.outcome == "passed" for one in result.checks)
+        return None if passed else Check(name=name, outcome="failed", text=f"{name}: was not run")
+    paths = tuple(change.path for change in draft.changes)
+    kit = kit_for(paths, tree.paths(), tree.read_file, options)
+    if isinstance(kit, str) or not kit.runners or not kit.inner((name,)):
+        return Check(name=TESTS, outcome="failed", text=f"{name} is not run by itself here")
+    bench = Bench(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
+    try:
+        return _red(bench, name, tree.paths())
+    except GiveUp as trouble:
+        why = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        return Check(name=TESTS, outcome="failed", text=why)
+
+
+def _red(bench: Bench, name: str, paths: tuple[str, ...]) -> Check | None:
+    """Raises `GiveUp` where nothing can be run."""
+    bench.prepare()
+    runner = usable_runner(bench, nearest_tests(bench, paths))
+    if isinstance(runner, str):
+        return Check(name=TESTS, outcome="failed", text=runner)
+    reading = bench.fixed_reading(runner.some(bench.kit.inner((name,))), runner.form, CHECK_SECONDS)
+    if reading.is_green and reading.ran != 0:
+        return None
+    what = "holds no test" if reading.ran == 0 else "is not green"
+    output = reading.run.output[-OUTPUT_CHARACTERS:]
+    return Check(name=TESTS, outcome="failed", text=f"{name} {what}", output=output)
+
+
+# Syntax, imports, lint and types of changed files: no complaint that the base does not have.
+
+_PLACE = re.compile(r":\d+(:\d+)?(?=:|\s|$)|\bline \d+\b")  # moves with every edit above it
+_ABSENT = re.compile(r"No module named|not found|Cannot find module|can't be found")
+
+
+def inspected(bench: Bench, inspection: Inspection) -> Check | None:
+    """Compare the complaints of a check; None where it does not concern the changed files."""
+    files = bench.kit.inner(tuple(c.path for c in bench.changes if c.text is not None))
+    files = tuple(path for path in files if path.endswith(inspection.endings))
+    files = tuple(path for path in files if inspection.of_tests or not TEST.search(path))
+    if not files or not bench.has_time():
+        return None
+    words = inspection.words(files)
+    shown = f"{inspection.name} of {', '.join(files[:5])}"
+    fixed = bench.fixed(words, CHECK_SECONDS)
+    if fixed.ended != "exited" or is_absent(fixed):
+        return None
+    complaints = _complaints(fixed)
+    if not complaints:
+        return Check(name=inspection.name, outcome="passed", text=shown, seconds=fixed.seconds)
+    base = bench.base(words, CHECK_SECONDS)
+    new = complaints - _complaints(base)
+    if base.ended != "exited" or not new:
+        text = f"{shown}: nothing that the base does not have"
+        return Check(name=inspection.name, outcome="passed", text=text, seconds=fixed.seconds)
+    first = one_line(next(iter(new)))[:EXPLAINED_CHARACTERS]
+    return Check(
+        name=inspection.name,
+        outcome="failed",
+        text=f"{inspection.name}: {first}",
+        output=fixed.output[-OUTPUT_CHARACTERS:],
+        seconds=fixed.seconds,
+    )
+
+
+def _complaints(run: Run) -> Counter[str]:
+    """Complaints without where in the file they are."""
+    lines = (line.strip() for line in run.output.splitlines())
+    return Counter(_PLACE.sub("", line) for line in lines if ":" in line)
+
+
+def is_absent(run: Run) -> bool:
+    """Whether the tool itself is not here, which is nobody's fault."""
+    return not run.went_well and bool(_ABSENT.search(run.output)) and run.output.count("\n") <= 2
+
+
+_OWN_WORDS = "verify"
+
+
+def gated(
+    draft: DraftPull, tree: CodeReader, sandbox: Sandbox, options: NightOptions, known: Known
+) -> GateResult:
+    """Run what can be run of a draft; `tree` is the commit that its edits were made on.
+
+    Never raises for what the draft or the project does: that is a result.
+    """
+    if known.lacking:
+        return not_run("no sandbox", known.lacking)
+    try:
+        sandbox.confinement()
+    except GiveUp as trouble:
+        known.lacking = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        return not_run("no sandbox", known.lacking)
+    paths = tree.paths()
+    kit = kit_for(tuple(c.path for c in draft.changes), paths, tree.read_file, options)
+    if isinstance(kit, str):
+        return not_run("no tests", kit)
+    bench = Bench(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
+    try:
+        result = _result(bench, paths)
+    except GiveUp as trouble:
+        text = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        result = not_run("trouble", text)
+    return result.model_copy(update={"fix": draft.fix, "seconds": round(bench.seconds, 1)})
+
+
+def _result(bench: Bench, paths: tuple[str, ...]) -> GateResult:
+    """All checks in order, until one of them fails."""
+    checks: list[Check] = []
+    preexisting, flaky = frozenset[str](), frozenset[str]()
+    bench.prepare()
+    if bench.lacks:
+        checks.append(Check(name="dependencies", outcome="not run", text=bench.lacks))
+    for check, compared in _steps(bench, paths):
+        checks.append(check)
+        preexisting, flaky = preexisting | compared.preexisting, flaky | compared.flaky
+        if check.outcome == "failed":
+            break
+    failed = next((one.text for one in checks if one.outcome == "failed"), "")
+    ran = any(one.name == "tests" and one.outcome == "passed" for one in checks)
+    result = GateResult(
+        outcome="failed" if failed else "passed" if ran else "not run",
+        text=failed,
+        checks=tuple(checks),
+        preexisting=tuple(sorted(preexisting - flaky)[:NAMES]),
+        flaky=tuple(sorted(flaky)[:NAMES]),
+    )
+    if result.outcome != "not run":
+        return result
+    kind = "not prepared" if bench.lacks else "no tests" if bench.has_time() else "no time"
+    said = (one.text for one in checks if one.outcome == "not run" and one.name == "tests")
+    why = bench.lacks or f"{next(said, 'there was no time')}; say how with NIGHTWATCH_VERIFY"
+    text = f"its tests could not be run: {why}"
+    return result.model_copy(update={"kind": kind, "text": text})
+
+
+def _steps(bench: Bench, paths: tuple[str, ...]) -> Iterator[tuple[Check, Compared]]:
+    for inspection in bench.kit.inspections:
+        if check := inspected(bench, inspection):
+            yield check, Compared()
+    if bench.kit.verify:
+        words = ("/bin/sh", "-c", bench.kit.verify)
+        yield from tested(bench, Runner(_OWN_WORDS, words, lambda _: words, ""), ())
+        return
+    nearest = nearest_tests(bench, paths)
+    runner = usable_runner(bench, nearest)
+    if isinstance(runner, str):
+        yield Check(name="tests", outcome="not run", text=runner), Compared()
+    else:
+        yield from tested(bench, runner, nearest)
+
+
+# Runs what an analyst asks for: tests and snippets of one project, at the commit that failed.
+
+_TIMELESS = 1e9  # seconds: whoever asks counts them
+
+
+class TryOut:
+    """One project at one commit. What is run depends on what is asked alone, never on what was."""
+
+    def __init__(self, sandbox: Sandbox, kit: Kit, tree: CodeReader, known: Known) -> None:
+        """Nothing is prepared before the first call; `known` is shared by the night's."""
+        self._kit, self._tree = kit, tree
+        self._bench = Bench(sandbox, kit, tree.commit, (), known, _TIMELESS)
+        self._is_prepared = False
+
+    @property
+    def project(self) -> str:
+        """A name of the project in its repository."""
+        return f"{self._kit.language}-{digest(self._kit.root)}"
+
+    def run_test(self, test: str) -> Run:
+        """Run a file of tests, or one of them; raises `GiveUp`, with what to ask instead."""
+        wanted = read_test_id(test, self._kit.inner(self._tree.paths()))
+        last: Run | None = None
+        for runner in self._kit.runners:
+            if runner.only_after not in (None, last.code if last else None):
+                continue
+            if last and runner.only_after is None and not is_absent(last):
+                break
+            last = self._run(words_for(runner, wanted))
+        if last is None:
+            raise GiveUp("nobody knows how this project's tests are run one by one")
+        return last
+
+    def run_snippet(self, code: str) -> Run:
+        """Run code in the project's language from its root; raises `GiveUp` where none can be."""
+        if self._kit.snippet is None:
+            raise GiveUp(f"nobody knows how {self._kit.language} is run here")
+        return self._run(self._kit.snippet(code))
+
+    def _run(self, words: Words) -> Run:
+        if not self._is_prepared:
+            self._bench.prepare()
+            self._is_prepared = True
+        run = self._bench.base(words, RUN_SECONDS)
+        if run.went_well or not self._bench.lacks:
+            return run
+        return run.model_copy(update={"output": f"{run.output}\n[{self._bench.lacks}]"})
+
+
+def try_out(
+    files: tuple[str, ...],
+    tree: CodeReader,
+    sandbox: Sandbox,
+    options: NightOptions,
+    known: Known,
+) -> TryOut | None:
+    """Say who runs tests and snippets of the project of `files`; None where nobody can."""
+    if not files or known.lacking:
+        return None
+    try:
+        sandbox.confinement()
+    except GiveUp as trouble:
+        known.lacking = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        return None
+    detected = options.model_copy(update={"verify": ""})  # a person's words run all at once
+    kit = kit_for(files, tree.paths(), tree.read_file, detected)
+    return None if isinstance(kit, str) else TryOut(sandbox, kit, tree, known)

@@ -1,0 +1,351 @@
+"""Python: pytest, Django's own runner, or unittest; ruff, flake8 and mypy where they are set up."""
+
+import ast
+import configparser
+import re
+import tomllib
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from nightwatch_core.models.proposals import FileChange, Preparation
+from nightwatch_core.proof.kit import MANIFEST_CHARACTERS, Inspection, Kit, Runner
+from nightwatch_core.proof.template_checks import DJANGO, JINJA
+
+# What a Python project needs to be tested, from the files that declare it; nothing is executed.
+
+Read = Callable[[str], str | None]
+_LISTS = re.compile(r"^requirements([._-](dev|test|tests|testing|ci))?\.txt$")
+_FOLDERS = re.compile(r"^requirements/(base|main|common|dev|development|test|tests|testing)\.txt$")
+_FOR_TESTS = re.compile(r"^(dev|develop|development|tests?|testing|ci|all|full)$", re.IGNORECASE)
+_OWN = re.compile(r"^(-e|--editable)[ =]|^(\.|file:|/)")  # the project itself: it is in the tree
+_EXTRAS = re.compile(r"^(?:-e |--editable[ =])? *\.\[([\w, -]+)\]")
+_NAME = re.compile(r"^[A-Za-z0-9][\w.-]*")
+_MOST = 400  # lines
+
+
+def requirements(root: str, paths: tuple[str, ...], read: Read) -> tuple[str, ...]:
+    """List what pip is to install for the project at `root`, each line once; empty for nothing.
+
+    >>> files = {"requirements.txt": "# one\\nDjango==5.1\\n-e .\\n"}
+    >>> requirements("", tuple(files), files.get)
+    ('Django==5.1',)
+    """
+    inside = {path.removeprefix(root): path for path in paths if path.startswith(root)}
+
+    def text(name: str) -> str:
+        path = inside.get(name)
+        return ((read(path) or "") if path else "")[:MANIFEST_CHARACTERS]
+
+    extras: set[str] = set()
+    lines: list[str] = []
+    for name in sorted(inside):
+        if _LISTS.match(name) or _FOLDERS.match(name):
+            lines += _listed(name, text, extras)
+    declared = [*_of_pyproject(text("pyproject.toml"), extras), *_of_setup(text("setup.py"))]
+    lines += [*declared, *_of_tox(text("tox.ini"))]
+    return tuple(dict.fromkeys(lines))[:_MOST]
+
+
+def names_of(lines: tuple[str, ...]) -> frozenset[str]:
+    """Return the packages that lines name, as they are compared.
+
+    >>> sorted(names_of(("Django==5.1", "zope.interface>=5", "--hash=x")))
+    ['django', 'zope-interface']
+    """
+    named = (_NAME.match(line) for line in lines)
+    return frozenset(re.sub(r"[-_.]+", "-", one[0]).lower() for one in named if one)
+
+
+def _listed(name: str, text: Callable[[str], str], extras: set[str]) -> Iterator[str]:
+    """Lines of a file and of those that it names, without options that say where to look."""
+    folder, waiting, seen = name.rpartition("/")[0], [name], {name}
+    while waiting and len(seen) < 20:
+        for line in re.sub(r"\\\n", " ", text(waiting.pop(0))).splitlines():
+            line = re.sub(r"(^|\s)#.*| --hash=\S+", "", line).strip()
+            if own := _EXTRAS.match(line):
+                extras.update(part.strip() for part in own[1].split(","))
+            if other := re.match(r"^(?:-r|--requirement)[ =]\s*(\S+)", line):
+                inner = f"{folder}/{other[1]}".lstrip("/")
+                waiting += [inner] if inner not in seen else []
+                seen.add(inner)
+            elif line and not line.startswith("-") and not _OWN.match(line):
+                yield line
+
+
+def _of_pyproject(text: str, extras: set[str]) -> Iterator[str]:
+    try:
+        declared = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return
+    project, tool = _table(declared, "project"), _table(declared, "tool")
+    yield from _texts(project.get("dependencies"))
+    for groups in (_table(project, "optional-dependencies"), _table(declared, "dependency-groups")):
+        for name, lines in groups.items():
+            if name in extras or _FOR_TESTS.match(name):
+                yield from _texts(lines)
+    poetry = _table(tool, "poetry")
+    tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
+    tables += [
+        _table(_table(_table(poetry, "group"), name), "dependencies") for name in ("dev", "test")
+    ]
+    for table in tables:
+        yield from (line for name, how in table.items() if (line := _of_poetry(name, how)))
+
+
+def _of_poetry(name: str, how: object) -> str:
+    """A dependency as pip writes it.
+
+    >>> _of_poetry("django", "^4.2"), _of_poetry("x", {"version": "*"}), _of_poetry("python", "3")
+    ('django>=4.2,<5', 'x', '')
+    """
+    version = how.get("version", "*") if isinstance(how, Mapping) else how
+    if name == "python" or not isinstance(version, str) or not _NAME.match(name):
+        return ""
+    parts = re.match(r"^[~^]?(\d+)(\.\d+)?", version)
+    if version == "*" or not parts:
+        return name if version == "*" else f"{name}{version}"
+    if version.startswith("^"):
+        least = version[1:]
+        below = int(parts[1]) + 1 if parts[1] != "0" else f"0.{int((parts[2] or '.0')[1:]) + 1}"
+        return f"{name}>={least},<{below}"
+    if version.startswith("~"):
+        return f"{name}~={version[1:]}" if "." in version else f"{name}=={version[1:]}.*"
+    return f"{name}=={version}"
+
+
+def _of_setup(text: str) -> Iterator[str]:
+    """Lists that setup.py spells out: what it requires, and its extras for tests."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    named: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named[node.targets[0].id] = node.value
+        elif isinstance(node, ast.Call):
+            spelled = (one for one in node.keywords if ast.unparse(one.value) != one.arg)
+            named |= {one.arg: one.value for one in spelled if one.arg}
+    for listed in ("install_requires", "tests_require"):
+        yield from _literals(named.get(listed), named)
+    extras = named.get("extras_require")
+    if isinstance(extras, ast.Name):
+        extras = named.get(extras.id)
+    if isinstance(extras, ast.Dict):
+        for key, value in zip(extras.keys, extras.values, strict=True):
+            name = key.value if isinstance(key, ast.Constant) else None
+            if isinstance(name, str) and (_FOR_TESTS.match(name) or name.startswith(":")):
+                marker = f"; {name[1:]}" if name.startswith(":") else ""
+                yield from (f"{line}{marker}" for line in _literals(value, named))
+
+
+def _literals(node: ast.expr | None, named: Mapping[str, ast.expr]) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        node = named.get(node.id)
+    if isinstance(node, ast.List | ast.Tuple):
+        values = (one.value for one in node.elts if isinstance(one, ast.Constant))
+        yield from (value for value in values if isinstance(value, str))
+
+
+def _of_tox(text: str) -> Iterator[str]:
+    """What tox installs for its main environment."""
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read_string(text)
+    except (configparser.Error, ValueError):
+        return
+    waiting = ["testenv"]
+    for section in waiting:
+        for line in parser.get(section, "deps", fallback="").splitlines():
+            line = re.sub(r"(^|\s)#.*", "", line).strip()
+            if other := re.fullmatch(r"\{\[([\w:.-]+)\]deps\}", line):
+                waiting += [other[1]] if other[1] not in waiting and len(waiting) < 10 else []
+            elif _NAME.match(line) and ":" not in line.split(";")[0]:
+                yield line
+
+
+def _table(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    inner = value.get(name)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        yield from (one for one in value if isinstance(one, str) and _NAME.match(one))
+
+
+Read_python_kit = Callable[[str], str | None]
+SHELF = "/env/python"
+_LIST = "nightwatch-requirements.txt"
+_INSTALL = ("python3", "-m", "pip", "install", "--quiet", "--no-cache-dir", "--target", SHELF)
+_PYTEST = ("python3", "-m", "pytest", "-q", "-rfE", "--tb=short", "-p", "no:cacheprovider")
+_SYNTAX = (
+    "import sys\n"
+    "for path in sys.argv[1:]:\n"
+    "    try:\n"
+    "        compile(open(path, 'rb').read(), path, 'exec', dont_inherit=True)\n"
+    "    except SyntaxError as wrong:\n"
+    "        print(f'{path}: {wrong.msg}')\n"
+)
+_IMPORTS = (
+    "import importlib, os, sys\n"
+    "sys.path[:0] = [name for name in ('src', '.')]\n"
+    "settings, *files = sys.argv[1:]\n"
+    "if settings:\n"
+    "    os.environ.setdefault('DJANGO_SETTINGS_MODULE', settings)\n"
+    "    try:\n"
+    "        import django\n"
+    "        django.setup()\n"
+    "    except BaseException:\n"
+    "        pass\n"
+    "for path in files:\n"
+    "    name = path.removeprefix('src/').removesuffix('.py').replace('/', '.')\n"
+    "    try:\n"
+    "        importlib.import_module(name.removesuffix('.__init__'))\n"
+    "    except BaseException as wrong:\n"
+    "        print(f'{path}: {type(wrong).__name__}: {str(wrong)[:200]}')\n"
+)
+_SNIPPET = (
+    "import os, sys\n"
+    "code, settings = sys.argv[1:]\n"
+    "if settings:\n"
+    "    os.environ.setdefault('DJANGO_SETTINGS_MODULE', settings)\n"
+    "    import django\n"
+    "    django.setup()\n"
+    "sys.argv[1:] = []\n"
+    "exec(compile(code, '<snippet>', 'exec'), {'__name__': '__main__'})\n"
+)
+_SETTINGS = re.compile(r"DJANGO_SETTINGS_MODULE['\"],\s*['\"]([\w.]+)")
+
+
+def kit(root: str, paths: tuple[str, ...], read: Read_python_kit) -> Kit | None:
+    """How the project below `root` is tested; None where it has no tests."""
+    inside = [path.removeprefix(root) for path in paths if path.startswith(root)]
+    tests = [path for path in inside if re.search(r"(^|/)(test_\w+|\w+_test|tests)\.py$", path)]
+    if not tests:
+        return None
+    configured = {name: (read(root + name) or "")[:MANIFEST_CHARACTERS] for name in _CONFIGURED}
+    lines = requirements(root, paths, read)
+    named, has_django = names_of(lines), "manage.py" in inside
+    uses_pytest = "pytest" in named or _is_set_up("pytest", configured)
+    if uses_pytest and "pytest" not in named:
+        lines = (*lines, "pytest")
+    source = ":/work/src" if any(path.startswith("src/") for path in inside) else ""
+    runners = (
+        *((_pytest(), _pytest_alone()) if uses_pytest else ()),
+        *((_django(),) if has_django else ()),
+        *((_unittest(),) if not has_django else ()),
+    )
+    settings = _settings(read(f"{root}manage.py") or "" if has_django else "")
+    return Kit(
+        "python",
+        root,
+        preparation=_preparation(lines),
+        runners=runners,
+        inspections=(
+            _SYNTAX_CHECK,
+            _imports(settings),
+            DJANGO if has_django else JINJA,
+            *(one for name, one in _TOOLS if _is_set_up(name, configured)),
+        ),
+        environment=(
+            ("PYTHONPATH", f"/work/{root}{source}:{SHELF}"),
+            ("PYTHONDONTWRITEBYTECODE", "1"),
+            ("PYTHONHASHSEED", "0"),
+        ),
+        snippet=lambda code: ("python3", "-c", _SNIPPET, code, settings),
+    )
+
+
+def _settings(manage: str) -> str:
+    """The module of Django's settings that `manage.py` names; empty where there is none."""
+    named = _SETTINGS.search(manage[:MANIFEST_CHARACTERS])
+    return named[1] if named else ""
+
+
+def _imports(settings: str) -> Inspection:
+    """Whether files can be imported; those of tests are left to what runs them."""
+    words = ("python3", "-c", _IMPORTS, settings)
+    return Inspection("imports", lambda files: (*words, *files), (".py",), of_tests=False)
+
+
+def _preparation(lines: tuple[str, ...]) -> Preparation | None:
+    if not lines:
+        return None
+    listed = FileChange(path=_LIST, text="".join(f"{line}\n" for line in lines))
+    return Preparation(language="python", files=(listed,), words=(*_INSTALL, "-r", _LIST))
+
+
+def _pytest() -> Runner:
+    return Runner("pytest", _PYTEST, lambda files: (*_PYTEST, *files), "pytest")
+
+
+def _pytest_alone() -> Runner:
+    """Without the options of the project, which may name plugins that are not here."""
+    words = (*_PYTEST, "-o", "addopts=")
+    name, usage_error = "pytest without its addopts", 4
+    return Runner(name, words, lambda files: (*words, *files), "pytest", usage_error)
+
+
+def _django() -> Runner:
+    words = ("python3", "manage.py", "test", "--noinput")
+    return Runner("manage.py test", words, lambda files: (*words, *map(_dotted, files)), "unittest")
+
+
+def _unittest() -> Runner:
+    words = ("python3", "-m", "unittest")
+    return Runner("unittest", words, lambda files: (*words, *map(_dotted, files)), "unittest")
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").replace("/", ".")
+
+
+_CONFIGURED = ("pyproject.toml", "setup.cfg", "pytest.ini", "tox.ini", "mypy.ini", "ruff.toml",
+               ".ruff.toml", ".flake8", "conftest.py", "tests/conftest.py")  # fmt: skip
+_MARKS = {
+    "pytest": r"^\[(tool\.)?(tool:)?pytest",
+    "ruff": r"^\[tool\.ruff|^(line-length|select|lint)\b",
+    "flake8": r"^\[flake8\]",
+    "mypy": r"^\[(tool\.)?mypy\]",
+}
+_OWN_FILES = {
+    "pytest": ("pytest.ini", "conftest.py", "tests/conftest.py"),
+    "ruff": ("ruff.toml", ".ruff.toml"),
+    "flake8": (".flake8",),
+    "mypy": ("mypy.ini",),
+}
+
+
+def _is_set_up(tool: str, configured: dict[str, str]) -> bool:
+    if any(configured[name] for name in _OWN_FILES[tool]):
+        return True
+    shared = ("pyproject.toml", "setup.cfg", "tox.ini")
+    return any(re.search(_MARKS[tool], configured[name], re.M) for name in shared)
+
+
+_SYNTAX_CHECK = Inspection("syntax", lambda files: ("python3", "-c", _SYNTAX, *files), (".py",))
+_TOOLS = (
+    (
+        "ruff",
+        Inspection(
+            "lint",
+            lambda files: (*("python3", "-m", "ruff", "check", "-q", "--no-cache"),
+                           *("--output-format", "concise", *files)),
+            (".py",),
+        ),
+    ),
+    ("flake8", Inspection("lint", lambda files: ("python3", "-m", "flake8", *files), (".py",))),
+    (
+        "mypy",
+        Inspection(
+            "types",
+            lambda files: ("python3", "-m", "mypy", "--no-error-summary", "--cache-dir",
+                           "/tmp/mypy", *files),
+            (".py",),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,323 @@
+"""Other people's pull requests, and ours for other errors, that a fix would meet.
+
+They are compared by the lines that they change and by the error that they say they are about.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from itertools import groupby
+from typing import NamedTuple
+
+from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.code.suspects import Change, change_in, holds, meet
+from nightwatch_core.code.verdict import advantage
+from nightwatch_core.models.analysis import Analysis, Standing
+from nightwatch_core.models.answer import Evidence
+from nightwatch_core.models.code import ChangedFile, OtherPull, Overlap
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import OwnItem
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.expected_value import Reason, effect_key, known_item, names_of
+from nightwatch_core.publish.finding_parts import shown_changes
+from nightwatch_core.publish.markers import MOST_NAMES, Told
+from nightwatch_core.text.escaping import link, markdown
+from nightwatch_core.text.plain_text import one_line, shortened
+from nightwatch_core.text.words import last_segment
+
+Read = Callable[[str], str | None]
+Overlaps = tuple[tuple[str, tuple[Overlap, ...]], ...]  # by fingerprint
+_WORDS, _SAID, _SHOWN = 20_000, 300, 3  # characters of a body, of a reviewer; pull requests
+_LINES = "already changes these lines"
+_ORDER = ("taken", "turned down", "merged", "beside")
+
+
+def paths_of_fixes(report: RunReport) -> tuple[str, ...]:
+    """List the files that fixes of the night may change, each once; none where none is drafted."""
+    wanted = report.options.highest_tier()[0] == "draft"
+    fixes = (one.fix for one in report.analyses if wanted and one.has_cause and not one.misfit)
+    return tuple(dict.fromkeys(edit.path for fix in fixes for edit in fix))
+
+
+def overlaps(
+    analysis: Analysis,
+    pulls: Iterable[OtherPull],
+    own: tuple[OwnItem, ...],
+    options: NightOptions,
+    repository: str,
+    read: Read,
+) -> tuple[Overlap, ...]:
+    """Find the pull requests that an analysis's fix meets, what keeps it from a draft first.
+
+    Those of ours that are about this very error are left out: `own` says how they stand. `read`
+    gives a file of the base.
+    """
+    if not analysis.has_fix or not analysis.has_cause:
+        return ()
+    ours = tuple(_changes(file_diffs(analysis.fix, read), read))
+    known = [one for one in own if one.kind == "pull" and names_of(analysis) & one.names]
+    made = f"nightwatch/{effect_key('pull', repository, analysis.fingerprint)[:12]}"
+    branches = {made, *(one.branch for one in known if one.branch)}
+    numbers = {one.number for one in known if not one.as_patch}
+    others = [
+        pull
+        for pull in pulls
+        if pull.branch not in branches and not (pull.number and pull.number in numbers)
+    ]
+    is_local = options.delivery == "local"  # whose numbers mean nothing in texts of others
+    issue = known_item(analysis, tuple(one for one in own if one.kind == "issue"))
+    number = issue.number if issue and not is_local else 0
+    met = (_overlap(pull, analysis, ours, number, read) for pull in others)
+    return tuple(sorted(filter(None, met), key=lambda one: _ORDER.index(one.kind)))
+
+
+def _overlap(
+    pull: OtherPull, analysis: Analysis, ours: tuple[Change, ...], issue: int, read: Read
+) -> Overlap | None:
+    theirs = tuple(_changes(pull.files, read))
+    touches = any(meet(a, b) for a in ours for b in theirs)
+    same = holds(theirs, ours)
+    found = Overlap(
+        kind="beside",
+        name=one_line(pull.name),
+        because="changes the same lines for something else",
+        number=pull.number,
+        url=pull.url,
+    )
+    if pull.state == "merged":
+        gone = any(not a.removed.isdisjoint(b.removed) for a, b in _pairs(ours, theirs))
+        update = {"kind": "merged", "sha": pull.sha, "at": pull.merged_at, "because": _LINES}
+        is_later = _is_later(pull, analysis)
+        return found.model_copy(update=update) if is_later and (same or gone) else None
+    if pull.state == "closed":
+        said = shortened(one_line(next(reversed(pull.words), "")), _SAID)
+        update = {"kind": "turned down", "because": "was turned down", "words": said}
+        return found.model_copy(update=update) if same else None
+    about = _is_about(pull, analysis, issue)
+    if about or same:
+        because = _LINES if touches or same else "says that it is about this error"
+        return found.model_copy(update={"kind": "taken", "because": because})
+    return found if touches else None
+
+
+def _changes(files: Iterable[ChangedFile], read: Read) -> Iterator[Change]:
+    """The changes of files, each under its name of today."""
+    for file in files:
+        path, text = file.path, read(file.path)
+        if text is None and file.old_path:
+            path, text = file.old_path, read(file.old_path)
+        yield change_in(file, path, text or "")
+
+
+def _pairs(ours: Iterable[Change], theirs: tuple[Change, ...]) -> Iterator[tuple[Change, Change]]:
+    return ((a, b) for a in ours for b in theirs if a.path == b.path)
+
+
+def _is_later(pull: OtherPull, analysis: Analysis) -> bool:
+    """Whether the code that failed was made before it was merged."""
+    failed = analysis.case.commit.at if analysis.case.commit else None
+    return bool(failed and pull.merged_at and pull.merged_at > failed)
+
+
+def _is_about(pull: OtherPull, analysis: Analysis, issue: int) -> bool:
+    """Whether it links our issue, or names the error's class and the function or file."""
+    text = f"{pull.title}\n{pull.body}"[:_WORDS]
+    if issue and re.search(rf"(?:(?<![\w/&])#|/issues/){issue}(?!\d)", text):
+        return True
+    trace = analysis.case.trace
+    top = trace.top if trace else None
+    classes = {analysis.case.leader.error_class, trace.root.error_class if trace else ""}
+    places = {re.split(r"[.#:]", top.function)[-1], top.repo_path} if top else set()
+    places |= {path.rpartition("/")[2] for path in (top.repo_path if top else "",)}
+    return _names(text, map(last_segment, classes)) and _names(text, places)
+
+
+def _names(text: str, names: Iterable[str]) -> bool:
+    telling = (re.escape(name) for name in names if len(name) > 2)
+    return any(re.search(rf"(?<!\w){name}(?!\w)", text) for name in telling)
+
+
+def with_overlaps(report: RunReport, found: Overlaps) -> RunReport:
+    """The report, told which pull requests its fixes meet.
+
+    What was merged after the code that failed awaits its deploy, as `Standing` says it.
+    """
+    known = dict(found)
+    analyses = tuple(
+        _met(one, known[one.fingerprint], report) if known.get(one.fingerprint) else one
+        for one in report.analyses
+    )
+    return report.model_copy(update={"analyses": analyses}) if known else report
+
+
+def _met(analysis: Analysis, found: tuple[Overlap, ...], report: RunReport) -> Analysis:
+    told = analysis.model_copy(update={"overlaps": found})
+    merged = next((one for one in found if one.kind == "merged"), None)
+    if merged is None or (analysis.standing and analysis.standing.kind == "changed"):
+        return told
+    base = report.base or report.commit
+    branch = base.branch if base and base.branch else "HEAD"
+    day = f" of {merged.at:%Y-%m-%d}" if merged.at else ""
+    number = f"#{merged.number}" if merged.number else f"commit {merged.sha[:10]}"
+    detail = f"Already changed on {branch} by {number}{day}, awaiting its deploy."
+    stands = Standing(kind="changed", pull=merged.number, sha=merged.sha, detail=detail)
+    return told.model_copy(update={"standing": stands})
+
+
+def taken(analysis: Analysis) -> Reason | None:
+    """Why no draft is made of a fix that somebody else has made, or that was turned down."""
+    for one in analysis.overlaps:
+        if one.kind == "taken":
+            return Reason("settled", f"{one.name} {one.because}")
+        if one.kind == "turned down":
+            said = f": {one.words}" if one.words else ""
+            return Reason("settled", f"the same change was turned down in {one.name}{said}")
+    return None
+
+
+def met_pulls(told: Told) -> str:
+    """Say in Markdown which pull requests the fix meets, and what that means for it."""
+    lines = (_line(one) for one in told.analysis.overlaps if one.kind != "merged")
+    shown = [f"- {line}" for line in lines][:_SHOWN]
+    return "\n".join(("## Other pull requests\n", *shown)) if shown else ""
+
+
+def _line(one: Overlap) -> str:
+    name = link(one.name, one.url) if one.url else markdown(one.name)
+    if one.kind == "beside":
+        return f"{name} {one.because}: whoever is merged second has to put them together."
+    if one.kind == "taken":
+        return f"{name} {one.because}: no draft is made of this fix."
+    said = f" The last that was said: {markdown(one.words, _SAID)}" if one.words else ""
+    return f"{name} made the same change and was turned down: no draft is made of it.{said}"
+
+
+# Errors of one night with one cause: they share an issue and a draft.
+#
+# One cause is: the same change to the same file, or the same line of the code quoted as the cause.
+# The line that fails is no cause by itself; what it does may have several.
+
+_LEAST = 8  # letters and digits of a change that tells one cause from another
+_IMPORT = re.compile(r"(?:import|from|require\w*|use|using|#include)\b")
+_AGAINST = ("rejected", "failed_pulls", "settled", "overlaps")  # what is against any counts for all
+Sign = tuple[str, ...]  # two analyses that have one in common have one cause
+
+
+class Share(NamedTuple):
+    """Analyses that share an item, which is known already or None; the first speaks for all."""
+
+    members: tuple[Analysis, ...]
+    known: OwnItem | None = None
+
+    @property
+    def speaker(self) -> Analysis:
+        """The finding that is told, with what is known against any of them."""
+        return self.members[0].model_copy(update={name: self._every(name) for name in _AGAINST})
+
+    def _every(self, name: str) -> tuple[object, ...]:
+        values = (each for one in self.members for each in getattr(one, name))
+        return tuple(dict.fromkeys(values))
+
+    @property
+    def others(self) -> tuple[Analysis, ...]:
+        """Those it speaks for."""
+        return self.members[1:]
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(one.fingerprint for one in self.others)[:MOST_NAMES]
+
+    @property
+    def joining(self) -> tuple[Analysis, ...]:
+        """Those that the known item does not list yet."""
+        known = self.known
+        if known is None:
+            return ()
+        return tuple(one for one in self.members if known.names.isdisjoint(names_of(one)))
+
+
+def causes(analyses: Iterable[Analysis]) -> tuple[tuple[Analysis, ...], ...]:
+    """Put analyses with one cause together: groups, and each group, in the order they came in."""
+    groups: list[tuple[set[Sign], list[tuple[int, Analysis]]]] = []
+    for at, analysis in enumerate(analyses):
+        signs, members = {*signs_of(analysis)}, [(at, analysis)]
+        for group in [one for one in groups if not signs.isdisjoint(one[0])]:
+            signs |= group[0]
+            members = [*group[1], *members]
+            groups.remove(group)
+        groups.append((signs, sorted(members, key=lambda member: member[0])))
+    groups.sort(key=lambda group: group[1][0][0])
+    return tuple(tuple(one for _, one in members) for _, members in groups)
+
+
+def shares(members: tuple[Analysis, ...], items: tuple[OwnItem, ...]) -> tuple[Share, ...]:
+    """Deal the analyses of one cause to the items there are: who has one keeps it.
+
+    Those that have none join an open one of the others, else the newest.
+    """
+    own = {one.fingerprint: known_item(one, items) for one in members}
+    known = sorted(
+        {item.number: item for item in own.values() if item}.values(),
+        key=lambda item: (item.state != "open", -item.number),
+    )
+    dealt: dict[int, list[Analysis]] = {}
+    for one in members:
+        item = own[one.fingerprint] or next(iter(known), None)
+        dealt.setdefault(item.number if item else 0, []).append(one)
+    numbered = {item.number: item for item in known}
+    return tuple(_led(group, numbered.get(number)) for number, group in dealt.items())
+
+
+def _led(group: list[Analysis], known: OwnItem | None) -> Share:
+    """The best of those that have something new to say leads."""
+    fresh = [one for one in group if one.ending.kind != "reused"]
+    new = [one for one in group if known and known.names.isdisjoint(names_of(one))]
+    leader = reduce(_better, (fresh or new or group) if known else group)
+    return Share((leader, *(one for one in group if one is not leader)), known)
+
+
+def _better(one: Analysis, other: Analysis) -> Analysis:
+    return other if advantage(one, other) else one
+
+
+def signs_of(analysis: Analysis) -> Iterator[Sign]:
+    """What its cause is recognised by: its changes, and the line it quotes as the cause."""
+    if analysis.misfit or not analysis.has_cause:
+        return
+    yield from _changes_twins(analysis)
+    if analysis.confidence != "low":
+        yield from _cause_lines(analysis)
+
+
+def _changes_twins(analysis: Analysis) -> Iterator[Sign]:
+    """Each stretch of changed lines, with its file; imports alone say nothing."""
+    for file in shown_changes(analysis):
+        for is_change, rows in groupby(file.diff.split("\n"), lambda row: row[:1] in ("-", "+")):
+            lines = tuple(rows)
+            if is_change and _tells([row[1:].strip() for row in lines]):
+                yield ("change", file.path, *(" ".join(row.split()) for row in lines))
+
+
+def _tells(lines: list[str]) -> bool:
+    body = [line for line in lines if line and not _IMPORT.match(line)]
+    return len(re.findall(r"[^\W_]", "".join(body))) >= _LEAST
+
+
+def _cause_lines(analysis: Analysis) -> Iterator[Sign]:
+    """Quoted lines that the cause names, beside those the trace runs through; else the first."""
+    trace = analysis.case.trace
+    passed = {(one.repo_path, one.line) for one in trace.in_app} if trace else set()
+    quoted = [
+        one
+        for one in analysis.evidence
+        if one.verified and (one.path, one.line) not in passed and _tells([one.quote])
+    ]
+    named = [one for one in quoted if _is_named(one, analysis.root_cause)]
+    for one in named or quoted[:1]:
+        yield ("line", analysis.commit, one.path, str(one.line))
+
+
+def _is_named(evidence: Evidence, cause: str) -> bool:
+    name = f"{evidence.path.rpartition('/')[2]}:{evidence.line}"
+    return bool(re.search(rf"{re.escape(name)}(?!\d)", cause))

@@ -1,0 +1,482 @@
+"""Which issues are opened, commented on or reopened tonight."""
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import filterfalse
+
+from nightwatch_core.code import edits as fixing
+from nightwatch_core.code import fix_policy
+from nightwatch_core.code.capabilities import powers_gained
+from nightwatch_core.code.change_reach import Reach, Search, reach_of
+from nightwatch_core.code.change_reach import Read as Read_change_reach
+from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Evidence
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import (
+    Comment,
+    DraftPull,
+    OpenIssue,
+    OwnItem,
+    Proposal,
+    PublishPlan,
+    Receipt,
+    Reopen,
+    Skip,
+)
+from nightwatch_core.publish import expected_value as candidates
+from nightwatch_core.publish import issue_text
+from nightwatch_core.publish.expected_value import (
+    Reason,
+    by_choice,
+    effect_key,
+    expected_value,
+    in_order,
+    skip,
+)
+from nightwatch_core.publish.markers import Carrier, Told, as_patch, how_it_stands, no_carrier
+from nightwatch_core.publish.overlap import Share, causes, shares
+from nightwatch_core.publish.story_commits import draft_commits
+from nightwatch_core.publish.tiers import (
+    Candidate,
+    mitigations_in,
+    not_wanted,
+    why_no_draft,
+    why_no_issue,
+)
+
+# Not for its issue to say: the night's own choices and limits, and what the tracker shows.
+_UNTOLD = ("choice", "limit", "settled", "nothing new", "unknown")
+
+
+def plan_issues(
+    analyses: tuple[Analysis, ...],
+    own: tuple[OwnItem, ...],
+    options: NightOptions,
+    commit: Commit | None,
+    night: str,
+    drafts: tuple[Skip, ...] = (),
+) -> PublishPlan:
+    """Issues to open, to comment on, to reopen; the rest with reasons.
+
+    `drafts` are the drafts that will not be made: an issue says why.
+
+    Errors with one cause share an issue. Limits count what is new tonight; a night that is taken up
+    again counts what it opened before.
+    """
+    proposals: list[Proposal] = []
+    skips: list[Skip] = []
+    issues = tuple(item for item in own if item.kind == "issue")
+    open_now = sum(item.state == "open" for item in issues)
+    new = sum(item.night == night for item in issues)
+    for share in (one for cause in causes(in_order(analyses)) for one in shares(cause, issues)):
+        told = Told(share.speaker, share.others, commit, no_draft=_no_draft(share, drafts))
+        draft = _capped(share, options, night) or _about(told, share, night)
+        opens = isinstance(draft, OpenIssue) and share.known is None
+        no_room = _room(options, open_now, new) if opens else None
+        if isinstance(draft, Reason):
+            kind = "comment" if share.known and share.known.state == "open" else "issue"
+            skips += [skip(one, kind, draft) for one in share.members]
+        elif reason := _no_news(draft, options) or no_room:
+            skips += [skip(one, draft.kind, reason) for one in share.members]
+        else:
+            proposals.append(draft)
+            new, open_now = new + opens, open_now + opens
+    return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
+
+
+def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
+    """Why it is a line of the report, and no more; an issue that is there is told what is new."""
+    reason = why_no_issue(Candidate(share.members, options))
+    is_new = share.known is None or share.known.night == night
+    if reason and reason.cause == "weak" and not is_new:
+        return None
+    return by_choice(reason, share.known, night)
+
+
+def _no_draft(share: Share, drafts: tuple[Skip, ...]) -> str:
+    """Why no draft will be made, as far as that is for the issue to say."""
+    ours = {one.fingerprint for one in share.members}
+    told = (one for one in drafts if one.kind == "pull" and one.fingerprint in ours)
+    return next((one.reason for one in told if one.cause not in _UNTOLD), "")
+
+
+def _about(told: Told, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
+    analysis, known, commit = share.speaker, share.known, told.commit
+    if known is None or known.night == night:
+        return _issue(told, share, night)
+    if known.state == "open":
+        return _news(told, share, known, night)
+    if settled := _settled(analysis, known):
+        return Reason("settled", f"issue #{known.number} {settled}")
+    key = _news_key(_repository(commit), known, night)
+    why = f" ({analysis.news})" if analysis.news else ""
+    news = f"Seen again after it was closed{why}: {analysis.case.occurrences} occurrences"
+    return Reopen(
+        key=key,
+        fingerprint=analysis.fingerprint,
+        also=share.also,
+        number=known.number,
+        body=issue_text.comment_body(told, key, night, news),
+    )
+
+
+def _settled(analysis: Analysis, known: OwnItem) -> str:
+    """Why a closed issue stays closed; empty where its error came back."""
+    if analysis.waiting:
+        return f"is closed: {analysis.waiting}"
+    if known.state_reason == "not_planned":
+        return "was closed as not planned"
+    if known.number in analysis.settled:
+        return "was opened again for this error before, and closed again"
+    last = max((g.last_seen for g in analysis.case.groups if g.last_seen), default=None)
+    if known.closed_at is None or last is None or last <= known.closed_at:
+        return "is closed, and no occurrence after that is known"
+    return ""
+
+
+def _issue(told: Told, share: Share, night: str) -> OpenIssue:
+    analysis, known = told.analysis, share.known
+    repository = _repository(told.commit)
+    key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
+    return OpenIssue(
+        key=key,
+        fingerprint=analysis.fingerprint,
+        also=share.also,
+        title=issue_text.issue_title(analysis),
+        body=issue_text.issue_body(told, key, night),
+        labels=issue_text.labels(analysis),
+        fix=fix_digest(analysis.fix),
+    )
+
+
+def _news(told: Told, share: Share, known: OwnItem, night: str) -> Comment | Reason:
+    """A comment only where something changed: a fresh analysis, or another error behind it."""
+    analysis = told.analysis
+    joining = share.joining
+    if reason := _nothing_to_add(analysis, known, joins=bool(joining)):
+        return reason
+    key = _news_key(_repository(told.commit), known, night)
+    why = f", because {analysis.news}" if analysis.news else ""
+    news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
+    if joining:
+        news = f"The same cause is behind {', '.join(one.case.title for one in joining[:5])}"
+    return Comment(
+        key=key,
+        fingerprint=analysis.fingerprint,
+        also=share.also or tuple(one.fingerprint for one in joining),
+        number=known.number,
+        body=issue_text.comment_body(told, key, night, news),
+    )
+
+
+def _repository(commit: Commit | None) -> str:
+    return commit.repository if commit else ""
+
+
+def _nothing_to_add(analysis: Analysis, known: OwnItem, *, joins: bool) -> Reason | None:
+    if joins:
+        return None
+    if analysis.fix_alone and not analysis.has_fix:
+        return Reason("nothing new", f"nothing to add to issue #{known.number}: there is no fix")
+    if analysis.ending.kind == "reused":
+        return Reason("nothing new", f"known, nothing new since issue #{known.number}")
+    if not analysis.has_cause:
+        return Reason("unknown", f"nothing to add to issue #{known.number}: no cause is known")
+    if analysis.confidence == "low" and not analysis.has_fix:
+        return Reason("weak", f"nothing to add to issue #{known.number}")
+    if fix_digest(analysis.fix) in analysis.rejected:
+        why = "the analysis comes to the very fix that failed"
+        return Reason("nothing new", f"nothing to add to issue #{known.number}: {why}")
+    return None
+
+
+def _news_key(repository: str, known: OwnItem, night: str) -> str:
+    """One for comment and reopening: an issue that was reopened tonight has been told the news."""
+    return effect_key("news", repository, str(known.number), night)
+
+
+def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
+    """Why there is no room for one more issue; None where there is."""
+    if new >= options.max_issues:
+        return Reason("limit", f"limit of new issues a night: {options.max_issues}")
+    if open_now >= options.max_open_issues:
+        limit = f"limit of open issues: {options.max_open_issues}"
+        return Reason("choice", f"{open_now} of our issues are open, {limit}")
+    return None
+
+
+def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
+    """Why a comment would tell nothing: without lessons a fresh analysis is no sign of a change."""
+    if isinstance(draft, Comment) and (options.force or not options.compound_enabled):
+        return Reason("choice", "analysed afresh by choice: nothing tells what changed")
+    return None
+
+
+# What a reviewer is told of a draft besides the finding: what it reaches, what fails beside it.
+
+
+def for_review(
+    told: Told,
+    analyses: tuple[Analysis, ...],
+    options: NightOptions,
+    read: Read_change_reach,
+    search: Search | None,
+) -> Told:
+    """Add it; `analyses` are all of the night. Nothing is reached where there is no `search`."""
+    return told._replace(
+        reach=_reach(told, read, search), near=_near(told, analyses), carrier=_carrier(options)
+    )
+
+
+def _reach(told: Told, read: Read_change_reach, search: Search | None) -> Reach:
+    if search is None or not told.changes:
+        return Reach()
+    cited = [(one.path, one.quote.strip().splitlines()[0]) for one in _failing(told.analysis)]
+    try:
+        return reach_of(told.changes, cited, read, search)
+    except (GiveUp, TryLater):  # no draft is lost for what only goes with it
+        return Reach(is_known=False)
+
+
+def _failing(analysis: Analysis) -> tuple[Evidence, ...]:
+    """What is quoted first, which is where it fails."""
+    return tuple(one for one in analysis.evidence[:1] if one.verified and one.quote.strip())
+
+
+def _near(told: Told, analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
+    """Errors of other causes whose innermost own frame lies in a file that is changed."""
+    ours = {one.fingerprint for one in (told.analysis, *told.twins)}
+    changed = {one.path for one in told.changes or ()}
+    return tuple(one for one in analyses if one.fingerprint not in ours and _place(one) in changed)
+
+
+def _place(analysis: Analysis) -> str:
+    trace = analysis.case.trace
+    return next((frame.repo_path for frame in trace.in_app), "") if trace else ""
+
+
+def _carrier(options: NightOptions) -> Carrier:
+    if options.delivery == "local":
+        return "files"
+    return "patch" if options.drafts == "patch" else "branch"
+
+
+# Which fixes become draft pull requests tonight.
+
+Read = Callable[[str], str | None]
+_MADE = ("done", "already there")
+_DOUBTS = ("weak", "worth")  # told only where nothing firmer speaks against a draft
+
+
+def plan_pulls(
+    analyses: tuple[Analysis, ...],
+    own: tuple[OwnItem, ...],
+    receipts: tuple[Receipt, ...],
+    options: NightOptions,
+    commit: Commit,
+    read: Read,
+    night: str,
+    paths: Collection[str] = (),
+    *,
+    search: Search | None = None,
+    to_run: bool = False,
+) -> PublishPlan:
+    """Draft pull requests for fixes that may stand, the best expected value first.
+
+    `paths` are the files of the tree, `search` finds lines in it. `to_run` asks for what the gate
+    is to run: what it may still prove counts as proved.
+    """
+    proposals: list[Proposal] = []
+    skips: list[Skip] = []
+    issues = tuple(item for item in own if item.kind == "issue")
+    pulls = tuple(item for item in own if item.kind == "pull")
+    new = sum(item.night == night for item in pulls)
+    ranked, without = _ranked(analyses, pulls)
+    for share in ranked:
+        analysis, known = share.speaker, share.known
+        issue = _issue_of(analysis, issues, receipts)
+        applied = fixing.apply(analysis.fix, read)
+        risk = powers_gained(applied.changes, read, paths)
+        mitigations = mitigations_in(applied.changes, read, options, analysis.evidence)
+        capped = by_choice(why_no_draft(Candidate(share.members, options, to_run)), known, night)
+        reason = (
+            _not_this_one(analysis, known, night)
+            or (capped if capped and capped.cause not in _DOUBTS else None)
+            or no_carrier(options, issue)
+            or _settled_pulls(candidates.known_item(analysis, issues), issue, receipts)
+            or _refused(analysis, applied, read, paths)
+            or _too_risky(options, risk)
+            or not_wanted(mitigations, options)
+            or capped
+            or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
+        )
+        # numbers of a local outbox would link to somebody's issues once pushed
+        refers = None if options.delivery == "local" else issue
+        told = Told(
+            analysis, share.others, commit, file_diffs(analysis.fix, read), risk, mitigations
+        )
+        if reason:
+            skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
+            proposals += _joined_draft(told, share, options, night)
+        else:
+            told = for_review(told, analyses, options, read, search)
+            draft = _in_commits(_pull(told, share, applied, night, refers), analysis, read)
+            proposals.append(as_patch(draft, issue) if options.drafts == "patch" else draft)
+            new += not _is_tonights(known, night)
+    skips += _without_fix(without, options)
+    return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
+
+
+def _ranked(
+    analyses: tuple[Analysis, ...], pulls: tuple[OwnItem, ...]
+) -> tuple[list[Share], list[Share]]:
+    """The shares of all causes whose fix is known, led by an analysis that has it; and the rest.
+
+    The best expected value comes first. What was not run yet counts as not run: running it can
+    only better its place, or take it out, so that no more has to be run than drafts are made.
+    """
+    ranked: list[Share] = []
+    without: list[Share] = []
+    for cause in causes(in_order(analyses)):
+        for share in shares(cause, pulls):
+            members = (*filter(_has_fix, share.members), *filterfalse(_has_fix, share.members))
+            (ranked if _has_fix(members[0]) else without).append(share._replace(members=members))
+    ranked.sort(key=lambda share: -expected_value(share.members).minutes)
+    return ranked, without
+
+
+def _without_fix(shares: list[Share], options: NightOptions) -> Iterator[Skip]:
+    """Say of every finding of tonight that may be an issue why no fix of it is proposed."""
+    for share in shares:
+        reason = why_no_draft(Candidate(share.members, options))
+        if reason and reason.cause == "no fix" and not share.known:
+            fresh = (one for one in share.members if one.ending.kind != "reused")
+            yield from (skip(one, "pull", reason) for one in fresh)
+
+
+def _has_fix(analysis: Analysis) -> bool:
+    return analysis.has_fix and analysis.has_cause
+
+
+def _joined_draft(
+    told: Told, share: Share, options: NightOptions, night: str
+) -> tuple[Comment, ...]:
+    """A comment on the open draft that another error with its cause has: it is to list both."""
+    known, joining = share.known, share.joining
+    if not known or not joining or known.state != "open":
+        return ()
+    if options.highest_tier()[0] != "draft":
+        return ()
+    key = effect_key(
+        "news", told.commit.repository if told.commit else "", str(known.number), night
+    )
+    news = f"The same cause is behind {', '.join(one.case.title for one in joining[:5])}"
+    return (
+        Comment(
+            key=key,
+            fingerprint=told.analysis.fingerprint,
+            also=share.also or tuple(one.fingerprint for one in joining),
+            number=known.number,
+            on="issue" if known.as_patch else "pull",
+            fix=fixing.fix_digest(told.analysis.fix),
+            body=issue_text.comment_body(told, key, night, news),
+        ),
+    )
+
+
+def _is_tonights(known: OwnItem | None, night: str) -> bool:
+    """Whether the draft was made by this very night, which was taken up again."""
+    return known is not None and known.night == night
+
+
+def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reason | None:
+    """Why no draft is due, given the one there is; another fix than a failed one gets its own."""
+    if fixing.fix_digest(analysis.fix) in analysis.rejected:
+        text = "this very fix was turned down, or did not help, before: not proposed again"
+        return Reason("settled", text)
+    if known is None or _is_tonights(known, night):
+        return None
+    has_failed = known.number in analysis.failed_pulls
+    if has_failed and (known.state != "open" or known.as_patch):
+        return None
+    return Reason("settled", how_it_stands(known))
+
+
+def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:
+    if new < options.max_pull_requests:
+        return None
+    return Reason("limit", f"limit of draft pull requests a night: {options.max_pull_requests}")
+
+
+def _settled_pulls(
+    known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]
+) -> Reason | None:
+    """Why an error that people have dealt with needs no fix; None where it was reopened."""
+    if known is None or known.state == "open":
+        return None
+    if any(r.number == issue and r.status in _MADE for r in receipts):
+        return None
+    planned = " as not planned" if known.state_reason == "not_planned" else ""
+    return Reason("settled", f"issue #{known.number} is closed{planned}")
+
+
+def _refused(
+    analysis: Analysis, applied: fixing.Applied, read: Read, paths: Collection[str]
+) -> Reason | None:
+    """Why a fix cannot be, or may not be, proposed."""
+    seen = {*analysis.read, *(e.path for e in analysis.evidence if e.verified)}
+    text = fix_policy.refused(analysis.fix, applied, seen, read, paths)
+    return Reason("refused", text) if text else None
+
+
+def _too_risky(options: NightOptions, risk: str) -> Reason | None:
+    return Reason("refused", risk) if risk and options.risky_fixes == "refuse" else None
+
+
+def _issue_of(
+    analysis: Analysis, issues: tuple[OwnItem, ...], receipts: tuple[Receipt, ...]
+) -> int | None:
+    """The number of the error's issue: tonight's, else the one that was known before."""
+    known = candidates.known_item(analysis, issues)
+    tonight = (
+        r.number
+        for r in receipts
+        if analysis.fingerprint in r.names and r.number and r.status in _MADE
+    )
+    return next(tonight, known.number if known else None)
+
+
+def _pull(
+    told: Told, share: Share, applied: fixing.Applied, night: str, issue: int | None
+) -> DraftPull:
+    analysis, known, commit = told.analysis, share.known, told.commit
+    assert commit is not None
+    key = known.key if known and _is_tonights(known, night) else ""
+    failed = len(analysis.failed_pulls)
+    digest = fixing.fix_digest(analysis.fix)
+    attempt = (digest, str(failed)) if known and failed else ()
+    key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
+    return DraftPull(
+        key=key,
+        fingerprint=analysis.fingerprint,
+        also=share.also,
+        branch=f"nightwatch/{key[:12]}",
+        base=commit.branch,
+        title=issue_text.pull_title(told),
+        body=issue_text.pull_body(told, key, night, issue),
+        commit_message=issue_text.commit_message(told, issue),
+        changes=applied.changes,
+        commit=commit.sha,
+        labels=(issue_text.LABEL,),
+        fix=digest,
+    )
+
+
+def _in_commits(draft: DraftPull, analysis: Analysis, read: Read) -> DraftPull:
+    """The draft with a commit for each step, where its fix was made in several."""
+    applied = fixing.Applied(changes=draft.changes)
+    commits = draft_commits(analysis, applied, read, draft.commit_message)
+    return draft.model_copy(update={"commits": commits}) if commits else draft

@@ -1,0 +1,727 @@
+"""Names that nothing visible defines: misspelt, renamed, moved, not imported, or not set yet."""
+
+import re
+from collections.abc import Callable
+
+from nightwatch_core.code.definitions import (
+    definitions_in,
+    functions_around,
+    functions_around_bindings,
+    parameter_names,
+    sets_of,
+)
+from nightwatch_core.code.edits import edits_for
+from nightwatch_core.code.languages import JAVASCRIPT, language_of
+from nightwatch_core.code.symptoms import Symptom
+from nightwatch_core.code.syntax import (
+    arguments,
+    masked,
+    parameters,
+    receivers_of,
+    statement_at,
+    uses,
+)
+from nightwatch_core.models.answer import Edit, Hypothesis, Learning
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.conversation import HitsFound
+from nightwatch_core.models.value import Value
+from nightwatch_core.rules.findings import (
+    FailingLine,
+    Finding,
+    hypothesis,
+    or_else,
+    owner_of,
+    quoted,
+    relative_file,
+)
+from nightwatch_core.rules.imports import importers, is_import, missing_own, missing_standard
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import CANDIDATES, EDITED_FILES, LINE, WRITING_LINES
+from nightwatch_core.rules.none import setting_lines, tree_of
+from nightwatch_core.rules.similar_names import (
+    Candidate,
+    callers,
+    candidate,
+    definitions,
+    means_something_else,
+    similar_anywhere,
+    similar_in_file,
+    suggested,
+)
+
+# A name without a definition: what it is called now, and every caller that was missed.
+
+_DATA = r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*="  # fields and constants, which nobody calls
+
+
+Mend = Callable[[str, str], tuple[Edit, ...]]  # old name and new name to edits
+
+
+def renamed(
+    name: str,
+    candidates: tuple[Candidate, ...],
+    failing: FailingLine,
+    context: Context,
+    member: bool,
+    mend: Mend | None = None,
+) -> Finding:
+    """Explain a rename where exactly one candidate stands up; leave it open where others do.
+
+    `member`: the name belongs to a receiver, so only uses on the same receiver are changed.
+    `mend`: how the callers are changed, where that is known better than by searching them.
+    """
+    elsewhere = _used_elsewhere(name, failing, context) if member else ""
+    looked = tuple(
+        (one, _objection(name, one, failing, context, elsewhere)) for one in candidates[:CANDIDATES]
+    )
+    sound = [one for one, objection in looked if not objection]
+    if len(sound) > 1:  # the change that made it says which one is meant
+        sound = [one for one in sound if _replaced(name, one, context)] or sound
+    if len(sound) != 1:
+        return Finding(steps=_left_open(name, looked), tags=("undefined-name",))
+    new = sound[0]
+    others = tuple((one, why) for one, why in looked if one is not new)
+    reason = _support(name, new, context)
+    if new.is_suggested and _replaced(name, new, context):
+        new = new.model_copy(update={"misspelt": False})
+    edits = mend(name, new.name) if mend else _edits(name, new, failing, context, member)
+    return _explained(name, new, reason, edits) + Finding(hypotheses=_ruled_out(name, others))
+
+
+def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) -> Finding:
+    path, line = new.place.path, new.place.line
+    paths = ", ".join(dict.fromkeys(edit.path for edit in edits))
+    fact = f"`{new.name}` is defined in {path}:{line}; `{name}` is defined nowhere."
+    statement = f"`{name}` {'should read' if new.misspelt else 'is now called'} `{new.name}`"
+    step = f"Call `{new.name}` instead of `{name}` in {paths}."
+    return Finding(
+        because=(
+            f"Nothing at this commit defines `{name}`; `{new.name}` in {path}:{line} is meant: "
+            f"{reason}.",
+        ),
+        evidence=(quoted(path, line, new.place.text, "what it is called"),),
+        edits=edits,
+        changed=() if new.misspelt else ((path, line),),
+        hypotheses=(hypothesis(statement, standing="confirmed", because=reason),),
+        learnings=(Learning(fact=fact, path=path, line=line),),
+        steps=(step if edits else f"Check every caller of `{name}` and call `{new.name}`.",),
+        tags=("misspelt-name" if new.misspelt else "renamed-symbol",),
+        explained=True,
+    )
+
+
+def _used_elsewhere(name: str, failing: FailingLine, context: Context) -> str:
+    """A line that asks another receiver for the name: then it is a name of its own, no slip."""
+    mine = set(receivers_of(name, failing.text, failing.language))
+    for hit in callers(name, context.code).hits:
+        theirs = set(receivers_of(name, hit.text, language_of(hit.path)))
+        if theirs and not theirs & mine:
+            return f"{hit.path}:{hit.line}"
+    return ""
+
+
+def _objection(
+    name: str, one: Candidate, failing: FailingLine, context: Context, elsewhere: str
+) -> str:
+    """Why this candidate cannot be what was meant; empty where nothing speaks against it."""
+    other_meaning = means_something_else(name, one.name)
+    if other_meaning and (one.is_suggested or not one.misspelt):
+        return f"the names differ in meaning ({other_meaning})"
+    if elsewhere and not _replaced(name, one, context):
+        return f"{elsewhere} uses `{name}` on something else, so it is a name of its own"
+    if not _support(name, one, context):
+        return "neither the spelling nor a change says that it was renamed"
+    if not _fits(name, one, failing, context):
+        return "it takes other arguments than this call gives"
+    return ""
+
+
+def _support(name: str, one: Candidate, context: Context) -> str:
+    """What proves a rename: the change that made it, the message, or the spelling."""
+    replaced = _replaced(name, one, context)
+    if replaced or not (one.is_suggested or one.misspelt):
+        return replaced
+    return "the message itself suggests it" if one.is_suggested else "the names differ by a slip"
+
+
+def _replaced(name: str, one: Candidate, context: Context) -> str:
+    return context.replaced(name, one.name, one.place.path, one.place.line)
+
+
+def _fits(name: str, one: Candidate, failing: FailingLine, context: Context) -> bool:
+    """Whether the call's arguments fit the candidate's parameters, where both can be counted."""
+    call = re.search(rf"(?<![\w$]){re.escape(name)}\(", failing.text)
+    if not call:
+        return True
+    if not re.match(one.language.functions, one.place.text[:1_000]):
+        return not re.match(_DATA, one.place.text) or one.language.name != "python"
+    given = arguments(failing.lines, failing.line, call.end() - 1)
+    start = one.place.line
+    lines = context.code.lines(one.place.path, start, start + 10)
+    takes = parameters(lines, start)
+    if any(text.startswith(("*", "&", "...")) for text in (*given, *takes)):
+        return True
+    required = [text for text in takes if not re.search(r"=|\?:|:\s*$", text)]
+    return len(required) <= len(given) <= len(takes)
+
+
+def _edits(
+    name: str, new: Candidate, failing: FailingLine, context: Context, member: bool
+) -> tuple[Edit, ...]:
+    """Edits of every missed caller; none where a caller may have been overlooked."""
+    if not failing.seen:
+        return ()
+    receivers = receivers_of(name, failing.text, failing.language) if member else ()
+    calls = callers(name, context.code)
+    places = {(hit.path, hit.line) for hit in calls.hits if _same_use(hit, name, receivers)}
+    places.add((failing.path, failing.line))
+    paths = tuple(dict.fromkeys((failing.path, *sorted(path for path, _ in places))))
+    if not calls.complete or len(paths) > EDITED_FILES:
+        return ()
+    edits: list[Edit] = []
+    for path in paths:
+        lines = context.code.whole(path)
+        at = [line for where, line in places if where == path]
+        more = _edits_in(path, lines, at, name, new.name) if lines else ()
+        if not more:
+            return ()
+        edits += more
+    return tuple(edits)
+
+
+def _same_use(hit: SearchHit, name: str, receivers: tuple[str, ...]) -> bool:
+    if not receivers:
+        return True
+    return bool(set(receivers) & set(receivers_of(name, hit.text, language_of(hit.path))))
+
+
+def _edits_in(
+    path: str, lines: tuple[str, ...], numbers: list[int], name: str, new: str
+) -> tuple[Edit, ...]:
+    language = language_of(path)
+    changed = {}
+    for number in numbers:
+        text = lines[number - 1] if number <= len(lines) else ""
+        at = uses(name, masked(text, language)) or uses(name, text)
+        if not at:
+            return ()
+        changed[number] = replaced(text, at, name, new)
+    return edits_for(path, lines, changed, f"call `{new}` instead of `{name}`")
+
+
+def replaced(text: str, at: tuple[int, ...], name: str, new: str) -> str:
+    """Give the text with the name at these places replaced.
+
+    >>> replaced("a.b + c.b", (2, 8), "b", "bee")
+    'a.bee + c.bee'
+    """
+    for start in reversed(at):
+        text = text[:start] + new + text[start + len(name) :]
+    return text
+
+
+def _left_open(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[str, ...]:
+    """Names to be looked at, where none is proved to be meant."""
+    return tuple(
+        f"Check whether `{name}` means `{one.name}` ({one.place.path}:{one.place.line}): "
+        f"{why or 'nothing decides between it and others'}."
+        for one, why in looked
+    )
+
+
+def _ruled_out(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[Hypothesis, ...]:
+    return tuple(
+        hypothesis(
+            f"`{name}` means `{one.name}` ({one.place.path}:{one.place.line})",
+            standing="ruled out",
+            because=why or "a change put another name in its place",
+        )
+        for one, why in looked
+    )
+
+
+# Names that a JavaScript file takes out of another: `const { a } = require('./b')`, `import`.
+
+_STATEMENTS = (
+    r"(?m)^[ \t]*(?:const|let|var)\s+\{(?P<names>[^{}]{0,2000})\}\s*=\s*require\(\s*"
+    r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]\s*\)",
+    r"(?m)^[ \t]*import\s+(?:[\w$]+\s*,\s*)?\{(?P<names>[^{}]{0,2000})\}\s*from\s*"
+    r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]",
+)
+_LISTED = r"(?:module\.exports\s*=|(?m:^)[ \t]*export)\s*\{(?P<names>[^{}]{0,5000})\}"
+_OPEN = re.compile(  # exports that the text does not name one by one
+    r"export\s*\*|\.\.\.|module\.exports\s*=\s*[^{\s]|Object\.(?:assign|define)|exports\[|__export"
+)
+_FOLLOWS = re.compile(r"\s*(?:[(.;)]|\?\.)")  # what may follow a plain use of a value
+
+
+class Taken(Value):
+    """The statement that takes a name out of a file: its lines, and the name's place in them."""
+
+    target: str
+    first: int
+    last: int
+    line: int
+    column: int
+    local: str  # what the name is called here
+
+
+def renamed_export(name: str, failing: FailingLine, context: Context) -> Finding | None:
+    """Explain a name that the file takes out of one that does not define it any more."""
+    target = _source_of(name, failing.path, context) if failing.seen else ""
+    lines = context.code.whole(target) if target else None
+    if not lines:
+        return None
+    text = "\n".join(lines)
+    candidates = tuple(
+        one for one in similar_in_file(name, target, context.code) if exports(one.name, text)
+    )
+
+    def mend(old: str, new: str) -> tuple[Edit, ...]:
+        return _edits_renamed_exports(old, new, target, failing, context)
+
+    finding = renamed(name, candidates, failing, context, member=False, mend=mend)
+    is_renamed = re.search(rf"\bas\s+{re.escape(name)}(?![\w$])", text)
+    if finding.explained or exports(name, text) or is_renamed or _OPEN.search(text):
+        return finding
+    imports = taken(name, "\n".join(context.code.whole(failing.path) or ()))
+    line = imports.first if imports else failing.line
+    return finding + Finding(
+        because=(
+            f"{failing.path}:{line} takes `{name}` out of {target}, which does not export it.",
+        ),
+        subject=f"{target} exports no `{name}`",
+        explained=True,
+    )
+
+
+def taken(name: str, text: str) -> Taken | None:
+    """Give the statement by which a file's text takes the name out of another file.
+
+    >>> taken("a", "const {\\n  b,\\n  a: mine,\\n} = require('./c')")
+    Taken(target='./c', first=1, last=4, line=3, column=2, local='mine')
+    """
+    entry = re.compile(rf"(?<![\w$:]){re.escape(name)}\s*(?:(?:as\s|:)\s*(?P<alias>[\w$]+))?\s*$")
+    for statement in (found for form in _STATEMENTS for found in re.finditer(form, text)):
+        start = statement.start("names")
+        for part in statement["names"].split(","):
+            own = entry.match(part, len(part) - len(part.lstrip()))
+            if own:
+                at = start + own.start()
+                return Taken(
+                    target=statement["target"],
+                    first=text.count("\n", 0, statement.start()) + 1,
+                    last=text.count("\n", 0, statement.end()) + 1,
+                    line=text.count("\n", 0, at) + 1,
+                    column=at - (text.rfind("\n", 0, at) + 1),
+                    local=own["alias"] or name,
+                )
+            start += len(part) + 1
+    return None
+
+
+def exports(name: str, text: str) -> bool:
+    """Tell whether a file's text exports the name.
+
+    >>> exports("a", "module.exports = {\\n  b,\\n  a,\\n};"), exports("a", "const a = 1;")
+    (True, False)
+    """
+    own = re.escape(name)
+    if re.search(rf"(?m)^[ \t]*export\s.{{0,60}}(?<![\w$]){own}(?![\w$])|exports\.{own}\b", text):
+        return True
+    listed = (found["names"] for found in re.finditer(_LISTED, text))
+    return any(name in (part.strip() for part in names.split(",")) for names in listed)
+
+
+def _source_of(name: str, path: str, context: Context) -> str:
+    """The file that this one takes the name out of; empty where it takes it out of none."""
+    lines = context.code.whole(path)
+    import_ = taken(name, "\n".join(lines)) if lines else None
+    place = relative_file(import_.target, path, context) if import_ else None
+    return place.path if place else ""
+
+
+def _edits_renamed_exports(
+    old: str, new: str, target: str, failing: FailingLine, context: Context
+) -> tuple[Edit, ...]:
+    """Edits of every file that takes the name out of the target; none where one is doubtful."""
+    calls = callers(old, context.code)
+    others = sorted({hit.path for hit in calls.hits if language_of(hit.path) == JAVASCRIPT})
+    paths = tuple(dict.fromkeys((failing.path, *others)))
+    if not calls.complete or len(paths) > EDITED_FILES:
+        return ()
+    edits: list[Edit] = []
+    for path in paths:
+        if _source_of(old, path, context) != target:
+            continue
+        more = edits_in(path, context.code.whole(path) or (), old, new)
+        if not more:
+            return ()
+        edits += more
+    return tuple(edits)
+
+
+def edits_in(path: str, lines: tuple[str, ...], old: str, new: str) -> tuple[Edit, ...]:
+    """Make edits of the import and of every use; none where a use may be something else."""
+    import_ = taken(old, "\n".join(lines))
+    if import_ is None or any(uses(new, masked(text, JAVASCRIPT)) for text in lines):
+        return ()
+    changed = {import_.line: replaced(lines[import_.line - 1], (import_.column,), old, new)}
+    if import_.local == old:
+        for number, text in enumerate(lines, start=1):
+            if import_.first <= number <= import_.last:
+                continue
+            places = _uses(old, text)
+            if places is None:
+                return ()
+            if places:
+                changed[number] = replaced(text, places, old, new)
+    return edits_for(path, lines, changed, f"take `{new}` instead of `{old}` out of its file")
+
+
+def _uses(name: str, text: str) -> tuple[int, ...] | None:
+    """Where a line uses the value; None where that is not certain: keys, shorthands, templates."""
+    code = masked(text, JAVASCRIPT)
+    places = tuple(at for at in uses(name, code) if not re.search(r"(?<!\.)\.$", code[:at]))
+    inside = set(uses(name, text)) - set(uses(name, code))
+    if inside and "${" in text:
+        return None
+    sure = all(_plain(code[:at], code[at + len(name) :]) for at in places)
+    return places if sure else None
+
+
+def _plain(before: str, after: str) -> bool:
+    if not after.strip():
+        return bool(re.search(r"\breturn\s+$|=\s*$", before))
+    return bool(_FOLLOWS.match(after)) and not re.search(
+        r"\b(?:function|const|let|var)\s+$", before
+    )
+
+
+# Members that a receiver lacks: renamed, misspelt, not set yet, or not loaded.
+
+_BUILT_IN = frozenset(
+    (
+        *("String", "Array", "Hash", "Integer", "Float", "Object", "Symbol", "Range", "Set"),
+        *("Time", "Date", "Module", "Class", "Kernel", "str", "list", "dict", "int", "object"),
+    )
+)
+
+
+def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Explain a member its receiver lacks, where one thing is proved; hand on what is defined."""
+    name = symptom.name
+    defined = definitions(name, failing.language, context.code)
+    owner = owner_of(symptom, failing, context)
+    if defined.hits:
+        return _defined(name, defined, symptom, owner, failing, context)
+    taken = taken_out(symptom, failing, context)
+    if taken:
+        return taken
+    if owner and owner.text and symptom.owner in _BUILT_IN:
+        return _lacks(name, symptom)  # what it has besides is not in the repository
+    candidates = (
+        _of_owner(similar_in_file(name, owner.path, context.code), symptom, owner, context)
+        if owner
+        else similar_anywhere(name, context.code)
+    )
+    candidates = suggested_first(symptom, candidates, failing, context)
+    finding = renamed(name, candidates, failing, context, member=True)
+    if not defined.complete or owner is None:
+        finding = _only_to_look_at(finding, candidates)
+    return or_else(finding, _lacks(name, symptom))
+
+
+def taken_out(symptom: Symptom, failing: FailingLine, context: Context) -> Finding | None:
+    """Explain a name that a JavaScript file takes out of another; None for all others."""
+    if failing.language.name != "javascript" or symptom.receiver or symptom.owner:
+        return None
+    finding = renamed_export(symptom.name, failing, context)
+    return or_else(finding, _lacks(symptom.name, symptom)) if finding else None
+
+
+def suggested_first(
+    symptom: Symptom, candidates: tuple[Candidate, ...], failing: FailingLine, context: Context
+) -> tuple[Candidate, ...]:
+    """Give the candidates behind the one that the message itself suggests."""
+    first = suggested(symptom.name, symptom.meant, failing.language, context.code)
+    return first + tuple(one for one in candidates if one.name not in [two.name for two in first])
+
+
+def _lacks(name: str, symptom: Symptom) -> Finding:
+    whose = symptom.owner or symptom.module or symptom.receiver
+    alone = "is no function" if "is not a " in symptom.text else "is not defined"
+    subject = f"`{whose}` has no `{name}`" if whose else f"`{name}` {alone}"
+    return Finding(
+        subject=subject,
+        value=subject,
+        unknown=f"why {subject}",
+        steps=(f"Search the history for when `{name}` was last defined.",),
+    )
+
+
+def _only_to_look_at(finding: Finding, candidates: tuple[Candidate, ...]) -> Finding:
+    """What is only alike, of a receiver that is not known: no cause."""
+    if not finding.explained:
+        return finding
+    one = candidates[0]
+    step = f"Check whether `{one.name}` ({one.place.path}:{one.place.line}) is meant."
+    return Finding(steps=(step,), tags=("undefined-name",))
+
+
+def _of_owner(
+    candidates: tuple[Candidate, ...], symptom: Symptom, owner: SearchHit, context: Context
+) -> tuple[Candidate, ...]:
+    """Those of the class itself; of a module, those at its top level."""
+    if symptom.module:
+        return tuple(one for one in candidates if not one.place.text.startswith((" ", "\t")))
+    if not owner.text:
+        return candidates
+    text = "\n".join(context.code.whole(owner.path) or ())
+    end = next((d.end for d in definitions_in(owner.path, text) if d.line == owner.line), 0)
+    return tuple(one for one in candidates if owner.line < one.place.line <= end)
+
+
+def _defined(
+    name: str,
+    defined: HitsFound,
+    symptom: Symptom,
+    owner: SearchHit | None,
+    failing: FailingLine,
+    context: Context,
+) -> Finding:
+    """The name is defined somewhere: not on this receiver, or not yet."""
+    late = _set_later(name, symptom, owner, failing, context) or _not_loaded(
+        name, defined, symptom, failing, context
+    )
+    if late:
+        return or_else(late, _lacks(name, symptom))
+    members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
+    places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
+    steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
+    return Finding(steps=steps if members else (), tags=("wrong-type",)) + _lacks(name, symptom)
+
+
+def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
+    """Whether a line defines a method or an attribute, no variable, key or function of its own."""
+    own, text = re.escape(name), hit.text[:LINE]
+    if language_of(hit.path) != failing.language:
+        return False
+    if failing.language.name == "javascript":
+        return bool(re.search(rf"(?:prototype|this)\.{own}\s*=(?!=)", text))
+    if failing.language.name == "python":
+        return bool(re.match(rf"\s+(?:async\s+)?def\s+{own}\b|\s+self\.{own}\s*[:=]", text))
+    return True
+
+
+def _set_later(
+    name: str, symptom: Symptom, owner: SearchHit | None, failing: FailingLine, context: Context
+) -> Finding | None:
+    """An attribute that only other methods of the class set: they had not run for this object."""
+    if failing.language.name != "python" or owner is None or not owner.text:
+        return None
+    at = failing.model_copy(update={"path": owner.path})
+    sets = setting_lines(name, at, context)
+    text = "\n".join(context.code.whole(owner.path) or ())
+    end = next((d.end for d in definitions_in(owner.path, text) if d.line == owner.line), 0)
+    if not sets or len(sets) > WRITING_LINES:
+        return None
+    is_own = rf"\s*self\.{re.escape(name)}\s*(?::[^=]+)?=(?!=)"
+    if not all(owner.line < h.line <= end and re.match(is_own, h.text) for h in sets):
+        return None
+    methods = [functions_around(owner.path, text, hit.line) for hit in sets]
+    if not all(methods) or any(around[-1].name in ("__new__", "__init__") for around in methods):
+        return None
+    places = " and ".join(
+        f"{hit.path}:{hit.line} (`{around[-1].name}`)"
+        for hit, around in zip(sets, methods, strict=True)
+    )
+    return Finding(
+        because=(
+            f"`{symptom.owner}` gets `{name}` only in {places}, which had not run for the object "
+            f"that {failing.place} asks.",
+        ),
+        evidence=tuple(quoted(h.path, h.line, h.text, f"sets `{name}`") for h in sets),
+        subject=f"`{name}` is not set yet",
+        steps=(f"Set `{name}` where `{symptom.owner}` is made, or find who leaves that out.",),
+        explained=True,
+    )
+
+
+def _not_loaded(
+    name: str, defined: HitsFound, symptom: Symptom, failing: FailingLine, context: Context
+) -> Finding | None:
+    """A Ruby module has the method in a file that is not required where it is asked for."""
+    is_module = re.search(r" for (?:module |class )?([A-Z]\w*)(?::Module|:Class|$)", symptom.text)
+    if failing.language.name != "ruby" or not is_module or not defined.complete:
+        return None
+    hit = defined.hits[0]
+    text = "\n".join(context.code.whole(hit.path) or ())
+    around = [
+        one.name
+        for one in definitions_in(hit.path, text)
+        if one.kind == "class" and one.line < hit.line <= one.end
+    ]
+    own = re.match(rf"\s*def\s+self\.{re.escape(name)}(?![\w?!])", hit.text)
+    if (
+        len(defined.hits) != 1
+        or not own
+        or around[-1:] != [is_module[1]]
+        or hit.path == failing.path
+    ):
+        return None
+    stem = hit.path.removesuffix(".rb").split("/lib/")[-1].removeprefix("lib/")
+    lines = context.code.whole(failing.path)
+    if lines is None or any("require" in row and stem in row for row in lines):
+        return None
+    return Finding(
+        because=(
+            f"`{is_module[1]}.{name}` is defined in {hit.path}:{hit.line} alone, which was not "
+            f"loaded when {failing.place} asked for it; {failing.path} does not require it.",
+        ),
+        evidence=(quoted(hit.path, hit.line, hit.text, f"defines `{name}`"),),
+        subject=f"`{is_module[1]}.{name}` is not loaded",
+        steps=(f"Require {stem} where {failing.path} begins.",),
+        explained=True,
+    )
+
+
+_LOCAL = re.compile(r"^\s*(?:(?:const|let|var)\s+)?(?P<name>\w+)\s*(?::[^=]+)?=(?![=>])")
+_STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
+
+
+def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Explain a bare name: its import is missing, it is misspelt, or a function was renamed."""
+    name = symptom.name
+    known = missing_standard(name, failing, context)
+    if known:
+        return known
+    own = [one for one in _locals(name, failing) if one.misspelt]
+    if len(own) == 1:
+        finding = renamed(name, tuple(own), failing, context, member=False)
+        return or_else(finding, _undefined(name))
+    defined = definitions(name, failing.language, context.code)
+    if len(defined.hits) == 1 and defined.complete and failing.seen:
+        known = missing_own(name, defined.hits[0], failing, context)
+        if known:
+            return known
+    finding = Finding()
+    if not defined.hits:
+        candidates = _candidates(symptom, failing, context)
+        finding = renamed(name, candidates, failing, context, member=False)
+    if not finding.explained:
+        finding = _unbound(name, failing, context) + finding
+        finding = or_else(finding, _elsewhere(name, defined.hits))
+    if not defined.complete:
+        finding = finding.model_copy(update={"edits": ()})
+    return or_else(finding, _undefined(name))
+
+
+def unbound_local(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Explain a local name that only some ways through the function give a value."""
+    name, root = symptom.name, tree_of(failing, context)
+    at = statement_at(root, failing.line - 1) if root else None
+    function = next(functions_around_bindings(at), None) if at else None
+    rows = {one.start_point[0] + 1 for one in sets_of(function, name)} if function else set()
+    given = sorted(rows)[:3]
+    lines = context.code.whole(failing.path) or ()
+    note = f"sets `{name}`, and was not run"
+    many = " and ".join(f"{failing.path}:{line}" for line in given)
+    return Finding(
+        because=(
+            f"`{name}` has no value yet in {failing.place}: of the function only {many} sets it, "
+            "and that was not run before.",
+        )
+        if len(rows) == len(given)
+        else (),
+        evidence=tuple(quoted(failing.path, n, lines[n - 1], note) for n in given),
+        steps=(
+            f"Find the way through {failing.function or 'the function'} that leaves `{name}` out.",
+        ),
+        tags=("unbound-local",),
+        subject=f"`{name}` has no value yet",
+        value=f"`{name}` has no value yet",
+        explained=bool(given) and len(rows) == len(given),
+    )
+
+
+def _undefined(name: str) -> Finding:
+    return Finding(
+        subject=f"`{name}` is not defined",
+        value=f"`{name}` is not defined",
+        unknown=f"what `{name}` stands for",
+        steps=(f"Search the history for when `{name}` was last defined.",),
+    )
+
+
+def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
+    """Nothing that the line can see binds the name: by the file's whole tree."""
+    root, lines = tree_of(failing, context), context.code.whole(failing.path)
+    if root is None or not lines or failing.language.name not in ("python", "javascript"):
+        return Finding()
+    at = statement_at(root, failing.line - 1)
+    if at is None or any(map(_STAR.match, lines)):
+        return Finding()
+    key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")  # of an object: binds nothing
+    defined = {
+        one.name
+        for one in definitions_in(failing.path, "\n".join(lines))
+        if not key.match(lines[one.line - 1])
+    }
+    around = (*functions_around_bindings(at), root)
+    bound = any(name in parameter_names(one) or any(sets_of(one, name)) for one in around)
+    if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):
+        return Finding()
+    elsewhere, shown = importers(name, failing, context)
+    return Finding(
+        because=(
+            f"{failing.place} uses `{name}`, and nothing that it can see in {failing.path} defines "
+            f"or imports it{elsewhere}.",
+        ),
+        evidence=shown,
+        explained=True,
+    )
+
+
+def _elsewhere(name: str, hits: tuple[SearchHit, ...]) -> Finding:
+    places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits[:3])
+    step = f"`{name}` is defined in {places}: check whether one of them is meant."
+    return Finding(steps=(step,)) if hits else Finding()
+
+
+def _candidates(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Candidate, ...]:
+    name = symptom.name
+    own = similar_in_file(name, failing.path, context.code) if failing.seen else ()
+    others = similar_anywhere(name, context.code)
+    both = _together(own, tuple(one for one in others if _visible(one, failing, context)))
+    return suggested_first(symptom, both, failing, context)
+
+
+def _locals(name: str, failing: FailingLine) -> tuple[Candidate, ...]:
+    """Names of the function around the failing line that are like this one."""
+    if not failing.top:
+        return ()
+    candidates: dict[str, Candidate] = {}
+    for number in range(failing.top, failing.line):
+        text = failing.lines.get(number, "")
+        sets = _LOCAL.match(text)
+        names = parameters(failing.lines, number) if number == failing.top else ()
+        plain = [re.split(r"[:=\s]", part)[0].lstrip("*&$") for part in names]
+        for other in (*plain, *((sets["name"],) if sets else ())):
+            place = SearchHit(path=failing.path, line=number, text=text)
+            if other and other != name:
+                candidates.setdefault(other, candidate(name, other, place))
+    return tuple(candidates.values())
+
+
+def _visible(one: Candidate, failing: FailingLine, context: Context) -> bool:
+    """Whether the file can use the name as it is: no language rule, or an import, forbids it."""
+    if one.place.path == failing.path or failing.language.name not in ("python", "javascript"):
+        return True
+    lines = context.code.whole(failing.path) if failing.seen else None
+    return any(is_import(text) and uses(one.name, text) for text in lines or ())
+
+
+def _together(*groups: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    once = {one.name: one for group in reversed(groups) for one in group}
+    return tuple(sorted(once.values(), key=lambda one: (-one.ratio, one.name)))

@@ -1,0 +1,686 @@
+"""An object's own attribute that is None: which lines set it, all of them."""
+
+import re
+
+from tree_sitter import Node
+
+from nightwatch_core.code.definitions import functions_around
+from nightwatch_core.code.definitions import functions_around_bindings as nodes_around
+from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.code.symptoms import Symptom
+from nightwatch_core.code.syntax import body_of, masked, receiver_before, root_of, text_of
+from nightwatch_core.code.value_flow import (
+    NoneExit,
+    Origin,
+    are_all_told,
+    asked_at,
+    function_at,
+    is_tested,
+    looks_up,
+    none_exits,
+    origin_of_name,
+    own_guard,
+    unwrapped,
+    written,
+)
+from nightwatch_core.models.answer import Learning
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.rules.findings import FailingLine, Finding, quoted
+from nightwatch_core.rules.known_callees import (
+    Call,
+    KnownFunction,
+    call_of,
+    given_from,
+    known_function,
+)
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import (
+    CALLERS,
+    HEAD_LINES,
+    KEYS,
+    LINE,
+    NONE_CANDIDATES,
+    WRITING_LINES,
+)
+from nightwatch_core.rules.none_candidates import Candidate, candidates_for, ruled_out
+from nightwatch_core.rules.other_rules import is_own_field
+
+_OWN = re.compile(r"(?:(?:self|this)\.|\$this->|@)(?P<name>\w{2,60})")
+_DYNAMIC = re.compile(
+    r"setattr|instance_variable_set|__dict__|Object\.assign|update\(|\bfor\b|with\b|attr_\w+"
+)
+
+
+def attribute_cause(node: Node, failing: FailingLine, context: Context) -> Finding:
+    """Tell which lines set an attribute of the object itself, where one sets it to None."""
+    match = _OWN.fullmatch(text_of(node))
+    function = next(nodes_around(node), None)
+    if match is None or function is None or is_tested(text_of(node), function.children[0], node):
+        return Finding()
+    sets = setting_lines(match["name"], failing, context)
+    none = failing.language.none
+    if sets == () and text_of(node).startswith("@"):
+        return Finding(because=(f"Nothing in the code sets `{text_of(node)}`.",), explained=True)
+
+    nothing = [hit for hit in sets or () if _value(hit.text, match["name"]) == none]
+    others = [hit for hit in sets or () if hit not in nothing]
+    if not nothing or len(nothing) + len(others) > WRITING_LINES + 1:
+        return Finding()
+    begins = " and ".join(_named(hit, context) for hit in nothing)
+    rest = " and ".join(_named(hit, context) for hit in others)
+    only = f"the only other place that sets it is {rest}" if others else "nothing else sets it"
+    return Finding(
+        because=(f"{begins} sets it to {none}; {only}.",),
+        evidence=tuple(
+            quoted(hit.path, hit.line, hit.text, "sets it") for hit in (*nothing, *others)[:3]
+        ),
+        explained=True,
+        steps=(
+            f"Find out how {failing.place} is reached before it is set, or after it is cleared.",
+        ),
+    )
+
+
+def setting_lines(
+    name: str, failing: FailingLine, context: Context
+) -> tuple[SearchHit, ...] | None:
+    """List every line that sets an attribute of this name, of any object; None where unclear."""
+    result = context.code.search(name)
+    if not result.complete:
+        return None
+    hits = [
+        hit
+        for hit in result.hits
+        if language_of(hit.path).name == failing.language.name and not TEST.search(hit.path)
+    ]
+    own = re.escape(name)
+    sign = re.compile(rf"(?<![\w$]){own}\s*(?::[^=,()]+)?(?:\|\|)?=(?![=>])|[(,]\s*{own}\s*[,)].*=")
+    sets = [hit for hit in hits if sign.search(masked(hit.text, failing.language))]
+    dynamic = [
+        h for h in hits if h not in sets and _DYNAMIC.search(h.text[:LINE]) and f"{name}" in h.text
+    ]
+    is_unclear = any(_names_it(hit.text, name) for hit in dynamic)
+    if is_unclear or any(hit.path != failing.path for hit in sets):
+        return None
+    return tuple(sets)
+
+
+def _names_it(text: str, name: str) -> bool:
+    return bool(re.search(rf"[\"':]{re.escape(name)}\b", text[:LINE]))
+
+
+def _value(text: str, name: str) -> str:
+    match = re.search(
+        rf"(?<![\w$]){re.escape(name)}\s*(?::[^=]+)?=\s*(\w+)\s*;?\s*(?:#.*|//.*)?$", text
+    )
+    return match[1] if match else ""
+
+
+def _named(hit: SearchHit, context: Context) -> str:
+    text = "\n".join(context.code.whole(hit.path) or ())
+    around = functions_around(hit.path, text, hit.line)
+    where = f" (`{around[-1].name}`)" if around else ""
+    return f"{hit.path}:{hit.line}{where}"
+
+
+# Why a value is None: a literal, a lookup, a function's exit, a caller, an attribute's beginning.
+#
+# Every step is the only one that can have given the value; where several can, nothing is said.
+
+_NOTHING = frozenset(("none", "nil", "null", "null_literal", "undefined"))
+_UNDEFINED = re.compile(r"\.(?:find|get|pop|shift)\(|process\.env|\?\.")  # of JavaScript's lookups
+_KEPT = re.compile(r"@(?:static|class|cached_)|property|lru_cache|@cache\b|wraps|override|final")
+
+
+def cause_of(
+    node: Node, root: Node, failing: FailingLine, context: Context, depth: int = 0
+) -> Finding:
+    """Find why an expression of the line is None; `explained` where that is proved."""
+    node = unwrapped(node)
+    if node.type in ("identifier", "variable_name"):
+        origin = origin_of_name(root, text_of(node), node)
+        if origin is None:
+            return Finding()
+        if origin.kind == "parameter":
+            return _from_caller(text_of(node), origin.node, failing, context, depth)
+        if is_tested(text_of(node), origin.node, node):
+            return Finding()  # the code asks: how it came here all the same is not known
+        return _from_value(text_of(node), origin, root, failing, context)
+    call = call_of(node)
+    if call is not None:
+        source = _from_call(written(node), call, failing.line, root, failing, context)
+        if not depth:  # that it gave nothing is what is asked; only a known function says why
+            return source if source.evidence else Finding()
+        if source.explained or not written(node):
+            return source
+        return _given_by(written(node), failing.place, failing.language.none, "")
+    return attribute_cause(node, failing, context)
+
+
+def _from_value(
+    name: str, origin: Origin, root: Node, failing: FailingLine, context: Context
+) -> Finding:
+    """What a single assignment gives the name."""
+    value = unwrapped(origin.value) if origin.value is not None else None
+    if value is None:
+        return Finding()
+    line, none = origin.node.start_point[0] + 1, failing.language.none
+    place = f"{failing.path}:{line}"
+    text = (context.code.whole(failing.path) or ())[line - 1]
+    own = quoted(failing.path, line, text, f"`{name}` gets its value here")
+    if value.type in _NOTHING and text_of(value) == none:
+        return Finding(
+            because=(
+                f"{place} sets it to {none}, and nothing in {failing.path} sets it after that.",
+            ),
+            evidence=(own,),
+            explained=True,
+        )
+    call = call_of(value)
+    if call is None:
+        return Finding(value=f"`{name}` is {none}; it gets its value in {place}")
+    source = _from_call(written(value), call, line, root, failing, context, origin.position)
+    here = Finding(evidence=(own,) if line != failing.line else ())
+    if source.explained or not written(value) or not here.evidence:
+        return here + source
+    asks, is_part = ", and no line between asks for that", origin.position >= 0
+    return here + _given_by(written(value), place, none, asks, is_part)
+
+
+def _from_call(
+    text: str,
+    call: Call,
+    line: int,
+    root: Node,
+    failing: FailingLine,
+    context: Context,
+    position: int = -1,
+) -> Finding:
+    """A function of the repository that gives nothing, or a lookup that found nothing."""
+    is_told = position < 0 or failing.language.name == "go"  # what is unpacked is not
+    known = known_function(call, failing.path, root, context) if is_told else None
+    if known is not None:
+        return _from_function(known, line, failing, context, position)
+    none = failing.language.none
+    is_lookup = position < 0 and looks_up(call.node, failing.language)
+    if not text or not is_lookup or not _gives(none, text, failing):
+        return Finding()
+    asks = "" if line == failing.line else ", and no line between asks for that"
+    given = _given_by(text, f"{failing.path}:{line}", none, asks)
+    fact = f"`{text[:120]}` in {failing.path}:{line} can give {none}."
+    return given + Finding(learnings=(Learning(fact=fact, path=failing.path, line=line),))
+
+
+def _given_by(text: str, place: str, none: str, asks: str, is_part: bool = False) -> Finding:
+    """The call is the only thing that can have given the value."""
+    what = "part of what" if is_part else "what"
+    return Finding(
+        because=(f"It is {what} `{text[:120]}` gave in {place}{asks}.",),
+        explained=True,
+        steps=(f"Decide what shall happen where {place} gives {none}.",),
+    )
+
+
+def _gives(none: str, text: str, failing: FailingLine) -> bool:
+    """Whether a JavaScript lookup gives this kind of nothing."""
+    if failing.language.name != "javascript":
+        return True
+    return bool(_UNDEFINED.search(text)) == (none == "undefined")
+
+
+def _from_function(
+    known: KnownFunction, line: int, failing: FailingLine, context: Context, position: int
+) -> Finding:
+    """The lines in which a known function gives nothing."""
+    function = function_at(known.root, known.definition.line - 1)
+    if function is None or _is_changed(function):
+        return Finding()
+    none, name = failing.language.none, known.definition.name
+    exits = none_exits(function, failing.language, none, position)
+    if not exits:
+        return Finding()
+    lines = context.code.whole(known.path) or ()
+    place = f"{known.path}:{known.definition.line}"
+    called = f"{failing.path}:{line}"
+    gave = f"`{name}` ({place}), which {called} calls, gave it"
+    is_said = any(one.how != "looks up" for one in exits)
+    if not is_said and not are_all_told(function, failing.language, none, position):
+        step = f"Find out by which way `{name}` gives {none} there."
+        return Finding(because=(f"{gave}.",), explained=True, steps=(step,))
+    ways = "; ".join(_way(one, known.path, none) for one in exits[:3])
+    first = exits[0]
+    gives = quoted(known.path, first.line, lines[first.line - 1], f"`{name}` gives {none} here")
+    newer = ""
+    if len(exits) == 1 and context.added(known.path, first.line, lines[first.line - 1]):
+        newer = context.newer(known.path, first.line, failing.path, failing.line)
+    because = f"{gave}; {ways}"
+    fact = f"`{name}` in {place} can give {none} ({known.path}:{first.line})."
+    return Finding(
+        because=(because + (f"; {newer}, after its caller was written." if newer else "."),),
+        evidence=(gives,),
+        fault=gives if newer else None,
+        changed=((known.path, first.line),) if newer else (),
+        explained=True,
+        learnings=(Learning(fact=fact, path=known.path, line=first.line),),
+        steps=(f"Decide whether `{name}` may give {none}; if so, {called} has to ask.",),
+    )
+
+
+def _way(one: NoneExit, path: str, none: str) -> str:
+    when = f" where `{one.when[:120]}`" if one.when else ""
+    place = f"{path}:{one.line}"
+    if one.how == "returns":
+        return f"{place} returns {none}{when}"
+    if one.how == "looks up":
+        return f"{place} returns what it looks up, which may be {none}{when}"
+    if one.when:
+        return f"{place} ends with {none} {one.when[:120]}"
+    return f"it ends in {place} without giving anything"
+
+
+def _is_changed(function: Node) -> bool:
+    """Whether a decorator may give something else than the function."""
+    above = function.parent
+    if above is None or above.type != "decorated_definition":
+        return False
+    marks = [text_of(one) for one in above.named_children if one.type == "decorator"]
+    return not all(_KEPT.search(one) for one in marks)
+
+
+def _from_caller(
+    name: str, function: Node, failing: FailingLine, context: Context, depth: int
+) -> Finding:
+    """What the calling frame gave for a parameter."""
+    given = given_from(name, function, failing, context)
+    if given is None or depth >= CALLERS:
+        return Finding()
+    none = failing.language.none
+    caller, root, node = given
+    if node is None:
+        return Finding(
+            because=(f"{caller.place} leaves out `{name}`, which is {none} then.",),
+            evidence=(caller.evidence(f"leaves out `{name}`"),),
+            explained=True,
+        )
+    text, evidence = written(node), (caller.evidence("calls with that value"),)
+    if node.type in _NOTHING and text == none:
+        return Finding(
+            because=(f"{caller.place} gives {none} for `{name}`.",),
+            evidence=evidence,
+            explained=True,
+        )
+    source = cause_of(node, root, caller, context, depth + 1)
+    if not source.explained:
+        shown = f" as `{text[:120]}`" if text else ""
+        return Finding(value=f"`{name}` is {none}; {caller.place} gave it{shown}")
+    because = f"It is a parameter, for which {caller.place} gave `{text[:120]}`."
+    return Finding(because=(because,), evidence=evidence) + source
+
+
+# Something is None: which expression, proved by elimination, and then why.
+
+_PACKAGES = {  # a line of the file's head that imports a whole package
+    "go": re.compile(
+        r"\s*(?:import\s+(?:\(\s*)?)?(?:(?P<alias>\w+)\s+)?\"(?P<path>[\w./~-]+)\"\s*(?:[;)]|//|$)"
+    ),
+    "python": re.compile(r"import\s+(?P<path>[\w.]+)(?:\s+as\s+(?P<alias>\w+))?\s*(?:#.*)?$"),
+}
+
+
+_BOXED = re.compile(  # Java's methods whose results are often objects for numbers
+    r"get|find|load|read|fetch|value|remove|put|poll|peek|apply|orElse|next|merge|call|invoke|comput"
+)
+_HIDDEN = re.compile(  # what fails for nothing without asking it for a member
+    r"\b(?:foreach|for|switch|lock|synchronized|throw|using|await)\b|\[|[+*/<>-]"
+    r"|\(\s*\w+\s*\)\s*\w"
+)
+
+
+def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Name the expression that was None where only one can be, and where it got its value."""
+    none = "null" if " null" in symptom.text else failing.language.none
+    if none != failing.language.none:
+        language = failing.language.model_copy(update={"none": none})
+        failing = failing.model_copy(update={"language": language})
+    place, outside = failing.place, raised_outside(context)
+    if outside:
+        return _unknown(f"what is {none} in {outside}, which {place} led to", place)
+    root = tree_of(failing, context)
+    if root is None:
+        return _unknown(f"what is {none} in {place}", place)
+    packages = imported_packages(failing, context)
+    candidates = candidates_for(symptom, root, failing.line, failing.language)
+    if len(candidates) > NONE_CANDIDATES:
+        return _unknown(f"what is {none} in {place}", place)
+    possible = tuple(
+        one for one in candidates if not ruled_out(one, root, failing.language, packages)
+    )
+    if not possible or any(not one.text for one in possible):
+        return _unknown(f"what is {none} in {place}", place)
+    guarded = _guarded(possible, failing, context)
+    if guarded:
+        return guarded
+    is_sure = len(possible) == 1 and _is_complete(symptom, root, failing, candidates)
+    if not is_sure or not _is_itself(possible[0], root, failing, context):
+        names = ", ".join(f"`{one.text}`" for one in possible[:4])
+        return _unknown(f"what is {none} in {place}", place, f"what is used there: {names}")
+    return _one(possible[0], root, failing, context)
+
+
+def tree_of(failing: FailingLine, context: Context) -> Node | None:
+    """Parse the failing file; None where it is not read in full, or no grammar knows it."""
+    lines = context.code.whole(failing.path) if failing.seen else None
+    return root_of(failing.path, "\n".join(lines)) if lines else None
+
+
+def imported_packages(failing: FailingLine, context: Context) -> frozenset[str]:
+    """Name by which the file's head imports whole packages, which are never nothing."""
+    pattern = _PACKAGES.get(failing.language.name)
+    if pattern is None:
+        return frozenset()
+    head = context.code.lines(failing.path, 1, HEAD_LINES)
+    matches = (pattern.match(text[:LINE]) for text in head.values())
+    names = (match["alias"] or package_name(match["path"]) for match in matches if match)
+    return frozenset(names)
+
+
+def package_name(path: str) -> str:
+    """Give the name under which code knows an imported package, without the path's version.
+
+    >>> [package_name(path) for path in ("net/http", "x.org/mux/v2", "gopkg.in/yaml.v3", "os.path")]
+    ['http', 'mux', 'yaml', 'os.path']
+    """
+    plain = re.sub(r"[/.]v\d+$", "", path)
+    return plain.rsplit("/", 1)[-1]
+
+
+def _one(candidate: Candidate, root: Node, failing: FailingLine, context: Context) -> Finding:
+    none, text = failing.language.none, candidate.text
+    finding = Finding(
+        because=(f"`{text}` is {none} in {failing.place}.",),
+        tags=("none-receiver",),
+        subject=f"`{text}` is {none}",
+        value=f"`{text}` is {none}",
+        unknown=f"why `{text}` is {none} in {failing.place}",
+    )
+    if candidate.node is not None:
+        source = cause_of(candidate.node, root, failing, context)
+        value = source.value or finding.value  # what is known of its way says more
+        finding = finding.model_copy(update={"value": value}) + source
+    step = f"Find out when `{text}` may be {none} before {failing.place} uses it."
+    return finding if finding.steps else finding + Finding(steps=(step,))
+
+
+def _guarded(
+    possible: tuple[Candidate, ...], failing: FailingLine, context: Context
+) -> Finding | None:
+    """The one value that the code itself has found to be nothing before it uses it."""
+    lines = [(one, own_guard(one.node)) for one in possible if one.node is not None]
+    guards = [(one, line) for one, line in lines if line]
+    if len(guards) != 1:
+        return None
+    (one, line), none = guards[0], failing.language.none
+    text = (context.code.whole(failing.path) or ())[line - 1]
+    return Finding(
+        because=(
+            f"{failing.path}:{line} asks whether `{one.text}` is {none}, and {failing.place} uses "
+            "it where it is.",
+        ),
+        evidence=(quoted(failing.path, line, text, "is true where there is nothing"),),
+        tags=("none-receiver",),
+        subject=f"`{one.text}` is {none}",
+        steps=(f"Do not use `{one.text}` below {failing.path}:{line}.",),
+        explained=True,
+    )
+
+
+def _is_itself(candidate: Candidate, root: Node, failing: FailingLine, context: Context) -> bool:
+    """Whether in Go the value is nil, and no embedded pointer that a field of it goes through."""
+    if failing.language.name != "go" or candidate.node is None:
+        return True
+    asked = [one for one in asked_at(root, failing.line - 1) if one.text == candidate.text]
+    members = {one.member for one in asked if one.how == "member"}
+    return all(
+        is_own_field(candidate.node, member, failing.path, root, context) for member in members
+    )
+
+
+def _unknown(what: str, place: str, value: str = "") -> Finding:
+    return Finding(
+        tags=("none-receiver",),
+        unknown=what,
+        value=value,
+        steps=(f"Log what {place} uses before it does so.",),
+    )
+
+
+def raised_outside(context: Context) -> str:
+    """Name what raised the error in a dependency; empty where our own code did."""
+    trace = context.case.trace
+    first = next(iter(trace.root.frames), None) if trace else None
+    if first is None or first.in_app:
+        return ""
+    return first.path.rsplit("/", 1)[-1][:100] + (
+        f" ({first.function[:60]})" if first.function else ""
+    )
+
+
+def _is_complete(
+    symptom: Symptom, root: Node, failing: FailingLine, candidates: tuple[Candidate, ...]
+) -> bool:
+    """Whether nothing else of the statement can be meant.
+
+    Where the message names no expression, iterating, unboxing or a called value may be meant, too.
+    """
+    if symptom.name or symptom.receiver or failing.language.name in ("python", "go"):
+        return bool(candidates)
+    if failing.language.name == "java" and _may_unbox(root, failing.line):
+        return False
+    return bool(candidates) and not _HIDDEN.search(re.sub(r"->|=>", "", failing.text))
+
+
+def _may_unbox(root: Node, line: int) -> bool:
+    """Whether what a call of a Java statement gives may be unboxed: nothing fails then, too."""
+    asked = asked_at(root, line - 1)
+    values = [one.value for one in asked]
+    results = (
+        one.node
+        for one in asked
+        if one.is_call and one.node not in values and _BOXED.match(one.member)
+    )
+    return not all(_is_kept(one) for one in results)
+
+
+def _is_kept(call: Node) -> bool:
+    """Whether the result of a call is dropped, or kept as an object."""
+    above = call.parent
+    if above is None or above.type == "expression_statement":
+        return True
+    kind = above.parent.child_by_field_name("type") if above.parent is not None else None
+    is_object = kind is not None and not re.match(r"integral|floating|boolean", kind.type)
+    return above.type == "variable_declarator" and is_object
+
+
+# A key or index that is not there: which one, of what, and who builds it.
+
+_KEY = re.compile(r"""["':]?([A-Za-z_]\w*)["']?\s*(?::|=>|\]\s*=(?!=))""")
+_INDEX = re.compile(r"(?:list|string|tuple) index out of range|IndexOutOfRange|index out of range")
+_MERGES = re.compile(
+    r"\*\*|\.update\(|\.merge\b|Object\.assign|\.\.\.|array_merge|\bdict\(|setdefault|\bfor\b"
+)
+
+
+def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Name the key and the mapping; a cause only where its builder is known, key by key."""
+    if _is_elsewhere(context) or not (symptom.key or "KeyError" in symptom.text[:60]):
+        return Finding(tags=("missing-key",))
+    key = symptom.key
+    mapping = _mapping(key, failing) if failing.seen else ""
+    named = f"key `{key}`" if key else "the key asked for"
+    what = f"`{mapping}` has no {named}" if mapping else f"{named} is missing"
+    finding = Finding(
+        because=(f"{failing.place} reads {named} of `{mapping}`, which does not hold it.",)
+        if mapping
+        else (),
+        tags=("missing-key",),
+        subject=f"{named} is missing" + (f" in `{mapping}`" if mapping else ""),
+        value=what,
+        unknown=f"why {what}" + (f" in {failing.place}" if failing.place else ""),
+    )
+    built = _builder(key, mapping, failing, context) if mapping and key else Finding()
+    whose = f"`{mapping}`" if mapping else "the mapping"
+    step = f"Make {failing.place} and what builds {whose} agree on {named}."
+    return finding + built + Finding(steps=(step,))
+
+
+def out_of_range(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Name the sequence that is shorter than the code takes for granted."""
+    root = None if _is_elsewhere(context) else tree_of(failing, context)
+    asked = asked_at(root, failing.line - 1) if root else ()
+    names = tuple(dict.fromkeys(one.text for one in asked if one.how == "element"))
+    is_index = bool(_INDEX.search(symptom.text))
+    if not is_index or len(names) != 1 or not names[0]:
+        return Finding(tags=("out-of-range",))
+    what = f"`{names[0]}`"
+    size = f" (length {symptom.expected})" if symptom.expected else ""
+    node = next(one.node for one in asked if one.how == "element")
+    finding = Finding(
+        tags=("out-of-range",),
+        subject=f"{what} is too short",
+        value=f"an element of {what}{size} that is not there",
+        unknown=f"why {what}{size} has no such element in {failing.place}",
+        steps=(f"Find out when {what} has fewer elements than {failing.place} expects.",),
+    )
+    return _split(node, root, failing) + finding if root else finding
+
+
+def _split(node: Node, root: Node, failing: FailingLine) -> Finding:
+    """A text that is split, of which a later part is taken though there may be one only."""
+    value = unwrapped(node.named_children[0])
+    index = text_of(node.named_children[-1])
+    line = failing.line
+    if value.type in ("identifier", "variable_name"):
+        origin = origin_of_name(root, text_of(value), value)
+        if origin is None or origin.value is None or origin.position >= 0:
+            return Finding()
+        if is_tested(text_of(value), origin.node, node):
+            return Finding()
+        line, value = origin.node.start_point[0] + 1, unwrapped(origin.value)
+    text = written(value)
+    if not index.isdigit() or index == "0" or not re.search(r"\.split\([^()]{1,60}\)$", text):
+        return Finding()
+    place = f"{failing.path}:{line}"
+    return Finding(
+        because=(
+            f"{failing.place} takes element {index} of `{text[:120]}` ({place}): the text that is "
+            "split there has fewer parts, and no line between asks for that.",
+        ),
+        explained=True,
+    )
+
+
+def _is_elsewhere(context: Context) -> bool:
+    """Whether a dependency raised the error itself: then our line need not hold the key."""
+    trace = context.case.trace
+    first = next(iter(trace.root.frames), None) if trace else None
+    return first is not None and not first.in_app
+
+
+def _mapping(key: str, failing: FailingLine) -> str:
+    """The expression whose key is read; empty where the line does not show it.
+
+    The key as a literal first, where it stands once; else the one subscript of the line, whose key
+    is a variable.
+    """
+    text = failing.text[:1_000]
+    literal = rf"(?:\[\s*|\.fetch\(\s*|\.pop\(\s*)[:\"']?{re.escape(key)}[\"']?\s*[\]),]"
+    matches = list(re.finditer(literal, text)) if key else []
+    if len(matches) == 1:
+        return _bare(receiver_before(text, matches[0].start()))
+    subscripts = list(re.finditer(r"(?<=[\w\])])\[(?P<key>[^\]]*)|\.fetch\(|\.pop\(", text))
+    is_variable = len(subscripts) == 1 and re.fullmatch(r"\w+", subscripts[0]["key"] or "")
+    if not matches and is_variable and not (subscripts[0]["key"] or "").isdigit():
+        return _bare(receiver_before(text, subscripts[0].start()))
+    return ""
+
+
+def _bare(expression: str) -> str:
+    """The expression without a cast before it."""
+    return re.sub(r"^\((?:int|string|float|bool|array|object)\)\s*", "", expression)
+
+
+def _builder(key: str, mapping: str, failing: FailingLine, context: Context) -> Finding:
+    """The one function that surely makes the mapping, and the keys that it writes: all of them."""
+    root = tree_of(failing, context)
+    made = _made_by(mapping, failing, root) if root else None
+    if root is None or made is None:
+        return Finding()
+    value, line = made
+    call = call_of(value)
+    known = known_function(call, failing.path, root, context) if call else None
+    if known is None:
+        return _given(value, line, failing, context) if call and line != failing.line else Finding()
+    lines = context.code.whole(known.path) or ()
+    body = range(known.definition.line, known.definition.end + 1)
+    numbered = {n: lines[n - 1] for n in body if n <= len(lines)}
+    hit = SearchHit(path=known.path, line=known.definition.line, text=numbered[body[0]])
+    keys = _keys_of(numbered, hit)
+    is_open = any(
+        _MERGES.search(text) or re.search(rf"[\"':]{re.escape(key)}\b", text)
+        for text in numbered.values()
+    )
+    if not keys or is_open or key in keys:
+        return Finding()
+    held = ", ".join(f"`{one}`" for one in list(keys)[:KEYS])
+    first = next(iter(keys.values()))
+    name, place = known.definition.name, f"{hit.path}:{hit.line}"
+    return Finding(
+        because=(f"`{name}` ({place}), which {failing.path}:{line} calls, writes {held} only.",),
+        evidence=(
+            quoted(hit.path, first, lines[first - 1], f"`{name}` builds it here"),
+            quoted(hit.path, hit.line, hit.text, "its builder"),
+        ),
+        learnings=(
+            Learning(fact=f"`{name}` in {place} builds {held}.", path=hit.path, line=hit.line),
+        ),
+        explained=True,
+    )
+
+
+def _made_by(mapping: str, failing: FailingLine, root: Node) -> tuple[Node, int] | None:
+    """The one expression that gives the mapping, and its line, from 1; None where several may."""
+    asked = asked_at(root, failing.line - 1)
+    value = next((unwrapped(one.value) for one in asked if one.text == mapping), None)
+    if value is None or value.type not in ("identifier", "variable_name"):
+        return None if value is None else (value, failing.line)
+    origin = origin_of_name(root, text_of(value), value)
+    if origin is None or origin.value is None or origin.position >= 0:
+        return None
+    if is_tested(text_of(value), origin.node, value):
+        return None
+    return unwrapped(origin.value), origin.node.start_point[0] + 1
+
+
+def _given(value: Node, line: int, failing: FailingLine, context: Context) -> Finding:
+    """What a call gave, whose keys the code cannot tell."""
+    text = written(value) or " ".join((value.text or b"").decode("utf-8", "replace").split())
+    lines = context.code.whole(failing.path) or ()
+    place = f"{failing.path}:{line}"
+    return Finding(
+        because=(
+            f"It is what `{text[:120]}` gave in {place}, and no line between asks what it holds.",
+        ),
+        evidence=(quoted(failing.path, line, lines[line - 1], "where it comes from"),),
+        explained=True,
+    )
+
+
+def _keys_of(lines: dict[int, str], hit: SearchHit) -> dict[str, int]:
+    """Keys that the function's body writes, with their lines."""
+    line_of_key: dict[str, int] = {}
+    for number in body_of(lines, hit.line)[1:] if lines else ():
+        for match in _KEY.finditer(lines[number][:500]):
+            if re.search(r"[\"':\[]", match[0]):
+                line_of_key.setdefault(match[1], number)
+    return line_of_key

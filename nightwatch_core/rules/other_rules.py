@@ -1,0 +1,93 @@
+"""Which change brought the failure: blame of the lines that are shown to be at fault."""
+
+import re
+from datetime import datetime, timedelta
+
+from tree_sitter import Node
+
+from nightwatch_core.code.limits import NEAR_DAYS
+from nightwatch_core.code.syntax import text_of
+from nightwatch_core.code.value_flow import function_at, origin_of_name
+from nightwatch_core.models.code import Blame, MergedPull
+from nightwatch_core.rules.findings import FailingLine
+from nightwatch_core.rules.known_callees import call_of, defining, known_function, type_of
+from nightwatch_core.rules.known_code import Context
+
+_NEAR = timedelta(days=NEAR_DAYS)
+_DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
+
+
+def suspect_change(
+    failing: FailingLine, changed: tuple[tuple[str, int], ...], context: Context
+) -> tuple[str, str]:
+    """Give the commit that brought the failure and a sentence about it; ("", "") where unknown.
+
+    Only blame of a line whose change is shown to have brought it (`changed`) names a commit: that
+    the failing line is new, or that a change is near, proves nothing.
+    """
+    for path, line in changed:
+        blame = context.code.blame(path, line)
+        if blame is not None and _possible(blame, context):
+            suspect = context.suspect_of(blame)
+            came = f"{path}:{line} came with {_named(suspect.pull)}." if suspect else ""
+            return blame.sha, came or _written((path, line), blame)
+    blame = context.code.blame(failing.path, failing.line) if failing.seen else None
+    return "", _written((failing.path, failing.line), blame) if blame else ""
+
+
+def last_change(failing: FailingLine, context: Context) -> str:
+    """Say which commit last wrote the failing line, whose it is and when; empty if not known."""
+    blame = context.code.blame(failing.path, failing.line) if failing.seen else None
+    return f"{blame.sha} ({_said(blame)})" if blame else ""
+
+
+def _first_seen(context: Context) -> datetime | None:
+    """When the error was first seen, as far as that is known."""
+    groups = context.case.groups
+    first = min((group.first_seen for group in groups if group.first_seen), default=None)
+    last = min((group.last_seen for group in groups if group.last_seen), default=None)
+    return first or last
+
+
+def _possible(blame: Blame, context: Context) -> bool:
+    """Whether the line was written within a month before the error was first seen, if known."""
+    seen = _first_seen(context)
+    return seen is None or -_DAY <= seen.date() - blame.at.date() <= _NEAR
+
+
+def _written(place: tuple[str, int], blame: Blame) -> str:
+    return f"{place[0]}:{place[1]} was last written by {blame.sha} ({_said(blame)})."
+
+
+def _named(pull: MergedPull) -> str:
+    return f"{pull.name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
+
+
+def _said(blame: Blame) -> str:
+    return ", ".join(filter(None, (blame.subject[:100], blame.author[:60], f"{blame.at:%Y-%m-%d}")))
+
+
+# Whether a Go selector asks the value itself: a field may be one of an embedded pointer.
+
+
+def is_own_field(value: Node, member: str, path: str, root: Node, context: Context) -> bool:
+    """Tell whether the type of a value is known, is one struct, and has the field itself."""
+    name = type_of(value, root) or _result_of(value, path, root, context)
+    places = defining(name, path, context.code) if name else None
+    if not places or len(places) != 1:
+        return False
+    where, definition = places[0]
+    rows = (context.code.whole(where) or ())[definition.line - 1 : definition.end]
+    own = re.compile(rf"\s*(?:\w+\s*,\s*)*{re.escape(member)}\b\s*(?:,|[*\[\w]|map|func|chan)")
+    return bool(rows) and "struct" in rows[0] and any(map(own.match, rows[1:]))
+
+
+def _result_of(value: Node, path: str, root: Node, context: Context) -> str:
+    """The type that a pointer to comes first of what the called function gives."""
+    origin = origin_of_name(root, text_of(value), value)
+    call = call_of(origin.value) if origin and origin.value is not None else None
+    known = known_function(call, path, root, context) if call else None
+    function = function_at(known.root, known.definition.line - 1) if known else None
+    result = function.child_by_field_name("result") if function else None
+    match = re.match(r"\(?\s*(?:\w+\s+)?\*(\w+)", text_of(result)) if result else None
+    return match[1] if match else ""

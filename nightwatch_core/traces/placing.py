@@ -1,0 +1,544 @@
+"""Puts traces onto the repository: the file for a printed path, the line where it stands now."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from nightwatch_core.models.assignment import Traced
+from nightwatch_core.models.errors import Frame, SourceFit, Trace
+from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import plural, text_lines
+from nightwatch_core.traces.frame_shapes import frame_in
+from nightwatch_core.traces.in_app import is_own, lies_elsewhere
+from nightwatch_core.traces.limits import (
+    FITTED_FRAMES,
+    FITTED_LINE,
+    LINE_CHARACTERS,
+    PATH_CHARACTERS,
+    PREFIX_CHARACTERS,
+    PREFIXED_LINES,
+    SHORTEST_CUT,
+    SHORTEST_LINE,
+)
+from nightwatch_core.traces.line_prefixes import LEVEL
+
+# The files of a repository, ready to be asked for by name or by the end of their path.
+
+# Folders whose files are other people's, wherever they stand in a path.
+VENDORED_FOLDERS = frozenset(
+    (
+        *("vendor", "node_modules", "bower_components", "site-packages", "dist-packages"),
+        *("gems", ".bundle", "third_party", "Pods", ".venv", "venv", "__pycache__"),
+    )
+)
+
+
+def is_vendored(path: str) -> bool:
+    """Tell whether a path of the repository leads into a folder of libraries.
+
+    >>> is_vendored("vendor/bundle/a.rb"), is_vendored("app/vendor.rb")
+    (True, False)
+    """
+    return not VENDORED_FOLDERS.isdisjoint(path.split("/")[:-1])
+
+
+class PathIndex:
+    """The repository's own files (vendored ones are left out), indexed by file name once."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Read a tree's paths: relative, with slashes."""
+        self._by_name: dict[str, list[str]] = {}
+        self._by_last_two: dict[str, list[str]] = {}
+        self._paths = frozenset(path for path in paths if not is_vendored(path))
+        for path in sorted(self._paths):
+            self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
+            self._by_last_two.setdefault(_last_two(path), []).append(path)
+
+    def __contains__(self, path: object) -> bool:
+        """Whether the tree has exactly this file."""
+        return path in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        """Every file, sorted."""
+        return iter(sorted(self._paths))
+
+    def __len__(self) -> int:
+        """How many files."""
+        return len(self._paths)
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """Return every file of that name, sorted.
+
+        >>> PathIndex(("b/a.py", "a.py", "vendor/a.py")).named("a.py")
+        ('a.py', 'b/a.py')
+        """
+        return tuple(self._by_name.get(name, ()))
+
+    def nearest(self, path: str) -> tuple[tuple[str, ...], int]:
+        """Return the files that share the longest end with a path, and how many segments that is.
+
+        >>> PathIndex(("x/shop/a.py", "y/shop/a.py", "a.py")).nearest("/srv/shop/a.py")
+        (('x/shop/a.py', 'y/shop/a.py'), 2)
+        """
+        near = self._by_last_two.get(_last_two(path), ()) if "/" in path.lstrip("/") else ()
+        if not near:
+            named = self.named(path.rpartition("/")[2])
+            return named, 1 if named else 0
+        shared = tuple((common_tail(path, one), one) for one in near)
+        longest = max(count for count, _ in shared)
+        return tuple(one for count, one in shared if count == longest), longest
+
+    def ending(self, suffix: str) -> tuple[str, ...]:
+        """Return every file whose path ends in these whole segments, shortest first.
+
+        >>> PathIndex(("x/shop/a.py", "shop/a.py", "xshop/a.py")).ending("shop/a.py")
+        ('shop/a.py', 'x/shop/a.py')
+        """
+        tail = f"/{suffix}"
+        ending = (p for p in self.named(suffix.rpartition("/")[2]) if f"/{p}".endswith(tail))
+        return tuple(sorted(ending, key=lambda path: (path.count("/"), path)))
+
+
+def _last_two(path: str) -> str:
+    return "/".join(path.split("/")[-2:])
+
+
+def common_tail(one: str, other: str) -> int:
+    """Count how many last segments two paths share.
+
+    >>> common_tail("/srv/app/models/a.rb", "lib/models/a.rb")
+    2
+    """
+    count = 0
+    for left, right in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
+        if left != right or not left:
+            break
+        count += 1
+    return count
+
+
+# The prefix of a logger nobody knows, told by the lines that have it.
+
+_ENDS = re.compile(rf"(?:[|\]:>*}}\d-]|{LEVEL})$|^\S{{1,100}}[\d-]\S{{0,100}}(?: [\w.-]{{1,80}})?$")
+_PROSE = re.compile(r"(?:(?<![\w.-])[a-z]{2,20}(?: |$)){3}")
+_PARTS_OF_FRAMES = re.compile(  # numbers, margins and bullets that the parsers know
+    r"\A(?:[\s|+]*$|\s*+(?:\[?\d{1,5}[\]:.)]|#\d*|=>|.*\b(?:at|File|from|in|async|new|by|called))$)"
+)
+_WORDS = re.compile(r".*[\s:|>*-]", re.DOTALL)
+_DIGITS = re.compile(r"\d+")
+_OPENINGS = re.compile(
+    r"Traceback \(most|panic: |fatal error: |goroutine \d{1,19} \[|\*\* \([A-Z]|thread '"
+)
+
+
+class SharedPrefix:
+    """The prefix of a logger nobody knows: what stands before a frame and before its neighbour.
+
+    >>> prefix = SharedPrefix()
+    >>> prefix.learn("x.Web - E: no", "x.Web -   at f (/a.js:1:2)")
+    True
+    >>> prefix.without("x.Web -   at f (/a.js:1:2)")
+    '  at f (/a.js:1:2)'
+    """
+
+    def __init__(self) -> None:
+        """Begin without one."""
+        self._prefix: re.Pattern[str] | None = None
+        self._shape = ""
+
+    def learn_from_all(self, lines: Sequence[str]) -> bool:
+        """Learn the prefix that all lines of a text have; tells whether there is one."""
+        shapes = [_shape(line[:PREFIX_CHARACTERS]) for line in lines if line.strip()]
+        if len(shapes) < PREFIXED_LINES:
+            return False
+        common = _common(min(shapes), max(shapes))
+        head = common.rstrip()
+        is_margin = head.strip() == "|"  # of a table; that of an exception group begins with +
+        if not (is_margin or (head.strip() and not _PARTS_OF_FRAMES.match(head))):
+            return False
+        if not _is_of_logger(head):
+            return False
+        self._prefix, self._shape = _pattern(head), head
+        return True
+
+    def without(self, line: str) -> str:
+        """Return a line without the prefix and the one space behind it."""
+        match = self._prefix.match(line) if self._prefix else None
+        return line[match.end() :] if match else line
+
+    def learn(self, above: str, line: str) -> bool:
+        """Learn the prefix that a frame shares with the line above; tells whether it is new."""
+        head = _head(line)
+        if not head or _shape(head) == self._shape:
+            return False
+        prefix = _pattern(head)
+        if not prefix.match(above):
+            return False
+        self._prefix, self._shape = prefix, _shape(head)
+        return True
+
+
+def has_head(line: str) -> bool:
+    """Tell whether something of a logger stands before the frame that a line prints.
+
+    >>> has_head("x.Web -   at f (/a.js:1:2)"), has_head("  at f (/a.js:1:2)")
+    (True, False)
+    """
+    return bool(_head(line))
+
+
+def _head(line: str) -> str:
+    """What stands before the frame that a line prints; empty where that may be its own."""
+    frame = frame_in(line[:LINE_CHARACTERS])
+    opening = None if frame else _OPENINGS.search(line[:LINE_CHARACTERS])
+    begins = frame or opening
+    head = line[: begins.start()].rstrip() if begins else ""
+    if not head.strip() or len(head) > PREFIX_CHARACTERS or _PARTS_OF_FRAMES.match(head):
+        return ""
+    return head if _is_of_logger(head) else ""
+
+
+def _is_of_logger(head: str) -> bool:
+    return _ENDS.search(head) is not None and not _PROSE.search(head)
+
+
+def _common(one: str, other: str) -> str:
+    """What both begin with, up to the end of a word."""
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+    if same == min(len(one), len(other)):
+        return one[:same]  # a line that has nothing behind it
+    match = _WORDS.match(one[:same])
+    return match[0] if match else ""
+
+
+def _shape(head: str) -> str:
+    return _DIGITS.sub("0", head)
+
+
+def _pattern(head: str) -> re.Pattern[str]:
+    """The head with other numbers in it, and one space behind."""
+    parts = _DIGITS.split(head)
+    return re.compile(r"\d{1,30}".join(map(re.escape, parts)) + r"(?:[ \t]|$|(?=\S))")
+
+
+# Compares the source that a record holds with the file at a commit, frame by frame.
+#
+# A record's own line is evidence of what failed: where the file holds it elsewhere, the frame moves
+# there; where it holds it nowhere, the record is not of this commit. White space is not compared.
+
+ReadFile = Callable[[str], str | None]
+Lines = Mapping[int, str]  # of a file or a part of it, by number
+
+_CUT_BEFORE = re.compile(r"^\s*(?:\{snip\}|\.{3}|…)\s?")  # how trackers mark what they cut off
+_CUT_AFTER = re.compile(r"\s?(?:\{snip\}|\.{3}|…)\s*$")
+
+
+def fitted(frame: Frame, lines: Lines) -> Frame:
+    """Return the frame with what became of its source, at the line of `lines` that holds it.
+
+    A frame without source or without a line stays as it is, its fit unknown.
+
+    >>> frame = fitted(Frame(path="a.py", line=1, code="n = 1 / x"), {1: "import x", 3: "n = 1/ x"})
+    >>> frame.line, frame.fit
+    (3, 'moved')
+    """
+    if frame.line is None or not has_source(frame):
+        return frame
+    line, fit = _fit(frame, frame.line, lines)
+    return frame.model_copy(update={"line": line, "fit": fit})
+
+
+def lines_of(text: str) -> Lines:
+    """Number the lines of a file."""
+    return dict(enumerate(text_lines(text), start=1))
+
+
+def has_source(frame: Frame) -> bool:
+    """Tell whether the record holds the failing line, or lines above and below it."""
+    return bool(_flat(frame.code) or (any(map(_flat, frame.before)) and any(frame.after)))
+
+
+def with_fits(trace: Trace, read: ReadFile) -> Trace:
+    """Return the trace with its frames compared with their files of the repository.
+
+    Of very deep traces the innermost frames are compared.
+    """
+    wanted = [one for one in trace.frames if one.repo_path and has_source(one)]
+    compared: dict[Frame, Frame] = {}
+    paths = sorted({frame.repo_path for frame in wanted})
+    files = {path: lines_of(text) for path in paths if (text := read(path)) is not None}
+    for frame in wanted:
+        if frame.repo_path in files and frame not in compared and len(compared) < FITTED_FRAMES:
+            compared[frame] = fitted(frame, files[frame.repo_path])
+    links = tuple(
+        link.model_copy(
+            update={"frames": tuple(compared.get(frame, frame) for frame in link.frames)}
+        )
+        for link in trace.links
+    )
+    return trace.model_copy(update={"links": links})
+
+
+def _fit(frame: Frame, line: int, lines: Lines) -> tuple[int, SourceFit]:
+    alike = _is_alike(frame.code)
+    if alike(lines.get(line, "")) and _says_enough(frame, line, lines):
+        return line, "same"
+    holding = [number for number, text in lines.items() if alike(text)]
+    agreed = {number: _agreement(frame, number, lines) for number in holding}
+    best = max(agreed.values(), default=0.0)
+    nearest = sorted((n for n in holding if agreed[n] == best), key=lambda n: (abs(n - line), n))
+    if not nearest or not _is_meant(frame, len(nearest), best):
+        return line, "differs" if _is_telling(frame) else "unknown"
+    return nearest[0], "same" if nearest[0] == line else "moved"
+
+
+def _says_enough(frame: Frame, line: int, lines: Lines) -> bool:
+    """Whether an equal line is the same one: a bracket alone needs its neighbours."""
+    return len(_flat(frame.code)) >= SHORTEST_LINE or _agreement(frame, line, lines) > 0.5
+
+
+def _is_meant(frame: Frame, candidates: int, agreement: float) -> bool:
+    """Whether one of the lines that hold the code can be told to be it."""
+    is_long = len(_flat(frame.code)) >= SHORTEST_LINE
+    has_neighbours = any(map(_flat, (*frame.before, *frame.after)))
+    if candidates == 1:
+        return is_long or agreement > 0.5 or not has_neighbours
+    return agreement >= 0.5 if has_neighbours else is_long
+
+
+def _is_telling(frame: Frame) -> bool:
+    """Whether there is enough source to say that a file does not hold it."""
+    known = (frame.code, *frame.before, *frame.after)
+    return len("".join(map(_flat, known))) >= SHORTEST_LINE
+
+
+def _agreement(frame: Frame, line: int, lines: Lines) -> float:
+    """Which part of the lines around the failing one stands around this one, 0 to 1."""
+    around = (
+        *zip(range(line - len(frame.before), line), frame.before, strict=True),
+        *enumerate(frame.after, line + 1),
+    )
+    telling = [(number, text) for number, text in around if _flat(text)]
+    same = sum(_is_alike(text)(lines.get(number, "")) for number, text in telling)
+    return same / len(telling) if telling else 0.0
+
+
+def _is_alike(code: str) -> Callable[[str], bool]:
+    """A test for lines that may be the one a record holds, which may have cut its ends off."""
+    is_long, code = len(code) > FITTED_LINE, code[:FITTED_LINE]
+    inner = _CUT_AFTER.sub("", _CUT_BEFORE.sub("", code))
+    whole, part = _flat(code), _flat(inner)
+    is_cut = part != whole and len(part) >= SHORTEST_CUT
+    cut_before = is_cut and _CUT_BEFORE.match(code) is not None
+    cut_after = is_long or (is_cut and _CUT_AFTER.search(code) is not None)
+
+    def holds(line: str) -> bool:
+        text = _flat(line)
+        if text == whole or not (cut_before or cut_after):
+            return text == whole
+        if cut_before:
+            return part in text if cut_after else text.endswith(part)
+        return text.startswith(part)
+
+    return holds
+
+
+def _flat(text: str) -> str:
+    return "".join(text.split())
+
+
+_SCHEME = re.compile(r"^[a-zA-Z][\w+.-]{1,40}:/{1,3}(?!/)")  # file:///, webpack:///, https://
+_LAYER = re.compile(r"^\([\w-]{1,40}\)/")  # webpack-internal:///(rsc)/./src
+_WEB = re.compile(r"^https?://[^/]*/?")
+_DRIVE = re.compile(r"^[a-zA-Z]:/")
+_QUERY = re.compile(r"[?#][^/]*$")
+_PACKAGED = (".java", ".kt", ".kts", ".scala", ".groovy", ".clj")
+SEVERAL = 3  # last segments that no two files share by chance
+_EXACT_PACKAGES = (".java",)  # the compiler insists on the folder; Kotlin may leave some out
+
+
+class Placement(Value):
+    """Where the repository's root lies, as far as the settings say."""
+
+    prefixes: tuple[str, ...] = ()
+    app_root: str = ""
+
+
+def plain(path: str) -> str:
+    r"""Return a printed path with slashes and without scheme, host, drive, query and dots.
+
+    >>> plain("webpack:///./src/cart.ts?ab12"), plain("file:///C:/shop/a.js")
+    ('src/cart.ts', '/shop/a.js')
+    >>> plain("https://shop.example/assets/app.js"), plain(r".\app\..\lib\a.rb")
+    ('assets/app.js', 'lib/a.rb')
+    """
+    path = path[:PATH_CHARACTERS].strip().replace("\\", "/")
+    path = _WEB.sub("", path) if _WEB.match(path) else _local(path)
+    rooted, parts = path.startswith("/"), _resolved(_QUERY.sub("", path).split("/"))
+    return ("/" if rooted else "") + "/".join(parts)
+
+
+def _local(path: str) -> str:
+    scheme = _SCHEME.match(path)
+    if scheme:
+        rest = path[scheme.end() :]
+        path = f"/{rest}" if path.startswith("file:") else _LAYER.sub("", rest)
+    return _DRIVE.sub("/", path.removeprefix("/") if _DRIVE.match(path[1:]) else path)
+
+
+def _resolved(parts: Iterable[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    for part in parts:
+        if part == "..":
+            kept[-1:] = []
+        elif part not in ("", ".", "~"):
+            kept.append(part)
+    return tuple(kept)
+
+
+def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """Return the JVM's file: it prints a bare name, the package or class says the folder."""
+    if "/" in path or not path.endswith(_PACKAGED) or not frame.module:
+        return ""
+    parts = frame.module.split("$")[0].split(".")
+    if len(parts) == 1:
+        return by_tail(path, frame, index, placement)
+    for depth in range(len(parts), max(0, len(parts) - 3), -1):
+        file = one_of(index.ending("/".join((*parts[:depth], path))), placement)
+        if file:
+            return file
+    if path.endswith(_EXACT_PACKAGES):
+        return ""
+    return by_tail("/".join((*parts[:-1], path)), frame, index, placement)
+
+
+def by_prefix(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """Return what follows a configured prefix, where that is a path of the repository."""
+    for prefix in sorted(placement.prefixes, key=len, reverse=True):
+        folder = plain(prefix).rstrip("/")
+        if folder and path.startswith(f"{folder}/"):
+            rest = path[len(folder) + 1 :]
+            return by_exact(rest, frame, index, placement) or by_root(rest, frame, index, placement)
+    return ""
+
+
+def by_exact(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """Return the path where the tree has it; a bare name only of a frame that is surely ours."""
+    return path if path in index and ("/" in path or frame.in_app) else ""
+
+
+def by_root(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """Return the path below the application's folder inside a monorepo, where the tree has it."""
+    root = plain(placement.app_root).strip("/")
+    rooted = f"{root}/{path.lstrip('/')}"
+    return rooted if root and rooted in index else ""
+
+
+def by_tail(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """Return the file that shares the longest end with the path, if it is the only one.
+
+    A shared file name alone is believed only for a frame that is the application's for sure.
+    """
+    best, longest = index.nearest(path)
+    whole = tuple(c for c in best if c.count("/") + 1 == longest)
+    file = one_of(best, placement) or one_of(whole, placement)
+    return file if longest > 1 or frame.in_app else ""
+
+
+def one_of(candidates: tuple[str, ...], placement: Placement) -> str:
+    """Return the only candidate, or the only one in the application's folder; else empty.
+
+    >>> one_of(("a/x.py", "b/x.py"), Placement(app_root="b"))
+    'b/x.py'
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+    root = plain(placement.app_root).strip("/")
+    inside = tuple(c for c in candidates if root and c.startswith(f"{root}/"))
+    return inside[0] if len(inside) == 1 else ""
+
+
+Way = Callable[[str, Frame, PathIndex, Placement], str]
+WAYS: tuple[Way, ...] = (by_package, by_prefix, by_exact, by_root, by_tail)
+
+
+def repo_path(frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """Return the repository's file for a frame, by the first way that finds one; else empty."""
+    path = plain(frame.path)
+    ways = WAYS
+    if "/" not in path and path.endswith(_PACKAGED) and frame.module:
+        ways = (by_package,)
+    return next((file for way in ways if (file := way(path, frame, index, placement))), "")
+
+
+def is_beyond_doubt(frame: Frame, path: str) -> bool:
+    """Tell whether a file of the tree is the frame's by more than its name.
+
+    Its whole path ends the printed one, or three segments agree; the JVM prints no folder, so
+    there the frame's package has to agree.
+
+    >>> is_beyond_doubt(Frame(path="~/shop/app/cart.rb"), "app/cart.rb")
+    True
+    >>> is_beyond_doubt(Frame(path="redis/client.py"), "app/redis/client.py")
+    False
+    """
+    printed = plain(frame.path)
+    if "/" not in printed:
+        package = frame.module.split("$")[0].replace(".", "/")
+        stem, inside = path.rpartition(".")[0], f"{package}/{printed}"
+        return max(common_tail(stem, package), common_tail(path, inside)) >= SEVERAL
+    is_whole = "/" in path and f"/{printed}".endswith(f"/{path}")
+    return is_whole or common_tail(path, printed) >= SEVERAL
+
+
+def map_frames(
+    trace: Trace,
+    paths: tuple[str, ...] | PathIndex,
+    prefixes: tuple[str, ...] = (),
+    app_root: str = "",
+) -> Trace:
+    """Return the trace with `repo_path` set where a frame's file is found among `paths`.
+
+    A frame that is found is in-app; frames of libraries stay as they are and lead nowhere. A frame
+    that only a table of names takes for a library's is ours where the tree holds its file beyond
+    doubt. Give a `PathIndex` where many traces are mapped against one tree.
+    """
+    index = paths if isinstance(paths, PathIndex) else PathIndex(paths)
+    placement = Placement(prefixes=prefixes, app_root=app_root)
+    placed: dict[tuple[str, str, bool], str] = {}
+
+    def place(frame: Frame) -> Frame:
+        is_doubtful = not (frame.in_app or is_own(frame, trace.language))
+        if is_doubtful and lies_elsewhere(frame, trace.language):
+            return frame
+        key = (frame.path, frame.module, frame.in_app)
+        if key not in placed:
+            path = repo_path(frame, index, placement)
+            placed[key] = path if not is_doubtful or is_beyond_doubt(frame, path) else ""
+        if not placed[key]:
+            return frame
+        return frame.model_copy(update={"repo_path": placed[key], "in_app": True})
+
+    return _with_each_frame(trace, place)
+
+
+def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightOptions) -> Trace:
+    """Return the trace with repository paths, and its source compared with the files there."""
+    prefixes = listed(options.path_prefixes)
+    return with_fits(map_frames(trace, index, prefixes, options.app_root), read)
+
+
+def untraced(traced: tuple[Traced, ...]) -> str:
+    """Say so where traces could not be read; empty where all could."""
+    missing = [one.trouble for one in traced if one.trouble]
+    if not missing:
+        return ""
+    return f"traces of {plural(len(missing), 'error group')} could not be read: {missing[0]}"
+
+
+def _with_each_frame(trace: Trace, change: Callable[[Frame], Frame]) -> Trace:
+    links = tuple(
+        link.model_copy(update={"frames": tuple(map(change, link.frames))}) for link in trace.links
+    )
+    return trace.model_copy(update={"links": links})

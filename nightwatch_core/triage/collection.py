@@ -1,0 +1,206 @@
+"""What was read of batches, as one value of the night."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import chain, zip_longest
+from typing import get_args
+
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.assignment import LongTail, Sighting
+from nightwatch_core.models.batch import (
+    Batch,
+    BatchState,
+    ItemResult,
+    ResultKind,
+    Severity,
+    Submission,
+)
+from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Selection
+from nightwatch_core.models.report import NightRecord
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import moment, plural
+from nightwatch_core.triage.batch_triage import sightings, waiting
+from nightwatch_core.triage.planning import Questions, submitted
+
+_ENDS: dict[str, tuple[ResultKind, str]] = {  # of items of which no result can be read any more
+    "expired": ("expired", "the batch expired before the service came to it"),
+    "canceled": ("canceled", "the batch was canceled"),
+    "ended": ("missing", "the service keeps the results no longer"),
+    "gone": ("missing", "the service no longer knows the batch"),
+}
+LATER = "`nightwatch night --collect` collects it later"
+
+
+class ReadBatch(Value):
+    """A batch with its results, or a sentence on why there are none so far."""
+
+    batch: Batch
+    running: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether everything that will ever come of it is there."""
+        return not self.running
+
+
+def of_sources(
+    batches: Iterable[Batch], history: Iterable[NightRecord], key: str
+) -> tuple[Batch, ...]:
+    """Batches of nights that read the same sources, in their order.
+
+    One whose night is not known belongs to nobody.
+    """
+    keys = {one.id: one.night.kind.key for one in history if one.night}
+    return tuple(one for one in batches if keys.get(one.night) == key)
+
+
+def running_text(batch: Batch, state: BatchState | None = None) -> str:
+    """Say of a batch that it has not ended, or that nobody knows whether it was submitted."""
+    errors = plural(len(batch.items), "error")
+    if batch.is_intent:
+        return (
+            f"a batch of {errors} of {moment(batch.submitted)} may have been submitted: the "
+            f"service says so when it has ended, and nothing is asked again before. {LATER}."
+        )
+    processed = f", {state.total - state.processing:,} of them done" if state else ""
+    return f"the batch {batch.id} of {errors} is still running{processed}. {LATER}."
+
+
+def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:
+    """One result for every error of a batch that ended without results that can be read."""
+    kind, reason = _ENDS[state.status]
+    return tuple(
+        ItemResult(
+            key=one.key, fingerprint=one.fingerprint, kind=kind, reason=state.reason or reason
+        )
+        for one in batch.items
+    )
+
+
+def collected(
+    read: Sequence[ReadBatch], every: Iterable[Batch], now: datetime, complaints: Sequence[str] = ()
+) -> LongTail:
+    """Make the night's value of what was read; `every` has the other batches of these sources."""
+    done = [one.batch for one in read if one.is_read]
+    digests = {one.digest for one in done}
+    others = [one for one in every if one.digest not in digests and one.collected_by]
+    judged = tuple(one for batch in done for one in sightings(batch) if one.result)
+    newer = {one.group.fingerprint for one in judged}
+    usages = (one.usage for batch in done for one in (*batch.answered, *batch.results))
+    return LongTail(
+        judged=judged,
+        waiting=tuple(one for one in waiting(others, now) if one.group.fingerprint not in newer),
+        running=tuple(one.running for one in read if one.running),
+        complaints=tuple(complaints),
+        usage=sum(usages, Usage()),
+    )
+
+
+def with_submission(tail: LongTail, sent: Submission, cost: str, questions: Questions) -> LongTail:
+    """Add what was submitted, and earlier words that still hold, to the night's value."""
+    told = {one.group.fingerprint for one in tail.judged}
+    kept = (one for one in questions.kept if one.group.fingerprint not in told)
+    update = {
+        "submitted": (*tail.submitted, *map(submitted, sent.batches)),
+        "cost": cost if sent.batches else tail.cost,
+        "kept": tuple(one for one in kept if one.result),
+        "awaited": sum(one.result is None for one in questions.kept),
+    }
+    return with_complaints(tail.model_copy(update=update), *sent.unsure)
+
+
+def with_complaints(tail: LongTail, *complaints: str) -> LongTail:
+    """Add complaints, each once; empty ones say nothing."""
+    every = dict.fromkeys((*tail.complaints, *filter(None, complaints)))
+    return tail.model_copy(update={"complaints": tuple(every)})
+
+
+def is_waiting(tail: LongTail) -> bool:
+    """Tell whether nothing could be read because batches are still running."""
+    return bool(tail.running) and not tail.judged
+
+
+def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
+    """The fingerprints of a batch that nights have analysed, with tonight's `names`."""
+    known = {one.group.fingerprint: frozenset(one.group.names) for one in sightings(batch)}
+    new = (name for name, every in known.items() if every & names)
+    return tuple(dict.fromkeys((*batch.taken, *new)))
+
+
+# When to ask whether a batch has ended: often at first, then less and less.
+
+STEPS = ((10, 30.0), (20, 60.0))  # so many times, after so many seconds
+LATER_POLLING = 300.0  # seconds between all further times
+MOST = 50  # times that a task can be tried again
+
+
+def pauses(minutes: int) -> tuple[float, ...]:
+    """List the seconds between questions, together at most `minutes`, and at most 50 of them.
+
+    >>> pauses(6)
+    (30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 60.0)
+    >>> pauses(0), len(pauses(10_000))
+    ((), 50)
+    """
+    planned = [pause for times, pause in STEPS for _ in range(times)]
+    planned += [LATER_POLLING] * (MOST - len(planned))
+    left, kept = 60.0 * minutes, list[float]()
+    for pause in planned:
+        if pause > left:
+            break
+        left -= pause
+        kept.append(pause)
+    return tuple(kept)
+
+
+# Whose turn it is to be analysed: flagged errors by severity, in turns with tonight's own.
+
+_ORDER: tuple[str, ...] = get_args(Severity)  # the worst first
+
+
+def flagged(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
+    """Those that deserve an analysis and had none, the worst first, then as they were ranked."""
+    open_ones = (one for one in sightings if one.flagged and not one.taken)
+    return tuple(sorted(open_ones, key=_place))
+
+
+def with_flagged(selection: Selection, sightings: Sequence[Sighting], candidates: int) -> Selection:
+    """Let tonight's errors and flagged ones take turns, tonight's best first.
+
+    At most `candidates` flagged ones come in. One that was seen tonight comes as it was tonight;
+    it comes once, and not at all where somebody ignores it.
+    """
+    ignored = {
+        name for one in selection.dropped if one.kind == "ignored" for name in one.group.names
+    }
+    tonight = {name: group for group in _seen(selection) for name in group.names}
+    wanted = (tonight.get(one.group.fingerprint, one.group) for one in flagged(sightings))
+    come = [one for one in wanted if ignored.isdisjoint(one.names)][:candidates]
+    turns = filter(None, chain.from_iterable(zip_longest(selection.kept, come)))
+    kept = tuple({one.fingerprint: one for one in turns}.values())
+    names = {one.fingerprint for one in kept}
+    dropped = tuple(one for one in selection.dropped if one.group.fingerprint not in names)
+    earlier = tuple(sorted(names - {group.fingerprint for group in _seen(selection)}))
+    return selection.model_copy(update={"kept": kept, "dropped": dropped, "earlier": earlier})
+
+
+def only_flagged(
+    groups: Iterable[ErrorGroup], sightings: Sequence[Sighting], candidates: int
+) -> Selection:
+    """Select flagged errors alone, as they were seen now where they were; the worst first."""
+    now = {name: group for group in groups for name in group.names}
+    every = [now.get(one.group.fingerprint, one.group) for one in flagged(sightings)]
+    late = (
+        DroppedGroup(group=group, reason=f"flagged, place {place} of {len(every)}: it waits")
+        for place, group in enumerate(every[candidates:], start=candidates + 1)
+    )
+    return Selection(kept=tuple(every[:candidates]), dropped=tuple(late))
+
+
+def _seen(selection: Selection) -> tuple[ErrorGroup, ...]:
+    return (*selection.kept, *(one.group for one in selection.dropped))
+
+
+def _place(one: Sighting) -> tuple[int, int]:
+    severity = one.first_sight.severity if one.first_sight else _ORDER[-1]
+    return _ORDER.index(severity), one.rank

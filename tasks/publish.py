@@ -1,0 +1,303 @@
+"""Plans issues, and publishes any proposal."""
+
+import json
+import logging
+from collections.abc import Callable
+
+from prefect import task
+from pydantic import ValidationError
+
+from nightwatch_core import publish as proposals
+from nightwatch_core.analysis.analyst import RULES
+from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.assignment import CiResult, PublishResult
+from nightwatch_core.models.code import CiRun
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import (
+    DraftPull,
+    GateResult,
+    OwnItem,
+    Proposal,
+    PublishPlan,
+    Receipt,
+    Skip,
+    not_run,
+)
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.ports import Model
+from nightwatch_core.proof.asking import ProofBriefing
+from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
+from nightwatch_core.publish import ci as ci_watch
+from nightwatch_core.publish.ci import Hands, Waiting, Watched, ci_started
+from nightwatch_core.publish.draft_text import with_gates
+from nightwatch_core.report.builder import proofs_usage
+from tasks.dependencies import replacement
+from tasks.records import bare_reader_of, reader_of, records
+from tasks.runner import PATIENTLY, as_is, attempt, digest
+from tasks.wiring import publishing, reading, transcripts
+from tasks.wiring.local import pace
+
+
+@task(name="plan issues", task_run_name="plan issues")
+def plan_issues(
+    options: NightOptions,
+    report: RunReport,
+    own: tuple[OwnItem, ...] | None,
+    drafts: tuple[Skip, ...] = (),
+) -> PublishPlan:
+    """Issues to open, to comment on, to reopen; everything else with its reason.
+
+    `drafts` are the drafts that will not be made: an issue says why.
+
+    Raises `GiveUp` where it is not known what is published already: better nothing than twice.
+    """
+    if own is None:
+        raise GiveUp("nothing was published: what is published already could not be read")
+    night = report.night.id
+    return proposals.plan_issues(report.analyses, own, options, report.commit, night, drafts)
+
+
+@task(name="publish", task_run_name="publish · {proposal.kind}", **PATIENTLY)
+def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
+    """Publish once, however often this runs: the ledger behind the outbox remembers."""
+    return publishing(options).outbox(night).publish(proposal)
+
+
+# Fixes: which become draft pull requests.
+
+
+@task(name="plan pull requests", task_run_name="plan pull requests")
+def plan_pulls(
+    options: NightOptions,
+    report: RunReport,
+    own: tuple[OwnItem, ...] | None,
+    receipts: tuple[Receipt, ...],
+    *,
+    to_run: bool = False,
+) -> PublishPlan:
+    """Fixes that are new, allowed, applicable and parse; everything else with its reason.
+
+    `to_run` asks for those that the gate is to run next.
+    """
+    base = report.base or report.commit
+    if base is None or own is None:
+        return PublishPlan()
+    tree = bare_reader_of(options, base)
+    return proposals.plan_pulls(
+        *(report.analyses, own, receipts, options, base),
+        *(tree.read_file, report.night.id, tree.paths()),
+        search=tree.search,
+        to_run=to_run,
+    )
+
+
+# The gate: fixes are run in a sandbox before anything is said of them.
+
+log = logging.getLogger(__name__)
+MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
+_SHAPING = (
+    *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "sandbox_image"),
+    *("gate_seconds", "reproduce", "proof_budget", "story_cost", "band_aids", "risky_fixes"),
+)
+ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
+
+
+@task(name="gate", task_run_name="gate · {draft.title}")
+def gate(
+    draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
+) -> GateResult:
+    """Prove a draft's change as far as it can be run; what the base gave is `known` afterwards.
+
+    `used` is what the night has taken so far.
+    """
+    briefing = briefing_for(draft, analysis, report, known, used)
+    return proved(briefing) if briefing else not_run("no sandbox", "no sandbox is at hand")
+
+
+def briefing_for(
+    draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
+) -> ProofBriefing | None:
+    """What proving a draft's change is given; None where no sandbox is at hand."""
+    options, base = report.options, report.base or report.commit
+    ports = reading(options)
+    if ports.sandbox is None or base is None:
+        return None
+    failing = analysis.case.commit or report.commit or base
+    return ProofBriefing(
+        draft=draft,
+        analysis=analysis,
+        options=options,
+        base=bare_reader_of(options, base),
+        failing=bare_reader_of(options, failing),
+        shown=reader_of(options, base),
+        sandbox=ports.sandbox,
+        known=known,
+        clock=ports.clock,
+        allowance=proof_allowance(analysis, options, used),
+        story=story_allowance(options, used),
+        model=_model(report),
+        fence=report.night.fence,
+    )
+
+
+def _model(report: RunReport) -> Model | None:
+    """Who is asked for reproductions and corrections; an answer that was paid for is not again."""
+    options, night = report.options, report.night.id
+    if options.model == RULES or not (options.proof_budget or options.story_cost):
+        return None
+    transcribed = TranscribedModel(reading(options).model, transcripts(), night)
+    return ResumableModel(transcribed, records(), f"turns/{night}/{options.model}")
+
+
+def through_the_gate(
+    report: RunReport,
+    own: tuple[OwnItem, ...] | None,
+    known: Known,
+    receipts: tuple[Receipt, ...] = (),
+    gates: tuple[tuple[str, GateResult], ...] = (),
+    hear: Callable[[str, GateResult], object] = lambda _name, _gate: None,
+) -> tuple[tuple[str, GateResult], ...]:
+    """Run every fix that would be a draft now; where one does not pass, the next in line.
+
+    Returns `gates` with what came of it; `hear` is told of each as it comes. What was run before is
+    not run again. A model that nobody can be asked of any more is noted in `known`.
+    """
+    options, base = report.options, report.base or report.commit
+    if not options.gate or base is None or own is None or reading(options).sandbox is None:
+        return gates
+    done, most = dict(gates), options.max_pull_requests + MORE_TRIES
+    while True:
+        now = with_gates(report, tuple(done.items()))
+        plan = plan_pulls(options, now, own, receipts, to_run=True)
+        drafts = (one for one in plan.proposals if isinstance(one, DraftPull))
+        draft = next((one for one in drafts if one.fingerprint not in done), None)
+        if draft is None:
+            return tuple(done.items())
+        tried = sum(one.outcome != "not run" for one in done.values())
+        late = not_run("enough", ENOUGH)
+        analysis = next(one for one in now.analyses if one.fingerprint == draft.fingerprint)
+        used = report.usage + proofs_usage(report, tuple(done.items()))
+        result = _tried(draft, analysis, now, known, used) if tried < most else late
+        done[draft.fingerprint] = result
+        hear(draft.fingerprint, result)
+
+
+def _tried(
+    draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
+) -> GateResult:
+    """What came of a proof, also of one that did not come to its end: the night goes on.
+
+    What passed before in the same words, or was settled before the night was interrupted, is not
+    run and paid for again.
+    """
+    before, key = analysis.gate, _key(draft, report)
+    if before and (before.outcome, before.fix) == ("passed", draft.fix):
+        return before
+    try:
+        return GateResult.model_validate(json.loads(records().get(key) or ""))
+    except (ValidationError, ValueError):
+        pass  # not there, or written by an older version
+    try:
+        result = gate(as_is(draft), as_is(analysis), as_is(report), as_is(known), as_is(used))
+        if _is_settled(result):
+            records().put(key, json.dumps(result.model_dump(mode="json")))
+        return result
+    except NightWatchError as trouble:
+        log.warning("proving %s: %s", draft.title, trouble)
+        if isinstance(trouble, StopTheNight):
+            known.silent = str(trouble)
+        left = not_run("trouble", str(trouble))
+        return left.model_copy(update={"fix": draft.fix, "usage": trouble.usage or Usage()})
+
+
+def _key(draft: DraftPull, report: RunReport) -> str:
+    """Names a proof by its night, what is proved, and the choices that shape it."""
+    options, base = report.options, report.base or report.commit
+    shaping = (str(getattr(options, name)) for name in _SHAPING)
+    at = base.sha if base else ""
+    return f"proofs/{report.night.id}/{digest(draft.fingerprint, draft.fix, at, *shaping)}"
+
+
+def _is_settled(result: GateResult) -> bool:
+    """Whether trying again would only cost the same again."""
+    attempt = result.correction
+    return result.outcome != "not run" and (attempt is None or attempt.outcome != "not tried")
+
+
+def close_sandbox(options: NightOptions) -> None:
+    """Delete what was laid out."""
+    place = reading(options).sandbox
+    if place is not None:
+        place.close()
+
+
+# The checks of the night's drafts: waited for together, mended once, and said.
+
+
+@task(name="read checks", task_run_name="read checks", **PATIENTLY)
+def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+    """What runs on our drafts by now."""
+    return reading(options).tracker.ci(numbers)
+
+
+@task(name="mend after checks", task_run_name="mend after checks · #{one.number}")
+def mend(one: Watched, analysis: Analysis, report: RunReport, known: Known) -> GateResult | None:
+    """Another attempt at a draft's fix; None where nothing can be run here."""
+    briefing = briefing_for(one.draft, analysis, report, known, report.usage)
+    return mended(briefing, one.run) if briefing and report.options.gate else None
+
+
+def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
+    """Wait for the checks of tonight's drafts, as long as the options say; then say how they stand.
+
+    Drafts of earlier nights whose checks failed meanwhile are told so, once.
+    """
+    options, base = report.options, report.base or report.commit
+    drafts = ci_watch.watched_drafts(acted.drafts, acted.receipts, options)
+    words = ci_watch.carried(report)
+    if base is None or not (drafts or words):
+        return CiResult()
+    tree = bare_reader_of(options, base)
+    starts = bool(drafts) and bool(ci_started(tree.paths(), tree.read_file, base.branch))
+    waiting = Waiting(report, drafts, _hands(report, tree.read_file), starts=starts)
+    for word in words:
+        waiting.say(word)
+    if not drafts or not options.ci_minutes:
+        return CiResult(receipts=tuple(waiting.receipts))
+    try:
+        return waiting.until_the_end(options.ci_minutes)
+    finally:
+        close_sandbox(options)
+
+
+def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
+    options, known = report.options, Known()
+    clock, none = reading(options).clock, tuple[CiRun, ...]()
+    began = clock.monotonic()
+
+    def look(numbers: tuple[int, ...]) -> tuple[tuple[CiRun, ...], str]:
+        now = attempt("reading checks", read_ci, options, numbers, otherwise=none)
+        return now.value, now.trouble
+
+    def mended_once(one: Watched, analysis: Analysis) -> tuple[GateResult | None, str]:
+        nothing: GateResult | None = None
+        told = (as_is(one), as_is(analysis), as_is(report), as_is(known))
+        tried = attempt("mending a draft", mend, *told, otherwise=nothing)
+        return tried.value, tried.trouble
+
+    def say(proposal: Proposal) -> Receipt:
+        return publish(as_is(proposal), options, report.night)
+
+    return Hands(
+        look=look,
+        mend=mended_once,
+        publish=say,
+        read=read,
+        # nobody is waited for where a test or a replay has put in who answers
+        pause=(lambda _: None) if replacement() else pace().pause,
+        elapsed=lambda: clock.monotonic() - began,
+    )

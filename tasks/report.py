@@ -1,0 +1,180 @@
+"""The morning: the report is kept first, then shown in Prefect, then told."""
+
+import logging
+from itertools import islice
+
+from prefect import task
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.settings import get_current_settings
+
+from nightwatch_core.errors import NightWatchError
+from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.models.options import NightOptions, ServiceCalls
+from nightwatch_core.models.report import Night, NightRecord, RunReport
+from nightwatch_core.report import builder
+from nightwatch_core.report.excerpts import BRIEF
+from nightwatch_core.report.headline import headline
+from nightwatch_core.report.health import CLAUDE, HealthFacts, health
+from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.publications import sight_rows
+from nightwatch_core.report.view import view
+from tasks.night import advice, banner
+from tasks.records import records
+from tasks.runner import PATIENTLY, as_is, attempt
+from tasks.wiring import nights, publishing, reading
+from tasks.wiring.manifest import destinations
+from tasks.wiring.services import alarms, service_calls, state_of
+
+# The health of a night: how its services were, for the report; it never fails the night.
+
+log = logging.getLogger(__name__)
+MARK = "health"  # of the record by which Prefect's store is tried
+
+
+def with_health(report: RunReport) -> RunReport:
+    """The report, with how its services were up to now."""
+    options, calls = report.options, service_calls()
+    lessons, trouble = _lessons(options)
+    facts = HealthFacts(
+        calls=calls,
+        earlier=_earlier(report),
+        lessons=lessons,
+        knowledge_trouble=trouble,
+        records_trouble=_records_trouble(report),
+        model_note=_model_note(options, calls),
+        state=state_of(options),
+        alarms=alarms(),
+        left=destinations(get_current_settings().api.url or ""),
+    )
+    return report.model_copy(update={"health": health(report, facts)})
+
+
+def _earlier(report: RunReport) -> tuple[NightRecord, ...]:
+    try:
+        return tuple(one for one in nights().history() if one.id != report.night.id)
+    except NightWatchError as trouble:
+        log.warning("the history cannot be read for the health section: %s", trouble)
+        return ()
+
+
+def _lessons(options: NightOptions) -> tuple[int | None, str]:
+    """How many lessons are at hand, or why that cannot be said."""
+    try:
+        return len(reading(options).knowledge.index().solutions), ""
+    except NightWatchError as trouble:
+        return None, str(trouble)
+
+
+def _records_trouble(report: RunReport) -> str:
+    """Why Prefect's store keeps nothing; empty where it does."""
+    key = f"{MARK}/{report.night.id}"
+    records().put(key, report.night.id)
+    kept = records().get(key) == report.night.id
+    return "" if kept else "it keeps nothing: a Retry of the run would pay for its analyses again"
+
+
+def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:
+    """When the model retires; not asked where it was away, or where there is none."""
+    answered = any(one.service == CLAUDE and one.is_last_well for one in calls)
+    if options.model == RULES or not answered:
+        return ""
+    try:
+        return reading(options).model.capabilities().note
+    except NightWatchError:
+        return ""  # it went away after its last answer: its own line says so
+
+
+log_notify = logging.getLogger(__name__)
+LAST = 7  # nights that are still news
+LISTED = 1_000  # errors of the long tail that Prefect shows
+
+
+def open_report(options: NightOptions, night: Night) -> RunReport:
+    """The report that the night will fill."""
+    now = reading(options).clock.now()
+    return builder.start_report(night, options, banner(options), now).model_copy(
+        update={"advice": advice()}
+    )
+
+
+@task(name="keep report", task_run_name="keep report", **PATIENTLY)
+def keep_report(report: RunReport) -> RunReport:
+    """Write the report's files; returns the report, which now knows its folder."""
+    folder = publishing(report.options).nights.keep(report)
+    night = report.night.model_copy(update={"folder": folder})
+    return report.model_copy(update={"night": night})
+
+
+@task(name="show in Prefect", task_run_name="show in Prefect")
+def show_in_prefect(report: RunReport) -> None:
+    """The table and the report as artifacts of this run."""
+    shown = view(report, BRIEF)
+    create_table_artifact(
+        key="nightwatch-errors",
+        table=[
+            {
+                "#": r.rank,
+                "error": r.error,
+                "where": r.where,
+                "count": r.count,
+                "cause": r.cause,
+                "confidence": r.confidence,
+                "done": r.done,
+            }
+            for r in shown.rows
+        ],
+        description=shown.headline,
+    )
+    if tail := sight_rows(report):
+        create_table_artifact(
+            key="nightwatch-long-tail",
+            table=[row.model_dump(exclude={"flagged"}) for row in tail[:LISTED]],
+            description=f"{len(tail):,} errors at first sight",
+        )
+    create_markdown_artifact(
+        key="nightwatch-report", markdown=as_markdown(report), description=shown.headline
+    )
+
+
+@task(name="tell", task_run_name="tell", **PATIENTLY)
+def notify(report: RunReport) -> str:
+    """Tell the team; returns where the news can be read."""
+    return publishing(report.options).notifier.publish(report)
+
+
+def tell_earlier(report: RunReport) -> None:
+    """Tell of the last nights that could not be told, the oldest first."""
+    nights = publishing(report.options).nights
+    untold = [one for one in islice(nights.reports(), LAST) if one.untold]
+    for late in reversed(untold):
+        if late.night.id != report.night.id:
+            notify(as_is(late))
+            nights.keep(late.model_copy(update={"untold": False}))
+
+
+def keep_and_show(report: RunReport) -> RunReport:
+    """Keep and show a report that is no news for the team; the night is over."""
+    kept = keep_report(as_is(builder.finish_report(report, reading(report.options).clock.now())))
+    attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
+    publishing(kept.options).nights.finish(kept)
+    return kept
+
+
+def tell_the_team(report: RunReport) -> RunReport:
+    """Keep, show and tell; a failed delivery degrades the night, and the report says so.
+
+    What earlier nights could not tell is told first.
+    """
+    done = builder.finish_report(report, reading(report.options).clock.now())
+    kept = keep_report(as_is(with_health(done)))
+    shown = attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
+    late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
+    told = attempt("telling the team", notify, as_is(kept), otherwise="")
+    if told.trouble:
+        kept = builder.leave_untold(kept, told.trouble)
+    whole = with_health(kept)  # now with how telling the team went
+    if shown.trouble or told.trouble or late.trouble or whole.health != kept.health:
+        kept = keep_report(as_is(builder.degrade(whole, shown.trouble, late.trouble)))
+    publishing(kept.options).nights.finish(kept)
+    log_notify.info("%s (%s)", headline(kept), told.value)
+    return kept

@@ -1,0 +1,228 @@
+"""Tests of the gate: the base first, and what counts against a fix."""
+
+import pytest
+from scripted_sandbox import ScriptedSandbox, unittest_run
+
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import NOT_LAID_OUT, DraftPull, FileChange, Run
+from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.gate import gated
+
+FILES = {
+    "requirements.txt": "",
+    "shop/cart.py": "",
+    "tests/__init__.py": "",
+    "tests/test_cart.py": "",
+    "tests/test_b.py": "",
+}
+QUIET = Run(code=0, seconds=0.1)
+WHOLE, NEAREST = ("python3", "-m", "unittest"), ("python3", "-m", "unittest", "tests.test_cart")
+
+
+class Tree:
+    def __init__(self, files=FILES):
+        self.files, self.commit = files, Commit(repository="shop", sha="a" * 40, branch="main")
+
+    def paths(self):
+        return tuple(sorted(self.files))
+
+    def read_file(self, path):
+        return self.files.get(path)
+
+
+def draft(path="shop/cart.py", text="x = 1\n"):
+    return DraftPull(
+        key="k",
+        fingerprint="v1:a",
+        branch="b",
+        base="main",
+        title="t",
+        body="",
+        commit_message="",
+        changes=(FileChange(path=path, text=text),),
+        commit="a" * 40,
+        fix="digest",
+    )
+
+
+def is_test(words):
+    return words[1:3] == ("-m", "unittest")
+
+
+def gate(answer, *, tree=None, known=None, options=None, of=None, **more):
+    """The result, and the sandbox; `answer` is told of tests alone."""
+
+    def answered(words, fixed, times):
+        return answer(words, fixed, times) if is_test(words) else QUIET
+
+    sandbox = ScriptedSandbox(answered, **more)
+    options = options or NightOptions()
+    result = gated(of or draft(), tree or Tree(), sandbox, options, known or Known())
+    return result, sandbox
+
+
+def test_a_fix_that_leaves_all_green_passes_nearest_tests_first():
+    result, sandbox = gate(lambda *_: unittest_run())
+    assert (result.outcome, result.fix) == ("passed", "digest")
+    tests = [asked for asked in sandbox.asked if is_test(asked[0])]
+    assert tests == [(NEAREST, False), (NEAREST, True), (WHOLE, False), (WHOLE, True)]
+    assert "tests/test_cart.py: 5 tests, green" in result.checks[-2].text
+    assert [one.name for one in result.checks] == ["syntax", "imports", "tests", "tests"]
+
+
+def test_files_of_tests_are_imported_by_what_runs_them_alone():
+    result, _ = gate(lambda *_: unittest_run(), of=draft("tests/test_new.py"))
+    assert [one.name for one in result.checks] == ["syntax", "tests"]
+
+
+def test_a_test_that_turns_red_fails_it_with_its_name_and_output():
+    result, sandbox = gate(lambda words, fixed, _: unittest_run(*(["test_sum"] if fixed else [])))
+    assert result.outcome == "failed"
+    assert "test_sum (tests.test_a.T.test_sum)" in result.text
+    assert "Traceback" in result.checks[-1].output
+    assert (WHOLE, True) not in sandbox.asked  # nothing more is run
+
+
+def test_what_is_red_on_the_base_is_named_and_not_held_against_it():
+    result, _ = gate(lambda *_: unittest_run("test_old"))
+    assert result.outcome == "passed"
+    assert result.preexisting == ("test_old (tests.test_a.T.test_old)",)
+    assert "no worse than the base" in result.checks[-1].text
+
+
+@pytest.mark.parametrize(
+    "is_red",
+    [
+        lambda fixed, times: not fixed and not times,  # on the base, once
+        lambda fixed, times: fixed and not times,  # with the fix, once
+        lambda fixed, times: fixed or times,  # with the fix, and later on the base, too
+    ],
+)
+def test_what_is_red_and_green_on_the_same_code_is_flaky(is_red):
+    def answer(words, fixed, times):
+        return unittest_run(*(["test_now"] if words == WHOLE and is_red(fixed, times) else []))
+
+    result, _ = gate(answer)
+    assert (result.outcome, result.preexisting) == ("passed", ())
+    assert result.flaky == ("test_now (tests.test_a.T.test_now)",)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        Run(code=0, output="", seconds=1),  # the change ends the runner before it says anything
+        Run(code=0, output="Ran 2 tests in 0.1s\n\nOK\n", seconds=1),
+        Run(code=-9, ended="took too long", output="...", seconds=1),
+        Run(code=1, output="Traceback\nSystemExit: 3", seconds=1),
+        Run(code=-9, ended="took too much memory", seconds=1),
+    ],
+)
+def test_a_suite_that_does_not_come_to_its_end_is_not_green(run):
+    result, _ = gate(lambda words, fixed, _: run if fixed else unittest_run())
+    assert result.outcome == "failed"
+    assert result.text
+
+
+@pytest.mark.parametrize(
+    ("new", "outcome"),
+    [("", "passed"), ("shop/cart.py:4: NameError: no such name\n", "failed")],
+)
+def test_complaints_of_the_base_are_not_held_against_it_new_ones_are(new, outcome):
+    def answer(words, fixed, _):
+        if is_test(words):
+            return unittest_run()
+        place, more = (3, new) if fixed else (9, "")
+        return Run(code=0, output=f"shop/cart.py:{place}: old\n{more}")
+
+    sandbox = ScriptedSandbox(answer)
+    result = gated(draft(), Tree(), sandbox, NightOptions(), Known())
+    assert result.outcome == outcome
+    assert ("NameError" in result.text) == bool(new)
+    assert any(is_test(words) for words, _ in sandbox.asked) != bool(new)
+
+
+def test_without_a_sandbox_nothing_is_run_and_it_is_asked_for_once():
+    known = Known()
+    result, sandbox = gate(lambda *_: unittest_run(), lacking="install it", known=known)
+    assert (result.outcome, result.kind, result.text) == ("not run", "no sandbox", "install it")
+    assert gate(lambda *_: unittest_run(), known=known)[0].kind == "no sandbox"
+    assert not sandbox.asked
+
+
+def test_what_cannot_be_prepared_is_tried_once_a_night_and_costs_nothing_more():
+    tree = Tree({**FILES, "requirements.txt": "django\n"})
+    broken = Run(code=1, output="ModuleNotFoundError: No module named 'django'", seconds=1)
+    known = Known()
+    first, _ = gate(lambda *_: broken, tree=tree, known=known, not_prepared="set NETWORK")
+    assert (first.kind, first.text) == ("not prepared", "its tests could not be run: set NETWORK")
+    again, later = gate(lambda *_: broken, tree=tree, known=known, not_prepared="set NETWORK")
+    assert again.kind == "not prepared"
+    assert not later.preparations
+    assert not [words for words, _ in later.asked if is_test(words)]
+
+
+def test_tests_that_need_no_dependencies_are_run_without_and_that_is_said():
+    tree = Tree({**FILES, "requirements.txt": "django\n"})
+    result, _ = gate(lambda *_: unittest_run(), tree=tree, not_prepared="set NETWORK")
+    assert result.outcome == "passed"
+    assert result.checks[0].text == "set NETWORK"
+
+
+def test_where_nothing_is_green_on_the_base_nothing_can_be_said():
+    result, _ = gate(lambda *_: unittest_run("a", "b", count=2))
+    assert (result.outcome, result.kind) == ("not run", "no tests")
+    assert "NIGHTWATCH_VERIFY" in result.text
+
+
+def test_the_base_is_run_once_for_several_fixes():
+    known = Known()
+    gate(lambda *_: unittest_run(), known=known)
+    _, sandbox = gate(lambda *_: unittest_run(), known=known)
+    assert (WHOLE, False) not in sandbox.asked
+    assert (WHOLE, True) in sandbox.asked
+
+
+def test_time_ends_it():
+    slow = Run(code=0, output="Ran 5 tests in 9s", seconds=6)
+    result, sandbox = gate(lambda *_: slow, options=NightOptions(gate_seconds=14))
+    assert result.outcome == "passed"  # the nearest were run
+    assert (WHOLE, True) not in sandbox.asked
+
+
+def test_a_person_says_how():
+    options = NightOptions(verify="make check")
+    tree = Tree({"main.go": "", "go.mod": ""})
+
+    def answer(words, fixed, _):
+        assert words == ("/bin/sh", "-c", "make check")
+        return Run(code=int(fixed), output="broken" if fixed else "", seconds=1)
+
+    sandbox = ScriptedSandbox(answer)
+    result = gated(draft("main.go"), tree, sandbox, options, Known())
+    assert result.outcome == "failed"
+    unknown = gated(draft("main.go"), tree, sandbox, NightOptions(), Known())
+    assert "a Go project's tests are run: say so with NIGHTWATCH_VERIFY" in unknown.text
+
+
+def test_a_tree_that_does_not_fit_is_no_failure_of_the_fix():
+    sandbox = ScriptedSandbox(lambda *_: Run(code=NOT_LAID_OUT))
+    result = gated(draft(), Tree(), sandbox, NightOptions(), Known())
+    assert (result.outcome, result.kind) == ("not run", "trouble")
+
+
+def test_a_project_below_the_root_is_run_in_its_folder():
+    files = {f"backend/{name}": text for name, text in FILES.items()} | {"package.json": "{}"}
+    asked = []
+    sandbox = ScriptedSandbox(lambda words, *_: asked.append(words) or unittest_run())
+    gated(draft("backend/shop/cart.py"), Tree(files), sandbox, NightOptions(), Known())
+    assert all(words[2:4] == ('cd "$0" && exec "$@"', "backend/") for words in asked)
+    assert asked[-1][4:] == WHOLE
+
+
+def test_a_runner_that_was_late_once_is_tried_again_where_there_is_more_time():
+    late, known = Run(code=-9, ended="took too long", output="", seconds=3), Known()
+    slow, _ = gate(lambda *_: late, known=known, options=NightOptions(gate_seconds=10))
+    assert (slow.outcome, slow.kind) == ("not run", "no tests")
+    again, _ = gate(lambda *_: unittest_run(), known=known)
+    assert again.outcome == "passed"

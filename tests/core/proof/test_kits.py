@@ -1,0 +1,149 @@
+"""Tests of what a project's files say of how it is prepared and tested."""
+
+import json
+
+import pytest
+
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import Run
+from nightwatch_core.proof.kit import reading_of
+from nightwatch_core.proof.kits import kit_for
+from nightwatch_core.proof.python_kit import names_of, requirements
+
+
+def kit(changed, files, **options):
+    return kit_for((changed,), tuple(sorted(files)), files.get, NightOptions(**options))
+
+
+def runners(changed, files):
+    return [one.name for one in kit(changed, files).runners]
+
+
+def test_python_is_tested_by_what_it_is_set_up_for():
+    tests = {"tests/test_a.py": "", "app/a.py": ""}
+    assert runners("app/a.py", tests) == ["unittest"]
+    assert runners("app/a.py", {**tests, "pytest.ini": "[pytest]"})[0] == "pytest"
+    assert runners("app/a.py", {**tests, "requirements-dev.txt": "pytest==8"})[0] == "pytest"
+    django = {"shop/tests.py": "", "manage.py": "", "shop/a.py": ""}
+    assert runners("shop/a.py", django) == ["manage.py test"]
+    assert "nobody knows how a python" in kit("app/a.py", {"app/a.py": ""})
+
+
+def test_python_checks_are_those_that_are_set_up():
+    files = {"tests/test_a.py": "", "a.py": "", "pyproject.toml": "[tool.ruff]\n[tool.mypy]\n"}
+    names = [one.name for one in kit("a.py", files).inspections]
+    assert names == ["syntax", "imports", "syntax", "lint", "types"]
+
+
+@pytest.mark.parametrize(
+    ("package", "names"),
+    [
+        ({"devDependencies": {"jest": "1"}}, ["jest"]),
+        ({"devDependencies": {"vitest": "1"}}, ["vitest"]),
+        ({"scripts": {"test": "mocha spec"}}, ["mocha"]),
+        ({"scripts": {"test": "node --test"}}, ["node --test"]),
+        ({}, ["node --test"]),
+        ("broken", ["node --test"]),
+    ],
+)
+def test_javascript_is_tested_as_package_json_says(package, names):
+    files = {"package.json": json.dumps(package), "src/a.js": "", "test/a.test.js": ""}
+    assert runners("src/a.js", files) == names
+
+
+def test_javascript_is_installed_by_its_lock_file_and_shown_manifests_alone():
+    package = json.dumps({"dependencies": {"left-pad": "1"}, "scripts": {"test": "jest"}})
+    files = {"web/package.json": package, "web/package-lock.json": "{}", "web/a.ts": "secret"}
+    made = kit("web/a.ts", files)
+    assert [one.path for one in made.preparation.files] == ["package.json", "package-lock.json"]
+    assert "npm ci" in made.preparation.words[-1]
+    assert made.links == (("web/node_modules", "/env/node_modules"),)
+
+
+def test_ruby_is_tested_by_rspec_or_minitest():
+    gemfile = {"Gemfile": "gem 'rspec'\n", "lib/a.rb": "", "spec/a_spec.rb": ""}
+    assert runners("lib/a.rb", gemfile) == ["rspec"]
+    assert kit("lib/a.rb", gemfile).runners[0].whole[:2] == ("bundle", "exec")
+    plain = {"Rakefile": "", "lib/a.rb": "", "test/test_a.rb": "", "test/helper.rb": ""}
+    (runner,) = kit("lib/a.rb", plain).runners
+    assert runner.whole[-1] == "test/test_a.rb"
+    assert kit("lib/a.rb", plain).preparation is None
+
+
+def test_a_person_s_words_win_and_may_see_the_whole_tree():
+    files = {"tests/test_a.py": "", "a.py": "", "requirements.txt": "x"}
+    made = kit("a.py", files, verify="make test", prepare="make deps")
+    assert (made.verify, made.runners) == ("make test", ())
+    assert made.preparation.whole_tree
+    assert made.preparation.words == ("/bin/sh", "-c", "make deps")
+
+
+DECLARED = {
+    "requirements.txt": "Django==5.1 --hash=sha256:0 \\\n --hash=s:1\n-e .[full]\n-r x/y.txt\n",
+    "x/y.txt": "attrs  # why\n--index-url https://u:p@example.com\n-r ../requirements.txt\n",
+    "pyproject.toml": """
+        [project]
+        dependencies = ["anyio>=3"]
+        optional-dependencies = {full = ["jinja2"], docs = ["mkdocs"], test = ["trio"]}
+        [dependency-groups]
+        dev = ["pytest", {include-group = "x"}]
+        [tool.poetry.group.test.dependencies]
+        faker = "^1.2"
+        """,
+    "setup.py": (
+        "install_requires = ['lxml']\n"
+        "setup(install_requires=install_requires, extras_require={'dev': ['tox']})"
+    ),
+    "tox.ini": "[more]\ndeps =\n    pexpect >= 4\n[testenv]\ndeps =\n    {[more]deps}\n",
+}
+
+
+def test_a_python_project_s_needs_are_read_wherever_they_are_declared():
+    lines = requirements("", tuple(DECLARED), DECLARED.get)
+    assert names_of(lines) == {
+        *("django", "attrs", "anyio", "jinja2", "trio", "pytest", "faker", "lxml", "tox"),
+        "pexpect",
+    }
+    assert "Django==5.1" in lines
+    assert not [line for line in lines if "example.com" in line]
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, "\0", "= = =", "[[[[", "a = [" * 900])
+def test_broken_manifests_need_nothing(text):
+    names = ("pyproject.toml", "setup.py", "tox.ini")
+    assert requirements("", names, dict.fromkeys(names, text).get) == ()
+
+
+@pytest.mark.parametrize(
+    ("form", "output", "failed", "ran"),
+    [
+        ("pytest", "FAILED t/a.py::b[x y] - E\nERROR t/c.py\n1 failed, 2 passed, 1 error in 0.1s\n",
+         {"t/a.py::b[x y]", "t/c.py"}, 4),
+        ("unittest", "ERROR: test_a (t.T.test_a)\nFAIL: test_b (t.T.test_b)\nRan 7 tests in 1s\n",
+         {"test_a (t.T.test_a)", "test_b (t.T.test_b)"}, 7),
+        ("minitest", "  1) Failure:\nTestA#test_b [t.rb]:\n\n  2) Error:\nTestA#test_c:\n9 runs, ",
+         {"TestA#test_b", "TestA#test_c"}, 9),
+        ("rspec", "3 examples, 1 failure\n\nrspec ./spec/a_spec.rb:3 # A b\n",
+         {"./spec/a_spec.rb:3"}, 3),
+        ("tap", "ok 1 - a\nnot ok 2 - b c\n# tests 2\n", {"b c"}, 2),
+        ("jest", "  ✓ a (2 ms)\n  ✕ adds up (3 ms)\nTests:       1 failed, 1 passed, 2 total\n",
+         {"adds up"}, 2),
+        ("", "FAIL: test_b (t.T.test_b)\nRan 7 tests in 1s\n", {"test_b (t.T.test_b)"}, 7),
+    ],
+)  # fmt: skip
+def test_runners_are_read(form, output, failed, ran):
+    reading = reading_of(Run(code=1, output=output), form)
+    assert (reading.failed, reading.ran) == (failed, ran)
+
+
+def test_hostile_output_is_read_in_time():
+    for line in ("FAILED ", "not ok 1 ", "Tests:" + " " * 100, "ERROR: (", "1 passed ", "✕ "):
+        reading_of(Run(code=1, output=(line + "x" * 400) * 600), "")
+        reading_of(Run(code=1, output=line * 20_000), "")
+
+
+def test_folders_that_its_scripts_make_are_there_when_it_is_tested():
+    made = ".github/workflows/ci.yml", "jobs:\n  - run: |\n      mkdir -p data/images\n      test\n"
+    hostile = "mkdir -p /etc/x\nmkdir -p ../x\nmkdir $(id)\nmkdir -p shop; rm x\nmkdir -p logs\\\n"
+    files = {"shop/a.py": "", "shop/tests.py": "", "Makefile": hostile, made[0]: made[1]}
+    assert kit("shop/a.py", files).folders == ("data/images",)

@@ -1,0 +1,146 @@
+"""Tests of what an analyst may have run: ids of tests, words for each runner, snippets."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from scripted_sandbox import ScriptedSandbox, unittest_run
+from twins.reading import MemoryCode
+
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposals import Run
+from nightwatch_core.proof.environment import Known, read_test_id
+from nightwatch_core.proof.gate import try_out
+
+PYTHON = {"shop/cart.py": "", "tests/test_cart.py": "", "tests/__init__.py": ""}
+PYTEST = {**PYTHON, "pytest.ini": "[pytest]"}
+RUBY = {"Rakefile": "", "lib/a.rb": "", "test/test_a.rb": ""}
+RAILS = {"Gemfile": "gem 'rails'\n", "bin/rails": "", "app/a.rb": "", "test/a_test.rb": ""}
+SPEC = {"Gemfile": "gem 'rspec'\n", "lib/a.rb": "", "spec/a_spec.rb": ""}
+NODE = {"package.json": "{}", "src/a.js": "", "test/a.test.js": ""}
+JEST = {**NODE, "package.json": json.dumps({"devDependencies": {"jest": "1"}})}
+GREEN = Run(code=0, output="Ran 1 test in 0.1s\n1 passed in 0.1s\n# tests 1\n", seconds=1)
+
+
+def of(files, changed, answer=None, options=None, **more):
+    sandbox = ScriptedSandbox(answer or (lambda *_: GREEN), **more)
+    made = try_out((changed,), MemoryCode(files), sandbox, options or NightOptions(), Known())
+    return made, sandbox
+
+
+def words(files, changed, test):
+    made, sandbox = of(files, changed)
+    made.run_test(test)
+    return sandbox.asked[-1][0]
+
+
+@pytest.mark.parametrize(
+    ("files", "changed", "test", "last"),
+    [
+        (PYTEST, "shop/cart.py", "tests/test_cart.py", ("tests/test_cart.py",)),
+        (PYTEST, "shop/cart.py", "tests/test_cart.py::T::test_a[x]",
+         ("tests/test_cart.py::T::test_a[x]",)),
+        (PYTEST, "shop/cart.py", "tests.test_cart.T", ("tests/test_cart.py::T",)),
+        (PYTHON, "shop/cart.py", "tests/test_cart.py::T::test_a", ("tests.test_cart.T.test_a",)),
+        (PYTHON, "shop/cart.py", "tests.test_cart.T.test_a", ("tests.test_cart.T.test_a",)),
+        (RUBY, "lib/a.rb", "test/test_a.rb::test_x", ("test/test_a.rb", "-n", "test_x")),
+        (RAILS, "app/a.rb", "test/a_test.rb:12", ("test", "test/a_test.rb:12")),
+        (SPEC, "lib/a.rb", "spec/a_spec.rb:7", ("--no-color", "spec/a_spec.rb:7")),
+        (SPEC, "lib/a.rb", "spec/a_spec.rb[1:2]", ("--no-color", "spec/a_spec.rb[1:2]")),
+        (SPEC, "lib/a.rb", "spec/a_spec.rb::adds up", ("-e", "adds up", "spec/a_spec.rb")),
+        (NODE, "src/a.js", "test/a.test.js::a (b)",
+         ("--test-name-pattern=a\\ \\(b\\)", "test/a.test.js")),
+        (JEST, "src/a.js", "test/a.test.js::adds", ("--testNamePattern=adds", "test/a.test.js")),
+    ],
+)  # fmt: skip
+def test_a_test_is_named_as_its_runner_names_it(files, changed, test, last):
+    assert words(files, changed, test)[-len(last) :] == last
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "", "tests/gone.py", "../etc/passwd", "/etc/passwd", "-p no:x", "tests/test_cart.py; id",
+        "tests/test_cart.py::-rf", "tests/test_cart.py::a\nb", f"tests/test_cart.py::{'x' * 300}",
+        "tests", "tests.gone.T", "-c.py",
+    ],
+)  # fmt: skip
+def test_what_is_no_test_of_the_tree_is_never_run(test):
+    made, sandbox = of({**PYTEST, "-c.py": ""}, "shop/cart.py")
+    with pytest.raises(GiveUp):
+        made.run_test(test)
+    assert not sandbox.asked
+
+
+def test_a_runner_that_is_not_here_makes_room_for_the_next():
+    def answer(words, *_):
+        absent = Run(code=1, output="/usr/bin/python3: No module named pytest\n", seconds=0.1)
+        return absent if "pytest" in words else unittest_run("test_a", count=1)
+
+    made, sandbox = of(PYTEST, "shop/cart.py", answer)
+    run = made.run_test("tests/test_cart.py")
+    assert "FAIL: test_a" in run.output
+    assert [asked[0][2] for asked in sandbox.asked] == ["pytest", "unittest"]
+
+
+def test_a_test_that_fails_is_run_once():
+    red = Run(code=1, output="FAILED tests/test_cart.py::test_a\n1 failed in 0.1s\n", seconds=1)
+    made, sandbox = of(PYTEST, "shop/cart.py", lambda *_: red)
+    assert made.run_test("tests/test_cart.py") == red
+    assert made.run_test("tests/test_cart.py") == red
+    assert len(sandbox.asked) == 1
+
+
+def test_dependencies_that_are_not_here_are_said_behind_what_failed():
+    files = {**PYTEST, "requirements.txt": "django\n"}
+    broken = Run(code=1, output="No module named 'django'\na\nb\nc", seconds=1)
+    made, _ = of(files, "shop/cart.py", lambda *_: broken, not_prepared="set NETWORK")
+    assert made.run_snippet("import django").output.endswith("[set NETWORK]")
+
+
+def test_who_can_run_nothing_is_nobody():
+    assert of({"a.go": "", "go.mod": ""}, "a.go")[0] is None
+    assert of(PYTHON, "shop/cart.py", lacking="install bubblewrap")[0] is None
+    assert try_out((), MemoryCode(PYTHON), ScriptedSandbox(None), NightOptions(), Known()) is None
+    made, sandbox = of(PYTHON, "shop/cart.py", options=NightOptions(verify="make test"))
+    made.run_test("tests/test_cart.py")
+    assert sandbox.asked[0][0][:3] == ("python3", "-m", "unittest")
+
+
+@pytest.mark.parametrize(
+    ("files", "changed", "code", "first"),
+    [
+        (RUBY, "lib/a.rb", "-x", ("ruby", "-Ilib:test:.", "-e", "\n-x")),
+        (RAILS, "app/a.rb", "-x", ("ruby", "bin/rails", "runner", "\n-x")),
+        (NODE, "src/a.js", "-x", ("node", "--eval=-x")),
+        (NODE, "src/a.js", "import a from 'a'", ("node", "--input-type=module")),
+    ],
+)
+def test_code_is_never_an_option(files, changed, code, first):
+    made, sandbox = of(files, changed)
+    made.run_snippet(code)
+    assert sandbox.asked[0][0][: len(first)] == first
+
+
+def test_python_code_is_run_as_the_main_module_and_django_is_set_up_first(tmp_path):
+    manage = 'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_a.settings")'
+    made, sandbox = of({**PYTHON, "manage.py": manage}, "shop/cart.py")
+    made.run_snippet("import sys; print(__name__, sys.argv)")
+    asked = sandbox.asked[0][0]
+    assert asked[-1] == "site_a.settings"
+    (tmp_path / "django.py").write_text(
+        "import os\ndef setup(): print(os.environ['DJANGO_SETTINGS_MODULE'])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, *asked[1:]], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ran.stdout == "site_a.settings\n__main__ ['-c']\n"
+
+
+def test_ids_are_read_without_guessing():
+    assert read_test_id("a/b_test.py", ("a/b_test.py",)) == ("a/b_test.py", "")
+    with pytest.raises(GiveUp, match="no such file"):
+        read_test_id("b_test.py", ("a/b_test.py",))
