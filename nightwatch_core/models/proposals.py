@@ -262,7 +262,6 @@ class Reproduction(Value):
 
     outcome: Literal["reproduced", "not reproduced", "not tried"]
     because: str = ""  # for people: why there is none, what was tried
-    by: Literal["", "search", "model"] = ""  # who found it; "search": without a model
     test: tuple[Edit, ...] = ()  # what puts the test into the tree of the base
     name: str = ""  # of the test, as its runner takes it
     error_class: str = ""

@@ -102,6 +102,5 @@ class Attempt(Value):
     usage: Usage = Usage()
 
 
-Reproducer = Callable[[ProofBriefing], Attempt]
 Judge = Callable[[tuple[Edit, ...]], GateResult]  # told the edits of a fix, without the test
 Corrector = Callable[[ProofBriefing, GateResult, Judge], GateResult]

@@ -1,7 +1,7 @@
 """A fix on its way to a draft: reproduced, run, and where it does not pass, mended once.
 
-Who reproduces is one tuple, `REPRODUCERS`; each is told the briefing and gives an `Attempt`, its
-reproduction's `test` being edits that make new files on the base. The first that reproduced counts.
+The model is asked for a test that reproduces the crash (`by_model`): edits that make a new file on
+the base.
 Who mends is `CORRECTORS`; each is told the briefing, the result that failed, and a judge, which
 runs other edits like the first ones (with the test, where there is one). It gives that judge's
 result, or the failed one, with its `correction` and its `usage` filled in. Last, what spans several
@@ -26,20 +26,17 @@ from nightwatch_core.models.proposals import (
     Reproduction,
     not_run,
 )
-from nightwatch_core.proof.asking import Attempt, Corrector, ProofBriefing, Reproducer
+from nightwatch_core.proof.asking import Attempt, Corrector, ProofBriefing
 from nightwatch_core.proof.correction import corrected
 from nightwatch_core.proof.gate import gated
 from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, with_fix
-from nightwatch_core.proof.search import by_search
 from nightwatch_core.proof.second_attempt import Failing, attempt_again, refusal
 from nightwatch_core.proof.stage import stage_for
 from nightwatch_core.proof.stories import made_in_steps
 from nightwatch_core.text.plain_text import one_line
 
-REPRODUCERS: tuple[Reproducer, ...] = (by_search, by_model)  # what is free comes first
 _WITHOUT = Reproduction(outcome="not tried")
 CORRECTORS: tuple[Corrector, ...] = (corrected,)
-_TELLS = ("not tried", "not reproduced", "reproduced")
 
 
 def proved(briefing: ProofBriefing) -> GateResult:
@@ -55,17 +52,11 @@ def proved(briefing: ProofBriefing) -> GateResult:
 
 
 def reproduced(briefing: ProofBriefing) -> Attempt:
-    """Look for a test that raises what production raised; what was tried says most of why not."""
+    """Look for a test that raises what production raised."""
     if not briefing.options.reproduce:
         because = "switched off (NIGHTWATCH_REPRODUCE)"
         return Attempt(reproduction=Reproduction(outcome="not tried", because=because))
-    attempts: list[Attempt] = []
-    for reproduce in REPRODUCERS:
-        attempts.append(reproduce(briefing))
-        if attempts[-1].reproduction.outcome == "reproduced":
-            break
-    last = max(reversed(attempts), key=lambda one: _TELLS.index(one.reproduction.outcome))
-    return last.model_copy(update={"usage": sum((one.usage for one in attempts), Usage())})
+    return by_model(briefing)
 
 
 def judged(

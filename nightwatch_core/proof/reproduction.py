@@ -271,20 +271,19 @@ class Tried(NamedTuple):
     shown: Shown | None = None  # the last run
 
 
-def tried(stage: Stage, test: Candidate, by: Literal["search", "model"]) -> Tried:
+def tried(stage: Stage, test: Candidate) -> Tried:
     """Run a test on the commit that failed; raises `GiveUp` where nothing can be run."""
     before = stage.seconds
     if why := refused(test, stage.briefing.failing.paths()):
-        return Tried(Reproduction(outcome="not reproduced", because=why, by=by, tries=1))
+        return Tried(Reproduction(outcome="not reproduced", because=why, tries=1))
     why, shown = _observed(stage, test)
     seconds = round(stage.seconds - before, 1)
     facts = shown.facts if shown else ()
     if why or not (shown and shown.crash):
-        none = Reproduction(outcome="not reproduced", because=why, by=by, tries=1, facts=facts)
+        none = Reproduction(outcome="not reproduced", because=why, tries=1, facts=facts)
         return Tried(none.model_copy(update={"seconds": seconds}), shown)
     reproduction = Reproduction(
         outcome="reproduced",
-        by=by,
         test=(test.edit,),
         name=test.path,
         error_class=shown.crash.error_class,
@@ -394,7 +393,7 @@ def by_model(briefing: ProofBriefing) -> Attempt:
         if isinstance(trouble, StopTheNight):
             briefing.known.silent = str(trouble)
         because = shortened(one_line(str(trouble)), _REASON)
-        reproduction = Reproduction(outcome="not reproduced", because=because, by="model")
+        reproduction = Reproduction(outcome="not reproduced", because=because)
         asking.used += trouble.usage or Usage()
     update = {"tries": asking.tries, "seconds": round(stage.seconds, 1)}
     return Attempt(reproduction=reproduction.model_copy(update=update), usage=asking.used)
@@ -465,7 +464,7 @@ class _Asking:
         if not path:
             return _without("it is not known where a test would lie")
         test = Candidate(path, _text(answer, "expecting"), _text(answer, "asserting"))
-        return tried(self.stage, test, "model")
+        return tried(self.stage, test)
 
 
 def _told(state: LoopState, turn: UserTurn) -> LoopState:

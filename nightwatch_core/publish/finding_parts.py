@@ -233,7 +233,6 @@ def twin_lines(twins: Iterable[Analysis]) -> tuple[str, ...]:
 # Plain texts, as hostile as they came: each rendering escapes them for its own format.
 
 _NAMES = 10  # tests that are named
-_BY = {"": "", "search": "by search, without a model: ", "model": "by the model: "}
 _SMALL = ("syntax", "imports", "lint", "types")  # what a reader takes for granted where it passed
 
 _FAILED = {"": "What the run printed", "tests": "What the tests printed"}
@@ -270,7 +269,7 @@ def _reproduced(made: Reproduction | None) -> Iterator[str]:
     else:
         through = f" through {made.frames[0]}" if made.frames else ""
         yield (
-            f"Reproduced{_effort(made)}, {_BY[made.by]}{made.name or 'a test'} raises "
+            f"Reproduced{_effort(made)}: {made.name or 'a test'} raises "
             f"{made.error_class or 'the error'}{through}, as production does"
             f"{'' if made.test else f'; it is no part of the change: {made.because}'}"
         )

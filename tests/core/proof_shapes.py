@@ -26,7 +26,7 @@ CHECKS = (
 )
 TEST = Edit(path="tests/test_rates.py", action="create", new="import unittest\n")
 REPRODUCTION = Reproduction(
-    outcome="reproduced", by="model", name="tests/test_rates.py::test_a_quiet_day", test=(TEST,),
+    outcome="reproduced", name="tests/test_rates.py::test_a_quiet_day", test=(TEST,),
     error_class="KeyError", frames=("tidepool/rates.py:41 rate_for",), red=RED_RUN,
     green="Ran 1 test in 0.001s\n\nOK", tries=2, seconds=11.0,
 )  # fmt: skip

@@ -48,7 +48,7 @@ def hostile_gate(text):
     """A gate result in which a project and a model say everything."""
     tried = Correction(outcome="failed", because=text, first_failed=text, output=text)
     made = Reproduction(
-        outcome="reproduced", by="model", name=text, error_class=text, frames=(text,), red=text,
+        outcome="reproduced", name=text, error_class=text, frames=(text,), red=text,
         green=text,
     )  # fmt: skip
     return GateResult(
