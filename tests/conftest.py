@@ -7,6 +7,7 @@ from itertools import count
 
 import hypothesis
 import pytest
+from machine import needs
 
 # The same examples every time, however slow the machine; `make fuzz` looks for new ones.
 hypothesis.settings.register_profile(
@@ -24,6 +25,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """No name of a test holds an address: two processes would collect different tests."""
     if re.search(r" at 0x[0-9a-f]{8,}>", item.nodeid):
         raise pytest.UsageError(f"{item.nodeid}: give its parameters ids")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine cannot run; `machine.py` says why."""
+    for marker in item.iter_markers("needs"):
+        needs(*marker.args)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -386,6 +386,7 @@ def test_the_excerpt_speaks_of_the_sample() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.needs("sandbox")
 def test_the_excerpt_is_what_the_sample_night_prints(tmp_path: Path) -> None:
     environment = {
         **os.environ,

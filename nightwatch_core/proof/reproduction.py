@@ -381,7 +381,7 @@ _HELPERS = ("conftest.py", "test_helper.rb", "spec_helper.rb", "rails_helper.rb"
 def by_model(briefing: ProofBriefing) -> Attempt:
     """Ask the model for a test, and run it; never raises what the model or the project does."""
     if briefing.model is None or briefing.known.silent:
-        because = briefing.known.silent or "no model is asked for tests"
+        because = briefing.known.silent or "no model is available"
         return _not_tried(because)
     stage = stage_for(briefing)
     if isinstance(stage, str):

@@ -4,8 +4,9 @@ import json
 
 import pytest
 from adapters.sandbox import cells
-from adapters.sandbox.cells import COMMIT, needs, needs_program
+from adapters.sandbox.cells import COMMIT
 from analysis_shapes import allowance, analysis, says
+from machine import needs
 from slow.test_gate_projects import NODE, PYTHON, RUBY
 from twins.reading import MemoryClock, MemoryCode, MemoryModel
 
@@ -36,7 +37,7 @@ def answer(*edits):
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     state = tmp_path_factory.mktemp("state")
-    needs("bubblewrap", state)
+    needs("sandbox")
     sandbox = cells.sandbox(state, PYTHON)
     yield sandbox, Known()
     sandbox.close()
@@ -104,8 +105,7 @@ def test_what_a_failing_run_prints_stays_data(bench):
     ],
 )  # fmt: skip
 def test_one_test_and_a_snippet_are_run(tmp_path, program, files, path, test, code):
-    needs("bubblewrap", tmp_path)
-    needs_program(program)
+    needs("sandbox", program)
     sandbox = cells.sandbox(tmp_path, files)
     made = try_out((path,), MemoryCode(files, COMMIT), sandbox, NightOptions(), Known())
     one = made.run_test(test)

@@ -2,7 +2,8 @@
 
 import pytest
 from adapters.sandbox import cells
-from adapters.sandbox.cells import COMMIT, needs, needs_program
+from adapters.sandbox.cells import COMMIT
+from machine import needs
 
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull, FileChange
@@ -101,8 +102,7 @@ def project(request, tmp_path_factory):
     """Asks the gate about a text of the language's file; the base is run once for all of them."""
     program, files, path, texts = LANGUAGES[request.param]
     state = tmp_path_factory.mktemp("state")
-    needs("bubblewrap", state)
-    needs_program(program)
+    needs("sandbox", program)
     sandbox, known = cells.sandbox(state, files), Known()
 
     yield lambda name: asked(sandbox, files, known, path, texts[name])
@@ -131,8 +131,7 @@ def test_a_bad_fix_fails_with_what_is_wrong(project, name):
     ],
 )
 def test_a_template_is_parsed_by_what_renders_it(text, passes, tmp_path):
-    needs("bubblewrap", tmp_path)
-    needs_program("ruby")
+    needs("sandbox", "ruby")
     files = {**RUBY, "views/cart.erb": "<%= @lines %>\n"}
     sandbox = cells.sandbox(tmp_path, files)
     result = asked(sandbox, files, Known(), "views/cart.erb", text)

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 from adapters.sandbox import cells
-from adapters.sandbox.cells import COMMIT, needs, needs_program
+from adapters.sandbox.cells import COMMIT
+from machine import needs
 from proof_worlds import Asked, briefing_of
 
 from nightwatch_core.models.answer import Edit
@@ -131,8 +132,7 @@ def python(tmp_path_factory):
 def made_world(name, tmp_path_factory):
     made = WORLDS[name]
     state = tmp_path_factory.mktemp("state")
-    needs("bubblewrap", state)
-    needs_program(made.program)
+    needs("sandbox", made.program)
     sandbox, known = cells.sandbox(state, made.files), Known()
     source = next(p for p, text in made.files.items() if made.good[0] in text)
 

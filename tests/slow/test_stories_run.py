@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from adapters.sandbox import cells
-from adapters.sandbox.cells import needs
 from analysis_shapes import analysis
 from core.report_fixture import complete
 from deliveries import delivery
 from git_repositories import Change, git, repository
+from machine import needs
 from story_world import FIX, MADE, TREE, asked_for, briefing, edit, made, teller
 from twins.reading import MemoryCode
 
@@ -30,7 +30,7 @@ def shop(tmp_path):
 @pytest.fixture
 def prove(shop, tmp_path):
     """Proves the fix by steps with a scripted model; gives its result and the tree's commit."""
-    needs("bubblewrap", tmp_path / "state")
+    needs("sandbox")
     sandbox = cells.sandbox(tmp_path / "state", TREE)
 
     def ask(answers=None):

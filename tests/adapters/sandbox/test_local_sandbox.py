@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from adapters.sandbox import cells
 from adapters.sandbox.cells import COMMIT, shell
+from machine import needs
 
 from nightwatch_core.adapters.sandbox import local_sandbox as place
 from nightwatch_core.adapters.sandbox.ladder import Confinement
@@ -73,7 +74,7 @@ def test_what_a_killed_run_left_is_deleted_what_others_use_is_not(tmp_path):
 
 
 def test_a_program_changes_and_deletes_what_it_was_told_to(tmp_path):
-    cells.needs("bubblewrap", tmp_path)
+    needs("sandbox")
     sandbox = cells.sandbox(tmp_path, {"app/a.py": "old", "b.txt": "gone"})
     changes = (FileChange(path="app/a.py", text="new"), FileChange(path="b.txt", text=None))
     run = sandbox.run(COMMIT, changes, shell("cat app/a.py; ls; exit 3"))
@@ -83,7 +84,7 @@ def test_a_program_changes_and_deletes_what_it_was_told_to(tmp_path):
 
 
 def test_a_tree_that_does_not_fit_is_said_to(tmp_path):
-    cells.needs("bubblewrap", tmp_path)
+    needs("sandbox")
     sandbox = cells.sandbox(tmp_path, {"large": "x" * 3_000_000})
     assert sandbox.run(COMMIT, (), shell("true", work_mb=1)).code == NOT_LAID_OUT
     sandbox.close()

@@ -353,7 +353,7 @@ def test_a_folder_that_is_a_file_stops_the_night_with_advice(tmp_path):
         known(tmp_path / "knowledge").write(lesson())
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads and writes everywhere")
+@pytest.mark.needs("ordinary user")
 def test_folders_without_permission(tmp_path):
     known(tmp_path).write(lesson())
     (tmp_path / "errors").chmod(0o500)
