@@ -38,9 +38,8 @@ def learn(night: str, **choices: Any) -> LearningResult:
     options = report.options
     kept, upkeep = _keep(options, report)
     found, suggestions, unrelated = _compare(options, report, upkeep.lessons)
-    archived = archive_lessons(options, report, upkeep.lessons) if options.compound_enabled else ()
-    if options.compound_enabled or options.patterns_enabled:
-        rebuild_index(options)
+    archived = archive_lessons(options, report, upkeep.lessons)
+    rebuild_index(options)
     upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *unrelated)})
     return learning_result(report, kept, archived, upkeep, found, suggestions)
 
@@ -48,9 +47,7 @@ def learn(night: str, **choices: Any) -> LearningResult:
 def _keep(
     options: NightOptions, report: RunReport
 ) -> tuple[tuple[WrittenLesson, ...], UpdatedLessons]:
-    """Lessons that were written, and all there are; nothing where they are off."""
-    if not options.compound_enabled:
-        return (), UpdatedLessons()
+    """Keep tonight's lessons; return them and all there are."""
     kept = one_by_one(keep_lesson, lasting(report.analyses), options, report)
     return kept, keep_up(options, report, read_lessons(options, rebuild_index(options)))
 
@@ -58,9 +55,7 @@ def _keep(
 def _compare(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[tuple[Pattern, ...], tuple[IgnoreSuggestion, ...], tuple[str, ...]]:
-    """Patterns, suggestions, and what went wrong; without lessons those of this night alone."""
-    if not options.patterns_enabled:
-        return (), (), ()
+    """Return patterns, suggestions and what went wrong."""
     found = detect_patterns(options, report, lessons)
     one_by_one(keep_pattern, found, options)
     troubles = relate_lessons(options, lessons) if lessons else ()

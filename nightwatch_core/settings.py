@@ -18,7 +18,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.options import NightOptions, refused
+from nightwatch_core.models.options import REPLACED, NightOptions
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PREFIX = "NIGHTWATCH_"
@@ -26,7 +26,6 @@ _FROM_OUTSIDE = SettingsConfigDict(
     extra="ignore", frozen=True, env_ignore_empty=True, str_strip_whitespace=True
 )
 T = TypeVar("T")
-_OFF = ("", "0", "false", "no", "off")
 
 
 def _from(name: str, description: str, default: object = "", **bounds: Any) -> Any:
@@ -81,9 +80,6 @@ class Settings(BaseSettings):
     former_accounts: str = _from("NIGHTWATCH_FORMER_ACCOUNTS", "GitHub accounts we published with.")
     github_api_url: str = _from("GITHUB_API_URL", "GitHub API address.", "https://api.github.com")
     github_api_version: str = _from("GITHUB_API_VERSION", "API version of an Enterprise server.")
-    github_clone: bool = _from(
-        "NIGHTWATCH_GITHUB_CLONE", "Clone the repository; false: read files through the API.", True
-    )
     slack_bot_token: SecretStr | None = _from("SLACK_BOT_TOKEN", "Slack bot token (xoxb-…).", None)
     slack_channel: str = _from("SLACK_CHANNEL", "Channel id, user id or e-mail.")
     slack_api_url: str = _from("SLACK_API_URL", "Slack API address.", "https://slack.com/api/")
@@ -95,42 +91,11 @@ class Settings(BaseSettings):
         "Mask IP addresses, too, wherever secrets and people's data are masked.",
         False,
     )
-    bundle_days: int = _from(
-        "NIGHTWATCH_BUNDLE_DAYS", "Days that bundles of nights are kept; 0: none is made.", 30, ge=0
-    )
     libraries: str = _from(
         "NIGHTWATCH_LIBRARIES",
         "Folders of installed dependencies (environments, node_modules, gems), commas between; "
         "empty: those beside the checkout; none: their source is not read.",
     )
-    clear_at_tokens: int = _from(
-        "NIGHTWATCH_CLEAR_AT_TOKENS",
-        "Prompt size at which the service clears old tool results; 0: never.",
-        80_000,
-        ge=0,
-    )
-    use_compaction: bool = _from(
-        "NIGHTWATCH_USE_COMPACTION", "Let the service sum a long conversation up.", True
-    )
-    compact_at_tokens: int = _from(
-        "NIGHTWATCH_COMPACT_AT_TOKENS",
-        "Prompt size at which it does, at most three quarters of an error's tokens; 0: never.",
-        90_000,
-        ge=0,
-    )
-    keep_thinking_turns: int = _from(
-        "NIGHTWATCH_KEEP_THINKING_TURNS",
-        "Turns whose thinking the service keeps; 0: its own default.",
-        0,
-        ge=0,
-    )
-    thinking_decay_turns: int = _from(
-        "NIGHTWATCH_THINKING_DECAY_TURNS",
-        "Model turns over which a budget for thinking falls to a quarter; 0: it stays.",
-        0,
-        ge=0,
-    )
-
     _of_the_user = field_validator("home", "state_dir", "knowledge_dir", "tasks_dir")(_named)
 
     @field_validator(
@@ -181,7 +146,7 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
     if unknown:
         raise StopTheNight(f"unknown option {', '.join(unknown)}: see `nightwatch night --help`")
     choices = _read(_Choices, "options", said)
-    if wrong := (*_of_the_design(), *_misspelt()):
+    if wrong := (*_replaced(), *_misspelt()):
         raise StopTheNight("\n".join(("options cannot be used:", *wrong)))
     return NightOptions(**choices.model_dump())
 
@@ -218,12 +183,9 @@ def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
         raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
 
 
-def _of_the_design() -> tuple[str, ...]:
-    """Settings that the design names, that are switched on, and that do nothing by that name."""
+def _replaced() -> tuple[str, ...]:
     values = {**dotenv_values(_env_file()), **os.environ}
-    told = refused("setting")
-    on = (name for name in told if (values.get(name) or "").strip().lower() not in _OFF)
-    return tuple(f"  {name}: {told[name]}" for name in on)
+    return tuple(f"  {name}: {advice}" for name, advice in REPLACED.items() if values.get(name))
 
 
 def _misspelt() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from nightwatch_core.analysis import agent_specs, analyst
 from nightwatch_core.analysis import analyst as plans
 from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
-from nightwatch_core.analysis.research import PromptLearnings, gather, only_fit, with_learnings
+from nightwatch_core.analysis.research import PromptLearnings, gather, with_learnings
 from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
 from nightwatch_core.code.base_branch import merged_before, standing, without_later_change
 from nightwatch_core.code.verdict import with_doubts
@@ -51,7 +51,7 @@ from nightwatch_core.models.code import OtherPull
 from nightwatch_core.models.conversation import AgentSpec, AnalysisPlan, Capabilities
 from nightwatch_core.models.errors import Case, Selection, Window
 from nightwatch_core.models.knowledge import Lesson, TaskFile
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import LESSON_DAYS, NightOptions
 from nightwatch_core.models.proposals import GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.ports import Clock, Model
@@ -187,7 +187,7 @@ def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, An
 
 def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:
     """The agent that was chosen, else the one for the trace's language."""
-    if not options.agents_enabled or options.model == "rules":
+    if options.model == "rules":
         return agent_specs.BUILT_IN
     trace = assignment.case.trace
     agents = agent_specs.agents_of(reading(options).agents)
@@ -340,11 +340,6 @@ def research_case(
     tree = reader_of(options, commit)
     case = with_doubts(unknown.case, tree.read_file, tree.search)
     unknown = unknown.model_copy(update={"case": case})
-    if not options.research_enabled:
-        research = only_fit(case, index_in(tree), tree.read_file, tree.search, unknown.priors)
-        return Prepared(
-            unknown=unknown, research=with_learnings(research, unknown), code_reads=reads_of(tree)
-        )
     research = gather(
         case,
         index=index_in(tree),
@@ -393,8 +388,6 @@ def recall_cases(
     traffic: int | None = None,
 ) -> RecallResult:
     """Split cases into those a lesson still explains and those to analyse."""
-    if not options.compound_enabled:
-        return _with_learnings(options, nothing_recalled(cases, traced, past))
     knowledge = reading(options).knowledge
     index = knowledge.index()
     search = attempt("searching lessons", _search, options, otherwise=None)
@@ -416,7 +409,7 @@ def recall_cases(
             case=case,
             night=night,
             traffic=traffic,
-            lesson_days=options.lesson_days,
+            lesson_days=LESSON_DAYS,
             by_rules=options.model == RULES,
         )
         for case in cases
@@ -455,15 +448,13 @@ def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> P
     if not unknown:
         return NO_LEARNINGS
     knowledge, store = reading(options).knowledge, reading(options).tasks
-    if not options.learnings_enabled:
-        store = None
-    own = lessons_in(knowledge) if options.learnings_enabled and options.compound_enabled else ()
+    own = lessons_in(knowledge)
     return PromptLearnings(
         tasks=(
             *(store.tasks() if store else ()),
             *(_noted(lesson) for lesson in own if lesson.notes or lesson.related),
         ),
-        patterns=knowledge.read_patterns() if options.patterns_enabled else (),
+        patterns=knowledge.read_patterns(),
         complaints=store.complaints() if store else (),
     )
 

@@ -77,7 +77,7 @@ NOTHING_KNOWN = KnownErrors()
 )
 def known_errors(options: NightOptions, night: Night) -> KnownErrors:
     """Names of errors that had a lesson when the night began."""
-    if not options.compound_enabled or options.force:
+    if options.force:
         return KnownErrors()
     index = reading(options).knowledge.index()
     names = {name for e in index.solutions for name in (e.fingerprint, *e.aliases)}

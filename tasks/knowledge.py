@@ -36,7 +36,7 @@ from nightwatch_core.models.assignment import (
 )
 from nightwatch_core.models.errors import Case, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import MAX_LESSONS, NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, RunReport, WrittenLesson
 from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
@@ -133,8 +133,8 @@ def keep_up(
 def archive_lessons(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[str, ...]:
-    """Move what is above `max_lessons` out of the way; returns the new names."""
-    spare = to_archive(lessons, options.max_lessons, night_date(report.night))
+    """Move the least useful lessons above `MAX_LESSONS` out of the way; return the new names."""
+    spare = to_archive(lessons, MAX_LESSONS, night_date(report.night))
     files = tuple(lesson.file for lesson, _ in spare)
     return publishing(options).knowledge.archive(files) if files else ()
 
@@ -239,8 +239,6 @@ def follow_up(
     cases: tuple[Case, ...] = (),
 ) -> PastOutcomes:
     """What became of earlier proposals, and whether the fixes that were merged have helped."""
-    if not options.compound_enabled:
-        return PastOutcomes()
     lessons = lessons_in(reading(options).knowledge)
     if earlier.own is None:
         return PastOutcomes(board=scoreboard(lessons))

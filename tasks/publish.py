@@ -147,7 +147,7 @@ def briefing_for(
 def _model(report: RunReport) -> Model | None:
     """Who is asked for reproductions and corrections; an answer that was paid for is not again."""
     options, night = report.options, report.night.id
-    if options.model == RULES or not (options.proof_budget or options.story_cost):
+    if options.model == RULES:
         return None
     transcribed = TranscribedModel(reading(options).model, transcripts(), night)
     return ResumableModel(transcribed, records(), f"turns/{night}/{options.model}")
@@ -266,12 +266,15 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
     waiting = Waiting(report, drafts, _hands(report, tree.read_file), starts=starts)
     for word in words:
         waiting.say(word)
-    if not drafts or not options.ci_minutes:
+    if not drafts:
         return CiResult(receipts=tuple(waiting.receipts))
     try:
-        return waiting.until_the_end(options.ci_minutes)
+        return waiting.until_the_end(CI_MINUTES)
     finally:
         close_sandbox(options)
+
+
+CI_MINUTES = 15
 
 
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:

@@ -22,7 +22,7 @@ def runs_for(
 ) -> RunsLeft | None:
     """Say what an analysis may run; None where it may not, or nothing can be run."""
     sandbox = reading(options).sandbox
-    may = options.run_tools and plan.model != RULES and not {*ONE_BY_ONE}.isdisjoint(agent.tools)
+    may = plan.model != RULES and not {*ONE_BY_ONE}.isdisjoint(agent.tools)
     if sandbox is None or not may:
         return None
     case, night = assignment.case, assignment.night

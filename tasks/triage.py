@@ -15,7 +15,7 @@ from nightwatch_core.intake.ignore_rules import rules_in_force
 from nightwatch_core.models.assignment import KnownErrors, LongTail
 from nightwatch_core.models.batch import Batch, Settled, Submission
 from nightwatch_core.models.errors import ErrorGroup, Fetched, Selection, Trace
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import LESSON_DAYS, NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import BatchModel, BatchStore
 from nightwatch_core.settings import night_options
@@ -81,7 +81,7 @@ def write_questions(
 ) -> Questions:
     """Ask about each error that is not waiting for an answer and has none that still holds."""
     ports, batches = reading(options), _store(options).batches()
-    ask, kept = asking.to_ask(groups, batches, ports.clock.now(), options.lesson_days)
+    ask, kept = asking.to_ask(groups, batches, ports.clock.now(), LESSON_DAYS)
     agent, complaint = triage_agent(ports.agents)
     traces = _traces(options, ask)
     asked = [

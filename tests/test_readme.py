@@ -31,7 +31,7 @@ from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import agent_specs
 from nightwatch_core.intake.ignore_rules import rules_from
-from nightwatch_core.models.options import DESIGNED, NightOptions
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
 from nightwatch_core.traces.parsing import PARSERS
@@ -91,20 +91,6 @@ def settings_table() -> str:
     return _table(("Setting", "Default", "Meaning"), rows)
 
 
-def designed_table() -> str:
-    """Every name of the design: what it is called today, and what differs."""
-    rows = [
-        (
-            one.kind,
-            f"`{one.name}`",
-            f"`{one.today}`" if one.today else "nothing",
-            " ".join(filter(None, (one.note, one.refused and f"Refused: {one.refused}."))),
-        )
-        for one in DESIGNED
-    ]
-    return _table(("Kind", "In the design", "Today", "What differs"), rows)
-
-
 def shapes_table() -> str:
     """Every module of shapes: what it says of itself, and its shapes by the names people see."""
     rows = []
@@ -133,7 +119,6 @@ def shapes_in(module: ModuleType) -> list[Any]:
 BLOCKS = {
     "options": (DEPLOYING, options_table),
     "settings": (DEPLOYING, settings_table),
-    "designed": (DEPLOYING, designed_table),
     "shapes": (FILES, shapes_table),
 }
 

@@ -8,7 +8,7 @@ import typer
 
 from flows.commands.night import check_state, complain
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.models.options import refused
+from nightwatch_core.models.options import REPLACED
 
 VERBS: Mapping[str, str] = {
     "try": "night:try_file",
@@ -59,8 +59,8 @@ def main() -> None:
     """Run the command; what we raise on purpose is a message, not a traceback."""
     named = [verb for verb in sys.argv[1:2] if verb in VERBS]
     try:
-        if why := refused("verb").get(" ".join(sys.argv[1:2])):
-            raise StopTheNight(f"there is no verb {sys.argv[1]!r}: {why}")
+        if advice := REPLACED.get(" ".join(sys.argv[1:2])):
+            raise StopTheNight(f"there is no verb {sys.argv[1]!r}: {advice}")
         if named and named[0] not in STATELESS and "--help" not in sys.argv:
             check_state()
         app(named or VERBS)()

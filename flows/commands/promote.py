@@ -119,7 +119,7 @@ def offer(options: NightOptions, to: Destination | None) -> Offered:
     Raises `StopTheNight` where the checkout is wanted and none is named, or drafts are patches.
     """
     where = to or _usual(options)
-    if where == "pull" and options.drafts == "patch":
+    if where == "pull" and options.publish == "patches":
         raise StopTheNight(NO_BRANCHES)
     commit = None if where == "checkout" else reading(options).code.head()
     before = _read(options, commit)
@@ -150,7 +150,7 @@ def add_to_rules(
 
 
 NO_BRANCHES = (
-    "with NIGHTWATCH_DRAFTS=patch no branch is pushed, and no issue carries this: name a checkout "
+    "with NIGHTWATCH_PUBLISH=patches no branch is pushed, and no issue carries this: name a checkout "
     "with --repo and --to checkout"
 )
 

@@ -99,9 +99,7 @@ ONE_TOKEN = (
 
 
 def _makes_branches(options: NightOptions) -> bool:
-    return (
-        options.highest_tier()[0] == "draft" and options.drafts == "branch" and not options.dry_run
-    )
+    return options.publish == "all" and not options.dry_run
 
 
 def _sandbox(options: NightOptions) -> str:

@@ -22,7 +22,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities, Effort
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Records
@@ -173,7 +173,7 @@ def split_budget(
         iterations=options.max_iterations,
         tokens=min(options.token_budget_per_error, tokens // served),
         cost=None if dollars is None else min(_cap(options), dollars / served),
-        seconds=options.seconds_per_error,
+        seconds=SECONDS_PER_ERROR,
     )
     nothing = share.model_copy(update={"tokens": 0, "cost": None if dollars is None else 0.0})
     return (*(share,) * min(served, errors), *(nothing,) * (errors - served))

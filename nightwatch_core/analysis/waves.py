@@ -72,7 +72,7 @@ def first_wave(
     each other, an error is told where it touches it; rules read no such thing.
     """
     related = families(tuple(one.unknown.case for one in prepared))
-    tells = options.run_context and able is not None and not able.local
+    tells = able is not None and not able.local
     facts = facts_of([one.gathered for one in prepared]) if tells else ()
     waves = Waves(
         night=night,

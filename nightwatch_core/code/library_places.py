@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nightwatch_core.code.suspects import commit_that_fits
 from nightwatch_core.models.code import Commit, Ecosystem, Release
 from nightwatch_core.models.errors import ErrorGroup, Trace
-from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import CodeHost, CodeReader, SourceMaps
 from nightwatch_core.traces.bundles import with_original_places
 from nightwatch_core.traces.placing import PathIndex, map_frames, place_frames
@@ -193,7 +193,7 @@ def _where_it_fits(
         return commit
     index, options = repository.index_of(repository.tree(commit)), repository.options
     return commit_that_fits(
-        map_frames(traces[0], index, listed(options.path_prefixes), options.app_root),
+        map_frames(traces[0], index, (), options.app_root),
         commit,
         files=lambda at: repository.tree(at).read_file,
         commit_at=repository.host.commit_at,

@@ -262,7 +262,7 @@ def checkout_lines(look: FirstLook) -> tuple[str, ...]:
     elif not placed:
         lines.append(
             f"Is {line(look.base.repository, 80)} the application these errors come from? Name "
-            "where it lies on the servers with --path-prefixes, or in the checkout with --app-root"
+            "its folder in the checkout with --app-root"
         )
     guessed = [one for one in at.values() if one.because and not one.is_named]
     if guessed:

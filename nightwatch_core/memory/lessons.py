@@ -560,8 +560,6 @@ def _note_dropped(lesson: Lesson, report: RunReport) -> Lesson:
 
 def _note_verified_fix(lesson: Lesson, report: RunReport) -> Lesson:
     """A fix that was verified tonight teaches something, noted once."""
-    if not report.options.learnings_enabled:
-        return lesson
     news = _news_of(lesson, report)
     verified = news and any(fate.kind == "verified" for fate in news.fates)
     if not verified or len(lesson.notes) >= MOST_SECTIONS:

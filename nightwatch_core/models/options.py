@@ -4,6 +4,7 @@ Every field is the parameter `field` of the flow `nightly`, the flag `--field` o
 and the setting `NIGHTWATCH_FIELD`. Nothing secret belongs here: Prefect stores and shows it.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -12,11 +13,12 @@ from pydantic import Field
 from nightwatch_core.models.manifest import Destination
 from nightwatch_core.models.value import Value
 
-Publish = Literal["all", "issues", "none"]
-RiskyFixes = Literal["refuse", "show"]
-BandAids = Literal["mitigation", "fix", "refuse"]
-Drafts = Literal["branch", "patch"]
-StopAt = Literal["report", "issue", "draft"]
+Publish = Literal["all", "patches", "issues", "none"]
+Tier = Literal["report", "issue", "draft"]
+MAX_OPEN_ISSUES = 10  # of ours at any time
+MAX_LESSONS = 500  # at hand; the least useful are archived
+LESSON_DAYS = 90  # until a known error is analysed again
+SECONDS_PER_ERROR = 600
 STANDARD_INPUT = "-"  # of a command, among `errors`
 EffortChoice = Literal["", "low", "medium", "high"]
 
@@ -28,164 +30,114 @@ def _option(default: object, description: str, **bounds: Any) -> Any:
 class NightOptions(Value):
     """The choices of one night; an empty port means "as the settings and credentials say"."""
 
+    # ports
     source: str = _option("", "Where errors come from: newrelic, file, sample (comma list).")
     code: str = _option("", "Where code comes from: github, checkout or sample.")
     model: str = _option("", "Who analyses: a model's id, or rules.")
     delivery: str = _option("", "Where issues and pull requests go: github or local.")
     notify: str = _option("", "Where the report goes besides its files: slack or local.")
+
+    # application
     errors: str = _option(
         "",
         "Exports or logs: files, folders, patterns (comma list), @list of names, - for the input.",
     )
     timezone: str = _option(
-        "", "Zone of times in files that name none: Europe/Berlin, +02:00; empty: UTC."
+        "", "Time zone of files that name none: Europe/Berlin, +02:00; empty: UTC."
     )
-    repo: str = _option("", "Git checkout of the application the errors come from.")
-    commit: str = _option(
-        "", "Tag, branch or sha that all errors are read at; empty: each at the one that failed."
-    )
-    base_branch: str = _option("", "Branch that pull requests aim at; empty: HEAD's.")
-    app_root: str = _option("", "Folder of the application inside a monorepo.")
-    path_prefixes: str = _option("", "Trace path prefixes to cut off (comma list).")
-    source_maps: str = _option(
-        "", "Folder of source maps of JavaScript bundles (the extra source-maps)."
-    )
-    app_prefixes: str = _option("", "Own packages or folders in traces (comma list).")
     since: str = _option(
         "",
-        "How far to look back: 24h, 7d; empty: all of a file; of New Relic 24h, or what no "
-        "scheduled night has read.",
+        "How far to look back: 24h, 7d; empty: all of a file; for New Relic 24h, or since the last "
+        "scheduled night.",
+    )
+    repo: str = _option("", "Git checkout of the application.")
+    commit: str = _option(
+        "", "Tag, branch or sha to read all errors at; empty: the commit that failed."
+    )
+    base_branch: str = _option("", "Base branch of pull requests; empty: HEAD's.")
+    app_root: str = _option("", "Folder of the application inside a monorepo.")
+    app_prefixes: str = _option("", "Own packages or folders in stack traces (comma list).")
+    source_maps: str = _option(
+        "", "Folder of source maps of JavaScript bundles (needs the extra source-maps)."
+    )
+
+    # model and budget
+    agent: str = _option("", "Agent file that leads the analysis; empty: by language.")
+    effort: EffortChoice = _option(
+        "", "How hard the model thinks: low, medium, high; empty: by error class."
     )
     max_errors: int | None = _option(
         None, "Errors analysed a night; empty: 5, with rules 10.", ge=1, le=200
     )
+    max_iterations: int = _option(20, "Maximum model turns an error.", ge=1, le=100)
+    token_budget_per_error: int = _option(120_000, "New tokens an error.", ge=1_000)
+    total_token_budget: int = _option(1_000_000, "New tokens a night.", ge=1_000)
+    cost_per_error: float = _option(1.50, "USD an error; 0: only its share of the night's.", ge=0)
+    cost_per_night: float = _option(6.00, "USD a night; 0: no cap on USD.", ge=0)
+    concurrency: int = _option(4, "Analyses at the same time.", ge=1, le=64)
+
+    # publishing
+    publish: Publish = _option(
+        "all",
+        "What may be published: all (issues and draft pull requests), patches (a fix is a patch on "
+        "its issue, so that no CI runs before somebody has read it), issues, or none.",
+    )
     max_issues: int = _option(3, "New issues a night.", ge=0, le=100)
-    max_open_issues: int = _option(10, "Our open issues at any time.", ge=0, le=1000)
-    issues_for_unknown: bool = _option(
-        False, "Issues for errors without a known cause, too; never drafts."
-    )
+    issues_for_unknown: bool = _option(False, "Open issues for errors without a known cause, too.")
     max_pull_requests: int = _option(1, "New draft pull requests a night.", ge=0, le=100)
-    agent: str = _option("", "Agent file that leads the analysis; empty: by language.")
-    agents_enabled: bool = _option(True, "Read agent files; false: the built-in prompt.")
-    compound_enabled: bool = _option(True, "Keep lessons and recall them.")
-    learnings_enabled: bool = _option(True, "Tell analysts of notes, and note verified fixes.")
-    patterns_enabled: bool = _option(True, "Look for patterns and ignore suggestions.")
-    research_enabled: bool = _option(
-        True, "Look up source, callers, history and suspects before an analysis."
+
+    # proof
+    gate: bool = _option(True, "Run the project's checks and tests on every fix in a sandbox.")
+    gate_seconds: int = _option(300, "Seconds to test one fix.", ge=10, le=7_200)
+    reproduce: bool = _option(True, "Ask the model for a test that reproduces the error.")
+    verify: str = _option(
+        "", "Command that tests the project, run in the sandbox; empty: as its files say."
     )
-    run_context: bool = _option(
-        True, "Tell an error what code drew from others of the night, where it touches it."
+    prepare: str = _option(
+        "", "Command that installs its dependencies into /env; empty: as its files say."
     )
-    lesson_days: int = _option(90, "Days until a known error is looked at afresh; 0: never.", ge=0)
-    max_lessons: int = _option(500, "Lessons kept at hand; the least useful are archived.", ge=1)
-    max_iterations: int = _option(20, "Ceiling of model turns an error.", ge=1, le=100)
-    iterations: int | None = _option(
-        None, "Model turns an error; empty: by its class.", ge=1, le=100
+    prepare_network: bool = _option(
+        False,
+        "Let dependencies be downloaded: only manifests are shown, no secrets; install scripts may "
+        "run and reach the network of this machine.",
     )
+    sandbox_folders: str = _option(
+        "", "Folders of programs that the sandbox shows besides /usr (comma list)."
+    )
+    sandbox_image: str = _option(
+        "", "Container image with all programs, for an engine (DOCKER_HOST, CONTAINER_HOST)."
+    )
+    story_cost: float = _option(
+        0.0, "USD for a fix made in several commits; 0: every fix is one commit.", ge=0
+    )
+
+    # batches
     batch_mode: bool = _option(
         False,
         "Ask a model about all errors at first sight, as one batch for half the price, and exit; "
         "--collect goes on with those that deserve an analysis. Short flag: --batch.",
+    )
+    collect_minutes: int = _option(
+        60, "Minutes --collect waits for a batch; then a later --collect reads it.", ge=0, le=120
     )
     long_tail: bool = _option(
         False,
         "Ask at a night's end about errors it had no room for, as a batch; the next night collects "
         "it. Off: it costs money, and pays from dozens of errors on. Needs a model with batches.",
     )
-    collect_minutes: int = _option(
-        60,
-        "Minutes that --collect waits for a batch to end; then it is collected later.",
-        ge=0,
-        le=120,
-    )
-    effort: EffortChoice = _option(
-        "", "How hard the model thinks: low, medium, high; empty: by class."
-    )
-    max_tokens: int | None = _option(
-        None, "Tokens of one answer; empty: 32000.", ge=1_000, le=128_000
-    )
-    token_budget_per_error: int = _option(120_000, "New tokens an error.", ge=1_000)
-    total_token_budget: int = _option(1_000_000, "New tokens a night.", ge=1_000)
-    cost_per_error: float = _option(1.50, "USD an error; 0: only its share of the night's.", ge=0)
-    cost_per_night: float = _option(6.00, "USD a night; 0: no cap on USD.", ge=0)
-    seconds_per_error: int = _option(600, "Wall time an error.", ge=5, le=7_200)
-    concurrency: int = _option(4, "Analyses at the same time.", ge=1, le=64)
-    publish: Publish = _option(
-        "all", "What may be published: all, issues or none; of it and stop_at the lower counts."
-    )
-    risky_fixes: RiskyFixes = _option(
-        "refuse",
-        "Drafts with new network, process, environment or key code: refuse, or show (warned).",
-    )
-    band_aids: BandAids = _option(
-        "mitigation", "Drafts that only keep a crash away: as mitigation, as fix, or refuse."
-    )
-    drafts: Drafts = _option(
-        "branch",
-        "What a fix becomes: a branch with a draft pull request, or a patch on its issue, so that "
-        "no CI runs before somebody has read it.",
-    )
-    gate: bool = _option(
-        True,
-        "Run the project's checks and tests on every fix in a sandbox, before it is drafted.",
-    )
-    gate_seconds: int = _option(300, "Seconds a fix in the gate.", ge=10, le=7_200)
-    verify: str = _option(
-        "", "Shell words that test the project, run in the sandbox; empty: as its files say."
-    )
-    prepare: str = _option(
-        "", "Shell words that put its dependencies into /env; empty: as its files say."
-    )
-    prepare_network: bool = _option(
-        False,
-        "Let dependencies be fetched: only manifests are shown, no secrets; what is fetched may "
-        "run its install scripts, and reaches the network of this machine.",
-    )
-    sandbox_folders: str = _option(
-        "", "Folders of programs that the sandbox shows besides /usr (comma list)."
-    )
-    sandbox_image: str = _option(
-        "",
-        "Image with all programs, for an engine (DOCKER_HOST, CONTAINER_HOST).",
-    )
-    reproduce: bool = _option(
-        True, "Look for a test that raises production's error; it becomes part of the draft."
-    )
-    run_tools: bool = _option(
-        True, "Let the analyst run tests and snippets of code in the sandbox."
-    )
-    proof_budget: int = _option(
-        60_000,
-        "New tokens a fix for its reproduction and its correction; 0: no model is asked for them.",
-        ge=0,
-    )
-    story_cost: float = _option(
-        0.0, "USD that a fix made in several steps may take; 0: fixes are made in one piece.", ge=0
-    )
-    ci_minutes: int = _option(
-        15, "Minutes a night waits for the CI of its drafts; 0: the next night looks.", ge=0, le=240
-    )
-    stop_at: StopAt = _option(
-        "draft",
-        "The most that comes of an error: report, issue or draft; of it and publish (none, issues, "
-        "all) the lower counts.",
-    )
-    dry_run: bool = _option(False, "Change nothing outside the state folder.")
-    force: bool = _option(False, "Analyse afresh: use no lesson, no cached result.")
 
-    def highest_tier(self) -> tuple[StopAt, str]:
-        """The most that may come of an error, and the setting that says so.
+    # this run
+    dry_run: bool = _option(False, "Change nothing outside the state folder.")
+    force: bool = _option(False, "Analyse again: use no lesson and no cached result.")
+
+    def highest_tier(self) -> tuple[Tier, str]:
+        """Return the most that may become of an error, and the setting that says so.
 
         >>> NightOptions(publish="issues").highest_tier()
         ('issue', 'publish issues')
-        >>> NightOptions(publish="issues", stop_at="report").highest_tier()
-        ('report', 'stop_at report')
         """
-        tiers: dict[Publish, StopAt] = {"none": "report", "issues": "issue", "all": "draft"}
-        published, order = tiers[self.publish], tuple(tiers.values())
-        if order.index(self.stop_at) < order.index(published):
-            return self.stop_at, f"stop_at {self.stop_at}"
-        return published, f"publish {self.publish}"
+        tiers: dict[Publish, Tier] = {"none": "report", "issues": "issue"}
+        return tiers.get(self.publish, "draft"), f"publish {self.publish}"
 
     def sources(self) -> tuple[str, ...]:
         """The named sources.
@@ -205,103 +157,14 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-# What the documents that NightWatch was designed in name, and what it is called today.
-#
-# Whoever sets or types one of these names gets what it says, or a sentence that names what to use
-# instead: none is passed over.
-
-# A variable, a flag, a verb of the command, or a field of an agent file's front matter.
-DesignedKind = Literal["setting", "flag", "verb", "agent field"]
-
-
-class Designed(Value):
-    """A name of the design; it works unless it has to be `refused`, with a sentence that helps."""
-
-    kind: DesignedKind
-    name: str
-    today: str  # what does it now: the same name, or another one
-    note: str = ""  # what else differs, one sentence
-    refused: str = ""  # what whoever uses it is told to do instead; empty: it works
-
-
-DESIGNED: tuple[Designed, ...] = (
-    Designed(
-        kind="setting",
-        name="NIGHTWATCH_KNOWLEDGE_DIR",
-        today="NIGHTWATCH_KNOWLEDGE_DIR",
-        note="`knowledge` unless set; relative folders count from NIGHTWATCH_HOME.",
-    ),
-    Designed(
-        kind="setting", name="NIGHTWATCH_COMPOUND_ENABLED", today="NIGHTWATCH_COMPOUND_ENABLED"
-    ),
-    Designed(kind="setting", name="NIGHTWATCH_AGENTS_ENABLED", today="NIGHTWATCH_AGENTS_ENABLED"),
-    Designed(
-        kind="setting", name="NIGHTWATCH_PATTERNS_ENABLED", today="NIGHTWATCH_PATTERNS_ENABLED"
-    ),
-    Designed(
-        kind="setting",
-        name="NIGHTWATCH_MODEL",
-        today="NIGHTWATCH_MODEL",
-        note="Any model's id, or `rules`; where its price is not known, a cap on USD stops the "
-        "night.",
-    ),
-    Designed(
-        kind="setting",
-        name="NIGHTWATCH_MAX_ITERATIONS",
-        today="NIGHTWATCH_MAX_ITERATIONS",
-        note="The ceiling; how many turns an error gets is by its class, or NIGHTWATCH_ITERATIONS.",
-    ),
-    Designed(
-        kind="setting",
-        name="NIGHTWATCH_TOKEN_BUDGET_PER_ERROR",
-        today="NIGHTWATCH_TOKEN_BUDGET_PER_ERROR",
-        note="120,000 unless set, in new tokens: what is read from the cache does not count.",
-    ),
-    Designed(
-        kind="setting",
-        name="NIGHTWATCH_TOTAL_TOKEN_BUDGET",
-        today="NIGHTWATCH_TOTAL_TOKEN_BUDGET",
-        note="1,000,000 unless set, in new tokens.",
-    ),
-    Designed(
-        kind="setting",
-        name="NIGHTWATCH_USE_COMPACTION",
-        today="NIGHTWATCH_USE_COMPACTION",
-        note="On unless set, for every model that can; NIGHTWATCH_COMPACT_AT_TOKENS says when.",
-    ),
-    Designed(
-        kind="setting",
-        name="NIGHTWATCH_BATCH_MODE",
-        today="NIGHTWATCH_BATCH_MODE",
-        note="NIGHTWATCH_LONG_TAIL asks only about what a night has no room for.",
-    ),
-    Designed(kind="flag", name="--agent", today="--agent"),
-    *(Designed(kind="flag", name=name, today=name) for name in ("--batch", "--collect")),
-    Designed(
-        kind="verb",
-        name="run",
-        today="nightwatch night",
-        note="`python -m nightwatch run` in the design.",
-        refused="it is called `nightwatch night`, with the same flags",
-    ),
-    Designed(kind="agent field", name="name", today="name"),
-    Designed(kind="agent field", name="description", today="description"),
-    Designed(kind="agent field", name="model", today="model"),
-    Designed(
-        kind="agent field",
-        name="thinking_budget",
-        today="thinking_budget",
-        note="For models that take a number; the others take `effort`.",
-    ),
-    Designed(kind="agent field", name="max_tokens", today="max_tokens"),
-    Designed(kind="agent field", name="max_iterations", today="max_iterations"),
-    Designed(kind="agent field", name="tools", today="tools"),
-)
-
-
-def refused(kind: DesignedKind) -> dict[str, str]:
-    """Return the names of this kind that do nothing, each with what to do instead."""
-    return {one.name: one.refused for one in DESIGNED if one.kind == kind and one.refused}
+REPLACED: Mapping[str, str] = {
+    "run": "use `nightwatch night`: it takes the same flags",
+    "NIGHTWATCH_COMPOUND_ENABLED": "lessons are always kept and recalled: delete this variable",
+    "NIGHTWATCH_AGENTS_ENABLED": "agent files are always read: delete this variable",
+    "NIGHTWATCH_PATTERNS_ENABLED": "patterns are always searched: delete this variable",
+    "NIGHTWATCH_USE_COMPACTION": "models that can compact always do: delete this variable",
+}
+"""Verbs and settings of the design documents that have no effect today, and what to do instead."""
 
 
 # Words for how well the services of a night were: what was asked of them, and what is due.

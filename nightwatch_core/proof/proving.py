@@ -136,17 +136,20 @@ def _gated(
 # What asking for one fix may take, of what its error and its night have left.
 
 
+PROOF_TOKENS = 60_000  # new tokens for one fix's reproduction and correction
+
+
 def proof_allowance(analysis: Analysis, options: NightOptions, used: Usage) -> Allowance:
     """Say what proving a fix may use when the night has used so much, proofs before it included.
 
-    Its tokens are its own (`proof_budget`); of USD it has what the analysis left of the error's.
+    Its tokens are its own (`PROOF_TOKENS`); of USD it has what the analysis left of the error's.
     """
     share = split_budget(options, 1, used)[0]
     left = max(0, options.total_token_budget - used.new_tokens)
     cost, spent = share.cost, analysis.usage.cost
     if cost is not None and options.cost_per_error:
         cost = 0.0 if spent is None else min(cost, max(0.0, options.cost_per_error - spent))
-    return share.model_copy(update={"tokens": min(options.proof_budget, left), "cost": cost})
+    return share.model_copy(update={"tokens": min(PROOF_TOKENS, left), "cost": cost})
 
 
 def story_allowance(options: NightOptions, used: Usage) -> Allowance | None:

@@ -78,7 +78,7 @@ def refusal(
 
     `seen` are the files that whoever made them was shown; None: that is asked elsewhere.
     """
-    read, options = briefing.base.read_file, briefing.options
+    read = briefing.base.read_file
     digest, paths = fixing.fix_digest(edits), briefing.base.paths()
     if digest == fixing.fix_digest(before):
         return "it is the same again"
@@ -88,21 +88,19 @@ def refusal(
     shown = paths if seen is None else seen
     if why := refused(edits, applied, shown, read, paths):
         return why
-    if options.risky_fixes == "refuse" and (risk := powers_gained(applied.changes, read, paths)):
+    if risk := powers_gained(applied.changes, read, paths):
         return risk
     texts = ((one.path, read(one.path), one.text or "") for one in applied.changes)
     aids = [aid for path, old, new in texts if old for aid in band_aids(path, old, new)]
     if weakens := next((aid.path for aid in aids if aid.kind in NEVER), ""):
         return f"it weakens a test in {weakens}"
-    if aids and options.band_aids == "refuse":
-        return f"it only keeps the crash away in {aids[0].path}"
     return ""
 
 
 _REASON = 600  # characters
 _NOBODY = "no model is asked for corrections"
 _GONE = (
-    "what is left does not pay for one call: NIGHTWATCH_PROOF_BUDGET is for one fix, "
+    "what is left does not pay for one call: "
     "NIGHTWATCH_TOTAL_TOKEN_BUDGET and NIGHTWATCH_COST_PER_NIGHT are for the night"
 )
 

@@ -36,6 +36,7 @@ from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Answer, Edit, PlannedStep, Usage
 from nightwatch_core.models.conversation import Capabilities, Conversation, UserTurn
+from nightwatch_core.models.options import SECONDS_PER_ERROR
 from nightwatch_core.models.proposals import Check, GateResult, Reproduction, Step, Story
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import Model
@@ -702,7 +703,7 @@ def made_in_steps(
 
 def _told(briefing: ProofBriefing, making: Making, result: GateResult, story: Story) -> GateResult:
     """Plan, reckon what the plan takes, and make its steps."""
-    seconds = briefing.options.seconds_per_error + GATES * briefing.options.gate_seconds
+    seconds = SECONDS_PER_ERROR + GATES * briefing.options.gate_seconds
     end = briefing.clock.monotonic() + seconds
     plan, takes = _planned_stories(making, result)
     story = story.model_copy(update={"plan": takes, "because": plan.because})

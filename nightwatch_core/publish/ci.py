@@ -40,7 +40,7 @@ _OTHERS = (
 )  # fmt: skip
 HOW = (
     "give them `branches-ignore: ['nightwatch/**']`, put secrets into environments that need an "
-    "approval, or set NIGHTWATCH_DRAFTS=patch"
+    "approval, or set NIGHTWATCH_PUBLISH=patches"
 )
 
 

@@ -119,7 +119,9 @@ def _plain(text: str) -> str:
 
 def no_carrier(options: NightOptions, issue: int | None) -> Reason | None:
     """Say why there is no patch where no issue carries it; files on this machine need none."""
-    is_needed = options.drafts == "patch" and options.delivery == "github" and not options.dry_run
+    is_needed = (
+        options.publish == "patches" and options.delivery == "github" and not options.dry_run
+    )
     return (
         Reason("choice", "no issue is there to carry its patch")
         if is_needed and not issue

@@ -14,7 +14,7 @@ from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import MAX_OPEN_ISSUES, NightOptions
 from nightwatch_core.models.proposals import (
     Comment,
     DraftPull,
@@ -202,15 +202,15 @@ def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
     """Why there is no room for one more issue; None where there is."""
     if new >= options.max_issues:
         return Reason("limit", f"limit of new issues a night: {options.max_issues}")
-    if open_now >= options.max_open_issues:
-        limit = f"limit of open issues: {options.max_open_issues}"
+    if open_now >= MAX_OPEN_ISSUES:
+        limit = f"limit of open issues: {MAX_OPEN_ISSUES}"
         return Reason("choice", f"{open_now} of our issues are open, {limit}")
     return None
 
 
 def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
     """Why a comment would tell nothing: without lessons a fresh analysis is no sign of a change."""
-    if isinstance(draft, Comment) and (options.force or not options.compound_enabled):
+    if isinstance(draft, Comment) and options.force:
         return Reason("choice", "analysed afresh by choice: nothing tells what changed")
     return None
 
@@ -261,7 +261,7 @@ def _place(analysis: Analysis) -> str:
 def _carrier(options: NightOptions) -> Carrier:
     if options.delivery == "local":
         return "files"
-    return "patch" if options.drafts == "patch" else "branch"
+    return "patch" if options.publish == "patches" else "branch"
 
 
 # Which fixes become draft pull requests tonight.
@@ -309,7 +309,7 @@ def plan_pulls(
             or _settled_pulls(candidates.known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or _too_risky(options, risk)
-            or not_wanted(mitigations, options)
+            or not_wanted(mitigations)
             or capped
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
@@ -324,7 +324,7 @@ def plan_pulls(
         else:
             told = for_review(told, analyses, options, read, search)
             draft = _in_commits(_pull(told, share, applied, night, refers), analysis, read)
-            proposals.append(as_patch(draft, issue) if options.drafts == "patch" else draft)
+            proposals.append(as_patch(draft, issue) if options.publish == "patches" else draft)
             new += not _is_tonights(known, night)
     skips += _without_fix(without, options)
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
@@ -433,7 +433,7 @@ def _refused(
 
 
 def _too_risky(options: NightOptions, risk: str) -> Reason | None:
-    return Reason("refused", risk) if risk and options.risky_fixes == "refuse" else None
+    return Reason("refused", risk) if risk else None
 
 
 def _issue_of(

@@ -14,7 +14,7 @@ from nightwatch_core.code.symptom_fixes import NEVER, BandAid, Kind
 from nightwatch_core.code.weakening import band_aids
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit, Evidence
-from nightwatch_core.models.options import NightOptions, StopAt
+from nightwatch_core.models.options import NightOptions, Tier
 from nightwatch_core.models.proposals import FileChange, GateResult
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.expected_value import (
@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
         return proof_of(self.analysis.gate)
 
 
-def tier_of(candidate: Candidate) -> tuple[StopAt, Reason | None]:
+def tier_of(candidate: Candidate) -> tuple[Tier, Reason | None]:
     """The most that comes of a finding, and why no more; None where it may be a draft."""
     for most, rule in RULES:
         if reason := rule(candidate):
@@ -160,7 +160,7 @@ def _not_worth_a_review(candidate: Candidate) -> Reason | None:
 
 
 Rule = Callable[[Candidate], Reason | None]
-RULES: tuple[tuple[StopAt, Rule], ...] = (
+RULES: tuple[tuple[Tier, Rule], ...] = (
     ("report", _unknown),
     ("report", _capped_at_report),
     ("report", _neither_sure_nor_mended),
@@ -216,18 +216,14 @@ def mitigations_in(
     texts = ((one.path, before(one.path) or "", one.text or "") for one in changes)
     listed = tuple(one for path, old, new in texts if old for one in band_aids(path, old, new))
     passed = _GUARDS if any(one.verified and _ANSWER.search(one.quote) for one in evidence) else ()
-    is_fix = options.band_aids == "fix"
-    return tuple(one for one in listed if one.kind in NEVER or not (is_fix or one.kind in passed))
+    return tuple(one for one in listed if one.kind in NEVER or one.kind not in passed)
 
 
-def not_wanted(mitigations: tuple[BandAid, ...], options: NightOptions) -> Reason | None:
+def not_wanted(mitigations: tuple[BandAid, ...]) -> Reason | None:
     """Why a fix is not proposed: it weakens a test, or only mends what shows and may not."""
     weakens = next((one for one in mitigations if one.kind in NEVER), None)
     if weakens:
         return Reason("refused", f"the change to {weakens.path} {DOES[weakens.kind]}")
-    if mitigations and options.band_aids == "refuse":
-        first = mitigations[0]
-        return Reason("refused", f"it mitigates only: in {first.path} it {DOES[first.kind]}")
     return None
 
 

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.manifest import Destination
 from nightwatch_core.models.options import (
+    MAX_LESSONS,
     Health,
     NightOptions,
     ServiceCalls,
@@ -94,7 +95,7 @@ def _prices(facts: DueFacts) -> Iterator[str]:
 
 
 def _lessons(facts: DueFacts) -> Iterator[str]:
-    limit = facts.report.options.max_lessons
+    limit = MAX_LESSONS
     if facts.lessons is not None and facts.lessons >= FULL * limit:
         kept = plural(facts.lessons, "lesson")
         yield f"{kept} of {limit:,} at hand: the least useful are archived from there on"

@@ -76,23 +76,19 @@ def published_elsewhere(report: RunReport, findings: Iterable[Analysis]) -> tupl
 
 def name_of(kind: str, report: RunReport) -> str:
     """What is published under that kind, as the night's options would have it."""
-    if kind == "pull" and report.options.drafts == "patch":
+    if kind == "pull" and report.options.publish == "patches":
         return PATCH
     return NAMES.get(kind, line(kind, 40))
 
 
 def capture_command(analysis: Analysis, report: RunReport) -> str:
-    """How to keep what was learned; empty where nothing was, or nothing was opened for it.
-
-    Empty as well where lessons or notes are off: there is nothing to note it in.
-    """
+    """How to keep what was learned; empty where nothing was, or nothing was opened for it."""
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
     opened = any(
         each.kind in ("issue", "pull") and each.status in PUBLISHED and names & each.names
         for each in report.receipts
     )
-    on = report.options.compound_enabled and report.options.learnings_enabled
-    learned = on and opened and analysis.has_cause
+    learned = opened and analysis.has_cause
     return one_command(analysis.case.fingerprint, "compound") if learned else ""
 
 

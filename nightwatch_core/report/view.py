@@ -71,7 +71,6 @@ from nightwatch_core.report.sections import (
     proof_section,
     short_gist,
     suggestion_entry,
-    switched_off,
     worth,
 )
 from nightwatch_core.text.escaping import block, line
@@ -565,8 +564,7 @@ def _warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
 
 def _banner(report: RunReport, limits: Limits) -> tuple[str, ...]:
     dry = (DRY,) if report.options.dry_run else ()
-    off = switched_off(report.options)
-    return (*report.banner, *off, *(report.advice if limits.advice else ()), *dry)
+    return (*report.banner, *(report.advice if limits.advice else ()), *dry)
 
 
 # Finding one error again in the reports of past nights.

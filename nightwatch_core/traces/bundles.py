@@ -5,7 +5,7 @@ from functools import cache
 from posixpath import dirname
 
 from nightwatch_core.models.errors import Frame, Trace
-from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import SourceMaps
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.limits import MAPPED_FRAMES
@@ -26,7 +26,7 @@ def with_original_places(
     The map of a bundle is taken from the folder of maps, else from beside it in the repository. A
     frame without a column, or of which no map tells, stays as it is.
     """
-    placement = Placement(prefixes=listed(options.path_prefixes), app_root=options.app_root)
+    placement = Placement(app_root=options.app_root)
 
     @cache
     def map_of(bundle: str) -> tuple[str, str]:

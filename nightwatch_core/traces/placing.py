@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nightwatch_core.models.assignment import Traced
 from nightwatch_core.models.errors import Frame, SourceFit, Trace
-from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import plural, text_lines
 from nightwatch_core.traces.frame_shapes import frame_in
@@ -525,8 +525,7 @@ def map_frames(
 
 def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightOptions) -> Trace:
     """Return the trace with repository paths, and its source compared with the files there."""
-    prefixes = listed(options.path_prefixes)
-    return with_fits(map_frames(trace, index, prefixes, options.app_root), read)
+    return with_fits(map_frames(trace, index, (), options.app_root), read)
 
 
 def untraced(traced: tuple[Traced, ...]) -> str:

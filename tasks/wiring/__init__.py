@@ -167,7 +167,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         code=code_hosts.recorded_code(options, at),
         tracker=_tracker(options, at),
         knowledge=local.knowledge(options, at),
-        agents=AgentFiles(at.home / "agents" if options.agents_enabled else None),
+        agents=AgentFiles(at.home / "agents"),
         model=rules if is_local else services.claude(options, at),
         clock=SystemClock(),
         stand_in=None if is_local else rules,

@@ -131,17 +131,18 @@ class Recording:
         )
         lines = sealed(journal, run, report, self.listener.writes, self._scrub)
         path = self._files.seal(self._night.id, lines, is_over=report.status != "failed")
-        self._files.prune(self.at.bundle_days)
+        self._files.prune(BUNDLE_DAYS)
         log.info("what the night was told and decided: %s", path)
 
 
+BUNDLE_DAYS = 30  # that bundles of nights are kept
 _current: list[Recording] = []  # of this process: one night at a time
 
 
 def begin_recording(options: NightOptions) -> None:
     """Listen from here on, unless no bundles are wanted, or a test has put ports in."""
     instead, at = replacement(), settings()
-    if at.bundle_days and (instead is None or instead.recorded):
+    if instead is None or instead.recorded:
         _current[:] = [Recording(options, at)]
 
 

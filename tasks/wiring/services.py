@@ -119,7 +119,7 @@ def github_code(
     client, repo = _reader(settings), settings.github_repo
     api = ApiHost(client, repo, records, options.base_branch)
     clone = CloneHost(client, repo, settings.state / "clones", options.base_branch)
-    return GitHubHost(api, clone if settings.github_clone and may_clone else None)
+    return GitHubHost(api, clone if may_clone else None)
 
 
 def github_tracker(settings: Settings) -> GitHubTracker:
@@ -135,7 +135,7 @@ def github_outbox(
     """Where issues are published, and pull requests; patches too long for one lie in `folder`."""
     from nightwatch_core.adapters.github.outbox import GitHubOutbox, PatchDesk
 
-    pulls = options.highest_tier()[0] == "draft" and options.drafts == "branch"
+    pulls = options.publish == "all"
     client, ours = _github(settings, read_only=False), _ours(settings)
     repo, desk = settings.github_repo, PatchDesk(folder, scrub)
     pause = pace().pause
@@ -154,7 +154,7 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
         options.model,
         settings.anthropic_base_url,
         silence=tonight.silence or SILENCE,
-        tuning=tuning(options, settings),
+        tuning=tuning(options),
         pause=tonight.pause,
     )
 

@@ -93,7 +93,7 @@ class Enemy:
 def choices(shop: Shop, errors: str) -> NightOptions:
     return NightOptions(
         source="file", code="checkout", model=MODEL, delivery="local", notify="local",
-        errors=errors, repo=str(shop.repo), max_errors=200, max_issues=100, max_open_issues=1000,
+        errors=errors, repo=str(shop.repo), max_errors=200, max_issues=100,
         max_pull_requests=100, total_token_budget=100_000_000, cost_per_night=0, cost_per_error=0,
     )  # fmt: skip
 

@@ -88,19 +88,12 @@ def test_publishing_is_possible_when_asked_for() -> None:
 def test_a_night_is_published_and_learned_from_later() -> None:
     world = worlds()
     with using(world):
-        report = nightly(publish="none", compound_enabled=False)
+        report = nightly(publish="none")
         assert not world.reading.tracker.published
-        assert not world.publishing.knowledge.lessons
         acted = act(night=report.night.id)
         for number in range(3):  # of three nights: a class that recurs
             world.publishing.knowledge.write(recurring(number))
-        alone = learn(night=report.night.id)
-        kept = learn(night=report.night.id, compound_enabled=True, patterns_enabled=False)
-        nothing = learn(night=report.night.id, patterns_enabled=False)
-        learned = learn(night=report.night.id, compound_enabled=True)
-    assert (alone.lessons, alone.patterns, alone.suggestions) == ((), (), ())
-    assert (len(kept.lessons), kept.patterns) == (2, ())
-    assert (nothing.lessons, nothing.patterns) == ((), ())
+        learned = learn(night=report.night.id)
     assert [one.rule for one in learned.patterns] == ["recurring_class"]
     assert [r.kind for r in acted.receipts] == ["issue", "issue", "pull"]
     assert len(learned.lessons) == 2

@@ -196,7 +196,6 @@ def hub(shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Git
         monkeypatch.setenv("GITHUB_TOKEN", server.token)
         monkeypatch.setenv("GITHUB_REPO", "acme/shop")
         monkeypatch.setenv("GITHUB_API_URL", server.url)
-        monkeypatch.setenv("NIGHTWATCH_GITHUB_CLONE", "false")
         yield server
 
 

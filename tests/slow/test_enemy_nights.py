@@ -78,7 +78,7 @@ def tripwire() -> Iterator[tuple[str, list[str]]]:
 def night(shop: Shop, day: int, variables: dict[str, str]) -> RunReport:
     """One night in a process of its own."""
     errors = str(shop.records(day))
-    more = ("--max-errors", "40", "--max-issues", "40", "--max-open-issues", "90")
+    more = ("--max-errors", "40", "--max-issues", "40")
     flags = ("--max-pull-requests", "40", "--cost-per-night", "0", "--cost-per-error", "0")
     command = [sys.executable, str(ROOT / "flows/nightly.py"), "--errors", errors]
     told = ("--repo", str(shop.repo), "--model", "claude-opus-5-5", "--notify", "slack")

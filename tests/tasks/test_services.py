@@ -97,21 +97,9 @@ def test_a_token_of_its_own_reads(said) -> None:
     assert services.writing_sign_in(at).token == SecretStr("ghp_1")
 
 
-@pytest.mark.parametrize(
-    ("budget", "values", "at"),
-    [
-        (120_000, {}, 90_000),
-        (80_000, {}, 60_000),
-        (120_000, {"NIGHTWATCH_COMPACT_AT_TOKENS": 70_000}, 70_000),
-        (120_000, {"NIGHTWATCH_COMPACT_AT_TOKENS": 150_000}, 90_000),
-        (120_000, {"NIGHTWATCH_COMPACT_AT_TOKENS": 0}, None),
-        (120_000, {"NIGHTWATCH_USE_COMPACTION": False}, None),
-    ],
-)
-def test_a_conversation_is_summed_up_at_a_size_it_can_reach(said, budget, values, at) -> None:
-    settings = said(NIGHTWATCH_THINKING_DECAY_TURNS=6, **values)
-    tuning = services.tuning(NightOptions(token_budget_per_error=budget), settings)
-    assert (tuning.compact_at, tuning.thinking_decay) == (at, 6)
+@pytest.mark.parametrize(("budget", "at"), [(120_000, 90_000), (80_000, 60_000)])
+def test_a_conversation_is_compacted_at_a_size_it_can_reach(budget: int, at: int) -> None:
+    assert services.tuning(NightOptions(token_budget_per_error=budget)).compact_at == at
 
 
 def test_what_stays_on_this_machine_goes_through_no_proxy(

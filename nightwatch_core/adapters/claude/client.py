@@ -38,16 +38,13 @@ ANSWER_SECONDS = 1_800.0
 # Tokens.
 THINKING = {"low": 4_000, "medium": 8_000, "high": 12_000}  # by the effort that is wanted
 LEAST_THINKING = 1_024  # the service's own bound
-LEAST_DECAYED = 2_000  # of a budget for thinking that falls
 LEAST_COMPACTED = 50_000  # the service's own bound
 
 # Shares.
 SHARE = 0.5  # of the time a call has that it may wait: the rest is for the call itself
-DECAYED = 0.25  # of the budget for thinking that is left at the end
 FULL = 0.7  # of a context that may be used before it is summarised
 
 # Numbers of things.
-UNDECAYED = 2  # first turns with the whole budget for thinking
 LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
 MOST_STRICT = 20  # tools of a request
 MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there

@@ -130,7 +130,6 @@ def priced_by(prices: tuple[TokenPrice, ...], date: str, usage: Usage, share: fl
 
 Json = dict[str, Any]
 EFFORTS = ("low", "medium", "high")  # ours, weakest first
-CLEAR_THINKING = "clear_thinking_20251015"
 CLEAR_RESULTS = "clear_tool_uses_20250919"
 COMPACT = "compact_20260112"
 EDITING_BETA = "context-management-2025-06-27"
@@ -196,17 +195,15 @@ class Features(Value):
 class Tuning(Value):
     """What is chosen about requests beyond the conversation itself; sizes in tokens of a prompt.
 
-    None, or 0 for `thinking_decay`, switches a feature off. Results are cleared below 100,000
-    tokens because a longer prompt costs some models five times as much.
+    None switches a feature off. Results are cleared below 100,000 tokens because a longer prompt
+    costs some models five times as much.
     """
 
     clear_at: int | None = 80_000  # clear old tool results from this length on …
     clear_at_least: int = 20_000  # … if so much can be cleared at once …
     keep_results: int = 6  # … but for the last ones
-    keep_thinking: int | None = None  # turns whose thinking stays; each clearing costs the cache
     compact_at: int | None = 90_000  # summarise from this length on
     instructions: str = INSTRUCTIONS
-    thinking_decay: int = 0  # model turns over which a budget for thinking falls to a quarter
 
 
 def is_description(info: Mapping[str, Any]) -> bool:
@@ -227,7 +224,7 @@ def features_of(model: str, info: Mapping[str, Any]) -> Features:
     can = inside(info, "capabilities")
     thinking, effort = inside(can, "thinking", "types"), inside(can, "effort")
     management = inside(can, "context_management")
-    edits = (CLEAR_THINKING, CLEAR_RESULTS, COMPACT)
+    edits = (CLEAR_RESULTS, COMPACT)
     default = Features(model=model)
     return Features(
         model=model,
@@ -280,7 +277,6 @@ def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
     """
     edits = [] if last else _compacting(features, tuning)
     edits = [*_clearing_results(features, tuning), *edits]
-    edits = [*_clearing_thinking(features, tuning), *edits]  # this one has to come first
     return {"edits": edits} if edits else {}
 
 
@@ -293,14 +289,6 @@ def betas(features: Features, tuning: Tuning) -> list[str]:
         TURN_EFFORT_BETA: features.turn_effort,
     }
     return [name for name, needed in wanted.items() if needed]
-
-
-def _clearing_thinking(features: Features, tuning: Tuning) -> list[Json]:
-    thinks = features.adaptive or features.budgeted
-    if CLEAR_THINKING not in features.edits or not tuning.keep_thinking or not thinks:
-        return []
-    keep = {"type": "thinking_turns", "value": tuning.keep_thinking}
-    return [{"type": CLEAR_THINKING, "keep": keep}]
 
 
 def _clearing_results(features: Features, tuning: Tuning) -> list[Json]:

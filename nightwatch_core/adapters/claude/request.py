@@ -16,8 +16,6 @@ from typing import Any
 from anthropic import transform_schema
 
 from nightwatch_core.adapters.claude.client import (
-    DECAYED,
-    LEAST_DECAYED,
     LEAST_THINKING,
     LOOK_BACK,
     MOST_LEFT_OUT,
@@ -25,7 +23,6 @@ from nightwatch_core.adapters.claude.client import (
     PATIENCE,
     SHARE,
     THINKING,
-    UNDECAYED,
     WARM,
 )
 from nightwatch_core.adapters.claude.features import (
@@ -288,7 +285,7 @@ def request_for(
         "system": _system(conversation, features),
         "tools": tool_params(conversation.tools, strict=features.structured),
         "messages": _with_marker(turns) if features.caching else turns,
-        "thinking": _thinking(conversation, features, tuning, most),
+        "thinking": _thinking(conversation, features, most),
         "output_config": _output(conversation, features),
         "context_management": context_management(features, tuning, is_last),
         "cache_control": _CACHED if features.caching else None,
@@ -330,25 +327,14 @@ def _system(conversation: Conversation, features: Features) -> list[Json]:
     return [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}] if blocks else []
 
 
-def _thinking(
-    conversation: Conversation, features: Features, tuning: Tuning, most: int
-) -> Json | None:
+def _thinking(conversation: Conversation, features: Features, most: int) -> Json | None:
     if features.adaptive:
         return {"type": "adaptive"}
     wanted = conversation.thinking_budget or THINKING[conversation.effort]
-    budget = min(_decayed(wanted, conversation, tuning.thinking_decay), most // 2)
+    budget = min(wanted, most // 2)
     if features.budgeted and budget >= LEAST_THINKING:
         return {"type": "enabled", "budget_tokens": budget}
     return None
-
-
-def _decayed(budget: int, conversation: Conversation, over: int) -> int:
-    """A budget that falls from turn to turn; each change costs the cache of the conversation."""
-    turns = sum(isinstance(turn, AssistantTurn) for turn in conversation.turns)
-    if over <= UNDECAYED or turns < UNDECAYED:
-        return budget
-    gone = min((turns - UNDECAYED + 1) / (over - UNDECAYED), 1.0)
-    return max(int(budget * (1 - gone * (1 - DECAYED))), min(LEAST_DECAYED, budget))
 
 
 def _output(conversation: Conversation, features: Features) -> Json:

@@ -152,7 +152,7 @@ class AgentFiles:
         except OSError as error:
             raise StopTheNight(
                 f"cannot read the agents' folder {self._folder} ({error.strerror}): check its "
-                "permissions, or set NIGHTWATCH_AGENTS_ENABLED=false to use the built-in prompt"
+                "permissions"
             ) from error
         return tuple(Path(file).stem for file in files)
 

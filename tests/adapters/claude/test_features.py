@@ -111,16 +111,6 @@ def test_nothing_is_cleared_where_it_is_too_early_or_too_little(more):
         assert model.reply(opening().said(first.turn, told), 10).usage.cleared_tokens == 0
 
 
-def test_thinking_is_cleared_where_that_is_wished():
-    with Anthropic() as server:
-        model = claude(server, tuning=Tuning(keep_thinking=1))
-        replies, _ = read_on(model, 3)
-        kinds = [edit["type"] for edit in server.bodies[-1]["context_management"]["edits"]]
-        billed = server.bills.totals["cleared_tokens"]
-    assert kinds[0] == "clear_thinking_20251015"
-    assert sum(reply.usage.cleared_tokens for reply in replies) == billed > 0
-
-
 def test_a_long_conversation_is_summarised_and_goes_on():
     with Anthropic() as server:
         model = claude(server, tuning=Tuning(compact_at=50_000))
@@ -176,16 +166,11 @@ def test_nothing_is_summarised_for_the_last_answer():
 
 def test_each_model_is_asked_only_what_it_can_do():
     kinds = {
-        name: [
-            edit["type"]
-            for edit in context_management(of(name), Tuning(keep_thinking=2), False)["edits"]
-        ]
+        name: [edit["type"] for edit in context_management(of(name), Tuning(), False)["edits"]]
         for name in (OPUS, HAIKU, OLD)
     }
-    assert kinds[OPUS] == kinds[HAIKU] == [
-        "clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112",
-    ]  # fmt: skip
-    assert kinds[OLD] == ["clear_thinking_20251015", "clear_tool_uses_20250919"]
+    assert kinds[OPUS] == kinds[HAIKU] == ["clear_tool_uses_20250919", "compact_20260112"]
+    assert kinds[OLD] == ["clear_tool_uses_20250919"]
     assert context_management(Features(model="qwen"), Tuning(), False) == {}
     assert len(betas(of(OPUS), Tuning())) == 3
     assert len(betas(of(HAIKU), Tuning())) == 2

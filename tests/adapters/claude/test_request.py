@@ -21,7 +21,7 @@ from services.anthropic import Anthropic
 from services.anthropic_models import CATALOGUE
 from typing_extensions import is_typeddict
 
-from nightwatch_core.adapters.claude.features import Features, Tuning, features_of
+from nightwatch_core.adapters.claude.features import Features, features_of
 from nightwatch_core.adapters.claude.model import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import messages, request_for, strict_schema
 from nightwatch_core.analysis.answers import answer_schema
@@ -147,19 +147,6 @@ BUDGETED = Features(model="m", budgeted=True, max_output=64_000)
 def test_a_budget_for_thinking(more, budget):
     body = request_for(opening(**more), BUDGETED)
     assert body["thinking"] == {"type": "enabled", "budget_tokens": budget}
-
-
-@pytest.mark.parametrize(
-    ("effort", "turns", "over", "budget"),
-    [
-        *(("high", 9, 0, 12_000), ("high", 1, 10, 12_000), ("high", 2, 10, 10_875)),
-        *(("high", 9, 10, 3_000), ("high", 30, 10, 3_000), ("low", 9, 10, 2_000)),
-    ],
-)
-def test_a_budget_for_thinking_may_fall(effort, turns, over, budget):
-    said = opening(effort=effort).said(*(AssistantTurn(text="Hm.") for _ in range(turns)))
-    body = request_for(said, BUDGETED, Tuning(thinking_decay=over))
-    assert body["thinking"]["budget_tokens"] == budget
 
 
 def test_tools_are_strict_where_schemas_are():

@@ -88,7 +88,7 @@ def test_a_wrong_file_stops_the_night(tmp_path, content, said):
 
 def test_a_folder_that_is_a_file_stops_the_night_with_advice(tmp_path):
     (tmp_path / "agents").write_text("")
-    with pytest.raises(StopTheNight, match="NIGHTWATCH_AGENTS_ENABLED"):
+    with pytest.raises(StopTheNight, match="permissions"):
         AgentFiles(tmp_path / "agents").names()
 
 

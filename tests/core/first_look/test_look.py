@@ -140,7 +140,7 @@ def test_a_checkout_of_something_else_is_doubted() -> None:
     other = MemoryHost(code=MemoryCode({"src/main.py": "\n"}, at=HEAD))
     lines = checkout_lines(look(files(group()), other))
     assert lines[0].endswith(": 0 of 1")
-    assert "--path-prefixes" in lines[1]
+    assert "--app-root" in lines[1]
     assert "shop" in lines[1]
 
 

@@ -52,7 +52,7 @@ def test_each_ci_is_named_with_how_to_withhold_its_secrets() -> None:
         "is pushed, with secrets, before it was read: "
     )
     assert "branches-ignore: ['nightwatch/**']" in told
-    assert "NIGHTWATCH_DRAFTS=patch" in told
+    assert "NIGHTWATCH_PUBLISH=patches" in told
     assert "once somebody pushes it" in ci_of_branches(files, files.get, "main", pushed=False)
     quiet = ci_of_branches(("app.py",), files.get, "main", pushed=True)
     assert quiet == "no CI is seen that a branch of ours would start"

@@ -13,7 +13,7 @@ from nightwatch_core.publish import candidate_score, effect_key, in_order, plan_
 from nightwatch_core.publish.markers import read_marker
 
 NIGHT = "2026-11-20-abcdef"
-EVERY = NightOptions(max_issues=50, max_open_issues=500, max_pull_requests=50)
+EVERY = NightOptions(max_issues=50, max_pull_requests=50)
 REUSED = Ending(kind="reused", detail="errors/a.md")
 
 
@@ -190,15 +190,15 @@ def test_the_limit_of_new_issues_counts_only_new_ones():
 
 
 def test_the_limit_of_open_issues_counts_what_is_open():
-    options = NightOptions(max_issues=9, max_open_issues=3)
-    own = (item(number=1, fingerprint="v1:x"), item(number=2, fingerprint="v1:y", state="closed"))
-    plan = issues(*(named(n) for n in range(4)), own=own, options=options)
+    own = tuple(item(number=n, fingerprint=f"v1:x{n}") for n in range(8))
+    own = (*own, item(number=9, fingerprint="v1:y", state="closed"))
+    plan = issues(*(named(n) for n in range(4)), own=own, options=NightOptions(max_issues=9))
     assert len(plan.proposals) == 2
-    assert all("limit of open issues: 3" in reason for reason in reasons(plan))
+    assert all("limit of open issues: 10" in reason for reason in reasons(plan))
 
 
 def test_limits_do_not_hold_back_news_of_open_issues():
-    options = NightOptions(max_issues=0, max_open_issues=0)
+    options = NightOptions(max_issues=0)
     assert issues(analysis(), own=(item(),), options=options).proposals[0].kind == "comment"
 
 

@@ -63,10 +63,13 @@ def test_evidence_confidence_proof_and_impact_decide(of, most, cause):
     assert tier(of) == (most, cause)
 
 
-@pytest.mark.parametrize("stop_at", ["report", "issue", "draft"])
-def test_stop_at_caps_what_would_be_a_draft(stop_at):
-    assert tier(fixed(gate=REPRODUCED), stop_at=stop_at) == (
-        stop_at, "" if stop_at == "draft" else "choice",
+@pytest.mark.parametrize(
+    ("publish", "most"),
+    [("none", "report"), ("issues", "issue"), ("patches", "draft"), ("all", "draft")],
+)
+def test_publish_caps_what_would_be_a_draft(publish, most):
+    assert tier(fixed(gate=REPRODUCED), publish=publish) == (
+        most, "" if most == "draft" else "choice",
     )  # fmt: skip
 
 

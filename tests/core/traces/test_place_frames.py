@@ -33,8 +33,8 @@ def test_paths_are_mapped_in_every_link():
     assert found.raw == "raw"
 
 
-def test_prefixes_and_the_applications_folder_are_looked_at():
-    options = NightOptions(path_prefixes="/srv/app, /opt", app_root="backend")
+def test_the_folder_of_the_application_is_looked_at():
+    options = NightOptions(app_root="backend")
     found, _ = place(frame("/opt/shop/cart.py"), options=options)
     assert found.frames[0].repo_path == "backend/shop/cart.py"
 
