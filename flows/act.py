@@ -73,7 +73,7 @@ def act(night: str, **choices: Any) -> RunReport:
     Args:
         night: Name of the night, as `nightwatch history` lists it.
     """
-    report = reopened_report(night, choices, "publish", "stop_at", "drafts", "dry_run")
+    report = reopened_report(night, choices, "publish", "dry_run")
     acted = publish_findings(report, read_outcomes(report.options))
     report = keep_report(add_publications(report, acted))
     told = keep_report(add_ci(report, watch_ci(report, acted)))

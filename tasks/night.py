@@ -179,7 +179,7 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
     reset_ports()
     begin_counting()
     given = {name: value for name, value in choices.items() if value is not None}
-    quiet: dict[str, object] = {"publish": "all" if "stop_at" in given else "none", **given}
+    quiet: dict[str, object] = {"publish": "none", **given}
     quiet |= {"force": True, "max_errors": 1}
     if record:
         quiet |= {"source": "file", "errors": keep_pasted_record(record)}
@@ -265,6 +265,6 @@ def _as_that_night(error: str) -> dict[str, object]:
     return {name: value for name, value in options.items() if name not in _OWN}
 
 
-_OWN = ("publish", "stop_at", "dry_run", "force", "max_errors")  # a single run says these itself
+_OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself
 
 # Parameters made from `NightOptions`: one definition of what flows and commands can be told.

@@ -101,7 +101,7 @@ log = logging.getLogger(__name__)
 MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
 _SHAPING = (
     *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "sandbox_image"),
-    *("gate_seconds", "reproduce", "proof_budget", "story_cost", "band_aids", "risky_fixes"),
+    *("gate_seconds", "reproduce", "story_cost"),
 )
 ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
 

@@ -150,8 +150,8 @@ def add_to_rules(
 
 
 NO_BRANCHES = (
-    "with NIGHTWATCH_PUBLISH=patches no branch is pushed, and no issue carries this: name a checkout "
-    "with --repo and --to checkout"
+    "with NIGHTWATCH_PUBLISH=patches no branch is pushed, and no issue carries this: name a "
+    "checkout with --repo and --to checkout"
 )
 
 

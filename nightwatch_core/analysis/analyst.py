@@ -153,10 +153,10 @@ def _choices(
             *(setting("effort"), by_tier(effort)),
         ),
         "iterations": (
-            *(run("iterations"), own(agent.max_iterations)),
-            *(setting("iterations"), by_tier(turns)),
+            own(agent.max_iterations),
+            by_tier(turns),
         ),
-        "max_tokens": (run("max_tokens"), own(agent.max_tokens), setting("max_tokens"), every),
+        "max_tokens": (own(agent.max_tokens), every),
     }
     nobody = Choice("nobody", "nobody", "")
     return {

@@ -671,10 +671,6 @@ def hostile(text: str = HOSTILE) -> RunReport:
         "checks",
         "expires",
         "last_well",
-        "risky_fixes",
-        "drafts",
-        "band_aids",
-        "stop_at",
         "outcome",
         "by",
     }

@@ -75,7 +75,6 @@ def test_flag_over_environment_over_file_over_default(home, monkeypatch):
     assert night_options({"max_issues": 6}).max_issues == 6
     assert night_options({"max_issues": None}).max_issues == 5
     assert night_options().concurrency == 2
-    assert night_options().max_open_issues == 10
 
 
 def test_an_empty_flag_wins_and_an_empty_variable_does_not_count(monkeypatch):

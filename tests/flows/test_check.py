@@ -41,7 +41,7 @@ def test_ci_that_would_run_a_draft_is_named_unless_drafts_are_patches() -> None:
         told = {one.neighbour: one.answer for one in probes(NightOptions())}
         assert told["CI of drafts"] == "no CI is seen that a branch of ours would start"
         assert "sign-in" not in told
-        for quiet in (NightOptions(drafts="patch"), NightOptions(publish="issues")):
+        for quiet in (NightOptions(publish="patches"), NightOptions(publish="issues")):
             assert "CI of drafts" not in {one.neighbour for one in probes(quiet)}
 
 

@@ -32,7 +32,7 @@ def test_the_form_in_the_ui_has_bounds_and_descriptions() -> None:
         assert schema.properties[name]["description"] == field.description
         assert schema.properties[name]["default"] is None
     assert schema.properties["max_errors"]["anyOf"][0]["maximum"] == 200
-    assert schema.properties["publish"]["anyOf"][0]["enum"] == ["all", "issues", "none"]
+    assert schema.properties["publish"]["anyOf"][0]["enum"] == ["all", "patches", "issues", "none"]
 
 
 def test_a_bad_parameter_is_refused_before_anything_runs() -> None:

@@ -130,7 +130,7 @@ def test_a_scheduled_night_really_runs(prefect: Prefect) -> None:
 
 
 def test_a_night_on_request_and_one_error_again(prefect: Prefect) -> None:
-    chosen = ("--param", "max_errors=3", "--param", "compound_enabled=false")
+    chosen = ("--param", "max_errors=3", "--param", "force=true")
     prefect.run("deployment", "run", "nightly/nightly", *chosen, "--watch")
     night = next(
         report for report in prefect.reports().values() if report["options"]["max_errors"] == 3

@@ -23,11 +23,12 @@ from hypothesis.stateful import (
 from many_nights import CAUSES, ERRORS, FILES, MOODS, Killed, Shop
 
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.options import MAX_OPEN_ISSUES
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 
 pytestmark = [pytest.mark.slow, pytest.mark.hypothesis]
-LIMITS = {"max_issues": 2, "max_open_issues": 3, "max_pull_requests": 1}
+LIMITS = {"max_issues": 2, "max_pull_requests": 1}
 RANDOM = bytes(range(255, -1, -1)) * 8
 MOVES = (  # of the clock from one night to the next
     timedelta(days=1),
@@ -198,7 +199,7 @@ class ManyNights(RuleBasedStateMachine):
         if any(one.kind == "issue" for one in new):
             unchanged = [i for i in self._all("issue", "open") if i.number in before or i in new]
             opened = sum(before.get(i.number, i).state == "open" for i in unchanged)
-            assert opened <= LIMITS["max_open_issues"]
+            assert opened <= MAX_OPEN_ISSUES
 
     def _tells_everything(self, report: RunReport) -> None:
         """The report knows what its night published, and says why of all that it did not."""
@@ -255,7 +256,6 @@ _CHOICES: dict[str, dict[str, Any]] = {
     "publish none": {"publish": "none"},
     "publish issues": {"publish": "issues"},
     "force": {"force": True},
-    "no lessons": {"compound_enabled": False},
 }
 _REWRITTEN = {
     "text": lambda text: f"{text}\nWe look after it.\n",

@@ -8,7 +8,7 @@ from benchmarks.tokens.ours import Features, ours
 
 from nightwatch_core.adapters.claude.features import Tuning
 
-FLAT = {"iterations": 15, "max_iterations": 15, "effort": "medium"}  # as the seed was before
+FLAT = {"max_iterations": 15, "effort": "medium"}  # as the seed was before
 FEW_TURNS = 2
 
 
@@ -44,8 +44,7 @@ LOOKS: Mapping[str, Design] = {
     "one look": _without(_given(iterations=FEW_TURNS)),
     "and a second": _without(
         Features(
-            options=OPTIONS.model_copy(update={"iterations": FEW_TURNS}),
-            given=("iterations",),
+            options=OPTIONS.model_copy(update={"max_iterations": FEW_TURNS}),
             again=True,
         )
     ),

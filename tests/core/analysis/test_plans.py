@@ -13,8 +13,6 @@ FILE = "agents/x.md"
 FIELDS = (
     ("model", "model", "model", "run-model", "file-model", "set-model", "set-model"),
     ("effort", "effort", "effort", "low", "medium", "high", "high"),
-    ("iterations", "iterations", "max_iterations", 3, 4, 5, 20),
-    ("max_tokens", "max_tokens", "max_tokens", 3_000, 4_000, 5_000, 32_000),
 )
 
 
@@ -33,26 +31,25 @@ def test_run_then_file_then_setting_then_tier(field, option, in_file, run, file,
     assert found((option,), own, **{option: run}) == (run, "run parameter")
     assert found((), own, **{option: setting}) == (file, FILE)
     assert found((), None, **{option: setting}) == (setting, "setting")
-    told = {"model": "setting", "max_tokens": "every tier"}.get(field, "tier complex")
+    told = {"model": "setting"}.get(field, "tier complex")
     assert found() == (tier, told)
     other = "concurrency"  # that something else was given says nothing
     assert found((other,), own, **{option: setting}) == (file, FILE)
 
 
 @pytest.mark.parametrize(
-    ("ceiling", "given", "own", "of", "turns", "because"),
+    ("ceiling", "own", "of", "turns", "because"),
     [
-        (20, {}, None, COMPLEX, 20, "tier complex"),
-        (8, {}, None, COMPLEX, 8, "tier complex, 20; ceiling 8"),
-        (15, {}, None, SIMPLE, 12, "tier simple"),
-        (8, {}, {"max_iterations": 50}, SIMPLE, 8, "agents/x.md, 50; ceiling 8"),
-        (8, {"iterations": 30}, {"max_iterations": 2}, SIMPLE, 8, "run parameter, 30; ceiling 8"),
-        (1, {}, None, SIMPLE, 1, "tier simple, 12; ceiling 1"),
+        (20, None, COMPLEX, 20, "tier complex"),
+        (8, None, COMPLEX, 8, "tier complex, 20; ceiling 8"),
+        (15, None, SIMPLE, 12, "tier simple"),
+        (8, {"max_iterations": 50}, SIMPLE, 8, "agents/x.md, 50; ceiling 8"),
+        (1, None, SIMPLE, 1, "tier simple, 12; ceiling 1"),
     ],
-    ids=["under", "tier", "below", "file", "run", "one"],
+    ids=["under", "tier", "below", "file", "one"],
 )
-def test_the_ceiling_always_wins(ceiling, given, own, of, turns, because):
-    made = planned(of, tuple(given), own, max_iterations=ceiling, **given)
+def test_the_ceiling_always_wins(ceiling, own, of, turns, because):
+    made = planned(of, (), own, max_iterations=ceiling)
     assert (made.iterations, made.because["iterations"]) == (turns, because)
 
 

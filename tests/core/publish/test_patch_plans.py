@@ -18,7 +18,7 @@ from nightwatch_core.report.headline import headline
 from nightwatch_core.report.publications import published_for
 
 NIGHT = "2026-11-20-abcdef"
-PATCHES = NightOptions(drafts="patch", delivery="github")
+PATCHES = NightOptions(publish="patches", delivery="github")
 ISSUE = Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=7)
 
 
@@ -104,7 +104,7 @@ def test_applied_by_hand_is_seen_where_the_base_holds_the_change():
 def test_reports_call_it_a_patch():
     night = complete()
     told = night.model_copy(
-        update={"options": night.options.model_copy(update={"drafts": "patch"})}
+        update={"options": night.options.model_copy(update={"publish": "patches"})}
     )
     (drafted,) = (one for one in night.receipts if one.kind == "pull")
     texts = [one.text for one in published_for(told, drafted.names)]

@@ -336,11 +336,9 @@ def test_a_remembered_fix_without_a_draft_is_proposed():
     assert pulls(remembered, own=(item(),)).proposals
 
 
-def test_a_fix_with_a_new_power_is_refused_or_shown_with_a_warning():
+def test_a_fix_with_a_new_capability_is_refused():
     risky = analysis(fix=(FIX.model_copy(update={"new": "os.system(line.price)"}),))
     assert "starts processes" in reasons(pulls(risky))[0]
-    [draft] = pulls(risky, options=EVERY.model_copy(update={"risky_fixes": "show"})).proposals
-    assert "**Look at this first:** the change to `shop/cart.py` adds code" in draft.body
 
 
 def test_a_remembered_fix_of_a_file_that_nobody_read_stays_refused():
@@ -384,15 +382,9 @@ def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again(
     [
         ({"publish": "issues"}, "no pull requests by choice (publish issues)"),
         ({"publish": "none"}, "nothing is published by choice (publish none)"),
-        ({"stop_at": "issue"}, "no pull requests by choice (stop_at issue)"),
-        (
-            {"publish": "issues", "stop_at": "report"},
-            "nothing is published by choice (stop_at report)",
-        ),
-        ({"publish": "none", "stop_at": "issue"}, "nothing is published by choice (publish none)"),
     ],
 )
-def test_the_lower_of_two_caps_counts_and_is_named(choice, reason):
+def test_publish_is_a_cap_and_is_named(choice, reason):
     fixed, options = analysis(fix=(FIX,)), NightOptions(**choice)
     assert reasons(pulls(fixed, options=options)) == [reason]
     assert bool(issues(fixed, options=options).proposals) == reason.startswith("no pull")

@@ -114,7 +114,7 @@ def test_a_story_that_came_to_nothing_makes_no_commits():
 
 
 def test_of_a_patch_the_last_mail_names_it():
-    pull = draft(WHOLE, drafts="patch")
+    pull = draft(WHOLE, publish="patches")
     marks = [f"NightWatch patch {pull.key}" in one.message for one in pull.commits]
     assert marks == [False, False, False, True]
 

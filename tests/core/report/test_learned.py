@@ -16,7 +16,6 @@ from nightwatch_core.models.knowledge import (
     OutcomeUpdate,
     Pattern,
 )
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.blocks import Paths
@@ -180,12 +179,6 @@ def receipt(**changes: object) -> Receipt:
 )
 def test_capturing_is_offered_after_something_was_opened(changes, offered: bool) -> None:  # type: ignore[no-untyped-def]
     assert bool(capture_command(analysis(), complete(receipts=(receipt(**changes),)))) == offered
-
-
-def test_no_capturing_is_offered_where_there_is_nothing_to_note_it_in() -> None:
-    for option in ("compound_enabled", "learnings_enabled"):
-        report = complete(receipts=(receipt(),), options=NightOptions(**{option: False}))
-        assert capture_command(analysis(), report) == ""
 
 
 def test_no_capturing_is_offered_for_a_hostile_name() -> None:
