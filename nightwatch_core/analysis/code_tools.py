@@ -12,9 +12,13 @@ from nightwatch_core.analysis.tool_context import ToolContext
 from nightwatch_core.code.code_view import MARK, halves, inside, lines_of, name
 from nightwatch_core.code.code_view import name as shown_name
 from nightwatch_core.code.definitions import Definition, definitions_in
-from nightwatch_core.code.edit_policy import locked_version, same_version
 from nightwatch_core.code.languages import BULK, is_code, kind_of, rank_of
-from nightwatch_core.code.library_places import LibraryPlace, library_places
+from nightwatch_core.code.library_places import (
+    LibraryPlace,
+    library_places,
+    locked_version,
+    same_version,
+)
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import FolderEntry, Library
 from nightwatch_core.models.conversation import (

@@ -12,201 +12,41 @@ from typing import NamedTuple
 from nightwatch_core.code.edit_policy import differing_lines
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import POWERS_TEXT
+from nightwatch_core.code.rule_files import Pattern, load_rules
 from nightwatch_core.models.proposals import FileChange
+from nightwatch_core.models.value import Value
 from nightwatch_core.privacy.key_values import MASK
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.plain_text import shortened
 
-# Roundabout ways to a power, language by language: no fix of ordinary code needs one.
-#
-# Reflection, names put together out of pieces, shells behind quotes, templates out of values, data
-# that leaves as the name of a host. Every pattern is linear.
-
-NETWORK = "talks to the network"
-PROCESS = "starts processes or runs text as code"
-ENVIRONMENT = "reads the environment"
-FILES = "reads secrets of the machine"
+NETWORK, PROCESS = "talks to the network", "starts processes or runs text as code"
 
 
-class Ways(NamedTuple):
-    """Calls that give one power in files of some endings; () for all."""
-
-    endings: tuple[str, ...]
-    power: str
-    calls: re.Pattern[str]
-
-
-_PYTHON, _RUBY, _PHP, _GO = (".py", ".pyi"), (".rb", ".erb", ".haml"), (".php",), (".go",)
-_SCRIPT = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
-_JVM = (".java", ".kt", ".kts", ".scala", ".groovy")
-
-WAYS = (
-    Ways((), FILES, re.compile(
-        r"/etc/(?:passwd|shadow)\b|/proc/\w+/|/run/secrets|[/~]\.(?:ssh|aws)/"
-    )),
-    Ways(_PYTHON, PROCESS, re.compile(
-        r"\bgetattr\(\s*(?:__\w+__|builtins|os|sys|subprocess|importlib)\b"
-        r"|\b__(?:builtins|import|subclasses|globals|bases|mro|code)__\b|\bimport_module\("
-        r"|\bfrom os import (?!path\b)|\bimport (?:os|sys|subprocess) as\b|\bsys\.modules\b"
-        r"|\bvars\((?:os|sys|builtins)|(?<![\w.])compile\(|\bcodecs\.decode\(|\bctypes\b|\bcffi\b"
-        r"|\bmultiprocessing\b|\bcreate_subprocess_\w+|\bos\.posix_spawn\w*|\brunpy\b|\bshelve\b"
-        r"|\b(?:pickle|dill|marshal)\.\w+|\bread_pickle\b|\bUnsafeLoader\b|\bcode\.Interactive\w+"
-        r"|\b(?:attrgetter|methodcaller)\(|\bbuiltins\.\w+|\bpty\.\w+|__(?:loader|reduce|dict)__"
-        r"|(?<![\w.])(?:eval|exec)\s{1,9}\(|\byaml\.(?:load_all|full_load\w*|unsafe_load\w*)|\brender_template_string\b"
-        r"|\bjinja2\.Template\(|\bEnvironment\([^)\n]{0,80}\)\.from_string\("
-    )),
-    Ways(_PYTHON, ENVIRONMENT, re.compile(r"\bdotenv_values\b|\bload_dotenv\b")),
-    Ways(_PYTHON, NETWORK, re.compile(
-        r"\bgethostby\w+|\bgetaddrinfo\b|\bdns\.resolver\b|\bfrom urllib import (?!parse\b)"
-        r"|\b(?:HTTP|SysLog|SMTP|Datagram|Socket)Handler\(|\bwebbrowser\b|\bboto3\b"
-        r"|\bopen_connection\(|\bhttp\.server\b"
-    )),
-    Ways(_RUBY, PROCESS, re.compile(
-        r"\b(?:public_|__)?send(?:__)?[ (]\s*"
-        r"(?:[:'\"](?:sys|exec|\w*eval|spawn|fork|open)|params\b)"
-        r"|\bmethod\(\s*[:'\"](?:system|exec|eval|spawn|open)|\bload params\b|^\s*syscall\b"
-        r"|\bKernel(?:\.|#)(?:send|public_send|__send__|open|eval|spawn|fork|system|exec|method)\b"
-        r"|\bProcess\.(?:spawn|exec|fork|daemon)\b|\bPTY\.|\bFiddle\b|\bconst_get\b|\bERB\.new\b"
-        r"|\b(?:IO\.\w{1,20}|open|File\.\w{1,20})\(?\s*['\"]\||%x[^\w\s]"
-        r"|(?:^|[=(,{\[]|\b(?:puts|return|do|then)\b)[ \t]{0,40}`[^`\n]{1,200}`"
-        r"|^\s*(?:exec|system|spawn|eval|fork)(?:\s+[\w'\":{]|\s*$|\()|\bbinding\.\w+"
-        r"|\brender\(?\s*inline:|\bYAML\.unsafe_load\w*|\bMarshal\.\w+", re.MULTILINE
-    )),
-    Ways(_RUBY, ENVIRONMENT, re.compile(r"\bENV\b")),
-    Ways(_RUBY, NETWORK, re.compile(
-        r"\bResolv\b|\bSocket\.\w+|\brequire ['\"](?:open-uri|net/\w+|socket|resolv)['\"]"
-        r"|\bconst_get\(['\":]+(?:Net|Socket|TCPSocket)\b"
-    )),
-    Ways(_SCRIPT, PROCESS, re.compile(
-        r"(?<![\w.])require\((?!\s*['\"`][^'\"`\n]{0,200}['\"`]\s*\))|(?<![\w.])import\((?!\s*['\"/])"
-        r"|\beval\?\.|\bgetPrototypeOf\(\s*(?:async )?function"
-        r"|\bprocess\s*\[|\bprocess\.(?:binding|mainModule|dlopen)\b|\bmodule\.constructor\b"
-        r"|\b(?:globalThis|window|self|global)\s*\[|\(0,\s*eval\)|(?<![\w.])Function\(['\"`]"
-        r"|\.constructor\.constructor\b|\bset(?:Timeout|Interval)\(\s*['\"`]|\bnew \w*Worker\("
-        r"|\bvm\.(?:Script|run\w+|compile\w+|createContext)\b|\b(?:Bun|Deno)\.\w+"
-        r"|\.(?:inner|outer)HTML\s*=|\bdangerouslySetInnerHTML\b|\bdocument\.write\b|\bcreateElement\(['\"`]script"
-    )),
-    Ways(_SCRIPT, ENVIRONMENT, re.compile(
-        r"\bprocess\s{1,20}\.\s{0,20}env\b|\{[^{}\n]{0,80}\benv\b[^{}\n]{0,80}\}\s*=\s*process\b"
-        r"|\bReflect\.\w+\(\s*process\b|=\s*process\s*(?:[;,)]|$)", re.MULTILINE
-    )),
-    Ways(_SCRIPT, NETWORK, re.compile(
-        r"\b(?:window|globalThis|self|global)\.fetch\b|\bnew (?:Image|EventSource)\(|\bdns\.\w+\("
-    )),
-    Ways(_JVM, PROCESS, re.compile(
-        r"\bClass\.forName\(|\.get(?:Declared)?Method\(|\b[mM]ethod\.invoke\(|\bObjectInputStream\b"
-        r"|\bScriptEngine\w*|\bInitialContext\b|\"(?:ldap|rmi|jndi):|\bURLClassLoader\b"
-        r"|\bdefineClass\b|\bSystem\.load(?:Library)?\(|\bparseExpression\(|\bGroovyShell\b"
-        r"|\.loadClass\(|\bMethodHandles\b|\bUnsafe\b|\bnewProxyInstance\("
-    )),
-    Ways(_JVM, ENVIRONMENT, re.compile(
-        r"\bSystem\.getPropert(?:ies\(|y\((?!\"(?:line|file|path|java|os)\.))"
-    )),
-    Ways(_JVM, NETWORK, re.compile(
-        r"\bnew (?:Server|Datagram)?Socket\(|\bInetAddress\.get\w*ByName\(|\bHttpRequest\b"
-        r"|\.open(?:Stream|Connection)\("
-    )),
-    Ways(_PHP, PROCESS, re.compile(
-        r"`[^`\n]{1,200}`|\b(?:call_user_func\w*|pcntl_exec|ReflectionFunction)\b"
-        r"|(?<![\w>:])assert\(\s*\$|\b(?:include|require)(?:_once)?[ (]+[^;'\"\n]{0,80}\$_"
-        r"|\bpreg_replace\(\s*['\"]/[^/\n]{0,80}/\w{0,5}e|\$\$\w|\(\s*['\"](?:system|exec|shell_exec|passthru|popen|assert|eval)['\"]"
-        r"|\bextract\(\s*\$_|\binclude(?:_once)?[ (]+\$|(?<![\w>:])ini_set\("
-        r"|\bfile_put_contents\([^,\n]{0,100}\.php"
-    )),
-    Ways(_PHP, ENVIRONMENT, re.compile(r"(?<![\w>:$])env\(")),
-    Ways(_PHP, NETWORK, re.compile(
-        r"\bstream_socket_(?:client|server)|\bgethostby\w+|\bdns_\w+\(|\bcheckdnsrr\b"
-    )),
-    Ways(_GO, PROCESS, re.compile(
-        r"\"os/exec\"|\bsyscall\.ForkExec\b|\bos\.StartProcess\b|\bplugin\.Open\b|\bexec\.Cmd\b|\bunsafe\.\w+"
-        r"|\breflect\.ValueOf\([^()\n]{0,80}\)\.(?:Call|MethodByName)\b"
-        r"|\btemplate\.New\([^()\n]{0,80}\)\.Parse\((?![\"`])"
-    )),
-    Ways(_GO, ENVIRONMENT, re.compile(r"\bos\.ExpandEnv\b")),
-    Ways(_GO, NETWORK, re.compile(
-        r"\bnet\.(?:Lookup|Resolve)\w+|\bhttp\.(?:NewRequest\w*|DefaultTransport)\b|\btls\.Dial\w*"
-        r"|\bhttputil\.NewSingleHost\w+|\b(?:rpc|grpc)\.Dial\w*|\bsmtp\.\w+"
-    )),
-)  # fmt: skip
-_JOINED = re.compile(r"(['\"])[ \t]{0,9}[+.][ \t]{0,9}\1")  # 'sys' + 'tem'
-_PIECES = re.compile(
-    r"['\"](?:os|system|exec|eval|popen|spawn|env|environ|subprocess|child_process|Kernel|Runtime"
-    r"|java\.lang\.Runtime|Net|fetch|shell_exec|passthru|__import__)['\"]"
-)
-_COMMENT = re.compile(r"^[ \t]{0,200}(?:#|//|\*|/\*|--)[^\n]*$", re.MULTILINE)
-
-
-def roundabout(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield powers and the calls that give them, of code in the file `path`; comments give none."""
-    code, is_test = _COMMENT.sub("", text), bool(TEST.search(path))
-    for ways in WAYS:
-        if is_test and ways.power == NETWORK:  # tests name hosts and build requests all day
-            continue
-        if not ways.endings or path.lower().endswith(ways.endings):
-            yield from ((ways.power, one.group()) for one in ways.calls.finditer(code))
-    if len(whole := _JOINED.sub("", code)) < len(code):
-        plain = {one.group() for one in _PIECES.finditer(code)}
-        pieces = (one.group() for one in _PIECES.finditer(whole))
-        yield from ((PROCESS, one) for one in pieces if one not in plain)
-
-
-class Power(NamedTuple):
-    """Something code can do, and the calls by which it does; every pattern is linear."""
+class Capability(Value):
+    """Something code can do, and the calls by which it does; without endings in every file."""
 
     name: str
-    calls: re.Pattern[str]
+    calls: Pattern
+    endings: tuple[str, ...] = ()
+    obfuscated: bool = False  # a roundabout way
 
 
-POWERS: tuple[Power, ...] = (
-    Power(
-        NETWORK,
-        re.compile(
-            r"\b(?:requests|httpx|aiohttp|urllib3)\.\w+|\burllib\.(?:request|error)\b|\burlopen\b|\bhttp\.client\b"
-            r"|\bsocket\.(?:socket|create_connection)\b|\b(?:smtplib|ftplib|telnetlib|paramiko)\b"
-            r"|\bNet::(?:HTTP|FTP|SMTP)\b|\b(?:Faraday|HTTParty|RestClient|Typhoeus|Excon)\b"
-            r"|\b(?:TCP|UDP|UNIX)Socket\b|\bURI\.open\b"
-            r"|(?<![\w.])fetch\(|\baxios\b|\bXMLHttpRequest\b|\bsendBeacon\b|\bWebSocket\("
-            r"|\brequire\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
-            r"|\bfrom ['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]"
-            r"|\bHttpClient\b|\bWebClient\b|\bRestTemplate\b|\bHttpURLConnection\b|\bOkHttp\w*"
-            r"|\bhttp\.(?:(?:Get|Post|PostForm|Head|DefaultClient)\b|Client\{)|\bnet\.Dial\w*"
-            r"|\bcurl_(?:init|exec)\b|\bfsockopen\b|\bGuzzleHttp\b|(?<![\w.>:])mail\("
-        ),
-    ),
-    Power(
-        PROCESS,
-        re.compile(
-            r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+|fork)\b|\bpty\.spawn\b"
-            r"|(?<![\w.])(?:eval|exec|execfile|__import__|system|popen|shell_exec|passthru"
-            r"|proc_open|assert_options|create_function)\("
-            r"|\b(?:__builtins__|builtins|importlib|runpy|ctypes)\b"
-            r"|\b(?:instance|class|module)_eval\b|\bOpen3\b|\bIO\.popen\b|\bKernel\.(?:system|exec)"
-            r"|(?<![\w.])%x[({\[]|\bchild_process\b|\bexecSync\b|\bspawnSync\b|\bnew Function\("
-            r"|\bvm\.run\w+|\bRuntime\.getRuntime\b|\bProcessBuilder\b|\bScriptEngine\b"
-            r"|\bexec\.Command\w*|\bsyscall\.Exec\b|\bProcess\.Start\b|\bProcessStartInfo\b"
-            r"|\b(?:pickle|marshal|dill)\.loads?\b|\byaml\.(?:unsafe_)?load\(|\bMarshal\.load\b"
-            r"|\bunserialize\("
-        ),
-    ),
-    Power(
-        ENVIRONMENT,
-        re.compile(
-            r"\bos\.(?:environb?|getenv)\b|\bENV\b(?=[\[.])|\bprocess\.env\b|\bimport\.meta\.env\b"
-            r"|\bSystem\.getenv\b|\bos\.(?:Getenv|Environ|LookupEnv)\b|(?<![\w.])getenv\("
-            r"|\$_(?:ENV|SERVER)\b|\bEnvironment\.GetEnvironmentVariables?\b"
-            r"|/proc/(?:self|\d+)/environ\b"
-        ),
-    ),
-)
+class CapabilityRules(Value):
+    """`rules/capabilities.toml`."""
+
+    capabilities: tuple[Capability, ...]
+    joined_names: Pattern
+    example_hosts: Pattern
+
+
+RULES = load_rules("capabilities", CapabilityRules)
+_JOINED = re.compile(r"(['\"])[ \t]{0,9}[+.][ \t]{0,9}\1")  # 'sys' + 'tem'
+_COMMENT = re.compile(r"^[ \t]{0,200}(?:#|//|\*|/\*|--)[^\n]*$", re.MULTILINE)
 _OF_PEOPLE = {"email", "phone", "card", "iban", "ip"}  # masks that hide no key
 _HOST = re.compile(r"\b(?:https?|wss?|ftp)://([\w.-]{1,253})", re.I)
 _TESTS_BESIDE = 100  # files that are read
 _PROSE = (".md", ".rst", ".adoc", ".txt")
 _COMMENT_NEW_POWERS = re.compile(r"^\s*(?:#|//|/?\*|--|;|<!--)")
-_MADE_UP = re.compile(
-    r"(?i)^(?:www\.w3\.org|(?:[\w-]+\.)?localhost|127\.0\.0\.1|(?:[\w-]+\.)*example(?:\.(?:com|org|net))?"
-    r"|[\w.-]+\.(?:test|invalid|local))$"
-)
 
 
 class _Changed(NamedTuple):
@@ -268,15 +108,27 @@ def _held_beside(
 
 def _calls(changed: _Changed) -> str:
     """A call that stands there more often than before, another one of its kind included."""
-    before, after = (Counter(_powers(changed.path, text)) for text in (changed.old, changed.new))
+    before, after = (
+        Counter(capabilities_in(changed.path, text)) for text in (changed.old, changed.new)
+    )
     added = next(iter(after - before), None)
     return f"code that {added[0]} ({shortened(added[1].strip(), 60)})" if added else ""
 
 
-def _powers(path: str, text: str) -> Iterator[tuple[str, str]]:
-    for power in POWERS:
-        yield from ((power.name, one.group()) for one in power.calls.finditer(text))
-    yield from roundabout(path, text)
+def capabilities_in(path: str, text: str) -> Iterator[tuple[str, str]]:
+    """Walk the capabilities of code and the calls that give them; comments hide no plain call."""
+    code, is_test = _COMMENT.sub("", text), bool(TEST.search(path))
+    for rule in RULES.capabilities:
+        is_elsewhere = rule.endings and not path.lower().endswith(rule.endings)
+        # tests name hosts and build requests all day
+        is_usual = rule.obfuscated and is_test and rule.name == NETWORK
+        if not is_elsewhere and not is_usual:
+            read = code if rule.obfuscated else text
+            yield from ((rule.name, match.group()) for match in rule.calls.finditer(read))
+    if len(whole := _JOINED.sub("", code)) < len(code):
+        plain = {match.group() for match in RULES.joined_names.finditer(code)}
+        pieces = (match.group() for match in RULES.joined_names.finditer(whole))
+        yield from ((PROCESS, piece) for piece in pieces if piece not in plain)
 
 
 def _addresses(changed: _Changed) -> str:
@@ -286,7 +138,7 @@ def _addresses(changed: _Changed) -> str:
     hosts = dict.fromkeys(_HOST.findall(_without_comments(changed.new)))
     unknown = (one for one in hosts if one not in known)
     is_test = bool(TEST.search(changed.path))
-    host = next((one for one in unknown if not (is_test and _MADE_UP.match(one))), "")
+    host = next((one for one in unknown if not (is_test and RULES.example_hosts.match(one))), "")
     return f"an address that it did not hold ({shortened(host, 100)})" if host else ""
 
 

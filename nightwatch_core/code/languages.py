@@ -1,6 +1,5 @@
-"""What is known of programming languages beside their grammars: data."""
+"""Programming languages: their data in `rules/languages.toml`, their parsers and tag queries."""
 
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import Literal
@@ -17,241 +16,57 @@ import tree_sitter_typescript
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import PARSED_FILE, QUERY_DEPTH, QUERY_WIDTH
+from nightwatch_core.code.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.models.value import Value
 from nightwatch_core.traces.placing import is_vendored
 
+Kind = Literal["code", "test", "text", "library", "locale", "lock", "generated", "minified"]
+
 
 class Language(Value):
-    """How one language defines, assigns, imports and gives back nothing.
-
-    Patterns are regular expressions over one line of code with strings and comments blanked out;
-    in `definitions` the name is the group `name`.
-    """
+    """One language: how it defines names and returns nothing; see `rules/languages.toml`."""
 
     name: str
     none: str  # what nothing is called
     suffixes: tuple[str, ...]
     aliases: tuple[str, ...] = ()  # as traces and agent files may call it
     comment: str = "//"
-    definitions: tuple[str, ...]
-    functions: str  # the first line of a function; group `name`
+    definitions: tuple[PatternText, ...]
+    functions: PatternText  # the first line of a function; group `name`
     heads: tuple[str, ...]  # literal texts before a defined name, to search for
     receiver: str = "this"
-    nothing: str  # an exit of a function that gives nothing
-    lookups: str  # an expression that gives nothing when nothing is found
+    nothing: PatternText  # an exit of a function that gives nothing
+    lookups: PatternText  # an expression that gives nothing when nothing is found
     member: tuple[str, ...] = (".",)  # between receiver and member
-    standard: dict[str, str] = {}  # names of the standard library and the line that imports them
+    imports: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def standard(self) -> dict[str, str]:
+        """Names of the standard library, and the line that imports each."""
+        return {
+            name: row.format(name=name) for row, names in self.imports.items() for name in names
+        }
 
 
-_C_LIKE = (
-    r"^\s*(?:export\s+)?(?:(?:public|private|protected|internal|static|final|abstract|sealed"
-    r"|partial|readonly|data|open)\s+)*(?:class|interface|enum|record|struct|trait)\s+(?P<name>\w+)"
-)
-_C_METHOD = (
-    r"^\s*(?:(?:public|private|protected|internal|static|final|abstract|async|override|virtual"
-    r"|synchronized)\s+)+(?:[\w<>\[\],.?]+\s+)?(?P<name>\w+)\s*\("
-)
+class BulkFiles(Value):
+    """Files whose lines are many and tell little."""
 
-PYTHON = Language(
-    name="python",
-    none="None",
-    suffixes=(".py", ".pyi"),
-    comment="#",
-    definitions=(
-        r"^\s*(?:async\s+)?def\s+(?P<name>\w+)",
-        r"^\s*class\s+(?P<name>\w+)",
-        r"^\s*(?:self|cls)\.(?P<name>\w+)\s*(?::[^=]+)?=(?!=)",
-        r"^(?:    )?(?P<name>\w+)\s*(?::[^=]+)?=(?!=)",
-        r"^    (?P<name>\w+)\s*:\s*[\w\"'\[]",
-    ),
-    functions=r"^\s*(?:async\s+)?def\s+(?P<name>\w+)",
-    heads=("def ", "class "),
-    receiver="self",
-    nothing=r"^\s*return(?:\s+None)?\s*$|\belse\s+None\b|\breturn\s+None\b",
-    lookups=(
-        r"\.get\([^,()]*(?:\([^()]*\))?\)|\.first\(\)|\.one_or_none\(|\.scalar_one_or_none\("
-        r"|\bre\.(?:match|search|fullmatch)\(|\bgetenv\(|\bnext\([^()]*(?:\([^()]*\))?[^()]*,"
-        r"\s*None\)|\.find_one\(|\.fetchone\(|,\s*None\)"
-    ),
-    standard={
-        **{
-            name: f"import {name}"
-            for name in (
-                *("abc", "argparse", "asyncio", "base64", "collections", "contextlib", "copy"),
-                *("csv", "dataclasses", "decimal", "enum", "functools", "glob", "gzip", "hashlib"),
-                *("hmac", "html", "inspect", "io", "itertools", "json", "logging", "math"),
-                *("mimetypes", "operator", "os", "pathlib", "pickle", "random", "re", "secrets"),
-                *("shutil", "signal", "socket", "sqlite3", "statistics", "string", "subprocess"),
-                *("sys", "tempfile", "textwrap", "threading", "traceback", "typing", "unicodedata"),
-                *("urllib", "uuid", "warnings", "zlib", "zoneinfo"),
-            )
-        },
-        **{
-            name: f"from {module} import {name}"
-            for module, names in (
-                ("collections", ("Counter", "OrderedDict", "defaultdict", "deque", "namedtuple")),
-                ("contextlib", ("contextmanager", "suppress")),
-                ("dataclasses", ("dataclass",)),
-                ("datetime", ("timedelta", "timezone")),
-                ("decimal", ("Decimal",)),
-                ("enum", ("Enum",)),
-                ("functools", ("lru_cache", "partial", "wraps")),
-                ("pathlib", ("Path",)),
-                ("typing", ("Any", "Optional")),
-                ("uuid", ("uuid4",)),
-            )
-            for name in names
-        },
-    },
-)
+    kind: Kind
+    pattern: Pattern
 
-RUBY = Language(
-    name="ruby",
-    none="nil",
-    suffixes=(".rb", ".rake", ".erb", ".haml", ".slim", ".builder", ".jbuilder"),
-    comment="#",
-    definitions=(
-        r"^\s*(?:private\s+|protected\s+)?def\s+(?:self\.)?(?P<name>\w+[?!=]?)",
-        r"^\s*(?:class|module)\s+(?:\w+::)*(?P<name>\w+)",
-        r"^\s*(?P<name>[A-Z]\w*)\s*=(?!=)",
-        r"^\s*(?:attr_\w+|scope|belongs_to|has_\w+|delegate|enum|alias_method|define_method"
-        r"|attribute|store_accessor)[ (]+:(?P<name>\w+[?!]?)",
-        r"^\s*attr_\w+\s+(?::\w+,\s*)+:(?P<name>\w+)",
-    ),
-    functions=r"^\s*(?:private\s+|protected\s+)?def\s+(?:self\.)?(?P<name>\w+[?!=]?)",
-    heads=("def ", "def self.", "class ", "module "),
-    receiver="self",
-    nothing=r"^\s*return\s*(?:nil)?\s*(?:$|if\b|unless\b)|^\s*nil\s*$|:\s*nil\s*$|\bthen nil\b",
-    lookups=(
-        r"\.find_by\b|\.first\b|\.last\b|\.detect\b|\.find\s*(?:\{|do\b)|\.dig\b|&\.|\.match\b"
-        r"|\bENV\[|\.presence\b|\.try\b|\[[^\]]*\]\s*$|\.take\b|\.try_convert\b"
-    ),
-    member=("&.", "."),
-    standard={
-        "BigDecimal": 'require "bigdecimal"',
-        "CSV": 'require "csv"',
-        "Digest": 'require "digest"',
-        "ERB": 'require "erb"',
-        "FileUtils": 'require "fileutils"',
-        "JSON": 'require "json"',
-        "OpenSSL": 'require "openssl"',
-        "OpenStruct": 'require "ostruct"',
-        "Pathname": 'require "pathname"',
-        "SecureRandom": 'require "securerandom"',
-        "Set": 'require "set"',
-        "StringIO": 'require "stringio"',
-        "Tempfile": 'require "tempfile"',
-        "Timeout": 'require "timeout"',
-        "URI": 'require "uri"',
-        "YAML": 'require "yaml"',
-    },
-)
 
-JAVASCRIPT = Language(
-    name="javascript",
-    none="undefined",
-    suffixes=(".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue"),
-    aliases=("js", "typescript", "ts", "node"),
-    definitions=(
-        r"^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*(?P<name>[\w$]+)",
-        _C_LIKE,
-        r"^\s*(?:export\s+)?(?:const|let|var)\s+(?P<name>[\w$]+)\s*(?::[^=]+)?=(?!=)",
-        r"^\s*(?:module\.)?exports\.(?P<name>[\w$]+)\s*=(?!=)",
-        r"^\s*(?:(?:static|async|get|set|public|private|protected|readonly)\s+)*(?P<name>[\w$]+)"
-        r"\s*(?:<[^<>]*>)?\([^()]*\)\s*(?::[^{]+)?\{\s*$",
-        r"^\s*(?P<name>[\w$]+)\s*:\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>)",
-        r"^\s*this\.(?P<name>[\w$]+)\s*=(?!=)",
-    ),
-    functions=(
-        r"^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*(?P<name>[\w$]+)"
-        r"|^\s*(?:export\s+)?(?:const|let|var)\s+(?P<arrow>[\w$]+)\s*=\s*(?:async\s*)?\(?[^()]*\)?"
-        r"\s*=>|^\s*(?:(?:static|async|get|set|public|private|protected)\s+)*(?P<method>(?!if\b|for\b|while\b|switch\b"
-        r"|catch\b)[\w$]+)\s*(?:<[^<>]*>)?\([^()]*\)\s*(?::[^{]+)?\{\s*$"
-    ),
-    heads=("function ", "class ", "const "),
-    nothing=r"\breturn(?:\s+(?:null|undefined))?\s*;?\s*(?:\}|$)|:\s*(?:null|undefined)\s*;?\s*$",
-    lookups=(
-        r"\.find\(|\.match\(|\.get\(|\.pop\(\)|\.shift\(\)|querySelector\(|getElementById\("
-        r"|\.exec\(|\.findOne\(|\.findUnique\(|\.findFirst\(|\.getItem\(|\?\.|process\.env\."
-    ),
-    member=("?.", "."),
-    standard={
-        name: name
-        for name in (
-            *("crypto", "events", "fs", "http", "https", "os", "path", "querystring", "stream"),
-            *("url", "util", "zlib"),
-        )
-    },
-)
+class LanguageRules(Value):
+    """`rules/languages.toml`."""
 
-JAVA = Language(
-    name="java",
-    none="null",
-    suffixes=(".java", ".kt", ".scala", ".groovy"),
-    aliases=("kotlin", "scala"),
-    definitions=(
-        _C_LIKE,
-        _C_METHOD,
-        r"^\s*(?:\w+\s+){0,3}fun\s+(?P<name>\w+)",
-        r"^\s*(?:\w+\s+)+(?P<name>\w+)\s*(?:=(?!=)|;\s*$)",
-    ),
-    functions=_C_METHOD,
-    heads=("class ", "interface ", "enum "),
-    nothing=r"\breturn\s+null\b|:\s*null\s*;",
-    lookups=r"\.get\(|\.poll\(|\.peek\(|\.getProperty\(|\.getenv\(|\.getParameter\(|\.orElse\(null",
-)
+    other_code: tuple[str, ...]
+    languages: tuple[Language, ...]
+    queries: dict[str, str]
+    bulk: tuple[BulkFiles, ...]
 
-CSHARP = Language(
-    name="csharp",
-    none="null",
-    suffixes=(".cs",),
-    aliases=("c#", "cs", "dotnet"),
-    definitions=(_C_LIKE, _C_METHOD, r"^\s*(?:\w+\s+)+(?P<name>\w+)\s*(?:=(?!=)|;\s*$|\{ get)"),
-    functions=_C_METHOD,
-    heads=("class ", "interface ", "enum "),
-    nothing=r"\breturn\s+(?:null|default)\b|:\s*null\s*;",
-    lookups=r"OrDefault\(|\.Find\(|\bas\s+\w+|\?\.|GetService\(|\.FindAsync\(|GetEnvironmentVariable\(",
-    member=("?.", "."),
-)
 
-GO = Language(
-    name="go",
-    none="nil",
-    suffixes=(".go",),
-    aliases=("golang",),
-    definitions=(
-        r"^func\s+(?:\([^()]*\)\s*)?(?P<name>\w+)",
-        r"^\s*type\s+(?P<name>\w+)",
-        r"^\s*(?:var|const)\s+(?P<name>\w+)",
-    ),
-    functions=r"^func\s+(?:\([^()]*\)\s*)?(?P<name>\w+)",
-    heads=("func ", "type "),
-    nothing=r"\breturn\s+nil\b",
-    lookups=r"\[[^\]]+\]\s*$|\.Load\(|\.Value\(",
-)
-
-PHP = Language(
-    name="php",
-    none="null",
-    suffixes=(".php", ".phtml"),
-    definitions=(
-        r"^\s*(?:(?:public|private|protected|static|final|abstract)\s+)*function\s+&?(?P<name>\w+)",
-        r"^\s*(?:(?:final|abstract|readonly)\s+)*(?:class|interface|trait|enum)\s+(?P<name>\w+)",
-        r"^\s*(?:(?:public|private|protected|static|readonly|var)\s+)+(?:[?\w\\|]+\s+)?\$"
-        r"(?P<name>\w+)",
-        r"^\s*(?:\w+\s+)?const\s+(?P<name>\w+)",
-    ),
-    functions=(
-        r"^\s*(?:(?:public|private|protected|static|final|abstract)\s+)*function\s+&?(?P<name>\w+)"
-    ),
-    heads=("function ", "class ", "interface ", "trait "),
-    receiver="$this",
-    nothing=r"\breturn(?:\s+null)?\s*;|:\s*null\s*;",
-    lookups=r"->first\(|->find\(|->get\(|findOne|\?->|\bgetenv\(|->input\(|array_shift\(|\?\?\s*null",
-    member=("?->", "->", "::"),
-)
-
-LANGUAGES: tuple[Language, ...] = (PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, PHP)
+RULES = load_rules("languages", LanguageRules)
+LANGUAGES = RULES.languages
+PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, PHP = LANGUAGES
 
 
 def language_of(path: str, trace_language: str = "") -> Language:
@@ -266,137 +81,17 @@ def language_of(path: str, trace_language: str = "") -> Language:
     return next(by_suffix, None) or next(by_name, PYTHON)
 
 
-# The parsers of programming languages, and the tag queries that find names in their trees.
-#
-# A tag query captures names: `@function` and `@class` where one is defined, `@value` where a
-# constant, an attribute or a variable gets its value (`@variable`: surely a local one), `@use`
-# where
-# code uses a name that may stand for one of these. `@_name` only serves a condition.
-
-_PYTHON = """
-(function_definition name: (_) @function)
-(class_definition name: (_) @class)
-(assignment left: (identifier) @value)
-(assignment left: (attribute object: (identifier) @_self) @value (#any-of? @_self "self" "cls"))
-(call function: (identifier) @use)
-(attribute attribute: (_) @use)
-"""
-_RUBY = """
-(method name: (_) @function)
-(singleton_method name: (_) @function)
-(class name: (_) @class)
-(module name: (_) @class)
-(assignment left: (constant) @value)
-(assignment left: (identifier) @variable)
-(call method: (identifier) @_macro arguments: (argument_list (simple_symbol) @value)
-  (#match? @_macro "^(attr_|has_|scope$|belongs_to$|delegate$|enum$|alias_method$|attribute$)"))
-(call method: (identifier) @_macro arguments: (argument_list . (simple_symbol) @function)
-  (#match? @_macro "^(define_method|store_accessor)$"))
-[(identifier) (constant)] @use
-"""
-_JAVASCRIPT = """
-(function_declaration name: (_) @function)
-(generator_function_declaration name: (_) @function)
-(method_definition name: (_) @function)
-(class_declaration name: (_) @class)
-(variable_declarator name: (identifier) @function
-  value: [(arrow_function) (function_expression) (generator_function)])
-(variable_declarator name: (identifier) @value)
-(assignment_expression left: (member_expression) @function
-  right: [(arrow_function) (function_expression) (generator_function)])
-(assignment_expression left: (member_expression object: (this)) @value)
-(assignment_expression left: (member_expression object: (_) @_exports) @value
-  (#match? @_exports "^(module[.])?exports$"))
-(pair key: (_) @function value: [(arrow_function) (function_expression) (generator_function)])
-(call_expression function: (identifier) @use)
-(new_expression constructor: (identifier) @use)
-(member_expression property: (_) @use)
-"""
-_TYPESCRIPT = (
-    _JAVASCRIPT
-    + """
-(abstract_class_declaration name: (_) @class)
-(interface_declaration name: (_) @class)
-(enum_declaration name: (_) @class)
-(type_alias_declaration name: (_) @class)
-(internal_module name: (_) @class)
-(function_signature name: (_) @function)
-(abstract_method_signature name: (_) @function)
-(method_signature name: (_) @function)
-(public_field_definition name: (_) @value)
-"""
-)
-_JAVA = """
-(class_declaration name: (_) @class)
-(interface_declaration name: (_) @class)
-(annotation_type_declaration name: (_) @class)
-(enum_declaration name: (_) @class)
-(record_declaration name: (_) @class)
-(method_declaration name: (_) @function)
-(constructor_declaration name: (_) @function)
-(variable_declarator name: (_) @value)
-(enum_constant name: (_) @value)
-(method_invocation name: (_) @use)
-(object_creation_expression type: (_) @use)
-(field_access field: (_) @use)
-"""
-_GO = """
-(function_declaration name: (_) @function)
-(method_declaration name: (_) @function)
-(type_spec name: (_) @class)
-(type_alias name: (_) @class)
-(const_spec name: (_) @value)
-(var_spec name: (_) @value)
-(call_expression function: (identifier) @use)
-(selector_expression field: (_) @use)
-"""
-_PHP = """
-(function_definition name: (_) @function)
-(method_declaration name: (_) @function)
-(class_declaration name: (_) @class)
-(interface_declaration name: (_) @class)
-(trait_declaration name: (_) @class)
-(enum_declaration name: (_) @class)
-(property_element name: (_) @value)
-(property_promotion_parameter name: (_) @value)
-(const_element (name) @value)
-(function_call_expression function: (_) @use)
-(member_call_expression name: (_) @use)
-(nullsafe_member_call_expression name: (_) @use)
-(scoped_call_expression name: (_) @use)
-(object_creation_expression [(name) (qualified_name)] @use)
-(member_access_expression name: (_) @use)
-"""
-_C_SHARP = """
-(class_declaration name: (_) @class)
-(interface_declaration name: (_) @class)
-(struct_declaration name: (_) @class)
-(record_declaration name: (_) @class)
-(enum_declaration name: (_) @class)
-(delegate_declaration name: (_) @class)
-(method_declaration name: (_) @function)
-(constructor_declaration name: (_) @function)
-(local_function_statement name: (_) @function)
-(property_declaration name: (_) @value)
-(variable_declarator name: (_) @value)
-(enum_member_declaration name: (_) @value)
-(invocation_expression function: (identifier) @use)
-(member_access_expression name: (_) @use)
-(member_binding_expression name: (_) @use)
-(object_creation_expression type: (_) @use)
-"""
-
 # Endings of files, the grammar that parses them, its tag query.
 GRAMMARS: tuple[tuple[tuple[str, ...], Callable[[], object], str], ...] = (
-    ((".py", ".pyi"), tree_sitter_python.language, _PYTHON),
-    ((".rb", ".rake", ".ru", ".jbuilder"), tree_sitter_ruby.language, _RUBY),
-    ((".js", ".jsx", ".mjs", ".cjs"), tree_sitter_javascript.language, _JAVASCRIPT),
-    ((".ts", ".mts", ".cts"), tree_sitter_typescript.language_typescript, _TYPESCRIPT),
-    ((".tsx",), tree_sitter_typescript.language_tsx, _TYPESCRIPT),
-    ((".java",), tree_sitter_java.language, _JAVA),
-    ((".go",), tree_sitter_go.language, _GO),
-    ((".php",), tree_sitter_php.language_php, _PHP),
-    ((".cs",), tree_sitter_c_sharp.language, _C_SHARP),
+    ((".py", ".pyi"), tree_sitter_python.language, "python"),
+    ((".rb", ".rake", ".ru", ".jbuilder"), tree_sitter_ruby.language, "ruby"),
+    ((".js", ".jsx", ".mjs", ".cjs"), tree_sitter_javascript.language, "javascript"),
+    ((".ts", ".mts", ".cts"), tree_sitter_typescript.language_typescript, "typescript"),
+    ((".tsx",), tree_sitter_typescript.language_tsx, "typescript"),
+    ((".java",), tree_sitter_java.language, "java"),
+    ((".go",), tree_sitter_go.language, "go"),
+    ((".php",), tree_sitter_php.language_php, "php"),
+    ((".cs",), tree_sitter_c_sharp.language, "csharp"),
 )
 _BY_ENDING = {end: (make, query) for ends, make, query in GRAMMARS for end in ends}
 
@@ -441,48 +136,16 @@ def _language(ending: str) -> tree_sitter.Language:
 
 @cache
 def _query(ending: str) -> tree_sitter.Query:
-    return tree_sitter.Query(_language(ending), _BY_ENDING[ending][1])
+    name = _BY_ENDING[ending][1]
+    query = RULES.queries[name]
+    if name == "typescript":
+        query = RULES.queries["javascript"] + query
+    return tree_sitter.Query(_language(ending), query)
 
 
-# What a file is for, as far as its path tells: code, tests, texts, libraries, or bulk.
-
-Kind = Literal["code", "test", "text", "library", "locale", "lock", "generated", "minified"]
-
-# Files whose lines are many and tell little, the first that fits.
-_BULK: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (
-        "locale",
-        re.compile(
-            r"\.(?:po|pot|xliff|xlf|arb|ftl)$"
-            r"|(?:^|/)(?:locales?|i18n|translations|lang|langs)/.*\.(?:json|ya?ml|properties|php|resx)$"
-            r"|[._][a-z]{2}(?:[-_][A-Z]{2})?\.(?:resx|properties)$"
-        ),
-    ),
-    (
-        "lock",
-        re.compile(
-            r"(?:^|/)(?:[\w.-]+\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml"
-            r"|go\.sum|Pipfile\.lock|packages\.lock\.json)$"
-        ),
-    ),
-    ("minified", re.compile(r"[.-](?:min|bundle|chunk)\.\w+$|\.(?:map|svg)$")),
-    (
-        "generated",
-        re.compile(
-            r"(?:^|/)(?:generated|__generated__|__snapshots__|dist|htmlcov)/"
-            r"|\.(?:snap|pb\.go|g\.dart|designer\.cs|g\.cs)$|_pb2(?:_grpc)?\.pyi?$|\.generated\.\w+$"
-        ),
-    ),
-)
-BULK: frozenset[Kind] = frozenset(kind for kind, _ in _BULK)
+BULK: frozenset[Kind] = frozenset(one.kind for one in RULES.bulk)
 _ORDER: tuple[Kind, ...] = ("code", "test", "text", "library")
 _SUFFIXES = tuple(end for language in LANGUAGES for end in language.suffixes)
-# Code that no grammar of ours parses.
-_OTHER_CODE = (
-    *(".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".swift", ".m", ".ex", ".exs", ".erl", ".clj"),
-    *(".sql", ".sh", ".html", ".svelte", ".twig", ".ejs", ".hbs", ".jinja", ".j2", ".graphql"),
-    *(".proto", ".css", ".scss", ".vb", ".fs", ".lua", ".pl", ".pm", ".dart"),
-)
 
 
 def kind_of(path: str) -> Kind:
@@ -495,7 +158,7 @@ def kind_of(path: str) -> Kind:
     """
     if is_vendored(path):
         return "library"
-    bulk = next((kind for kind, pattern in _BULK if pattern.search(path)), None)
+    bulk = next((one.kind for one in RULES.bulk if one.pattern.search(path)), None)
     if bulk:
         return bulk
     if TEST.search(path):
@@ -506,7 +169,7 @@ def kind_of(path: str) -> Kind:
 def is_code(path: str) -> bool:
     """Tell whether a file's ending is that of a language or a template."""
     lower = path.lower()
-    return has_grammar(path) or lower.endswith(_SUFFIXES) or ending_of(path) in _OTHER_CODE
+    return has_grammar(path) or lower.endswith(_SUFFIXES) or ending_of(path) in RULES.other_code
 
 
 def rank_of(path: str, first: tuple[str, ...] = ()) -> tuple[int, int]:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from nightwatch_core.code.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.code.suspects import commit_that_fits
 from nightwatch_core.models.code import Commit, Ecosystem, Release
 from nightwatch_core.models.errors import ErrorGroup, Trace
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeHost, CodeReader, SourceMaps
 from nightwatch_core.traces.bundles import with_original_places
-from nightwatch_core.traces.placing import PathIndex, map_frames, place_frames
+from nightwatch_core.traces.placing import PathIndex, is_vendored, map_frames, place_frames
 
 _LONGEST = 500  # characters
 
@@ -24,46 +26,30 @@ class LibraryPlace(NamedTuple):
     version: str = ""  # where the path names it
 
 
-_NAME = r"[A-Za-z0-9][\w.-]*"
-# Installed files, as traces name them.
-_INSTALLED: tuple[tuple[Ecosystem, re.Pattern[str]], ...] = (
-    (
-        "python",
-        re.compile(rf"(?:site|dist)-packages/(?P<path>(?P<package>{_NAME}?)(?:\.pyi?|/.+))$"),
-    ),
-    (
-        "python",
-        re.compile(
-            r"(?:^|/)(?:lib(?:64)?/python(?P<version>\d\.\d+)|Python\d+/Lib)"
-            r"/(?P<path>(?!(?:site|dist)-packages/)(?P<package>\w+)(?:/[\w./-]+)?\.py)$"
-        ),
-    ),
-    (
-        "ruby",
-        re.compile(
-            rf"(?:^|/)gems/(?P<package>{_NAME}?)-(?P<version>\d[\w.]*(?:-[\w-]+)?)/(?P<path>.+)$"
-        ),
-    ),
-    ("javascript", re.compile(rf".*node_modules/(?P<package>(?:@{_NAME}/)?{_NAME})/(?P<path>.+)$")),
-    (
-        "go",
-        re.compile(
-            r"(?:^|.*/pkg/mod/)(?P<package>[\w.~!/-]+)@(?P<version>v[\w.+-]+)/(?P<path>.+)$"
-        ),
-    ),
-    ("php", re.compile(rf"(?:^|.*/)vendor/(?P<package>{_NAME}/{_NAME})/(?P<path>.+)$")),
-)
-# Files and packages, as people write them.
-_WRITTEN: tuple[tuple[Ecosystem, re.Pattern[str]], ...] = (
-    ("python", re.compile(rf"(?P<path>(?P<package>{_NAME}?)(?:\.py|/.+))$")),
-    ("python", re.compile(rf"(?P<package>{_NAME})$")),
-    ("javascript", re.compile(rf"(?P<package>(?:@{_NAME}/)?{_NAME})(?:/(?P<path>.+))?$")),
-    ("ruby", re.compile(rf"(?P<package>{_NAME})(?:/(?P<path>.+))?$")),
-    ("php", re.compile(rf"(?P<package>{_NAME}/{_NAME})(?:/(?P<path>.+))?$")),
-    ("go", re.compile(rf"(?P<package>{_NAME}\.[a-z]+(?:/{_NAME}){{1,3}}/v\d+)(?:/(?P<path>.+))?$")),
-    ("go", re.compile(rf"(?P<package>{_NAME}\.[a-z]+(?:/{_NAME}){{2}})(?:/(?P<path>.+))?$")),
-    ("go", re.compile(rf"(?P<package>{_NAME}\.[a-z]+/{_NAME})(?:/(?P<path>.+))?$")),
-)
+class NamePattern(Value):
+    """How a text names a library of an ecosystem."""
+
+    ecosystem: Ecosystem
+    pattern: Pattern
+
+
+class LockFile(Value):
+    """A kind of file that pins versions; `NAME` in `entry` stands for the package."""
+
+    ecosystem: Ecosystem
+    file: Pattern
+    entry: PatternText
+
+
+class LibraryRules(Value):
+    """`rules/libraries.toml`."""
+
+    installed: tuple[NamePattern, ...]
+    written: tuple[NamePattern, ...]
+    lock_files: tuple[LockFile, ...]
+
+
+RULES = load_rules("libraries", LibraryRules)
 _OWN_LANGUAGE: dict[str, Ecosystem] = {
     **{"python": "python", "ruby": "ruby", "go": "go", "php": "php", "javascript": "javascript"},
     **{"typescript": "javascript", "node": "javascript", "golang": "go"},
@@ -87,13 +73,13 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
     plain = text.strip().replace("\\", "/")
     if not plain.isprintable() or len(plain) > _LONGEST or ".." in plain.split("/"):
         return ()
-    for ecosystem, pattern in _INSTALLED:
-        if match := pattern.search(plain):
-            return (_place(ecosystem, match),)
+    for rule in RULES.installed:
+        if match := rule.pattern.search(plain):
+            return (_place(rule.ecosystem, match),)
     written = (
-        _place(ecosystem, match)
-        for ecosystem, pattern in _WRITTEN
-        if (match := pattern.match(plain))
+        _place(rule.ecosystem, match)
+        for rule in RULES.written
+        if (match := rule.pattern.match(plain))
     )
     own = _OWN_LANGUAGE.get(language.lower())
     known = dict.fromkeys((*written, *_module(plain)))
@@ -112,6 +98,58 @@ def _place(ecosystem: Ecosystem, match: re.Match[str]) -> LibraryPlace:
     return LibraryPlace(
         ecosystem, named["package"], named.get("path") or "", named.get("version") or ""
     )
+
+
+# Which version of a package a repository's lock files name.
+
+_LONGEST_LOCK_FILE = 5_000_000  # characters of a lock file
+_MOST_LOCK_FILES = 10  # lock files of one kind
+_PLATFORM = re.compile(r"^v|-(?:x86|arm|aarch|java|universal|linux|darwin).*$")
+
+
+def locked_version(
+    ecosystem: Ecosystem,
+    package: str,
+    paths: Iterable[str],
+    read: Callable[[str], str | None],
+) -> tuple[str, str]:
+    """Find the version a lock file names, and that file, the one nearest to the root first.
+
+    >>> files = {"requirements.txt": "Django==5.1\\nrequests[socks]==2.31.0\\n"}
+    >>> locked_version("python", "requests", files, files.get)
+    ('2.31.0', 'requirements.txt')
+    >>> locked_version("ruby", "rails", files, files.get)
+    ('', '')
+    """
+    known = [path for path in paths if not is_vendored(path)]
+    spelt = _spelt(ecosystem, package)
+    for kind in RULES.lock_files:
+        if kind.ecosystem != ecosystem:
+            continue
+        files = sorted(filter(kind.file.search, known), key=lambda path: (path.count("/"), path))
+        for path in files[:_MOST_LOCK_FILES]:
+            text = (read(path) or "")[:_LONGEST_LOCK_FILE]
+            if match := re.search(kind.entry.replace("NAME", spelt), text):
+                return match["version"], path
+    return "", ""
+
+
+def same_version(one: str, other: str) -> bool:
+    """Tell whether two versions are one, whatever stands before or behind them.
+
+    >>> same_version("v1.9.0", "1.9.0"), same_version("1.16.0-x86_64-linux", "1.16.0")
+    (True, True)
+    >>> same_version("1.9.0", "1.9.1"), same_version("", "1")
+    (False, False)
+    """
+    return bool(one) and _PLATFORM.sub("", one) == _PLATFORM.sub("", other)
+
+
+def _spelt(ecosystem: Ecosystem, package: str) -> str:
+    """The package's name as a pattern; Python takes "-", "_" and "." for one."""
+    if ecosystem == "python":
+        return "[-_.]+".join(map(re.escape, re.split(r"[-_.]+", package)))
+    return re.escape(package)
 
 
 # A group's traces put into the repository, at the commit that failed.

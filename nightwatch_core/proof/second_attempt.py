@@ -19,8 +19,7 @@ from nightwatch_core.code.capabilities import powers_gained
 from nightwatch_core.code.edits import grounds_of, judged
 from nightwatch_core.code.fix_policy import refused
 from nightwatch_core.code.injected_instructions import strangers, texts_of
-from nightwatch_core.code.symptom_fixes import NEVER
-from nightwatch_core.code.weakening import band_aids
+from nightwatch_core.code.symptom_fixes import NEVER, symptom_fixes
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.answer import Answer, Edit, Usage
 from nightwatch_core.models.conversation import Conversation, UserTurn
@@ -91,7 +90,7 @@ def refusal(
     if risk := powers_gained(applied.changes, read, paths):
         return risk
     texts = ((one.path, read(one.path), one.text or "") for one in applied.changes)
-    aids = [aid for path, old, new in texts if old for aid in band_aids(path, old, new)]
+    aids = [aid for path, old, new in texts if old for aid in symptom_fixes(path, old, new)]
     if weakens := next((aid.path for aid in aids if aid.kind in NEVER), ""):
         return f"it weakens a test in {weakens}"
     return ""

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
 from nightwatch_core.code.change_reach import Reach
-from nightwatch_core.code.symptom_fixes import BandAid
+from nightwatch_core.code.symptom_fixes import SymptomFix
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import ChangedFile, Commit
 from nightwatch_core.models.options import NightOptions
@@ -216,7 +216,7 @@ class Told(NamedTuple):
     commit: Commit | None = None  # of the repository; None: not known
     changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
     warning: str = ""  # what a reviewer of the draft has to look at first
-    mitigations: tuple[BandAid, ...] = ()  # of the draft
+    mitigations: tuple[SymptomFix, ...] = ()  # of the draft
     reach: Reach = Reach()  # of the draft: who uses it, where the same still stands
     near: tuple[Analysis, ...] = ()  # other errors of tonight that fail in the draft's files
     carrier: Carrier = "branch"  # how the draft comes to its reviewer

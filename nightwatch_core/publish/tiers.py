@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.code.symptom_fixes import NEVER, BandAid, Kind
-from nightwatch_core.code.weakening import band_aids
+from nightwatch_core.code.symptom_fixes import NEVER, Kind, SymptomFix, symptom_fixes
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions, Tier
@@ -208,18 +207,18 @@ def mitigations_in(
     before: Callable[[str], str | None],
     options: NightOptions,
     evidence: tuple[Evidence, ...] = (),
-) -> tuple[BandAid, ...]:
+) -> tuple[SymptomFix, ...]:
     """List what a set of changes does instead of mending the cause; nothing where that may be.
 
     What `evidence` shows to answer with nothing on purpose may be asked for nothing.
     """
     texts = ((one.path, before(one.path) or "", one.text or "") for one in changes)
-    listed = tuple(one for path, old, new in texts if old for one in band_aids(path, old, new))
+    listed = tuple(one for path, old, new in texts if old for one in symptom_fixes(path, old, new))
     passed = _GUARDS if any(one.verified and _ANSWER.search(one.quote) for one in evidence) else ()
     return tuple(one for one in listed if one.kind in NEVER or one.kind not in passed)
 
 
-def not_wanted(mitigations: tuple[BandAid, ...]) -> Reason | None:
+def not_wanted(mitigations: tuple[SymptomFix, ...]) -> Reason | None:
     """Why a fix is not proposed: it weakens a test, or only mends what shows and may not."""
     weakens = next((one for one in mitigations if one.kind in NEVER), None)
     if weakens:
@@ -227,7 +226,7 @@ def not_wanted(mitigations: tuple[BandAid, ...]) -> Reason | None:
     return None
 
 
-def told_as(mitigations: tuple[BandAid, ...]) -> str:
+def told_as(mitigations: tuple[SymptomFix, ...]) -> str:
     """Say in Markdown that a change is no fix, and what it does instead; empty for a fix."""
     if not mitigations:
         return ""

@@ -17,7 +17,7 @@ from recall_shelf import new_shelf
 from nightwatch_core.adapters.files.source import FileReader
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
-from nightwatch_core.code.weakening import band_aids
+from nightwatch_core.code.symptom_fixes import symptom_fixes
 from nightwatch_core.intake.cases import signature
 from nightwatch_core.memory import recall as matching
 from nightwatch_core.memory.lesson_text import entry_of
@@ -124,7 +124,7 @@ def suspect(err: Err, commits: Sequence[Err]) -> list[str]:
 
 def band_aid(before: str, after: str, path: str) -> tuple[bool, str]:
     """Whether a change only keeps a crash away, and how: a `Kind`, or nothing for a fix."""
-    kinds = [one.kind for one in band_aids(path, before, after)]
+    kinds = [one.kind for one in symptom_fixes(path, before, after)]
     return bool(kinds), next(iter(kinds), "")
 
 

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.code import edit_policy
-from nightwatch_core.code import edit_policy as protected_names
-from nightwatch_core.code.edit_policy import is_change_note, refusal, refused
+from nightwatch_core.code.edit_policy import PATHS, is_change_note, refusal, refused
 from nightwatch_core.models.proposals import FileChange
 
 CI = """
@@ -117,10 +116,12 @@ def test_ordinary_source_and_tests_pass(path):
 
 
 def test_every_table_is_in_folded_case_and_says_nothing_twice():
-    names = ("CI_FILES", "BUILD_FILES", "MANIFESTS", "AGENT_FILES", "SECRETS", "BINARIES")
-    every = [pattern for name in names for pattern in getattr(protected_names, name)]
-    folders = (*protected_names.ANYWHERE, *protected_names.AT_THE_TOP, *protected_names.OPERATIONS)
-    folders += (*protected_names.SOURCE, *protected_names.ORDINARY_THERE, *protected_names.DEVICES)
+    every = [pattern for rule in PATHS.files for pattern in rule.patterns]
+    folders = frozenset[str]().union(*(names for _, names in PATHS.folders))
+    others = (
+        name for names in (PATHS.endings, PATHS.names) for each in names.values() for name in each
+    )
+    folders |= frozenset(others)
     assert [one for one in (*every, *folders) if one != one.casefold()] == []
     assert [one for one in set(every) if every.count(one) > 1] == []
 

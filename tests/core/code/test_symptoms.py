@@ -2,7 +2,8 @@
 
 import pytest
 
-from nightwatch_core.code.symptoms import WORDINGS, symptom_of
+from nightwatch_core.code.symptoms import RULES as SYMPTOMS
+from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.rules.kinds import KINDS
 from nightwatch_core.rules.model import RULES
 
@@ -111,7 +112,7 @@ def test_a_word_in_a_message_does_not_make_a_bug_transient():
 
 
 def test_every_kind_has_a_rule_or_words_and_few_have_both():
-    kinds = {kind for kind, _ in WORDINGS} | {"unknown"}
+    kinds = {rule.kind for rule in SYMPTOMS.symptoms} | {"unknown"}
     assert kinds == set(RULES) | set(KINDS)
     assert set(RULES) & set(KINDS) == {"race", "division by zero", "frozen"}
 

@@ -1,25 +1,25 @@
-"""How many band-aids are seen, and how often a fix is taken for one.
+"""How many symptom fixes are seen, and how often a fix is taken for one.
 
-`python -m tests.benchmarks.band_aids` from the repository's root.
+`python -m tests.benchmarks.symptom_fixes` from the repository's root.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 
-from nightwatch_core.code.weakening import band_aids
-from tests.benchmarks.band_aids.pairs import NONE, Labelled, blind, development
+from nightwatch_core.code.symptom_fixes import symptom_fixes
+from tests.benchmarks.symptom_fixes.pairs import NONE, Labelled, blind, development
 
 
 def outcome(pair: Labelled) -> str:
     """Name how the detector's answer compares with the label."""
-    is_seen = bool(band_aids(pair.path, pair.before, pair.after))
+    is_seen = bool(symptom_fixes(pair.path, pair.before, pair.after))
     if pair.label == NONE:
         return "false alarm" if is_seen else "left alone"
     return "seen" if is_seen else "missed"
 
 
 def figures(pairs: Iterable[Labelled]) -> dict[str, float]:
-    """Give precision, recall, and the share of right changes that are taken for band-aids."""
+    """Give precision, recall, and the share of right changes that are taken for symptom fixes."""
     counted = Counter(map(outcome, pairs))
     alarms, right = counted["false alarm"], counted["left alone"]
     seen, missed = counted["seen"], counted["missed"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-NONE = "-"  # the label of a change that is no band-aid
+NONE = "-"  # the label of a change that is no symptom fix
 
 
 class Labelled(NamedTuple):

@@ -2,20 +2,20 @@
 
 import pytest
 
-from nightwatch_core.code.weakening import band_aids
-from tests.benchmarks.band_aids.pairs import NONE, blind, development
+from nightwatch_core.code.symptom_fixes import symptom_fixes
+from tests.benchmarks.symptom_fixes.pairs import NONE, blind, development
 
 PAIRS = development()
 MISSED = {"php-b01", "php-b09", "java-b02"}  # known, and not seen yet
-ALARMS = {"py-t07"}  # known, and taken for band-aids
+ALARMS = {"py-t07"}  # known, and taken for symptom fixes
 ALSO = {  # of two kinds at once, or seen as another one
     *("java-b01", "cs-b11", "py-b14", "rb-b12", "js-b14", "go-b08", "php-b02", "py-t05", "rb-t03"),
 }
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[one.name for one in PAIRS])
-def test_a_band_aid_is_named_and_a_fix_is_left_alone(pair):
-    kinds = {one.kind for one in band_aids(pair.path, pair.before, pair.after)}
+def test_a_symptom_fix_is_named_and_a_fix_is_left_alone(pair):
+    kinds = {one.kind for one in symptom_fixes(pair.path, pair.before, pair.after)}
     if pair.label == NONE or pair.name in MISSED:
         assert bool(kinds) == (pair.name in ALARMS)
     else:
@@ -31,7 +31,7 @@ def test_pairs_are_of_six_languages_and_a_third_is_hard():
 
 @pytest.mark.parametrize("pair", PAIRS[::9], ids=[one.name for one in PAIRS[::9]])
 def test_undoing_nothing_is_nothing(pair):
-    assert band_aids(pair.path, pair.before, pair.before) == ()
+    assert symptom_fixes(pair.path, pair.before, pair.before) == ()
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_undoing_nothing_is_nothing(pair):
 )
 @pytest.mark.slow
 def test_any_text_is_read(path, before, after):
-    assert isinstance(band_aids(path, before, after), tuple)
+    assert isinstance(symptom_fixes(path, before, after), tuple)
