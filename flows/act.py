@@ -59,7 +59,7 @@ def publish_findings(
         skips=skips,
         gates=gates,
         overlaps=met.value,
-        drafts=tuple(one for one in pulls.proposals if isinstance(one, DraftPull)),
+        drafts=tuple(proposal for proposal in pulls.proposals if isinstance(proposal, DraftPull)),
         troubles=(met.trouble,),
         stopped=known.silent,
     )

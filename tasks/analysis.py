@@ -162,7 +162,7 @@ def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wav
     wave = settled(analyse.map(each(assignments), same(options)), assignments)
     stand_in = None if wave.stopped else reading(options).stand_in
     left = unanswered_assignments(wave, assignments) if stand_in else ()
-    asked = tuple(one.assignment for one in left)
+    asked = tuple(item.assignment for item in left)
     return merge_waves(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
 
 
@@ -293,7 +293,9 @@ def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
     try:
         return f"Report: {_keep_and_tell(options, progress, why)}"
     except NightWatchError as trouble:
-        made = ", ".join(f"{one.kind} {one.url or one.number}" for one in progress.receipts)
+        made = ", ".join(
+            f"{receipt.kind} {receipt.url or receipt.number}" for receipt in progress.receipts
+        )
         published = f"\nPublished before that, as the next night will find: {made}" if made else ""
         return f"No report could be written: {trouble}{published}"
 
@@ -317,7 +319,10 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
     now = reading(options).clock.now()
     night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
     known = progress.report or builder.start_report(night, options, banner(options), now)
-    untold = any(one.gate is None and one.fingerprint in progress.gates for one in known.analyses)
+    untold = any(
+        analysis.gate is None and analysis.fingerprint in progress.gates
+        for analysis in known.analyses
+    )
     if untold or len(known.receipts) < len(progress.receipts):
         known = add_publications(known, progress.published(PublishResult()))
     return builder.fail_report(known, why, now, progress.selection)
@@ -391,7 +396,7 @@ def recall_cases(
     knowledge = reading(options).knowledge
     index = knowledge.index()
     search = attempt("searching lessons", _search, options, otherwise=None)
-    news = {one.file: one for one in past.followed}
+    news = {update.file: update for update in past.followed}
 
     def with_news(lesson: Lesson) -> Lesson:
         lesson = apply_news(lesson, news[lesson.file]) if lesson.file in news else lesson
@@ -416,8 +421,8 @@ def recall_cases(
     )
     trees = Trees(options)
     ends = [
-        recall_case(one, memory, trees.at(commit_of_case(one.case, code)), options.force)
-        for one in tonights
+        recall_case(tonight, memory, trees.at(commit_of_case(tonight.case, code)), options.force)
+        for tonight in tonights
     ]
     recalled = RecallResult(
         known=tuple(end for end in ends if isinstance(end, Analysis)),
@@ -438,7 +443,7 @@ def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResu
         "reading notes and patterns", _learnings, options, recalled.unknown, otherwise=NO_LEARNINGS
     )
     wrong = (*rules.complaints, *learnings.value.complaints, *filter(None, (learnings.trouble,)))
-    unknown = tuple(learnings.value.add_to(one) for one in recalled.unknown)
+    unknown = tuple(learnings.value.add_to(case) for case in recalled.unknown)
     update = {"unknown": unknown, "complaints": (*recalled.complaints, *wrong)}
     return recalled.model_copy(update=update)
 
@@ -484,10 +489,10 @@ def nothing_recalled(
 
 def _with_traces(unknown: UnexplainedCase, traced: tuple[Traced, ...]) -> UnexplainedCase:
     names = {group.fingerprint for group in unknown.case.groups}
-    own = [one for one in traced if one.group.fingerprint in names]
-    at, here = unknown.case.commit, [one for one in own if one.commit and one.traces]
-    placed = [one for one in here if at and one.commit and one.commit.sha == at.sha]
-    traces = tuple(trace for one in placed or own for trace in one.traces)
+    own = [item for item in traced if item.group.fingerprint in names]
+    at, here = unknown.case.commit, [item for item in own if item.commit and item.traces]
+    placed = [item for item in here if at and item.commit and item.commit.sha == at.sha]
+    traces = tuple(trace for item in placed or own for trace in item.traces)
     return unknown.model_copy(update={"traces": traces[:3]})
 
 
@@ -524,8 +529,8 @@ def _compared(report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
         return ()
     read = bare_reader_of(options, base).read_file
     found = (
-        (one.fingerprint, overlaps(one, pulls, own, options, base.repository, read))
-        for one in report.analyses
+        (analysis.fingerprint, overlaps(analysis, pulls, own, options, base.repository, read))
+        for analysis in report.analyses
     )
     return tuple((name, met) for name, met in found if met)
 

@@ -106,7 +106,7 @@ def select_groups(
 def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
     """Groups with one root class and one top frame become one case."""
     cases = families.cases(
-        tuple((one.group, one.traces[0] if one.traces else None) for one in traced)
+        tuple((item.group, item.traces[0] if item.traces else None) for item in traced)
     )
     return tuple(families.at_its_commit(case, traced) for case in cases)
 

@@ -80,7 +80,7 @@ def _earlier_lesson(
     if lesson and not is_its_own(lesson, case, report):
         return None, ""
     if lesson:
-        news = next((one for one in report.followed if one.file == lesson.file), None)
+        news = next((update for update in report.followed if update.file == lesson.file), None)
         return (apply_news(lesson, news) if news else lesson), ""
     older = next((e for e in entries if e.fingerprint in legacy_names(case)), None)
     lesson = knowledge.read(older.file) if older else None
@@ -99,13 +99,15 @@ def _united(
     knowledge = reading(options).knowledge
     entries = entries_of_former_names(case, lesson, knowledge.index().solutions)
     read = (knowledge.read(entry.file) for entry in entries)
-    others = tuple(one for one in read if one and is_its_own(one, case, report))
+    others = tuple(item for item in read if item and is_its_own(item, case, report))
     if not others:
         return lesson, ()
-    news = {one.file: one for one in report.followed}
-    told = (apply_news(one, news[one.file]) if one.file in news else one for one in others)
+    news = {update.file: update for update in report.followed}
+    told = (
+        apply_news(other, news[other.file]) if other.file in news else other for other in others
+    )
     whole = merge_lessons((lesson, *told))
-    return whole, tuple(one for one in (lesson, *others) if one.file != whole.file)
+    return whole, tuple(item for item in (lesson, *others) if item.file != whole.file)
 
 
 def _written(options: NightOptions, lesson: Lesson) -> str:
@@ -124,7 +126,8 @@ def keep_up(
     kept = tuple(update_lesson(lesson, report) for lesson in lessons)
     changed = [after for before, after in zip(lessons, kept, strict=True) if before != after]
     ends = [
-        attempt(f"keeping {one.file} up", _written, options, one, otherwise="") for one in changed
+        attempt(f"keeping {item.file} up", _written, options, item, otherwise="")
+        for item in changed
     ]
     return UpdatedLessons(lessons=kept, troubles=tuple(end.trouble for end in ends if end.trouble))
 
@@ -150,7 +153,7 @@ def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> di
     if commit is None:
         return {}
     read = reader_of(options, commit).read_file
-    paths = (*(one.path for one in analysis.evidence), *watched_files(analysis.case))
+    paths = (*(evidence.path for evidence in analysis.evidence), *watched_files(analysis.case))
     return {path: digest(read(path)) for path in dict.fromkeys(paths)}
 
 
@@ -173,7 +176,7 @@ def detect_patterns(
     known, on = reading(options).knowledge.read_patterns(), night_date(report.night)
     kept = {pattern.title: pattern for pattern in known}
     found = patterns.detect(report.analyses, lessons, known, on)
-    return tuple(patterns.merge_pattern(one, kept.get(one.title)) for one in found)
+    return tuple(patterns.merge_pattern(item, kept.get(item.title)) for item in found)
 
 
 @task(name="keep pattern", task_run_name="keep pattern · {pattern.title}")
@@ -187,10 +190,14 @@ def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[
     """Write into lessons which patterns they belong to today; returns what could not be written."""
     knowledge = reading(options).knowledge
     files = {entry.title: entry.file for entry in knowledge.index().patterns}
-    there = {files[one.title]: one for one in knowledge.read_patterns() if one.title in files}
+    there = {
+        files[pattern.title]: pattern
+        for pattern in knowledge.read_patterns()
+        if pattern.title in files
+    }
     changed = patterns.related_to_patterns(lessons, there)
     writer = publishing(options).knowledge
-    ends = [attempt(f"relating {one.file}", writer.write, one, otherwise="") for one in changed]
+    ends = [attempt(f"relating {item.file}", writer.write, item, otherwise="") for item in changed]
     return tuple(end.trouble for end in ends if end.trouble)
 
 

@@ -173,13 +173,15 @@ def through_the_gate(
     while True:
         now = with_gates(report, tuple(done.items()))
         plan = plan_pulls(options, now, own, receipts, to_run=True)
-        drafts = (one for one in plan.proposals if isinstance(one, DraftPull))
-        draft = next((one for one in drafts if one.fingerprint not in done), None)
+        drafts = (proposal for proposal in plan.proposals if isinstance(proposal, DraftPull))
+        draft = next((draft for draft in drafts if draft.fingerprint not in done), None)
         if draft is None:
             return tuple(done.items())
-        tried = sum(one.outcome != "not run" for one in done.values())
+        tried = sum(item.outcome != "not run" for item in done.values())
         late = not_run("enough", ENOUGH)
-        analysis = next(one for one in now.analyses if one.fingerprint == draft.fingerprint)
+        analysis = next(
+            analysis for analysis in now.analyses if analysis.fingerprint == draft.fingerprint
+        )
         used = report.usage + proofs_usage(report, tuple(done.items()))
         result = _tried(draft, analysis, now, known, used) if tried < most else late
         done[draft.fingerprint] = result
@@ -245,10 +247,12 @@ def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...
 
 
 @task(name="mend after checks", task_run_name="mend after checks · #{one.number}")
-def mend(one: Watched, analysis: Analysis, report: RunReport, known: Known) -> GateResult | None:
+def mend(
+    watched: Watched, analysis: Analysis, report: RunReport, known: Known
+) -> GateResult | None:
     """Another attempt at a draft's fix; None where nothing can be run here."""
-    briefing = briefing_for(one.draft, analysis, report, known, report.usage)
-    return mended(briefing, one.run) if briefing and report.options.gate else None
+    briefing = briefing_for(watched.draft, analysis, report, known, report.usage)
+    return mended(briefing, watched.run) if briefing and report.options.gate else None
 
 
 def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
@@ -286,9 +290,9 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
         now = attempt("reading checks", read_ci, options, numbers, otherwise=none)
         return now.value, now.trouble
 
-    def mended_once(one: Watched, analysis: Analysis) -> tuple[GateResult | None, str]:
+    def mended_once(watched: Watched, analysis: Analysis) -> tuple[GateResult | None, str]:
         nothing: GateResult | None = None
-        told = (as_is(one), as_is(analysis), as_is(report), as_is(known))
+        told = (as_is(watched), as_is(analysis), as_is(report), as_is(known))
         tried = attempt("mending a draft", mend, *told, otherwise=nothing)
         return tried.value, tried.trouble
 

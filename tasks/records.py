@@ -161,7 +161,7 @@ def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeT
     nothing: tuple[Release, ...] = ()
     told = attempt("reading deployments", ports.errors.releases, otherwise=nothing)
     base, tags = host.head(), host.releases()
-    groups = (*selection.kept, *(one.group for one in selection.dropped))
+    groups = (*selection.kept, *(group.group for group in selection.dropped))
     named = frozenset(name for group in groups for name in (group.release, *group.releases))
     deployed = deployments(tags, told.value, named - {""})
     now = Sighting(release=_newest_release(groups), seen=night.window.until, deployed=deployed)
@@ -225,12 +225,12 @@ def code_at_hand(
 
     What cannot be read here is left to those who need it.
     """
-    commits = [commit_of_case(one.case, code) for one in unknown]
+    commits = [commit_of_case(case.case, code) for case in unknown]
     paths = [
-        first_files(one.case, index_of(options, commit))
-        for one, commit in zip(unknown, commits, strict=True)
+        first_files(case.case, index_of(options, commit))
+        for case, commit in zip(unknown, commits, strict=True)
     ]
-    subjects = [one.case.leader.short for one in unknown]
+    subjects = [case.case.leader.short for case in unknown]
     runs = list(read_code.map(each(paths), each(commits), each(subjects), same(options)))
     reads = CodeReads()
     for run, commit, texts in zip(runs, commits, ends(runs), strict=True):
@@ -244,7 +244,7 @@ def code_at_hand(
 def _remembered(options: NightOptions, commit: Commit, texts: CodeTexts) -> CodeReads:
     tree = reader_of(options, commit)
     if isinstance(tree, KeepsFiles):
-        tree.remember_files({one.path: one.text for one in texts.files})
+        tree.remember_files({file.path: file.text for file in texts.files})
     return reads_of(tree)
 
 

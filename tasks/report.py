@@ -51,7 +51,7 @@ def with_health(report: RunReport) -> RunReport:
 
 def _earlier(report: RunReport) -> tuple[NightRecord, ...]:
     try:
-        return tuple(one for one in nights().history() if one.id != report.night.id)
+        return tuple(item for item in nights().history() if item.id != report.night.id)
     except NightWatchError as trouble:
         log.warning("the history cannot be read for the health section: %s", trouble)
         return ()
@@ -75,7 +75,7 @@ def _records_trouble(report: RunReport) -> str:
 
 def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:
     """When the model retires; not asked where it was away, or where there is none."""
-    answered = any(one.service == CLAUDE and one.is_last_well for one in calls)
+    answered = any(call.service == CLAUDE and call.is_last_well for call in calls)
     if options.model == RULES or not answered:
         return ""
     try:
@@ -145,7 +145,7 @@ def notify(report: RunReport) -> str:
 def tell_earlier(report: RunReport) -> None:
     """Tell of the last nights that could not be told, the oldest first."""
     nights = publishing(report.options).nights
-    untold = [one for one in islice(nights.reports(), LAST) if one.untold]
+    untold = [report for report in islice(nights.reports(), LAST) if report.untold]
     for late in reversed(untold):
         if late.night.id != report.night.id:
             notify(as_is(late))

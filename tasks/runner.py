@@ -228,7 +228,7 @@ def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignme
     what others brought, and what it cost, is not lost with it.
     """
     pairs = tuple(zip(ends(futures), asked, strict=True))
-    failed = [(end, one.case) for end, one in pairs if isinstance(end, BaseException)]
+    failed = [(end, pair.case) for end, pair in pairs if isinstance(end, BaseException)]
     return WaveResult(
         analyses=tuple(end for end, _ in pairs if isinstance(end, Analysis)),
         failures=tuple(failure(case, end) for end, case in failed),

@@ -113,7 +113,7 @@ def submit_batch(options: NightOptions, night: Night, planned: Plan) -> Submissi
 def wait_for(options: NightOptions, batches: tuple[Batch, ...]) -> None:
     """Raise `TryLater` while one of them is running."""
     desk = _desk(options)
-    running = [one for one in batches if desk.state(one).status == "in progress"]
+    running = [batch for batch in batches if desk.state(batch).status == "in progress"]
     if running:
         raise TryLater(collecting.running_text(running[0]))
 
@@ -164,9 +164,12 @@ def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[
 @task(name="close batches", task_run_name="close batches")
 def close_batches(report: RunReport) -> None:
     """Write down which night's report has the results, and which errors were analysed since."""
-    store, told = _store(report.options), {one.night for one in report.long_tail.judged}
+    store, told = _store(report.options), {item.night for item in report.long_tail.judged}
     names = frozenset(
-        name for one in report.analyses for group in one.case.groups for name in group.names
+        name
+        for analysis in report.analyses
+        for group in analysis.case.groups
+        for name in group.names
     )
     for batch in store.batches():
         if not batch.results:
@@ -274,14 +277,14 @@ def _batch(night: str, *, leftovers: bool = False) -> Batch | None:
 
     With `leftovers` else the newest one with flagged errors that no night has analysed.
     """
-    every = [one for one in reversed(kept_batches().batches()) if night in ("", one.night)]
-    left = (one for one in every if leftovers and is_left_over(one))
-    return next((one for one in every if not one.collected_by), None) or next(left, None)
+    every = [batch for batch in reversed(kept_batches().batches()) if night in ("", batch.night)]
+    left = (item for item in every if leftovers and is_left_over(item))
+    return next((item for item in every if not item.collected_by), None) or next(left, None)
 
 
 def _record(batch: Batch | None, night: str) -> Night:
     history: tuple[NightRecord, ...] = nights().history()
-    known = (one.night for one in history if batch and one.id == batch.night and one.night)
+    known = (item.night for item in history if batch and item.id == batch.night and item.night)
     found = next(known, None)
     if found is None:
         raise NotTonight(f"the night {night[:80]!r} that submitted the batch is not known any more")

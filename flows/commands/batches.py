@@ -19,10 +19,10 @@ def batches() -> None:
     store, console = kept_batches(), Console()
     table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
     submitted = store.batches()
-    for each in reversed(submitted):
-        cells = (each.night, moment(each.submitted), each.id or "perhaps submitted", each.model)
-        count = str(len(each.fingerprints))
-        table.add_row(*map(Text, (*cells, count, _collected(each))))
+    for batch in reversed(submitted):
+        cells = (batch.night, moment(batch.submitted), batch.id or "perhaps submitted", batch.model)
+        count = str(len(batch.fingerprints))
+        table.add_row(*map(Text, (*cells, count, _collected(batch))))
     console.print(table if submitted else NONE)
     for complaint in store.complaints():
         console.print(Text(complaint, style="bold red"))

@@ -84,7 +84,7 @@ def compound(
     drawn = _draw(target, options, no_model)
     _say(console, drawn_text(drawn))
     _agree("Write this?", yes)
-    file = _keep(target, drawn.notes, tuple(one.task_id for one in related), options)
+    file = _keep(target, drawn.notes, tuple(item.task_id for item in related), options)
     _say(console, captured_text(file, drawn.notes, " --sample" if is_sample(options) else ""))
 
 
@@ -122,7 +122,11 @@ def _target(id: str, options: NightOptions) -> Target:
     """
     wanted = id.strip()
     if not wanted:
-        ours = (one for one in nights().reports() if is_sample(one.options) == is_sample(options))
+        ours = (
+            report
+            for report in nights().reports()
+            if is_sample(report.options) == is_sample(options)
+        )
         wanted = last_published(tuple(ours))
     task = None if is_sample(options) else task_store().read(wanted)
     if task is not None:
@@ -157,8 +161,8 @@ def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: Night
 
 
 def _lesson(wanted: str, lessons: tuple[Lesson, ...]) -> Lesson:
-    exact = [one for one in lessons if is_name(wanted, one.names)]
-    matches = exact or [one for one in lessons if is_beginning(wanted, one.names, 1)]
+    exact = [lesson for lesson in lessons if is_name(wanted, lesson.names)]
+    matches = exact or [lesson for lesson in lessons if is_beginning(wanted, lesson.names, 1)]
     if len(matches) == 1:
         return matches[0]
     if not matches:
@@ -175,7 +179,7 @@ def _transcript(lesson: Lesson | None) -> Transcript | None:
     if lesson is None:
         return None
     kept = filter(None, map(_transcript_of, (lesson.fingerprint, *lesson.aliases)))
-    return max(kept, key=lambda one: str(one.entries[0].at), default=None)
+    return max(kept, key=lambda item: str(item.entries[0].at), default=None)
 
 
 def _transcript_of(name: str) -> Transcript | None:

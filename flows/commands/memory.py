@@ -91,7 +91,7 @@ def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
 def _own_items(*, sample: bool) -> tuple[OwnItem, ...]:
     """Our issues and pull requests as the newest night of this kind found them."""
     newest = islice(nights().reports(), LOOKED_THROUGH)
-    kept = (one.outcomes for one in newest if is_sample(one.options) == sample)
+    kept = (batch.outcomes for batch in newest if is_sample(batch.options) == sample)
     return next(filter(None, kept), ())
 
 
@@ -226,7 +226,7 @@ def documents_with_learnings(sample: bool, archive: bool = False) -> tuple[TaskF
     """Every task file, and every lesson that was not superseded; the sample has no task files."""
     knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
     old = archived_lessons(knowledge) if archive else ()
-    lessons = (one for one in (*lessons_in(knowledge), *old) if not one.superseded_by)
+    lessons = (item for item in (*lessons_in(knowledge), *old) if not item.superseded_by)
     tasks = () if sample else task_store().tasks()
     return (*tasks, *map(as_task, lessons))
 
@@ -275,10 +275,10 @@ def suggestions(night: OfNight = "", sample: Sample = False) -> None:
     """Show the rules that a night suggested, with what speaks for them."""
     report, console = _report(night.strip(), sample), plain_console()
     console.print(Text(f"Night {report.night.id}", "bold"))
-    for number, each in enumerate(report.learned.suggestions, 1):
-        console.print(Text(f"{number}. {summary(rule_from(each))}", "bold"))
-        console.print(Text(f"   {line(each.evidence, 600)}"))
-        console.print(Text(f"   back-test: {backtest_sentence(each.backtest)}", "dim"))
+    for number, suggestion in enumerate(report.learned.suggestions, 1):
+        console.print(Text(f"{number}. {summary(rule_from(suggestion))}", "bold"))
+        console.print(Text(f"   {line(suggestion.evidence, 600)}"))
+        console.print(Text(f"   back-test: {backtest_sentence(suggestion.backtest)}", "dim"))
     if report.learned.suggestions:
         console.print(Text(f"Accept one: nightwatch ignore accept 1 --night {report.night.id}"))
     else:

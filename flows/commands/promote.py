@@ -97,12 +97,14 @@ def _listed(offers: tuple[LearningOffer, ...]) -> list[Text]:
     parts = [Text('Promote any to CLAUDE.md? (These become "always loaded" context)\n')] * bool(
         free
     )
-    for one in free:
-        parts.append(Text(f"{one.number}. [{one.kind.capitalize()}] {one.headline}", style="bold"))
-        parts.append(Text(f"   {list_entry(one)}\n"))
-    for one in (one for one in offers if not one.number):
-        name = f"[{one.kind.capitalize()}] {one.headline} (from {one.source})"
-        parts.append(Text(f"Not offered: {name}: said already: {one.duplicate_of}", style="dim"))
+    for item in free:
+        parts.append(
+            Text(f"{item.number}. [{item.kind.capitalize()}] {item.headline}", style="bold")
+        )
+        parts.append(Text(f"   {list_entry(item)}\n"))
+    for item in (item for item in offers if not item.number):
+        name = f"[{item.kind.capitalize()}] {item.headline} (from {item.source})"
+        parts.append(Text(f"Not offered: {name}: said already: {item.duplicate_of}", style="dim"))
     return parts
 
 
@@ -133,7 +135,7 @@ def add_to_rules(
 ) -> Promotion:
     """Add what a person picked to CLAUDE.md, and remember that it was."""
     if not picked:
-        left = any(one.number for one in offered.offers)
+        left = any(item.number for item in offered.offers)
         said = "Nothing was chosen, nothing was changed." if left else NOTHING_LEFT
         return Promotion(done=True, said=said)
     text = with_offers(offered.before or "", picked)
@@ -187,10 +189,10 @@ def _remembered(options: NightOptions, made: Promotion) -> Promotion:
     """Keep the digests with what they came from; a trouble there undoes nothing."""
     if not made.done:
         return made
-    documents = dict.fromkeys(one.document for one in made.chosen)
+    documents = dict.fromkeys(item.document for item in made.chosen)
     troubles = []
     for document in documents:
-        digests = tuple(one.digest for one in made.chosen if one.document == document)
+        digests = tuple(item.digest for item in made.chosen if item.document == document)
         try:
             _remember(options, document, digests)
         except NightWatchError as trouble:
@@ -213,5 +215,5 @@ def _remember(options: NightOptions, document: str, digests: tuple[str, ...]) ->
 def _lesson(options: NightOptions, fingerprint: str) -> Lesson | None:
     knowledge = reading(options).knowledge
     entries = knowledge.index().solutions
-    entry = next((one for one in entries if one.fingerprint == fingerprint), None)
+    entry = next((entry for entry in entries if entry.fingerprint == fingerprint), None)
     return knowledge.read(entry.file) if entry else None

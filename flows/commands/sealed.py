@@ -161,9 +161,9 @@ def show(bundle: Named = "", asked: Questions = "", decisions: Decisions = False
     if decisions:
         print(json.dumps(decided(sealed), indent=1, ensure_ascii=True))
     elif asked:
-        for one in sealed.manifest.asked:
-            if one.name.startswith(asked):
-                print(json.dumps(joined(one.model_dump(mode="json"), sealed.pieces)))
+        for item in sealed.manifest.asked:
+            if item.name.startswith(asked):
+                print(json.dumps(joined(item.model_dump(mode="json"), sealed.pieces)))
     else:
         _print_facts(console, sealed)
 
@@ -195,8 +195,8 @@ def _print_facts(console: Console, sealed: Bundle) -> None:
         for name, value in was.options.model_dump().items()
         if value != getattr(plain, name)
     }
-    names = sorted({one.name.partition("@")[0].partition(".")[0] for one in was.asked})
-    kinds = {name: sum(one.name.startswith(name) for one in was.asked) for name in names}
+    names = sorted({item.name.partition("@")[0].partition(".")[0] for item in was.asked})
+    kinds = {name: sum(item.name.startswith(name) for item in was.asked) for name in names}
     rows = (
         ("Night", f"{was.night.id}, until {moment(was.night.window.until)}"),
         ("Made", f"{moment(was.made)} by NightWatch {was.program}, in {was.runs} runs"),
@@ -241,21 +241,21 @@ def manifest(night: NightName = "", text: Which = "", others: Others = False) ->
 
 def _list(requests: tuple[SentRequest, ...], when: str) -> None:
     console = plain_console()
-    for number, one in enumerate(requests, 1):
-        size = f"{one.bytes:>11,} B" if one.bytes else " " * 13
-        digest = one.sha256[:SHOWN_MANIFEST].ljust(SHOWN_MANIFEST)
-        what = line(f"{one.service}: {one.method} {one.to}", 1_000)
-        at = f"{one.at:%Y-%m-%d %H:%M:%S}"
+    for number, request in enumerate(requests, 1):
+        size = f"{request.bytes:>11,} B" if request.bytes else " " * 13
+        digest = request.sha256[:SHOWN_MANIFEST].ljust(SHOWN_MANIFEST)
+        what = line(f"{request.service}: {request.method} {request.to}", 1_000)
+        at = f"{request.at:%Y-%m-%d %H:%M:%S}"
         console.print(f"{number:>5}  {at}  {size}  {digest}  {what}", markup=False)
-    total = sum(one.bytes for one in requests)
+    total = sum(request.bytes for request in requests)
     counted = f"{plural(len(requests), 'request')} with {total:,} bytes left this machine"
     console.print(f"{counted if requests else 'Nothing left this machine'} {when}.", markup=False)
 
 
 def _name(night: str) -> str:
     """The night that is meant; raises `StopTheNight` where there is none."""
-    known = [one.id for one in nights().history()]
-    wanted = night or next((one for one in known if not one.startswith("one-")), "")
+    known = [item.id for item in nights().history()]
+    wanted = night or next((item for item in known if not item.startswith("one-")), "")
     if wanted not in known:
         raise StopTheNight(f"no night {night[:80]!r} was kept: see `nightwatch history`")
     return wanted
@@ -267,7 +267,11 @@ def _print_text(requests: tuple[SentRequest, ...], wanted: str) -> None:
     meant = (
         requests[int(wanted) - 1 : int(wanted)]
         if is_number
-        else [one for one in requests if one.sha256 and one.sha256.startswith(wanted.lower())]
+        else [
+            request
+            for request in requests
+            if request.sha256 and request.sha256.startswith(wanted.lower())
+        ]
     )
     if not meant or not (sent := sent_requests().text(meant[0])):
         raise StopTheNight(f"no text of {wanted[:80]!r}: the list says which there are")

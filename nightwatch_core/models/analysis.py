@@ -182,7 +182,9 @@ class Analysis(Value):
         """Fill in what records of earlier versions say in words alone."""
         if not isinstance(value, dict):
             return value
-        since = [str(one) for one in value.get("because", ()) if str(one).startswith("known since")]
+        since = [
+            str(item) for item in value.get("because", ()) if str(item).startswith("known since")
+        ]
         fell_back = FELL_BACK in value.get("tags", ())
         return {"known_since": since[0] if since else "", "by_fallback": fell_back} | value
 

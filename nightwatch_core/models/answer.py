@@ -165,8 +165,8 @@ class Usage(Value):
         )
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(number: float | None, other: float | None) -> float | None:
+    return None if number is None or other is None else number + other
 
 
 class Allowance(Value):

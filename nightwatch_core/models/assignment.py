@@ -190,9 +190,9 @@ class CauseFindings(Value):
     @property
     def commits(self) -> tuple[Commit, ...]:
         """Every commit that a case was read at, once."""
-        analysed = (one.case for wave in self.waves for one in wave.analyses)
-        failed = (one.case for wave in self.waves for one in wave.failures)
-        cases = (*(one.case for one in self.memory.known), *analysed, *failed)
+        analysed = (analysis.case for wave in self.waves for analysis in wave.analyses)
+        failed = (failure.case for wave in self.waves for failure in wave.failures)
+        cases = (*(item.case for item in self.memory.known), *analysed, *failed)
         by_sha = {case.commit.sha: case.commit for case in cases if case.commit}
         return tuple(by_sha.values())
 
@@ -248,4 +248,4 @@ class LongTail(Value):
     def flagged(self) -> tuple[Sighting, ...]:
         """Every error that deserves an analysis, the newest word of each."""
         every = (*self.waiting, *self.judged)
-        return tuple({one.group.fingerprint: one for one in every if one.flagged}.values())
+        return tuple({item.group.fingerprint: item for item in every if item.flagged}.values())

@@ -108,8 +108,8 @@ class Batch(Value):
     @property
     def fingerprints(self) -> frozenset[str]:
         """Of every error it has, those that were asked alone too."""
-        asked = (one.fingerprint for one in self.items)
-        return frozenset((*asked, *(one.fingerprint for one in self.answered)))
+        asked = (item.fingerprint for item in self.items)
+        return frozenset((*asked, *(item.fingerprint for item in self.answered)))
 
 
 class BatchState(Value):

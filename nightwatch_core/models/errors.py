@@ -256,7 +256,7 @@ class Selection(Value):
     def tonight(self) -> tuple[ErrorGroup, ...]:
         """Every group of the window, kept or not."""
         seen = (group for group in self.kept if group.fingerprint not in self.earlier)
-        return (*seen, *(one.group for one in self.dropped))
+        return (*seen, *(group.group for group in self.dropped))
 
 
 class RejectedRecord(Value):

@@ -213,4 +213,6 @@ class Health(Value):
     @property
     def is_good(self) -> bool:
         """Whether nobody has to do anything."""
-        return not self.due and all(one.state in ("well", "not asked") for one in self.services)
+        return not self.due and all(
+            service.state in ("well", "not asked") for service in self.services
+        )

@@ -306,7 +306,7 @@ class Story(Value):
     @property
     def missing(self) -> tuple[Step, ...]:
         """The steps that did not pass, or were not tried."""
-        return tuple(one for one in self.steps if one.outcome != "passed")
+        return tuple(step for step in self.steps if step.outcome != "passed")
 
 
 class GateResult(Value):

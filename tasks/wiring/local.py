@@ -157,7 +157,7 @@ def library_folders(options: NightOptions, at: Settings) -> tuple[Path, ...]:
     """The folders of dependencies that were named, else those beside the checkout."""
     if at.libraries == NO_LIBRARIES:
         return ()
-    named = tuple(Path(one).expanduser() for one in listed(at.libraries))
+    named = tuple(Path(item).expanduser() for item in listed(at.libraries))
     if not named and options.repo and options.code in default_ports.ON_THIS_MACHINE:
         named = beside(Path(options.repo).expanduser().resolve(), os.environ)
     return named

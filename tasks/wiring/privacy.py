@@ -51,7 +51,7 @@ def second_check(at: Settings) -> SecondCheck:
 
 def _own(at: Settings) -> tuple[str, ...]:
     values = (getattr(at, name) for name in type(at).model_fields)
-    return tuple(one.get_secret_value() for one in values if isinstance(one, SecretStr))
+    return tuple(value.get_secret_value() for value in values if isinstance(value, SecretStr))
 
 
 @lru_cache(maxsize=4)

@@ -55,7 +55,7 @@ class Recording:
 
     def reading(self, ports: ReadingPorts, model: str) -> ReadingPorts:
         """Return the ports, listened to; `model` is who is asked."""
-        self.ports = tuple(one.name for one in fields(ports) if getattr(ports, one.name))
+        self.ports = tuple(field.name for field in fields(ports) if getattr(ports, field.name))
         names = {"model": f"model@{model}"}
         apart = ("model",) if model == RULES else ()
         return self._heard(ports, names, (*APART, *apart))
@@ -82,11 +82,11 @@ class Recording:
     def _heard(self, ports: P, names: Mapping[str, str], apart: tuple[str, ...]) -> P:
         kinds = get_type_hints(type(ports))
         heard = {
-            one.name: self.listener.heard(
-                without_none(kinds[one.name]), names.get(one.name, one.name), inner
+            field.name: self.listener.heard(
+                without_none(kinds[field.name]), names.get(field.name, field.name), inner
             )
-            for one in fields(ports)
-            if one.name not in apart and (inner := getattr(ports, one.name))
+            for field in fields(ports)
+            if field.name not in apart and (inner := getattr(ports, field.name))
         }
         return replace(ports, **heard)
 
@@ -185,7 +185,7 @@ def told_settings(at: Settings) -> dict[str, str]:
 
 def without_none(kind: Any) -> type:
     """Return the port itself of `Port | None`."""
-    port: type = next((one for one in get_args(kind) if one is not type(None)), kind)
+    port: type = next((item for item in get_args(kind) if item is not type(None)), kind)
     return port
 
 
@@ -271,9 +271,9 @@ def _played(record: Record, there: tuple[str, ...]) -> dict[str, Any]:
     """A player for every port that the night had, but for its time and its models."""
     kinds = get_type_hints(ReadingPorts)
     return {
-        one.name: player(without_none(kinds[one.name]), one.name, record)
-        for one in fields(ReadingPorts)
-        if one.name in there and one.name not in ("clock", "model", "stand_in")
+        field.name: player(without_none(kinds[field.name]), field.name, record)
+        for field in fields(ReadingPorts)
+        if field.name in there and field.name not in ("clock", "model", "stand_in")
     }
 
 

@@ -313,7 +313,9 @@ def sandbox(options: NightOptions, at: Settings) -> LocalSandbox:
     return LocalSandbox(
         at.state,
         partial(_lay_out, options, at),
-        folders=tuple(Path(one).expanduser().resolve() for one in listed(options.sandbox_folders)),
+        folders=tuple(
+            Path(item).expanduser().resolve() for item in listed(options.sandbox_folders)
+        ),
         network=options.prepare_network,
         libraries=local.library_folders(options, at),
         image=options.sandbox_image,
