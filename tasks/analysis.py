@@ -17,8 +17,9 @@ from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.analysis.research import PromptLearnings, gather, with_learnings
 from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
-from nightwatch_core.code.base_branch import merged_before, standing, without_later_change
-from nightwatch_core.code.verdict import with_doubts
+from nightwatch_core.code.base_branch import standing, without_later_change
+from nightwatch_core.code.failed_commit import merged_before
+from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.errors import NightWatchError, NotTonight
 from nightwatch_core.memory.follow_up import without_unconfirmed_watch
 from nightwatch_core.memory.lesson_text import lessons_in

@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core.code.library_places import Repository, place_traces
+from nightwatch_core.code.failed_commit import Repository, place_traces
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake import cases as families
 from nightwatch_core.intake import ignore_rules as ignoring

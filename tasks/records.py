@@ -25,9 +25,9 @@ from prefect.settings import get_current_settings
 from prefect.types._datetime import now
 from pydantic import AwareDatetime, BaseModel, Json
 
-from nightwatch_core.code.base_branch import Sighting, deployments, failed_commit, sighting_of
 from nightwatch_core.code.candidates import first_files
-from nightwatch_core.code.suspects import merged
+from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
+from nightwatch_core.code.releases import merged
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.assignment import CodeText, CodeTexts, CodeTonight, UnexplainedCase
 from nightwatch_core.models.code import CodeReads, Commit, Release

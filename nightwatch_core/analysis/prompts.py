@@ -15,8 +15,7 @@ from typing import NamedTuple
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.changes_text import authors_text, deployment_text
 from nightwatch_core.analysis.limits import CONVENTIONS, CONVENTIONS_READ
-from nightwatch_core.code.called_names import frames_of
-from nightwatch_core.code.callees import Shown, mark
+from nightwatch_core.code.candidate_symbols import Shown, frames_of, mark
 from nightwatch_core.code.code_view import MARK, name, numbered, visible
 from nightwatch_core.code.definitions import definition_of, functions_around
 from nightwatch_core.code.edits import diff

@@ -10,8 +10,7 @@ from typing import NamedTuple, TypeVar
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.prompts import Read, failing_place, source_previews
 from nightwatch_core.analysis.tool_arguments import Refusal
-from nightwatch_core.code.called_names import files_testing, frames_of
-from nightwatch_core.code.callees import callees
+from nightwatch_core.code.candidate_symbols import Lookup, Search, callees, files_testing, frames_of
 from nightwatch_core.code.candidates import (
     candidates,
     meant_definitions,
@@ -19,23 +18,16 @@ from nightwatch_core.code.candidates import (
     named_templates,
     names_in_message,
 )
-from nightwatch_core.code.code_view import callers, name, other_uses, sibling_methods
-from nightwatch_core.code.definition_lookup import Lookup, Search
+from nightwatch_core.code.code_view import name
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import CALLEE_HITS, LINE, NEAR_DAYS
-from nightwatch_core.code.suspects import (
-    FirstFailing,
-    ago,
-    as_change,
-    first_failing,
-    is_of,
-    onset,
-    suspects,
-)
+from nightwatch_core.code.record_fit import misfit
+from nightwatch_core.code.related_code import callers, other_uses, sibling_methods
+from nightwatch_core.code.releases import FirstFailing, ago, first_failing, onset
+from nightwatch_core.code.suspects import as_change, is_of, suspects
 from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.code.value_flow import value_flow
-from nightwatch_core.code.verdict import misfit
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.intake.cases import root_class
 from nightwatch_core.memory.researcher import learnings_for_case

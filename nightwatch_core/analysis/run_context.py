@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from nightwatch_core.analysis.limits import NEAR_LINES, RUN_CONTEXT, RUN_FACT, RUN_FACTS, RUN_QUOTE
 from nightwatch_core.analysis.second_look import LEAST_SCORE
-from nightwatch_core.code.suspects import onset
+from nightwatch_core.code.releases import onset
 from nightwatch_core.code.symptoms import Symptom, neighbour, symptom_of
 from nightwatch_core.intake.cases import root_class
 from nightwatch_core.models.analysis import Analysis, FactKind, HandedFact, RunFact

@@ -9,15 +9,18 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from functools import cached_property
-from typing import NamedTuple
 
-from nightwatch_core.code.called_names import COMMON, frames_of
-from nightwatch_core.code.callees import Shown, cut, mark
-from nightwatch_core.code.code_view import lines_of
-from nightwatch_core.code.definition_lookup import Lookup, Place
+from nightwatch_core.code.candidate_symbols import (
+    COMMON,
+    Lookup,
+    Place,
+    Shown,
+    cut,
+    frames_of,
+    mark,
+)
 from nightwatch_core.code.definitions import defined_name, definition_of
-from nightwatch_core.code.languages import Language, has_grammar, language_of
+from nightwatch_core.code.languages import has_grammar, language_of
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import (
     CALLEE_LINES,
@@ -34,11 +37,11 @@ from nightwatch_core.code.limits import (
     SHORTEST_NAME,
     TEMPLATES,
 )
-from nightwatch_core.code.suspects import FirstFailing, ago, fading, first_failing, onset
-from nightwatch_core.code.symptoms import Symptom, symptom_of
+from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing, onset
+from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.models.code import MergedPull, Release, SearchHit, Suspect
-from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import LikelyFile, Onset, Preview
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import text_lines
@@ -99,7 +102,11 @@ def candidates(
     any order.
     """
     ground = ground_of(case, likely, releases)
-    merged = tuple(pull for pull in pulls if not _too_late(pull, ground))
+    merged = tuple(
+        pull
+        for pull in pulls
+        if not (ground.onset is not None and pull.merged_at > ground.onset.at)
+    )
     commonness = Counter(path for pull in merged for path in set(pull.files))
     judged = (judge(pull, ground, commonness, len(merged)) for pull in merged)
     likely_ones = [suspect for suspect in judged if suspect.score >= MIN_SCORE]
@@ -129,7 +136,6 @@ def ground_of(
 
 
 def _window(failing: FirstFailing | None) -> tuple[datetime, datetime, str] | None:
-    """When the release before it was made, when it was, and what it is."""
     if failing is None:
         return None
     return failing.before.at, failing.release.at, f"{failing.release.version}, {failing.because}"
@@ -151,7 +157,9 @@ def judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int
         return Suspect(pull=pull, score=0.0)
     reasons.sort(key=lambda reason: reason[0])  # the nearest first, else in the case's order
     timing, when = _timing(pull.merged_at, ground)
-    score = (1 - miss) * _damping(len(pull.files)) * timing
+    score = (
+        (1 - miss) * (1 / (1 + 0.5 * math.log10(max(1.0, len(pull.files) / _USUAL_SIZE)))) * timing
+    )
     because = (*(said for _, said in reasons[:3]), *when)
     return Suspect(pull=pull, score=round(score, 3), because=because)
 
@@ -171,16 +179,7 @@ def _rarity(count: int, among: int) -> float:
     return 1 - 0.3 * math.log(max(1, count)) / math.log(among)
 
 
-def _damping(size: int) -> float:
-    return 1 / (1 + 0.5 * math.log10(max(1.0, size / _USUAL_SIZE)))
-
-
-def _too_late(pull: MergedPull, ground: Ground) -> bool:
-    return ground.onset is not None and pull.merged_at > ground.onset.at
-
-
 def _timing(merged: datetime, ground: Ground) -> tuple[float, tuple[str, ...]]:
-    """A factor up to 1 and what it rests on."""
     if ground.release and _in_release(merged, ground):
         return 1.0, (f"part of release {ground.release[2]}",)
     if ground.onset is None:
@@ -279,14 +278,16 @@ def meant_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, 
 
 
 def _is_seen(name: str, path: str, known: Lookup, seen: Shown) -> bool:
-    """Whether lines were shown that define the name."""
     definition = definition_of(name, path, known.text(path) or "")
     return definition is not None and (path, definition.line) in seen
 
 
 def _place(name: str, known: Lookup) -> Place | None:
-    """The best place that defines the name, as a definition, or as a column or key."""
-    hits = [hit for hit in known.hits(name, NAMED_HITS) if _is_source(hit.path)]
+    hits = [
+        hit
+        for hit in known.hits(name, NAMED_HITS)
+        if (has_grammar(hit.path) or hit.path.endswith(_DATA))
+    ]
     ranked = sorted((_rank(name, hit), hit.path.count("/"), n) for n, hit in enumerate(hits))
     best = next((hits[n] for rank, _, n in ranked if rank < 9), None)
     if best is None:
@@ -300,7 +301,6 @@ def _place(name: str, known: Lookup) -> Place | None:
 
 
 def _rank(name: str, hit: SearchHit) -> int:
-    """How much a line says of what the name is, smaller is more; 9 for nothing."""
     later = 2 * bool(_MIGRATION.search(hit.path))
     if defined_name(hit.text, language_of(hit.path)) == name:
         return later
@@ -312,12 +312,7 @@ def _rank(name: str, hit: SearchHit) -> int:
     return 9
 
 
-def _is_source(path: str) -> bool:
-    return has_grammar(path) or path.endswith(_DATA)
-
-
 def _phrases(message: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Runs of words that may stand for one name, with the forms to search for."""
     said = [word.lower() for word in _PLAIN.findall(message)][: 3 * PHRASE_WORDS]
     told = ["" if word in _EMPTY or len(word) < 3 else word for word in said]
     runs = (tuple(told[n : n + 3]) for n in range(len(told) - 2))
@@ -391,7 +386,6 @@ def _named(case: Case, known: Lookup) -> Iterator[tuple[str, str]]:
 
 
 def _existing(name: str, known: Lookup) -> tuple[str, ...]:
-    """The file that the longest end of a name leads to."""
     parts = [part for part in name.split("/") if part]
     tails = ("/".join(parts[n:]) for n in range(max(0, len(parts) - 6), len(parts)))
     found = (known.index.ending(tail) for tail in tails)
@@ -408,102 +402,4 @@ def _line_of_interest(case: Case, path: str, known: Lookup) -> int:
 
 # A frame's line at the commit, with what is needed to tell whether it can have failed there.
 
-Read = Callable[[str], str | None]
 Search = Callable[[str], tuple[SearchHit, ...]]
-
-
-class FailingPlace(NamedTuple):
-    """One in-app frame and its file."""
-
-    frame: Frame
-    text: str
-    rows: tuple[str, ...]
-    language: Language
-    symptom: Symptom | None  # only where the root error was raised by this very line
-    loading: frozenset[str]  # files that were being loaded when it failed
-    shares_line: bool  # with another frame: of a native function, which has no line of its own
-    read: Read
-    search: Search
-
-    @property
-    def path(self) -> str:
-        """The file in the repository."""
-        return self.frame.repo_path
-
-    @property
-    def line(self) -> int:
-        """The line, from 1."""
-        return self.frame.line or 0
-
-    @property
-    def row(self) -> str:
-        """What stands there; empty where the file is shorter."""
-        return self.rows[self.line - 1] if 0 < self.line <= len(self.rows) else ""
-
-    @property
-    def name(self) -> str:
-        """`path:line`."""
-        return f"{self.path}:{self.line}"
-
-    def around(self, distance: int) -> str:
-        """The lines up to `distance` above and below."""
-        return "\n".join(self.rows[max(0, self.line - 1 - distance) : self.line + distance])
-
-
-class FailingPlaces:
-    """The places of a case's own frames, innermost first; files are read when asked for."""
-
-    def __init__(self, case: Case, read: Read, search: Search, most: int) -> None:
-        """Look at no more than the innermost `most` frames."""
-        self._case, self._read, self._search = case, read, search
-        trace = case.trace
-        frames = trace.in_app if trace else ()
-        own = tuple(dict.fromkeys(f for f in frames if f.repo_path and f.line))
-        self.frames = own[:most]
-
-    @cached_property
-    def _raising(self) -> Frame | None:
-        trace = self._case.trace
-        return next(iter(trace.root.frames), None) if trace else None
-
-    @cached_property
-    def _symptom(self) -> Symptom:
-        trace, leader = self._case.trace, self._case.leader
-        root = trace.root if trace else None
-        if root and root.error_class:
-            return symptom_of(root.error_class, root.message)
-        return symptom_of(leader.error_class, leader.message)
-
-    @cached_property
-    def _loading(self) -> frozenset[str]:
-        trace = self._case.trace
-        frames = trace.frames if trace else ()
-        top_level = ("<module>", "<main>", "<top (required)>", "{main}", "Object.<anonymous>", "")
-        return frozenset(f.repo_path or f.path for f in frames if f.function in top_level)
-
-    def of(self, frame: Frame) -> FailingPlace | None:
-        """Read a frame's file; None where there is none."""
-        text = self._read(frame.repo_path)
-        if text is None:
-            return None
-        language = self._case.trace.language if self._case.trace else ""
-        return FailingPlace(
-            frame=frame,
-            text=text,
-            rows=lines_of(text),
-            language=language_of(frame.repo_path, language),
-            symptom=self._symptom if frame == self._raising else None,
-            loading=self._loading,
-            shares_line=any(
-                (one.path, one.line) == (frame.path, frame.line) and one.function != frame.function
-                for one in self._case.trace.frames
-            )
-            if self._case.trace
-            else False,
-            read=self._read,
-            search=self._search,
-        )
-
-    def all(self) -> Iterator[FailingPlace]:
-        """Every place that can be read."""
-        return (place for frame in self.frames if (place := self.of(frame)))

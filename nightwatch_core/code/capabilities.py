@@ -107,7 +107,6 @@ def _held_beside(
 
 
 def _calls(changed: _Changed) -> str:
-    """A call that stands there more often than before, another one of its kind included."""
     before, after = (
         Counter(capabilities_in(changed.path, text)) for text in (changed.old, changed.new)
     )
@@ -143,12 +142,11 @@ def _addresses(changed: _Changed) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Lines of code alone: whoever may write a comment does not say where code may send things."""
+    # a comment may be written by anybody and allows no address
     return "\n".join(line for line in text.splitlines() if not _COMMENT_NEW_POWERS.match(line))
 
 
 def _keys(changed: _Changed) -> str:
-    """What looks like a key; in tests every other password does."""
     if TEST.search(changed.path):
         return ""
     known = set(changed.before.splitlines())

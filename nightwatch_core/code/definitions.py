@@ -186,7 +186,6 @@ def _end(node: tree_sitter.Node) -> int:
 
 
 def _is_local(node: tree_sitter.Node) -> bool:
-    """Whether a name is bare and gets its value inside a function."""
     above = node.parent if node.type == "identifier" else None
     while above is not None and not _INSIDE.search(above.type):
         above = above.parent
@@ -204,7 +203,13 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
     lines = dict(enumerate(text.split("\n"), start=1))
     for number, row in lines.items():
         match = _KEYWORD.match(row[:NAMED_LINE])
-        name = match["name"] if match else defined_name(row, language) if _is_known(path) else ""
+        name = (
+            match["name"]
+            if match
+            else defined_name(row, language)
+            if path.lower().endswith(tuple(end for one in LANGUAGES for end in one.suffixes))
+            else ""
+        )
         if name:
             yield Definition(name, _kind(row, language), number, _last_line(lines, number))
 
@@ -231,11 +236,6 @@ def _function_above(lines: Mapping[int, str], line: int, language: Language) -> 
         if pattern.match(row[:NAMED_LINE]) and (indent(row) < depth or number == line):
             return number if line in body_of(lines, number) else 0
     return 0
-
-
-def _is_known(path: str) -> bool:
-    """Whether the file's ending is one of a known language."""
-    return path.lower().endswith(tuple(end for one in LANGUAGES for end in one.suffixes))
 
 
 # Which names functions bind: their parameters, and what sets a name in them.
@@ -271,7 +271,6 @@ def sets_of(function: Node, name: str) -> Iterator[Node]:
 
 
 def _is_shared(function: Node | None, name: str) -> bool:
-    """Whether a Python function says that the name is one of a scope around it."""
     nodes = nodes_in(function) if function else ()
     return any(
         one.type in ("global_statement", "nonlocal_statement")
@@ -281,7 +280,6 @@ def _is_shared(function: Node | None, name: str) -> bool:
 
 
 def _bound_names(node: Node) -> Iterator[str]:
-    """Names that a list of parameters gives, but for types, keys and defaults."""
     own = node.children_by_field_name("name") or node.children_by_field_name("pattern")
     if own:
         for one in own:

@@ -1,18 +1,30 @@
-"""What a unified diff says: names that were replaced, libraries whose version changed."""
+"""Reads and writes diffs: renamed names, changed libraries, the lines that two changes share."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
+from itertools import groupby
+from typing import NamedTuple
 
 from nightwatch_core.code.definitions import defined_name
 from nightwatch_core.code.edits import apply
 from nightwatch_core.code.languages import Language
-from nightwatch_core.code.limits import DIFF_AROUND, DIFF_COMPARED
+from nightwatch_core.code.limits import (
+    DIFF_AROUND,
+    DIFF_COMPARED,
+    HUNK_FUZZ,
+    HUNKS,
+    TELLING_CHARACTERS,
+)
 from nightwatch_core.code.syntax import uses
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.code import (
+    ChangedFile,
+)
 from nightwatch_core.models.research import DependencyChange
+from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.traces.placing import ReadFile
 
 MANIFESTS = (
     *("requirements*.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock"),
@@ -98,7 +110,6 @@ def dependency_changes(file: ChangedFile) -> tuple[DependencyChange, ...]:
 
 
 def _versions(diff: str, sign: str) -> dict[str, str]:
-    """Libraries of the lines of one side, each with the first version that stands there."""
     entry, versions = "", dict[str, str]()
     for row in diff.split("\n"):
         text = row[1:].strip()
@@ -113,14 +124,12 @@ def _versions(diff: str, sign: str) -> dict[str, str]:
 
 
 def _library(text: str, entry: str) -> str:
-    """The library before a version; that of the entry where the line names a field of it."""
     library = _LIBRARY.search(text.lstrip("\"'-<>&"))
     name = library[0].rstrip("./-@") if library else ""
     return entry if not name or name.lower() in _FIELDS else name
 
 
 def _replaced(diff: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Runs of removed lines with the added ones that follow them."""
     removed: list[str] = []
     added: list[str] = []
     for row in (*diff.split("\n"), ""):
@@ -203,7 +212,6 @@ def _joined(codes: list[Opcode]) -> list[Opcode]:
 
 
 def _way(text: list[str], first: int, last: int, above: int, below: int) -> int:
-    """How many lines a block moves: to after a blank line, then to the least indented line."""
     up = next((n for n in range(above) if text[first - 1 - n] != text[last - 1 - n]), above)
     down = next((n for n in range(below) if text[first + n] != text[last + n]), below)
 
@@ -229,7 +237,6 @@ def _rows(hunk: Iterable[Opcode], old: list[str], new: list[str]) -> Iterator[st
 
 
 def _span(first: int, last: int) -> str:
-    """Lines as a hunk's head has them: where they begin, and how many unless one."""
     count = last - first
     begins = first + 1 if count else first
     return f"{begins}" if count == 1 else f"{begins},{count}"
@@ -242,10 +249,8 @@ def _common(old: list[str], new: list[str]) -> int:
 
 # Edits as diffs, one a file: with context and line numbers where the file's text is at hand.
 
-Read = Callable[[str], str | None]
 
-
-def file_diffs(edits: tuple[Edit, ...], read: Read | None = None) -> tuple[ChangedFile, ...]:
+def file_diffs(edits: tuple[Edit, ...], read: ReadFile | None = None) -> tuple[ChangedFile, ...]:
     r"""Show what the edits do to each file; `read` gives a file's text, None where there is none.
 
     Without it, or where the edits do not apply, old and new texts are compared as they are known.
@@ -281,7 +286,6 @@ def joined_diff(files: tuple[ChangedFile, ...]) -> str:
 
 
 def _known(edit: Edit) -> str:
-    """Without the numbers of lines, which nobody knows."""
     rows = numbered_diff(_lines(edit.old), _lines(edit.new)).split("\n")
     return "\n".join("@@" if row.startswith("@@ -") else row for row in rows).removeprefix("@@\n")
 
@@ -295,3 +299,143 @@ def _changed(path: str, diff: str) -> ChangedFile:
 def _lines(text: str | None) -> list[str]:
     rows = (text or "").replace("\r\n", "\n").split("\n")
     return rows[:-1] if rows[-1] == "" else rows
+
+
+# Which lines of a file two changes touch, though they were made on different commits.
+#
+# A change is found in today's file by what it takes away and what stands around it, as `patch`
+# does:
+# numbers of lines are those of a commit that nobody has here.
+
+_HEAD = re.compile(r"@@ -(\d{1,9})")
+
+
+class Hunk(NamedTuple):
+    """Lines of a diff that stand together, each with its mark."""
+
+    start: int  # of its first line in the old file, from 1; 0: not known
+    rows: tuple[str, ...]
+
+    def lines(self, *marks: str) -> list[str]:
+        """Its lines with one of these marks, without them."""
+        return [row[1:].rstrip() for row in self.rows if row[:1] in marks]
+
+
+class Span(NamedTuple):
+    """Lines from `start` up to `end`, which is none of them, from 0; none where both are one."""
+
+    start: int
+    end: int
+
+    def meets(self, other: "Span") -> bool:
+        """Whether they overlap, or one begins where the other ends."""
+        return self.start <= other.end and other.start <= self.end
+
+
+class Change(NamedTuple):
+    """What a diff does to one file of today."""
+
+    path: str
+    spans: tuple[Span, ...]  # of the lines that it changes, where they stand in the file
+    removed: frozenset[str]  # lines that tell something, their white space made even
+    added: frozenset[str]
+    is_whole: bool = True  # all of it was found in the file
+
+
+def change_in(file: ChangedFile, path: str, text: str) -> Change:
+    """Find what a diff changes in `text`, the file as it is today.
+
+    >>> diff = ChangedFile(path="a", diff="@@ -9,2 +9,2 @@\\n b\\n-an old line\\n+new")
+    >>> change_in(diff, "a", "a\\nb\\nan old line\\n").spans
+    (Span(start=2, end=3),)
+    """
+    lines = [row.rstrip() for row in text_lines(text)]
+    read = tuple(_hunks(file.diff))[:HUNKS]
+    spans = [tuple(_spans(hunk, lines)) for hunk in read]
+    return Change(
+        path,
+        tuple(span for each in spans for span in each),
+        _telling(line for hunk in read for line in hunk.lines("-")),
+        _telling(line for hunk in read for line in hunk.lines("+")),
+        all(spans),
+    )
+
+
+def meet(one: Change, other: Change) -> bool:
+    """Whether both change the same lines of a file, or lines next to each other."""
+    if one.path != other.path:
+        return False
+    by_text = not (one.is_whole and other.is_whole) and not one.removed.isdisjoint(other.removed)
+    return by_text or any(a.meets(b) for a in one.spans for b in other.spans)
+
+
+def holds(one: Iterable[Change], other: Iterable[Change]) -> bool:
+    """Whether `one` brings every line that `other` does, or takes away all where that adds none.
+
+    >>> a = Change("a", (), frozenset({"an old line"}), frozenset({"new line", "more"}))
+    >>> holds([a], [a._replace(added=frozenset({"new line"}))]), holds([a], [])
+    (True, False)
+    """
+    theirs, ours = {each.path: each for each in one}, tuple(other)
+    empty = Change("", (), frozenset(), frozenset())
+    adds = [each for each in ours if each.added]
+    if adds:
+        return all(each.added <= theirs.get(each.path, empty).added for each in adds)
+    gone = [each for each in ours if each.removed]
+    return bool(gone) and all(each.removed == theirs.get(each.path, empty).removed for each in gone)
+
+
+def _hunks(diff: str) -> Iterator[Hunk]:
+    start, rows = 0, list[str]()
+    for row in diff.split("\n"):
+        if row.startswith("@@"):
+            if rows:
+                yield Hunk(start, tuple(rows))
+            found = _HEAD.match(row)
+            start, rows = int(found[1]) if found else 0, []
+        elif row[:1] in (" ", "+", "-"):
+            rows.append(row)
+        elif not row:  # of an empty line of context some leave the mark out
+            rows.append(" ")
+    if rows:
+        yield Hunk(start, tuple(rows))
+
+
+def _spans(hunk: Hunk, lines: list[str]) -> Iterator[Span]:
+    found = _place_touched_lines(hunk, lines)
+    if found is None:
+        return
+    at, rows = found
+    for is_change, group in groupby(rows, lambda row: row[:1] != " "):
+        old = sum(row[:1] != "+" for row in group)
+        if is_change:
+            yield Span(at, at + old)
+        at += old
+
+
+def _place_touched_lines(hunk: Hunk, lines: list[str]) -> tuple[int, tuple[str, ...]] | None:
+    above = next((n for n, row in enumerate(hunk.rows) if row[:1] != " "), 0)
+    below = next((n for n, row in enumerate(hunk.rows[::-1]) if row[:1] != " "), 0)
+    for fuzz in range(HUNK_FUZZ + 1):
+        first, last = min(fuzz, above), min(fuzz, below)
+        rows = hunk.rows[first : len(hunk.rows) - last]
+        old = [row[1:].rstrip() for row in rows if row[:1] != "+"]
+        if not any(map(_tells, old)):
+            return None
+        if places := _places(old, lines):
+            near = hunk.start - 1 + first
+            return min(places, key=lambda place: abs(place - near)), rows
+    return None
+
+
+def _places(block: list[str], lines: list[str]) -> list[int]:
+    starts = (n for n, line in enumerate(lines) if line == block[0])
+    return [n for n in starts if lines[n : n + len(block)] == block]
+
+
+def _telling(lines: Iterable[str]) -> frozenset[str]:
+    return frozenset(" ".join(line.split()) for line in lines if _tells(line))
+
+
+def _tells(line: str) -> bool:
+    return len(re.findall(r"[^\W_]", line)) >= TELLING_CHARACTERS

@@ -1,4 +1,4 @@
-"""Which changes may be proposed: of ordinary files, seen whole by a reviewer, and not too large."""
+"""Which files a fix may touch and how large it may be: ordinary files, reviewed in whole."""
 
 import difflib
 import re
@@ -111,7 +111,6 @@ def _is_device(path: str) -> bool:
 
 
 def _looks_alike(path: str) -> bool:
-    """Whether a name mixes Latin letters with others that are drawn like them."""
     stems = (part.rpartition(".")[0] or part for part in path.split("/"))
     return any(re.search(r"[a-z]", stem, re.I) and _LOOK_ALIKE.search(stem) for stem in stems)
 
@@ -156,7 +155,6 @@ def is_change_note(path: str, paths: Collection[str], is_new: bool = True) -> bo
 
 
 def _is_in_package(path: str, paths: Collection[str], _: bool) -> bool:
-    """Whether a module lies in a Python package, as a command line's modules in `shop/bin`."""
     return path.endswith(".py") and f"{path.rpartition('/')[0]}/__init__.py" in paths
 
 
@@ -239,7 +237,6 @@ def _hidden(text: str) -> set[str]:
 
 
 def _size(before: str | None, after: str | None) -> tuple[int, int]:
-    """Changed lines, and bytes that are new."""
     old, new = differing_lines(before or "", after or "")
     if max(len(old), len(new)) > _COMPARED:
         return max(len(old), len(new)), _bytes(new)

@@ -1,26 +1,38 @@
-"""Turn proposed edits into whole files: exact old text, found exactly once, or no change at all."""
+"""Turns proposed edits into whole files: exact old text, found once, or no change at all."""
 
 import hashlib
 import keyword
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from nightwatch_core.code import syntax
+from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.edit_policy import hidden_in, is_change_note, refusal, too_large
 from nightwatch_core.code.injected_instructions import Strangers, order_in, sentence_of
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import DIFF_CONTEXT
+from nightwatch_core.code.limits import (
+    DIFF_CONTEXT,
+)
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Edit, Evidence
+from nightwatch_core.models.code import (
+    Blame,
+    ChangedFile,
+    Commit,
+    CommitDiff,
+    FolderEntry,
+    LoggedCommit,
+    SearchHit,
+)
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
+from nightwatch_core.privacy.key_values import holds_mask
 from nightwatch_core.text.escaping import clean
-
-Read = Callable[[str], str | None]
+from nightwatch_core.traces.placing import ReadFile
 
 
 class Applied(Value):
@@ -30,7 +42,7 @@ class Applied(Value):
     refusal: str = ""
 
 
-def apply(edits: tuple[Edit, ...], read: Read, paths: Collection[str] = ()) -> Applied:
+def apply(edits: tuple[Edit, ...], read: ReadFile, paths: Collection[str] = ()) -> Applied:
     """Make the edits, in order, on the files that `read` gives (None: no such file, or no text).
 
     `paths` are all files of the tree: with them, nothing is created over a file that is not text,
@@ -80,7 +92,6 @@ def fix_digest(edits: tuple[Edit, ...]) -> str:
 def _occupied(
     edit: Edit, texts: dict[str, str | None], before: dict[str, str | None], paths: Collection[str]
 ) -> str:
-    """Why a new file cannot stand there; empty where it can."""
     if edit.action != "create":
         return ""
     if before[edit.path] is None and edit.path in paths:
@@ -113,12 +124,8 @@ def _as_lines_end_here(edit: Edit, text: str) -> tuple[str, str]:
     """Old and new text with the file's line ends: readers are shown all of them as plain ones."""
     if 2 * text.count("\r\n") <= text.count("\n"):
         return edit.old, edit.new
-    old, new = (_crlf(part) for part in (edit.old, edit.new))
+    old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (edit.old, edit.new))
     return (old, new) if old in text else (edit.old, new)
-
-
-def _crlf(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _times(part: str, text: str) -> int:
@@ -226,7 +233,6 @@ def _edit(
 
 
 def _apply(text: str, edits: tuple[Edit, ...]) -> bool:
-    """Whether every edit finds its old text exactly once when its turn comes."""
     for edit in edits:
         if not edit.old or text.count(edit.old) != 1:
             return False
@@ -326,7 +332,6 @@ def _plain(edit: Edit, code: CodeReader) -> Edit:
 
 
 def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
-    """Why its file may not be touched."""
     if not inside(edit.path):
         return "it names no file of the repository"
     if why := refusal(edit.path, paths, is_new=edit.action == "create"):
@@ -340,8 +345,8 @@ def _unread(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
     return "it was not read" if edit.path in paths and edit.path not in grounds.read else ""
 
 
+# A new file lies beside a file that was read, a new test below tests.
 def _apart(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
-    """Why a new file may not be made there: it lies beside what was read, a test below tests."""
     if edit.action != "create" or grounds.read is None or is_change_note(edit.path, paths):
         return ""
     folder = _folder(edit.path)
@@ -354,7 +359,6 @@ def _apart(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
 
 
 def _undue_deletion(edit: Edit, grounds: Grounds) -> str:
-    """Why a file may not go: the error's own is never taken away, and nothing unsaid."""
     if edit.action != "delete" or grounds.read is None:
         return ""
     if edit.path in grounds.failing:
@@ -363,7 +367,6 @@ def _undue_deletion(edit: Edit, grounds: Grounds) -> str:
 
 
 def _ordered(edit: Edit, grounds: Grounds) -> str:
-    """Why it may not say that: it repeats, outside of its literals, an order from outside."""
     new = order_in(f"{edit.path}\n{edit.new}", grounds.orders, literals=False)
     is_old = new and order_in(edit.old, grounds.orders, literals=False) == new
     return sentence_of("it", new) if new and not is_old else ""
@@ -379,12 +382,10 @@ def _refused(edit: Edit, why: str, paths: Collection[str]) -> RefusedEdit:
 
 
 def _it(path: str, why: str) -> str:
-    """Why, said of a path that is named beside it."""
     return re.sub(f"^{re.escape(ascii(path[:200])[1:-1])} ", "it ", why)
 
 
 def _inapplicable(edits: tuple[Edit, ...], code: CodeReader, paths: Collection[str]) -> str:
-    """Why the last of the edits cannot be made after the others."""
     why = apply(edits, code.read_file, paths).refusal
     return why.removeprefix(f"{edits[-1].path}: ")
 
@@ -395,7 +396,6 @@ Gone = list[tuple[Edit, str]]
 def _broken(
     kept: tuple[Edit, ...], _: list[Edit], code: CodeReader, paths: Collection[str]
 ) -> Gone:
-    """All edits of a file that they leave unreadable, to a parser or to a reviewer."""
     gone: Gone = []
     for change in apply(kept, code.read_file, paths).changes if kept else ():
         before, text = code.read_file(change.path), change.text
@@ -408,7 +408,6 @@ def _broken(
 def _left_over(
     kept: tuple[Edit, ...], refused: list[Edit], code: CodeReader, _: Collection[str]
 ) -> Gone:
-    """Edits that make no sense without a refused one, and those that make none without these."""
     gone: Gone = []
     left, lost = list(kept), list(refused)
     while lost:
@@ -425,7 +424,6 @@ def _left_over(
 
 
 def _needs(edit: Edit, refused: Edit, names: frozenset[str], code: CodeReader) -> bool:
-    """Whether an edit needs another one: of the same file, or because it uses what that brings."""
     if edit.path == refused.path:
         return True
     if refused.action == "delete":
@@ -434,7 +432,6 @@ def _needs(edit: Edit, refused: Edit, names: frozenset[str], code: CodeReader) -
 
 
 def _introduced(edit: Edit, code: CodeReader) -> frozenset[str]:
-    """Names that an edit brings into its file."""
     before = code.read_file(edit.path) if inside(edit.path) else None
     defined = frozenset(one.name for one in definitions_in(edit.path, edit.new))
     if before is None and defined:
@@ -443,7 +440,6 @@ def _introduced(edit: Edit, code: CodeReader) -> frozenset[str]:
 
 
 def _is_aside(edit: Edit) -> bool:
-    """Whether an edit is of a test, or of prose: no fix by itself, and no part that others need."""
     return bool(TEST.search(edit.path)) or edit.path.lower().endswith(_PROSE)
 
 
@@ -454,7 +450,6 @@ def _words(text: str) -> frozenset[str]:
 def _oversized(
     kept: tuple[Edit, ...], _: list[Edit], code: CodeReader, paths: Collection[str]
 ) -> Gone:
-    """All edits, where together they are more than a person reviews gladly."""
     changes = apply(kept, code.read_file, paths).changes if kept else ()
     why = too_large(changes, code.read_file)
     return [(edit, why) for edit in kept] if why else []
@@ -463,3 +458,112 @@ def _oversized(
 def reasons(refused: Iterable[RefusedEdit]) -> tuple[str, ...]:
     """Say in a line each what was refused and why, for whoever judges the finding."""
     return tuple(f"the edit of {ascii(o.path[:200])[1:-1]} is refused: {o.reason}" for o in refused)
+
+
+# Which fixes may be made at all: a fix as a whole, in the files that it leaves.
+
+
+def refused(
+    edits: Iterable[Edit],
+    applied: Applied,
+    seen: Collection[str],
+    read: ReadFile,
+    paths: Collection[str] = (),
+) -> str:
+    """Say why a fix cannot be, or may not be, proposed; empty where it may.
+
+    `seen` are the files that whoever made it was shown, `paths` all files of the tree.
+    """
+    return (
+        _masked(edits)
+        or applied.refusal
+        or edit_policy.refused(applied.changes, read, paths)
+        or _unseen(applied, seen, read)
+        or _does_not_parse(applied, read)
+    )
+
+
+def _masked(edits: Iterable[Edit]) -> str:
+    masked = (edit for edit in edits if holds_mask(f"{edit.old}\n{edit.new}"))
+    edit = next(masked, None)
+    return f"its change of {edit.path} repeats a mask: nobody was shown the value" if edit else ""
+
+
+def _unseen(applied: Applied, seen: Collection[str], read: ReadFile) -> str:
+    paths = (c.path for c in applied.changes if c.path not in seen)
+    unseen = next((path for path in paths if read(path) is not None), "")
+    return f"it changes {unseen}, which was not read" if unseen else ""
+
+
+def _does_not_parse(applied: Applied, read: ReadFile) -> str:
+    complaints = (
+        syntax.complaint(change.path, change.text, read(change.path))
+        for change in applied.changes
+        if change.text is not None
+    )
+    return next((why for why in complaints if why), "")
+
+
+# A tree in which some edits were made, read like any other.
+
+
+class ChangedCode:
+    """A `CodeReader` of a tree with edits made; its history, and who wrote what, are the tree's."""
+
+    def __init__(self, code: CodeReader, edits: tuple[Edit, ...]) -> None:
+        """Make the edits on what `code` reads; raises `GiveUp` where they cannot be made."""
+        applied = apply(edits, code.read_file, code.paths())
+        if edits and applied.refusal:
+            raise GiveUp(applied.refusal)
+        self._code = code
+        self._texts = {change.path: change.text for change in applied.changes}
+
+    @property
+    def commit(self) -> Commit:
+        """Return the commit of the tree."""
+        return self._code.commit
+
+    def paths(self) -> tuple[str, ...]:
+        """Return every file that is there now, sorted."""
+        there = {path for path, text in self._texts.items() if text is not None}
+        return tuple(sorted(there.union(self._code.paths()) - (self._texts.keys() - there)))
+
+    def read_file(self, path: str) -> str | None:
+        """Return the text as it is now."""
+        return self._texts[path] if path in self._texts else self._code.read_file(path)
+
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find lines as they are now, those of changed files first."""
+        new = tuple(
+            SearchHit(path=name, line=number, text=line)
+            for name, text in self._texts.items()
+            if not path or name == path or name.startswith(f"{path.rstrip('/')}/")
+            for number, line in enumerate((text or "").splitlines(), 1)
+            if query in line
+        )
+        rest = self._code.search(query, path, limit)
+        return (*new, *(hit for hit in rest if hit.path not in self._texts))[:limit]
+
+    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
+        """Return the names in a folder, as the tree has them."""
+        return self._code.list_directory(path)
+
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+        """Return who last wrote lines of the tree."""
+        return self._code.blame(path, start, end)
+
+    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+        """Return what a commit changed."""
+        return self._code.show_commit(sha, path)
+
+    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+        """Return commits of the tree."""
+        return self._code.history(path, text, limit)
+
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+        """Return what differs between two commits."""
+        return self._code.compare(old_sha, new_sha, path)
+
+    def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
+        """Return paths that differ between two commits."""
+        return self._code.paths_changed(old_sha, new_sha)

@@ -318,7 +318,7 @@ def _is_custom(change: Change, guard: str, row: int) -> bool:
 
 
 def _is_sent(name: str, lines: list[str]) -> bool:
-    """The value comes from people, the network or files, where nothing is an ordinary answer."""
+    # by people, networks or files, where nothing is an ordinary answer
     sets = rf"(?:\b{name}\b\s*(?::\s*[\w\[\]| ]+)?(?::=|=(?!=))|\b{name},\s*\w+\s*:?=)"
     setting = re.compile(rf"{sets}.*(?:{P['sent'].pattern})")
     return any(setting.search(line) for line in lines)
@@ -439,7 +439,7 @@ def _ends_recursion(node: Node) -> bool:
 
 
 def _is_rightly_empty(change: Change, asked: str, node: Node) -> bool:
-    """An empty collection or zero is asked for before a use that cannot take one."""
+    # an empty collection or zero is asked for before a use that cannot take one
     match = P["emptiness"].search(asked)
     name = next((group for group in match.groups() if group), "") if match else ""
     if not name:
@@ -516,7 +516,6 @@ def _handler(node: Node) -> Handler:
 
 
 def _classes(head: str) -> tuple[str, ...]:
-    """Names of the exceptions in a handler's head; JavaScript's names none."""
     plain = P["handler"].sub("", head.strip().rstrip("{:").strip())
     text = P["caught_as"].sub("", plain).strip().strip("()").strip()
     names = (name.strip().lstrip("*\\") for name in re.split(r"[,|]", text))

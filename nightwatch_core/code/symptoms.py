@@ -91,6 +91,5 @@ def _symptom(kind: str, match: re.Match[str], said: str) -> Symptom:
 
 
 def _bare(key: str) -> str:
-    """The key without quotes, and without what the message says after it."""
     quoted = _BARE_KEY.match(key)
     return (quoted[0] if quoted else key).strip("'\" ")

@@ -356,14 +356,15 @@ def receiver_before(text: str, at: int) -> str:
 
 
 def _belongs(text: str, at: int) -> bool:
-    """Whether the character can be part of an expression without spaces."""
     char = text[at]
-    return bool(_WORD.match(char)) or char in ".\\([" or (char in ":>-" and _joins(text, at))
-
-
-def _joins(text: str, at: int) -> bool:
-    """Whether the sign at this place belongs to `::` or `->`."""
-    return text[at - 1 : at + 1] in ("::", "->") or text[at : at + 2] in ("::", "->")
+    return (
+        bool(_WORD.match(char))
+        or char in ".\\(["
+        or (
+            char in ":>-"
+            and (text[at - 1 : at + 1] in ("::", "->") or text[at : at + 2] in ("::", "->"))
+        )
+    )
 
 
 def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:

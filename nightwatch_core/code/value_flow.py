@@ -87,7 +87,6 @@ def expressions_on(path: str, text: str, step: Step) -> tuple[str, ...]:
 def _setting(
     root: Node, settings: tuple[Setting, ...], step: Step, line: int, depth: int
 ) -> Iterator[Step]:
-    """The statements that set what a step reads, those above the failing line before others."""
     scopes = scopes_around(root, step.line - 1)
     for name in _reads(root, step):
         is_member = not name.lstrip("$").isidentifier()
@@ -97,14 +96,15 @@ def _setting(
             continue  # the statement sets it
         if not is_member:
             inner = (_inside(near, scope) for scope in scopes[:-1])
-            near = next(filter(None, inner), []) or _of_module(root, near)
+            near = next(filter(None, inner), []) or [
+                one for one in near if len(scopes_around(root, one.start)) == 1
+            ]
         yield from _steps(near, line, step, depth, name)
 
 
 def _setting_named(
     root: Node, settings: tuple[Setting, ...], failing: Step, names: tuple[str, ...]
 ) -> Iterator[Step]:
-    """The statements of the failing function that set members of these names, of any object."""
     inside = _inside(settings, scopes_around(root, failing.line - 1)[0])
     for name in names:
         ends = re.compile(rf"\W{re.escape(name)}$")
@@ -116,11 +116,6 @@ def _steps(near: list[Setting], line: int, step: Step, depth: int, name: str) ->
     near.sort(key=lambda one: (one.start >= line, abs(one.start + 1 - step.line)))
     for one in near[:SETS_OF_ONE]:
         yield Step(one.start + 1, one.end + 1, depth, name)
-
-
-def _of_module(root: Node, near: list[Setting]) -> list[Setting]:
-    """Those that are in no function."""
-    return [one for one in near if len(scopes_around(root, one.start)) == 1]
 
 
 def _inside(settings: Iterable[Setting], scope: tuple[int, int]) -> list[Setting]:
@@ -223,7 +218,9 @@ def unwrapped(node: Node) -> Node:
 
 
 def _asked_by(node: Node) -> Asked | None:
-    if node.child_by_field_name("optional_chain") or _is_safe(node):
+    if node.child_by_field_name("optional_chain") or any(
+        child.type in ("&.", "?.", "?->") for child in node.children
+    ):
         return None
     if node.type in _ASKS:
         fields, name = _ASKS[node.type]
@@ -253,10 +250,6 @@ def _asked(node: Node, fields: tuple[str, ...], how: How, member: str) -> Asked 
         functions = map(above.child_by_field_name, ("function", "constructor"))
         is_call = is_call or node in tuple(functions)
     return Asked(value, how, member, node, is_call)
-
-
-def _is_safe(node: Node) -> bool:
-    return any(child.type in ("&.", "?.", "?->") for child in node.children)
 
 
 def _text(node: Node | None) -> str:
@@ -305,7 +298,15 @@ def none_exits(
     if language.name == "ruby" and last is not None:
         exits += _ruby_end(last)
     is_plain = language.name in ("python", "javascript") and body.type in _BLOCKS
-    if is_plain and none != "null" and not _is_declared(function) and _falls(body):
+    if (
+        is_plain
+        and none != "null"
+        and not (
+            bool(re.search(r"signature|abstract", function.type))
+            or "NotImplemented" in text_of(function)
+        )
+        and _falls(body)
+    ):
         exits.append(NoneExit((last or body).end_point[0] + 1, "ends"))
     return tuple(sorted(dict.fromkeys(exits)))
 
@@ -353,7 +354,6 @@ def function_at(root: Node, row: int) -> Node | None:
 
 
 def _own(function: Node) -> Iterator[Node]:
-    """The nodes of a function but those of functions inside it."""
     for node in nodes_in(function):
         is_own = node != function and next(functions_around(node), None) == function
         if is_own and not _is_in_block(node, function):
@@ -361,7 +361,6 @@ def _own(function: Node) -> Iterator[Node]:
 
 
 def _is_in_block(node: Node, function: Node) -> bool:
-    """Whether a node stands in a lambda: a return there leaves that."""
     above = node.parent
     while above is not None and above != function:
         if re.match(r"lambda|anonymous|closure", above.type):
@@ -402,7 +401,6 @@ def _is_nothing(node: Node, none: str) -> bool:
 
 
 def _condition(node: Node) -> str:
-    """The condition of the branch that a statement stands in; empty where it is another one."""
     child, above = node, node.parent
     while above is not None and above.child_by_field_name("condition") is None:
         if re.search(r"else|except|catch|rescue|function|method|case", above.type):
@@ -424,7 +422,6 @@ def _last(body: Node) -> Node | None:
 
 
 def _ruby_end(last: Node) -> list[NoneExit]:
-    """What a Ruby method gives at its end, where that says nothing."""
     if last.type == "nil":
         return [NoneExit(last.start_point[0] + 1, "returns")]
     if last.type in ("if", "unless") and last.child_by_field_name("alternative") is None:
@@ -434,15 +431,7 @@ def _ruby_end(last: Node) -> list[NoneExit]:
     return []
 
 
-def _is_declared(function: Node) -> bool:
-    """Whether a function is only declared: a stub, or abstract."""
-    return bool(re.search(r"signature|abstract", function.type)) or "NotImplemented" in text_of(
-        function
-    )
-
-
 def _falls(body: Node) -> bool:
-    """Whether a body surely has a way to its end, where it gives nothing."""
     last = _last(body)
     if last is None or last.type in _LEAVES:
         return False
@@ -479,7 +468,6 @@ def own_guard(node: Node) -> int:
 
 
 def _asks(condition: str, name: str) -> bool:
-    """Whether the whole condition is true only where the value is nothing."""
     own = re.escape(name)
     plain = condition[1:-1].strip() if condition.startswith("(") else condition
     return bool(
@@ -547,7 +535,6 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
 
 
 def _is_after(sets: Node, at: Node) -> bool:
-    """Whether a plain assignment gives its value only after the place is reached: `x = x.y`."""
     if any(_LOOPS.match(one.type) for one in ancestors(at)):
         return False
     value = sets.child_by_field_name("right") or sets.child_by_field_name("value")
@@ -584,7 +571,9 @@ def is_tested(name: str, after: Node, at: Node) -> bool:
     function = next(functions_around(at), None)
     conditions = (
         node
-        for node in nodes_in(function or _root(at))
+        for node in nodes_in(
+            function or next((one for one in ancestors(at) if one.parent is None), at)
+        )
         if _CONDITIONS.match(node.type) and after.end_byte <= node.start_byte <= at.start_byte
     )
     return any(
@@ -608,7 +597,6 @@ def _is_sure(asked: Asked, statement: Node, name: str) -> bool:
 
 
 def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Origin | None:
-    """The last statement that surely ran, where nothing else may have set the name since."""
     inner = next(functions_around(at), None)
     if len(sets) > 1 and inner is not None and function != inner:
         return None  # whoever called this may have come after any of them
@@ -630,7 +618,6 @@ def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Or
 
 
 def _is_bound_inside(name: str, at: Node) -> bool:
-    """Whether a block or a lambda around the place, in its function, has the name for itself."""
     function = next(functions_around(at), None)
     inside = takewhile(lambda one: one != function, ancestors(at))
     return any(
@@ -641,18 +628,12 @@ def _is_bound_inside(name: str, at: Node) -> bool:
 
 
 def _elements(node: Node) -> Iterator[Node]:
-    """What a comprehension sets in turn."""
     for child in node.named_children:
         if child.type == "for_in_clause":
             yield from targets_of(child)
 
 
-def _root(node: Node) -> Node:
-    return next((one for one in ancestors(node) if one.parent is None), node)
-
-
 def _body(node: Node) -> Node | None:
-    """The body that a setting statement is part of, where it is run whenever the body is."""
     for above in ancestors(node):
         if above.type in BODIES:
             return above

@@ -10,9 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nightwatch_core.code.base_branch import deployments, failed_commit, sighting_of
-from nightwatch_core.code.library_places import Repository, place_traces
-from nightwatch_core.code.verdict import MISFIT, misfit
+from nightwatch_core.code.failed_commit import (
+    Repository,
+    deployments,
+    failed_commit,
+    place_traces,
+    sighting_of,
+)
+from nightwatch_core.code.record_fit import MISFIT, misfit
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.cases import cases
 from nightwatch_core.intake.selection import select

@@ -5,7 +5,7 @@ A document's own word on merges and verdicts is none: what counts is what the tr
 
 from collections.abc import Callable, Collection, Iterable
 
-from nightwatch_core.code.edits import Read, fix_digest
+from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory.limits import MOST_FILES_READ
 from nightwatch_core.memory.outcomes import REOPENED, Tonight, fix_stands, follow_lesson, no_news
 from nightwatch_core.models.code import MergedPull
@@ -14,6 +14,7 @@ from nightwatch_core.models.knowledge import CitedLine, Lesson, OutcomeKind, Out
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import digest
+from nightwatch_core.traces.placing import ReadFile
 
 AFTER_A_MERGE: tuple[OutcomeKind, ...] = (
     "merged", "edited before merge", "verified", "no effect", "regressed",
@@ -131,7 +132,7 @@ def _rewritten(path: str) -> str:
 
 
 def with_standing_patches(
-    own: tuple[OwnItem, ...], lessons: Iterable[Lesson], read: Read
+    own: tuple[OwnItem, ...], lessons: Iterable[Lesson], read: ReadFile
 ) -> tuple[OwnItem, ...]:
     """Our items, those patches merged that somebody applied: the base, which `read` reads, has it.
 

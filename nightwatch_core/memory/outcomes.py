@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Literal
 
-from nightwatch_core.code.edits import Read, fix_digest
-from nightwatch_core.code.suspects import SPELLINGS
+from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.code.releases import SPELLINGS
 from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
@@ -41,6 +41,7 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, NightRecord
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
+from nightwatch_core.traces.placing import ReadFile
 
 # A merged fix, watched: what its error did before, since when it runs, what its error does now.
 
@@ -80,7 +81,7 @@ def update_watch(
     return _counted(lesson, watch, tonight)
 
 
-def fix_stands(edits: tuple[Edit, ...], read: Read) -> bool:
+def fix_stands(edits: tuple[Edit, ...], read: ReadFile) -> bool:
     """Whether the code holds these edits: new text there, old text gone; False for no edits.
 
     `read` gives a file's text, None where there is no such file.

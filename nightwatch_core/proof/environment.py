@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from nightwatch_core.code.called_names import files_testing
+from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import inside
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp

@@ -22,7 +22,7 @@ from nightwatch_core.analysis.prompts import (
     preview_text,
 )
 from nightwatch_core.code import edits as fixing
-from nightwatch_core.code.called_names import files_testing
+from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.edit_policy import hidden_in, refusal
 from nightwatch_core.code.likely_files import TEST

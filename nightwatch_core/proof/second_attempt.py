@@ -16,8 +16,7 @@ from nightwatch_core.analysis.prompts import function_rows
 from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.code.capabilities import powers_gained
-from nightwatch_core.code.edits import grounds_of, judged
-from nightwatch_core.code.fix_policy import refused
+from nightwatch_core.code.edits import grounds_of, judged, refused
 from nightwatch_core.code.injected_instructions import strangers, texts_of
 from nightwatch_core.code.symptom_fixes import NEVER, symptom_fixes
 from nightwatch_core.errors import NightWatchError

@@ -18,11 +18,11 @@ from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.prompts import error_text, fenced, only_data, preview_text
 from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.code import edits as fixing
-from nightwatch_core.code.called_names import files_testing
+from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import halves, inside
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edit_policy import MAX_FILES, MAX_LINES, refusal
-from nightwatch_core.code.edits import apply, grounds_of, judged
+from nightwatch_core.code.edits import ChangedCode, apply, grounds_of, judged
 from nightwatch_core.code.injected_instructions import (
     Strangers,
     order_in,
@@ -31,7 +31,6 @@ from nightwatch_core.code.injected_instructions import (
     texts_of,
 )
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.suspects import ChangedCode
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Answer, Edit, PlannedStep, Usage

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from nightwatch_core.code import edits as fixing
-from nightwatch_core.code.change_reach import Places
 from nightwatch_core.code.diffs import file_diffs, joined_diff
 from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.code.related_code import Places
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposals import Correction, GateResult, Step, Story
 from nightwatch_core.models.report import RunReport

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.code.record_fit import MISFIT
 from nightwatch_core.code.suspects import is_of
-from nightwatch_core.code.verdict import MISFIT
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Hypothesis

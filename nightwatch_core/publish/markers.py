@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
-from nightwatch_core.code.change_reach import Reach
+from nightwatch_core.code.related_code import Reach
 from nightwatch_core.code.symptom_fixes import SymptomFix
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import ChangedFile, Commit

@@ -9,8 +9,7 @@ from functools import reduce
 from itertools import groupby
 from typing import NamedTuple
 
-from nightwatch_core.code.diffs import file_diffs
-from nightwatch_core.code.suspects import Change, change_in, holds, meet
+from nightwatch_core.code.diffs import Change, change_in, file_diffs, holds, meet
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, Standing
 from nightwatch_core.models.answer import Evidence

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Collection, Iterator
 from itertools import filterfalse
 
+from nightwatch_core.code import edits as fix_policy
 from nightwatch_core.code import edits as fixing
-from nightwatch_core.code import fix_policy
 from nightwatch_core.code.capabilities import powers_gained
-from nightwatch_core.code.change_reach import Reach, Search, reach_of
-from nightwatch_core.code.change_reach import Read as Read_change_reach
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.code.related_code import Reach, Search, reach_of
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence
@@ -46,6 +45,7 @@ from nightwatch_core.publish.tiers import (
     why_no_draft,
     why_no_issue,
 )
+from nightwatch_core.traces.placing import ReadFile
 
 # Not for its issue to say: the night's own choices and limits, and what the tracker shows.
 _UNTOLD = ("choice", "limit", "settled", "nothing new", "unknown")
@@ -222,7 +222,7 @@ def for_review(
     told: Told,
     analyses: tuple[Analysis, ...],
     options: NightOptions,
-    read: Read_change_reach,
+    read: ReadFile,
     search: Search | None,
 ) -> Told:
     """Add it; `analyses` are all of the night. Nothing is reached where there is no `search`."""
@@ -231,7 +231,7 @@ def for_review(
     )
 
 
-def _reach(told: Told, read: Read_change_reach, search: Search | None) -> Reach:
+def _reach(told: Told, read: ReadFile, search: Search | None) -> Reach:
     if search is None or not told.changes:
         return Reach()
     cited = [(one.path, one.quote.strip().splitlines()[0]) for one in _failing(told.analysis)]

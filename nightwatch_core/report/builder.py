@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from nightwatch_core.analysis.waves import total_usage
-from nightwatch_core.code.base_branch import merged_before
+from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.suspects import only_named
 from nightwatch_core.memory.outcomes import with_drafts
 from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors

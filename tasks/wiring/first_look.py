@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.quiet import SystemClock
-from nightwatch_core.code.library_places import Repository, opened
+from nightwatch_core.code.failed_commit import Repository, opened
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import NightOptions

@@ -16,8 +16,8 @@ from nightwatch_core.analysis import agent_specs
 from nightwatch_core.analysis import analyst as plans
 from nightwatch_core.analysis.analyst import Briefing, analyse
 from nightwatch_core.analysis.research import gather
-from nightwatch_core.code.base_branch import merged_before
-from nightwatch_core.code.verdict import with_doubts
+from nightwatch_core.code.failed_commit import merged_before
+from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.errors import Case

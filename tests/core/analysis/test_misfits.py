@@ -8,7 +8,7 @@ from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.research import gather
-from nightwatch_core.code.verdict import with_doubts
+from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.options import NightOptions

@@ -3,10 +3,7 @@
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.called_names import names_near
-from nightwatch_core.code.callees import callees
-from nightwatch_core.code.definition_lookup import Lookup
-from nightwatch_core.code.imported_files import imported
+from nightwatch_core.code.candidate_symbols import Lookup, callees, imported, names_near
 from nightwatch_core.code.limits import (
     CALLEE_CHARACTERS,
     CALLEE_HITS,

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nightwatch_core.code.candidates import candidates
-from nightwatch_core.code.suspects import ago
+from nightwatch_core.code.releases import ago
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile

@@ -2,8 +2,8 @@
 
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.change_reach import reach_of
 from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.code.related_code import reach_of
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit
 

@@ -1,7 +1,7 @@
 import pytest
 from analysis_shapes import analysis
 
-from nightwatch_core.code.cited_steps import unseen_step
+from nightwatch_core.code.verdict import unseen_step
 
 SHOWN = ("shop/pay.py:3", "app/(shop)/[id]/page.tsx:3", "routes/+page.svelte:3", ".ci/run.py:3")
 

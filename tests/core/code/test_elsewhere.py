@@ -4,9 +4,9 @@ import pytest
 from analysis_shapes import case
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.code_view import callers, other_uses, sibling_methods
-from nightwatch_core.code.definition_lookup import Lookup
+from nightwatch_core.code.candidate_symbols import Lookup
 from nightwatch_core.code.limits import CALLERS, OTHER_USES
+from nightwatch_core.code.related_code import callers, other_uses, sibling_methods
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.placing import PathIndex

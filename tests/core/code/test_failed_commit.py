@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from twins.reading import MemoryCode, MemoryHost
 
-from nightwatch_core.code.base_branch import Sighting, deployments, failed_commit, merged_before
+from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, merged_before
 from nightwatch_core.models.code import Commit, MergedPull, Release
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)

@@ -3,8 +3,8 @@
 import pytest
 from twins.reading import MemoryCode
 
+from nightwatch_core.code.candidate_symbols import Lookup
 from nightwatch_core.code.candidates import meant_definitions, named_definitions, names_in_message
-from nightwatch_core.code.definition_lookup import Lookup
 from nightwatch_core.code.limits import NAMED, NAMED_SEARCHES
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.traces.placing import PathIndex

@@ -3,8 +3,8 @@
 import pytest
 from twins.reading import MemoryCode
 
+from nightwatch_core.code.candidate_symbols import Lookup
 from nightwatch_core.code.candidates import named_templates
-from nightwatch_core.code.definition_lookup import Lookup
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.traces.placing import PathIndex
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from nightwatch_core.code.failed_commit import commit_that_fits
 from nightwatch_core.code.limits import NEIGHBOUR_COMMITS
-from nightwatch_core.code.suspects import commit_that_fits
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit, LoggedCommit, Release
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nightwatch_core.code.suspects import first_failing, hourly, onset, rise_of
+from nightwatch_core.code.releases import first_failing, hourly, onset, rise_of
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.research import Onset

@@ -3,7 +3,7 @@
 import pytest
 from analysis_shapes import COMMIT, case, tree
 
-from nightwatch_core.code.verdict import MISFIT, misfit, objection
+from nightwatch_core.code.record_fit import MISFIT, misfit, objection
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.limits import RELEASES
-from nightwatch_core.code.suspects import merged, sha_of
+from nightwatch_core.code.releases import merged, sha_of
 from nightwatch_core.models.code import MergedPull, Release
 
 OLD, NEW, NEXT = (letter * 40 for letter in "abc")

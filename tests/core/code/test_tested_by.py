@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.code.called_names import files_testing
+from nightwatch_core.code.candidate_symbols import files_testing
 
 TREE = (
     *("tests/test_cookies.py", "tests/test_downloadermiddleware_cookies.py"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.code.suspects import Span, change_in, holds, meet
+from nightwatch_core.code.diffs import Span, change_in, holds, meet
 from nightwatch_core.models.code import ChangedFile
 
 TODAY = "".join(f"line number {n}\n" for n in range(1, 41))

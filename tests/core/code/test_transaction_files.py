@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.transaction_files import GUESSES, clue_of
+from nightwatch_core.code.likely_files import GUESSES, clue_of
 from nightwatch_core.text.transactions import endpoint
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {

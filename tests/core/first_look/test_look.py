@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from twins.reading import MemoryCode, MemoryErrors, MemoryHost
 
-from nightwatch_core.code.library_places import opened
+from nightwatch_core.code.failed_commit import opened
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.first_look.dry_analysis import (
     CHEAPEST,

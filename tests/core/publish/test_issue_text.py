@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nightwatch_core.code.change_reach import Places, Reach
+from nightwatch_core.code.related_code import Places, Reach
 from nightwatch_core.models.analysis import RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Commit, MergedPull, Suspect

@@ -1,0 +1,611 @@
+"""Symbols that the failing value came from: their names, their definitions, the code to show."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import chain, product
+
+from inflection import camelize, singularize, underscore
+
+from nightwatch_core.code.definitions import (
+    Definition,
+    NameUse,
+    defined_name,
+    definition_of,
+    definitions_in,
+    functions_around,
+    uses_in,
+)
+from nightwatch_core.code.languages import ending_of, language_of
+from nightwatch_core.code.likely_files import TEST, class_files
+from nightwatch_core.code.limits import (
+    CALLEE_CHARACTERS,
+    CALLEE_EXITS,
+    CALLEE_HEAD,
+    CALLEE_HITS,
+    CALLEE_LINES,
+    CALLEE_SEARCHES,
+    CALLEES,
+    FLOW_DEPTH,
+    IMPORT_LINES,
+    LINE,
+    NEAR_FRAMES,
+    NEAR_LINES,
+    NEAR_NAMES,
+    OWNERS,
+    SAME_NAME_PLACES,
+    SHORTEST_NAME,
+    TEST_FILES,
+    WHOLE_CALLEE,
+)
+from nightwatch_core.code.syntax import masked, receiver_before, uses
+from nightwatch_core.code.value_flow import Step, value_flow
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.research import Preview, PreviewKind
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.text.words import words_error_classes as words
+from nightwatch_core.traces.placing import PathIndex, ReadFile, is_vendored
+from nightwatch_core.traces.trace_text import passes_on
+
+_CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
+_RAISES = re.compile(r"\b(?:raise|throw(?: new)?|rescue|except|catch \()\s*$")
+_OPENS = re.compile(r"\s{0,2}\(")
+_JOINTS = ("?->", "->", "?.", "&.", "::", ".")
+_OWN = re.compile(r"(?:self|this|\$this|cls|static|Self|super(?:\(\))?|parent|base)$")
+_CLASS = re.compile(r"[A-Z]\w{0,80}(?:(?:::|\.|\\)[A-Z]\w{0,80})*$")
+_MADE = re.compile(
+    r"(?:=|\bin\b|:)\s{0,4}(?:await |new |&|\*)*(?:[a-z_]\w{0,80}\.)?(?P<name>[A-Z]\w{1,80})\b"
+)
+_IDENTIFIER = re.compile(r"[@$]{0,2}(\w{1,80})$")
+
+# Names that belong to a language or to everybody: looking for them finds the wrong ones, unless it
+# is known whose they are.
+COMMON = frozenset(
+    (
+        *("and", "assert", "await", "begin", "break", "case", "catch", "class", "const", "def"),
+        *("defined?", "delete", "elif", "else", "elsif", "end", "ensure", "except", "export"),
+        *("false", "final", "finally", "for", "foreach", "from", "func", "function", "if"),
+        *("import", "include", "instanceof", "isset", "lambda", "let", "match", "new", "nil"),
+        *("none", "None", "True", "False", "not", "null", "private", "protected", "public"),
+        *("raise", "rescue", "return", "self", "static", "super", "switch", "sizeof", "this"),
+        *("throw", "throws", "true", "try", "typeof", "undefined", "unless", "until", "using"),
+        *("var", "void", "when", "while", "with", "yield", "extends", "module", "require"),
+        *("abs", "add", "all", "any", "append", "apply", "bool", "call", "close", "concat"),
+        *("contains", "copy", "count", "debug", "dict", "each", "empty", "equals", "error"),
+        *("exec", "extend", "fetch", "filter", "find", "first", "float", "format", "get"),
+        *("getattr", "hash", "index", "info", "initialize", "insert", "inspect", "int", "items"),
+        *("iter", "join", "keys", "last", "len", "length", "list", "log", "map", "max", "merge"),
+        *("min", "next", "object", "open", "pop", "print", "push", "put", "puts", "range"),
+        *("read", "reduce", "remove", "replace", "round", "run", "select", "send", "set"),
+        *("setattr", "size", "slice", "sort", "split", "str", "string", "strip", "sub", "sum"),
+        *("test", "then", "toString", "to_i", "to_s", "to_sym", "to_h", "to_a", "trim", "tuple"),
+        *("type", "update", "value", "values", "warn", "write", "zip", "nil?", "blank?", "tap"),
+        *("present?", "empty?", "isinstance", "hasattr", "enumerate", "sorted", "reversed"),
+        *("__init__", "__str__", "hashCode", "valueOf", "parseInt", "parse", "stringify"),
+    )
+)
+
+
+class Use(Value):
+    """A name on the value's way; `owners` are what it may be a member of, the likeliest first.
+
+    `depth` counts assignments and frames back from the failing statement; `distance` the lines.
+    """
+
+    name: str
+    path: str
+    line: int = 0
+    receiver: str = ""  # as written; empty where it stands alone
+    owners: tuple[str, ...] = ()
+    depth: int = 0
+    distance: int = 0
+    is_call: bool = False
+    sets: str = ""  # what its line sets
+    column: int = 0
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is called on the object it stands in, or on nothing."""
+        return not self.receiver or bool(_OWN.search(self.receiver))
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the name alone says enough to look for it anywhere: it has several words."""
+        return len(words(self.name)) > 1 or self.name[:1].isupper()
+
+
+# Whose definition matters more, smaller first: the value that fails was made by a call on its way.
+RANK: tuple[Callable[[Use], int], ...] = (
+    lambda use: use.depth + (not use.is_call),
+    lambda use: use.distance,
+    lambda use: use.column,
+)
+
+
+def names_near(case: Case, read: ReadFile, members: tuple[str, ...] = ()) -> tuple[Use, ...]:
+    """List the names on the way of the failing value, each once, best first.
+
+    Frames that only pass on are passed over; `members` are names that the message says.
+    """
+    uses_of: dict[tuple[str, bool], Use] = {}
+    for number, frame in enumerate(frames_of(case)):
+        text = read(frame.repo_path) or ""
+        line = frame.line or 0
+        if not 0 < line <= len(text_lines(text)):
+            continue
+        for use in _of_frame(number, frame.repo_path, text, line, members):
+            key = use.name, use.is_own
+            uses_of[key] = min((uses_of.get(key, use), use), key=_rank)
+    return tuple(sorted(uses_of.values(), key=_rank))[:NEAR_NAMES]
+
+
+def frames_of(case: Case) -> tuple[Frame, ...]:
+    """List the innermost own frames whose lines are known, without those that only pass on."""
+    frames = case.trace.in_app if case.trace else ()
+    placed = [frame for frame in frames if frame.repo_path and frame.line]
+    telling = [frame for frame in placed if not passes_on(frame)] or placed
+    once = {(frame.repo_path, frame.line): frame for frame in telling}
+    return tuple(once.values())[:NEAR_FRAMES]
+
+
+def _rank(use: Use) -> tuple[int, ...]:
+    return tuple(rule(use) for rule in RANK)
+
+
+def _of_frame(
+    number: int, path: str, text: str, line: int, members: tuple[str, ...]
+) -> Iterator[Use]:
+    steps = value_flow(path, text, line, members)
+    made = {one.sets: one for one in steps if one.sets}
+    start = max((one.line for one in functions_around(path, text, line)), default=1)
+    above = Step(max(start, line - NEAR_LINES), line, 2)
+    for step in (*steps, above) if number == 0 else steps:
+        yield from _on(step, step.depth + number, path, text, line, made)
+
+
+def _on(
+    step: Step, depth: int, path: str, text: str, failing: int, made: dict[str, Step]
+) -> Iterator[Use]:
+    lines = text_lines(text)
+    for name, at, column, _ in _names(path, text, step.line, step.end):
+        row = lines[at - 1]
+        before = row[max(0, column - 200) : column].rstrip()
+        joint = next((one for one in _JOINTS if before.endswith(one)), "")
+        receiver = receiver_before(before, len(before) - len(joint)) if joint else ""
+        use = Use(
+            name=name,
+            path=path,
+            line=at,
+            receiver=receiver,
+            owners=_owners(receiver, made, lines),
+            depth=depth,
+            distance=abs(at - failing),
+            is_call=bool(_OPENS.match(row, column + len(name))),
+            sets=step.sets,
+            column=column,
+        )
+        if column <= LINE and _is_worth_a_look(use) and not _RAISES.search(before):
+            yield use
+
+
+def _is_worth_a_look(use: Use) -> bool:
+    is_known = bool(use.owners) or use.name not in COMMON
+    is_field = not use.is_call and bool(use.receiver)
+    if is_field and (use.is_own or use.depth > 1) and not use.name[:1].isupper():
+        return False
+    return is_known and len(use.name) >= SHORTEST_NAME
+
+
+def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tuple[str, ...]:
+    if not receiver or _OWN.search(receiver):
+        return ()
+    if _CLASS.search(receiver) and receiver[0].isupper():
+        return (receiver,)
+    step = made.get(receiver)
+    rows = " ".join(lines[step.line - 1 : step.end])[:LINE] if step else ""
+    match, last = _MADE.search(rows), _IDENTIFIER.search(receiver)
+    name = last[1] if last else ""
+    same = camelize(singularize(name)) if len(name) >= SHORTEST_NAME else ""
+    owners = (match["name"] if match else "", name if name == receiver else "", same)
+    return tuple(dict.fromkeys(one for one in owners if one))[:OWNERS]
+
+
+def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
+    known = uses_in(path, text, first, last)
+    yield from known
+    for number, row in enumerate(() if known else text_lines(text)[first - 1 : last], start=first):
+        for found in _CALL.finditer(masked(row[:LINE], language_of(path))):
+            yield NameUse(found["name"], number, found.start())
+
+
+# Which files test a file: told by their names, as languages and frameworks name them.
+
+_ROLES = frozenset(("test", "tests", "spec", "specs", "it", "unit", "case"))
+_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
+
+
+def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> tuple[str, ...]:
+    """List the tests of a file, the likeliest first: `test_cart.py` before `test_old_cart.py`.
+
+    Their names have all words of the file's name; words that are no folder of the file's are
+    counted against them.
+
+    >>> files_testing("shop/cart.py", ("tests/test_cart.py", "tests/test_carts.py", "shop/cart.py"))
+    ('tests/test_cart.py',)
+    """
+    wanted = _words(_stem(path))
+    if not wanted or TEST.search(path):
+        return ()
+    folders = {word for folder in path.split("/")[:-1] for word in _words(folder)}
+    ranked = sorted(
+        (
+            len(said - wanted - folders),
+            -len(said & (wanted | folders)),
+            -len({*path.split("/")[:-1]} & {*one.split("/")[:-1]}),
+            one,
+        )
+        for one in paths
+        if TEST.search(one) and _is_alike(path, one) and wanted <= (said := _words(_stem(one)))
+    )
+    return tuple(one for extra, *_, one in ranked if extra <= len(wanted))[:limit]
+
+
+def _stem(path: str) -> str:
+    return re.split(r"[.](?!.*/)", path.rpartition("/")[2])[0]
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in words(name)) - _ROLES
+
+
+def _is_alike(path: str, other: str) -> bool:
+    one, two = ending_of(path), ending_of(other)
+    return one == two or (one in _SCRIPTS and two in _SCRIPTS)
+
+
+# Which files of the tree an import leads to.
+
+_IMPORTS = re.compile(r"\s{0,20}(?:import|from|require|use|using|export|const|let|var)\b")
+_MODULE = re.compile(r"[\w@.\\/-]{3,200}")
+
+
+def imported_files(name: str, path: str, text: str, index: PathIndex) -> tuple[str, ...]:
+    """List at most three files that an import of this name leads to."""
+    rows = _import_rows(name, text_lines(text)[:IMPORT_LINES])
+    paths = (one for row in tuple(rows)[:2] for one in imported(row, path, index, name))
+    return tuple(dict.fromkeys(paths))[:3]
+
+
+def _import_rows(name: str, lines: tuple[str, ...]) -> Iterator[str]:
+    """Rows that import a name; of an import of several rows the first, or the last with `from`."""
+    wanted = [part for part in re.split(r"::|[.\\]", name) if part]
+    for number, line in enumerate(lines):
+        row = line[:LINE]
+        if not any(uses(one, row) for one in wanted):
+            continue
+        if _IMPORTS.match(row):
+            yield row
+        elif re.fullmatch(r"\s*[\w ,{}*]+,?\s*\\?", row):
+            around = (*lines[max(0, number - 12) : number][::-1], *lines[number + 1 : number + 12])
+            yield from (one[:LINE] for one in around if re.search(r"\bfrom\s+\S", one[:LINE]))
+
+
+def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str, ...]:
+    """List files of the tree that an import may mean, those nearest to the importing one first.
+
+    Before all others the file that is called `name`, where it is a module that is imported.
+
+    >>> imported("import { a } from '../pay/b'", "src/c/d.js", PathIndex(("src/pay/b.js", "b.js")))
+    ('src/pay/b.js',)
+    """
+    suffixes = language_of(path).suffixes
+    files: list[str] = []
+    modules: list[str] = []
+    for word in _MODULE.findall(row):
+        parts = [part for part in re.split(r"[./\\]", word.removesuffix(".js")) if part]
+        is_path = len(parts) > 1 or "/" in word or word.startswith(".")
+        # without the name that is taken out of it, or the root that a namespace or an alias adds
+        stems = (parts, parts[:-1], parts[1:] if len(parts) > 2 else []) if is_path else ()
+        for stem, suffix in product(filter(None, stems), suffixes):
+            files += index.ending(f"{'/'.join(stem)}{suffix}")
+            modules += index.ending(f"{'/'.join(stem)}/{name}{suffix}") if name else ()
+    nearest = (sorted(ones, key=lambda one: distance(one, path)) for ones in (modules, files))
+    return tuple(dict.fromkeys(chain.from_iterable(nearest)))
+
+
+def distance(path: str, other: str) -> tuple[int, str]:
+    """Count how many folders lead from one file to the other; the path tells equal ones apart."""
+    ours, theirs = path.split("/")[:-1], other.split("/")[:-1]
+    shared = next(
+        (n for n, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]),
+        min(len(ours), len(theirs)),
+    )
+    return len(ours) + len(theirs) - 2 * shared, path
+
+
+# Where a name that code uses is defined, found at a bounded cost, the cheapest way first.
+#
+# A name that belongs to an object is looked for in what the object may be; else only names of
+# several words are. Where many places define one, the choice is left to the analyst.
+
+_BASES = re.compile(
+    r"class\s+\w+\s*(?:\((?P<python>[^)\n]{1,200})\)|<\s*(?P<ruby>[\w:]{1,100})"
+    r"|(?:extends|implements|:)\s+(?P<others>[\w.,:\\ <>]{1,200}))"
+)
+_CLASS_NAME = re.compile(r"\b[A-Z]\w{2,80}\b")
+
+Search = Callable[[str, str, int], tuple[SearchHit, ...]]  # text, folder, how many lines at most
+
+
+class Place(Value):
+    """Where a name is defined: lines from 1, `end` included."""
+
+    path: str
+    line: int
+    end: int
+
+
+class Lookup:
+    """Finds definitions; each file is read once, and the tree searched a few times."""
+
+    def __init__(
+        self,
+        index: PathIndex,
+        read: ReadFile,
+        search: Search | None,
+        frames: tuple[str, ...] = (),
+    ) -> None:
+        """Nothing is read yet; `frames` are files that frames lie in."""
+        self.index, self.text, self._search = index, cache(read), search
+        self._left = CALLEE_SEARCHES
+        self.frames = tuple(dict.fromkeys(frames))
+
+    def place(self, use: Use) -> Place | None:
+        """Find where the name is defined, by the first way that finds it."""
+        return next((place for way in WAYS if (place := way(use, self))), None)
+
+    def imports(self, name: str, path: str) -> tuple[str, ...]:
+        """List the files that an import of this name in a file leads to."""
+        return imported_files(name, path, self.text(path) or "", self.index)
+
+    def within(self, name: str, paths: tuple[str, ...]) -> Place | None:
+        """Find the first of some files that defines the name."""
+        for path in paths:
+            definition = definition_of(name, path, self.text(path) or "")
+            if definition:
+                return _place(path, definition)
+        return None
+
+    def member(self, name: str, owner: str, path: str) -> Place | None:
+        """Find what the class, or the module that is the file, has under this name."""
+        text, last = self.text(path) or "", re.split(r"::|[.\\]", owner)[-1]
+        whole = definition_of(last, path, text)
+        if whole is None and underscore(last) not in _modules(path):
+            return None
+        for one in definitions_in(path, text) if name in text else ():
+            is_inside = whole is None or whole.line <= one.line <= whole.end
+            if one.name == name and is_inside and one != whole:
+                return _place(path, one)
+        return None
+
+    def hits(self, text: str, limit: int = CALLEE_HITS) -> tuple[SearchHit, ...]:
+        """Search the tree, but for tests and libraries; empty once too much was searched."""
+        if self._search is None or self._left <= 0:
+            return ()
+        self._left -= 1
+        try:
+            hits = self._search(text, "", limit)
+        except (GiveUp, TryLater):  # the analyst can still look it up
+            self._left = 0
+            return ()
+        return tuple(hit for hit in hits if not TEST.search(hit.path) and not is_vendored(hit.path))
+
+    def defining(self, name: str, like: str) -> tuple[str, ...]:
+        """List the files that define a name, those near the file `like` first.
+
+        Nothing where too many do.
+        """
+        heads = (
+            head
+            for head in language_of(like).heads
+            if (head in (("class ",) if name[:1].isupper() else ("def ", "func ")))
+        )
+        hits = self.hits(f"{next(heads, '')}{name}")
+        paths = dict.fromkeys(
+            hit.path for hit in hits if defined_name(hit.text, language_of(hit.path)) == name
+        )
+        if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
+            return ()
+        return tuple(sorted(paths, key=lambda one: distance(one, like)))
+
+
+def in_own_file(use: Use, known: Lookup) -> Place | None:
+    """Look in its own file, and for what stands alone in the files of the other frames."""
+    if not use.is_own:
+        return None
+    own = known.within(use.name, (use.path,))
+    return own if use.receiver and use.is_own else own or known.within(use.name, known.frames)
+
+
+def in_base_class(use: Use, known: Lookup) -> Place | None:
+    """Look in the classes that those of its file are made of."""
+    if not (use.receiver and use.is_own):
+        return None
+    for base in bases_in(known.text(use.path) or ""):
+        paths = (*known.imports(base, use.path), *class_files(base, known.index))
+        for path in dict.fromkeys(paths):
+            if place := known.member(use.name, base, path):
+                return place
+    return None
+
+
+def in_owner(use: Use, known: Lookup) -> Place | None:
+    """Look in the classes and modules that it may be a member of."""
+    for owner in use.owners:
+        paths = (use.path, *known.imports(owner, use.path))
+        paths += (*class_files(owner, known.index), *known.frames)
+        for path in dict.fromkeys(paths):
+            if place := known.member(use.name, owner, path):
+                return place
+    return None
+
+
+def in_imported_file(use: Use, known: Lookup) -> Place | None:
+    """Look in a file that an import of this name leads to."""
+    if use.receiver and not use.is_own:
+        return None
+    return known.within(use.name, known.imports(use.name, use.path))
+
+
+def in_class_file(use: Use, known: Lookup) -> Place | None:
+    """Look in the file that a class of this name would be in."""
+    if not use.name[:1].isupper():
+        return None
+    return known.within(use.name, class_files(use.name, known.index)[:3])
+
+
+def anywhere(use: Use, known: Lookup) -> Place | None:
+    """Search the tree for a name that tells enough; nowhere where too many places define it."""
+    if use.name in COMMON or not (use.is_telling or (use.is_own and use.is_call)):
+        return None
+    paths = known.defining(use.name, use.path)
+    return known.within(use.name, paths) if use.is_own or len(paths) == 1 else None
+
+
+def bases_in(text: str) -> tuple[str, ...]:
+    """List the classes that those of a file are made of.
+
+    >>> bases_in("class A(base.Shop, Generic[T]):"), bases_in("class A < Shop::Base")
+    (('Shop', 'Generic'), ('Shop', 'Base'))
+    """
+    found = (match[match.lastgroup or 0] for match in _BASES.finditer(text[:100_000]))
+    return tuple(dict.fromkeys(name for one in found for name in _CLASS_NAME.findall(one)))[:4]
+
+
+def _modules(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
+    return underscore(name.split(".")[0]), underscore(folder.rpartition("/")[2])
+
+
+def _place(path: str, definition: Definition) -> Place:
+    return Place(path=path, line=definition.line, end=definition.end)
+
+
+# Where a definition is looked for, the cheapest way first.
+WAYS: tuple[Callable[[Use, Lookup], Place | None], ...] = (
+    in_owner,
+    in_own_file,
+    in_imported_file,
+    in_base_class,
+    in_class_file,
+    anywhere,
+)
+
+# Definitions on the failing value's way: what an analyst would look up first.
+#
+# What makes the failing value is shown whole, or where it is long its head and every way out of it.
+
+Shown = set[tuple[str, int]]
+_EXIT = re.compile(r"\s*(?:return|raise|throw)\b")
+
+
+def callees(
+    case: Case, known: Lookup, seen: Shown, members: tuple[str, ...] = ()
+) -> tuple[Preview, ...]:
+    """List definitions of what the failing statement, and those before it, call and build.
+
+    The likeliest to matter first; bounded in number, lines and characters. What was `seen` is left
+    out, and what is shown is added to it; `members` are names that the message says.
+    """
+    previews: list[Preview] = []
+    left, shown = CALLEE_CHARACTERS, 0
+    for use in names_near(case, known.text, members):
+        place = known.place(use)
+        parts = _parts(place, use, known, seen) if place else ()
+        size = sum(len(part.text) for part in parts)
+        if not parts or size > left:
+            continue
+        left, shown = left - size, shown + 1
+        for part in parts:
+            mark(part, seen)
+        previews += parts
+        if shown == CALLEES:
+            break
+    return tuple(previews)
+
+
+def _parts(place: Place, use: Use, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
+    because = _because(use)
+    makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= FLOW_DEPTH))
+    if not makes or not use.name[:1].islower():
+        one = cut(place, known, seen, "flow", because)
+        return (one,) if one else ()
+    is_short = place.end - place.line < WHOLE_CALLEE
+    lines = WHOLE_CALLEE if is_short else CALLEE_HEAD
+    head = cut(place, known, seen, "flow", because, lines)
+    return (head, *_exits(place, head, known)) if head else ()
+
+
+def _exits(place: Place, head: Preview, known: Lookup) -> Iterator[Preview]:
+    lines = text_lines(known.text(place.path) or "")
+    wanted: set[int] = set()
+    for row in range(head.end + 1, head.until + 1):
+        if _EXIT.match(lines[row - 1]) and len(wanted) < 2 * CALLEE_EXITS:
+            above = range(row - 1, head.end, -1)
+            inner = _indent(lines[row - 1])
+            on = (n for n in above if lines[n - 1].strip() and _indent(lines[n - 1]) < inner)
+            wanted |= {row, next(on, row)}
+    starts = sorted(row for row in wanted if row - 1 not in wanted)
+    for start in starts:
+        end = next(n for n in range(start, head.until + 2) if n + 1 not in wanted)
+        text = _rows(lines, start, end)
+        yield head.model_copy(update={"start": start, "end": end, "text": text})
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
+def cut(
+    place: Place,
+    known: Lookup,
+    seen: Shown,
+    kind: PreviewKind,
+    because: str = "",
+    most: int = CALLEE_LINES,
+) -> Preview | None:
+    """Cut out the lines of a definition that were not shown; None where that is not half of it."""
+    end = min(place.end, place.line + most - 1)
+    new = [line for line in range(place.line, end + 1) if (place.path, line) not in seen]
+    new = [line for n, line in enumerate(new) if line == new[0] + n]  # up to what was shown
+    if len(new) < (end - place.line + 2) // 2:
+        return None
+    lines = text_lines(known.text(place.path) or "")
+    rest = [line for line in range(new[-1] + 1, place.end + 1) if (place.path, line) not in seen]
+    return Preview(
+        path=place.path,
+        start=new[0],
+        end=new[-1],
+        text=_rows(lines, new[0], new[-1]),
+        lines=len(lines),
+        kind=kind,
+        because=because,
+        until=max(rest, default=0),
+    )
+
+
+def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
+    return "\n".join(" ".join(one.splitlines())[:LINE] for one in lines[start - 1 : end])
+
+
+def mark(preview: Preview, seen: Shown) -> None:
+    """Note the lines of a preview as seen."""
+    seen |= {(preview.path, line) for line in range(preview.start, preview.end + 1)}
+
+
+def _because(use: Use) -> str:
+    where = f"used in {use.path.rpartition('/')[2]}:{use.line}"
+    return f"{where}, which sets {use.sets}" if use.sets else where
