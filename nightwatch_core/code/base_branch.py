@@ -61,18 +61,20 @@ def failing_places(analysis: Analysis) -> tuple[Place, ...]:
     top = analysis.case.trace.top if analysis.case.trace else None
     if top and top.repo_path and top.line and top.fit != "differs":
         lines.setdefault(top.repo_path, set()).add(top.line)
-    for one in analysis.evidence:
-        if one.verified and one.line:
-            quoted = sum(bool(row.strip()) for row in one.quote.splitlines()) or 1
-            lines.setdefault(one.path, set()).update(range(one.line, one.line + quoted))
+    for evidence in analysis.evidence:
+        if evidence.verified and evidence.line:
+            quoted = sum(bool(row.strip()) for row in evidence.quote.splitlines()) or 1
+            lines.setdefault(evidence.path, set()).update(
+                range(evidence.line, evidence.line + quoted)
+            )
     return tuple(Place(path=path, lines=frozenset(own)) for path, own in lines.items())
 
 
 def _changed(places: Iterable[Place], then: CodeReader, now: CodeReader) -> Standing | None:
-    commits = [one for place in places for one in _commits_since(place, then, now)]
+    commits = [commit for place in places for commit in _commits_since(place, then, now)]
     if not commits:
         return None
-    first = min(commits, key=lambda one: (one.at, one.sha))
+    first = min(commits, key=lambda commit: (commit.at, commit.sha))
     name = f"#{first.pull}" if first.pull else f"commit {first.sha[:10]}"
     day = f"{first.at.astimezone(UTC):%Y-%m-%d}"
     return Standing(
@@ -90,7 +92,7 @@ def _commits_since(place: Place, then: CodeReader, now: CodeReader) -> Iterator[
     if new is None:
         yield from _later(_logged(now, place.path), then)
         return
-    heads = frozenset(one.line for one in definitions_in(place.path, old))
+    heads = frozenset(definition.line for definition in definitions_in(place.path, old))
     for lost, (start, end) in changed_spans(old, new, place.lines, heads):
         removed = tuple(_later(_logged(now, path, lost.strip()) if lost.strip() else (), then))
         later = removed or tuple(_later(_wrote(now, path, start, end), then))
@@ -155,8 +157,8 @@ def _now(path: str, now: CodeReader) -> tuple[str, str | None]:
     text = now.read_file(path)
     if text is not None:
         return path, text
-    for one in now.history(path, limit=1):
-        shown = now.show_commit(one.sha)
+    for item in now.history(path, limit=1):
+        shown = now.show_commit(item.sha)
         for file in shown.files if shown else ():
             if file.old_path == path:
                 return file.path, now.read_file(file.path)
@@ -165,8 +167,8 @@ def _now(path: str, now: CodeReader) -> tuple[str, str | None]:
 
 def _wrote(now: CodeReader, path: str, start: int, end: int) -> tuple[LaterCommit, ...]:
     return tuple(
-        LaterCommit(sha=one.sha, at=one.at, subject=one.subject, pull=one.pull)
-        for one in (now.blame(path, start, end) if start <= end else ())
+        LaterCommit(sha=blame.sha, at=blame.at, subject=blame.subject, pull=blame.pull)
+        for blame in (now.blame(path, start, end) if start <= end else ())
     )
 
 
@@ -176,20 +178,24 @@ def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LaterCommit, ..
     except GiveUp:
         return ()
     return tuple(
-        LaterCommit(sha=one.sha, at=one.at, subject=one.subject, pull=one.pull) for one in rows
+        LaterCommit(sha=row.sha, at=row.at, subject=row.subject, pull=row.pull) for row in rows
     )
 
 
 def _later(commits: Iterable[LaterCommit], then: CodeReader) -> Iterator[LaterCommit]:
-    newest = sorted({one.sha: one for one in commits}.values(), key=lambda one: one.at)[::-1]
-    later = takewhile(lambda one: then.show_commit(one.sha) is None, newest[:LATER_COMMITS])
+    newest = sorted({commit.sha: commit for commit in commits}.values(), key=lambda item: item.at)[
+        ::-1
+    ]
+    later = takewhile(lambda batch: then.show_commit(batch.sha) is None, newest[:LATER_COMMITS])
     yield from tuple(later)[-1:]
 
 
 def _drifted(
     places: tuple[Place, ...], analysis: Analysis, then: CodeReader, now: CodeReader
 ) -> Standing | None:
-    paths = dict.fromkeys((*(place.path for place in places), *(one.path for one in analysis.fix)))
+    paths = dict.fromkeys(
+        (*(place.path for place in places), *(edit.path for edit in analysis.fix))
+    )
     other = [path for path in paths if then.read_file(path) != now.read_file(path)]
     if not other:
         return None

@@ -16,7 +16,7 @@ from nightwatch_core.code.definitions import (
     functions_around,
     uses_in,
 )
-from nightwatch_core.code.languages import ending_of, language_of
+from nightwatch_core.code.languages import COMMON, ending_of, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
 from nightwatch_core.code.limits import (
     CALLEE_CHARACTERS,
@@ -60,33 +60,6 @@ _MADE = re.compile(
     r"(?:=|\bin\b|:)\s{0,4}(?:await |new |&|\*)*(?:[a-z_]\w{0,80}\.)?(?P<name>[A-Z]\w{1,80})\b"
 )
 _IDENTIFIER = re.compile(r"[@$]{0,2}(\w{1,80})$")
-
-# Names that belong to a language or to everybody: looking for them finds the wrong ones, unless it
-# is known whose they are.
-COMMON = frozenset(
-    (
-        *("and", "assert", "await", "begin", "break", "case", "catch", "class", "const", "def"),
-        *("defined?", "delete", "elif", "else", "elsif", "end", "ensure", "except", "export"),
-        *("false", "final", "finally", "for", "foreach", "from", "func", "function", "if"),
-        *("import", "include", "instanceof", "isset", "lambda", "let", "match", "new", "nil"),
-        *("none", "None", "True", "False", "not", "null", "private", "protected", "public"),
-        *("raise", "rescue", "return", "self", "static", "super", "switch", "sizeof", "this"),
-        *("throw", "throws", "true", "try", "typeof", "undefined", "unless", "until", "using"),
-        *("var", "void", "when", "while", "with", "yield", "extends", "module", "require"),
-        *("abs", "add", "all", "any", "append", "apply", "bool", "call", "close", "concat"),
-        *("contains", "copy", "count", "debug", "dict", "each", "empty", "equals", "error"),
-        *("exec", "extend", "fetch", "filter", "find", "first", "float", "format", "get"),
-        *("getattr", "hash", "index", "info", "initialize", "insert", "inspect", "int", "items"),
-        *("iter", "join", "keys", "last", "len", "length", "list", "log", "map", "max", "merge"),
-        *("min", "next", "object", "open", "pop", "print", "push", "put", "puts", "range"),
-        *("read", "reduce", "remove", "replace", "round", "run", "select", "send", "set"),
-        *("setattr", "size", "slice", "sort", "split", "str", "string", "strip", "sub", "sum"),
-        *("test", "then", "toString", "to_i", "to_s", "to_sym", "to_h", "to_a", "trim", "tuple"),
-        *("type", "update", "value", "values", "warn", "write", "zip", "nil?", "blank?", "tap"),
-        *("present?", "empty?", "isinstance", "hasattr", "enumerate", "sorted", "reversed"),
-        *("__init__", "__str__", "hashCode", "valueOf", "parseInt", "parse", "stringify"),
-    )
-)
 
 
 class Use(Value):
@@ -159,8 +132,8 @@ def _of_frame(
     number: int, path: str, text: str, line: int, members: tuple[str, ...]
 ) -> Iterator[Use]:
     steps = value_flow(path, text, line, members)
-    made = {one.sets: one for one in steps if one.sets}
-    start = max((one.line for one in functions_around(path, text, line)), default=1)
+    made = {step.sets: step for step in steps if step.sets}
+    start = max((definition.line for definition in functions_around(path, text, line)), default=1)
     above = Step(max(start, line - NEAR_LINES), line, 2)
     for step in (*steps, above) if number == 0 else steps:
         yield from _on(step, step.depth + number, path, text, line, made)
@@ -173,7 +146,7 @@ def _on(
     for name, at, column, _ in _names(path, text, step.line, step.end):
         row = lines[at - 1]
         before = row[max(0, column - 200) : column].rstrip()
-        joint = next((one for one in _JOINTS if before.endswith(one)), "")
+        joint = next((joint for joint in _JOINTS if before.endswith(joint)), "")
         receiver = receiver_before(before, len(before) - len(joint)) if joint else ""
         use = Use(
             name=name,
@@ -210,7 +183,7 @@ def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tup
     name = last[1] if last else ""
     same = camelize(singularize(name)) if len(name) >= SHORTEST_NAME else ""
     owners = (match["name"] if match else "", name if name == receiver else "", same)
-    return tuple(dict.fromkeys(one for one in owners if one))[:OWNERS]
+    return tuple(dict.fromkeys(owner for owner in owners if owner))[:OWNERS]
 
 
 def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
@@ -244,13 +217,13 @@ def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> t
         (
             len(said - wanted - folders),
             -len(said & (wanted | folders)),
-            -len({*path.split("/")[:-1]} & {*one.split("/")[:-1]}),
-            one,
+            -len({*path.split("/")[:-1]} & {*item.split("/")[:-1]}),
+            item,
         )
-        for one in paths
-        if TEST.search(one) and _is_alike(path, one) and wanted <= (said := _words(_stem(one)))
+        for item in paths
+        if TEST.search(item) and _is_alike(path, item) and wanted <= (said := _words(_stem(item)))
     )
-    return tuple(one for extra, *_, one in ranked if extra <= len(wanted))[:limit]
+    return tuple(share for extra, *_, share in ranked if extra <= len(wanted))[:limit]
 
 
 def _stem(path: str) -> str:
@@ -275,7 +248,7 @@ _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 def imported_files(name: str, path: str, text: str, index: PathIndex) -> tuple[str, ...]:
     """List at most three files that an import of this name leads to."""
     rows = _import_rows(name, text_lines(text)[:IMPORT_LINES])
-    paths = (one for row in tuple(rows)[:2] for one in imported(row, path, index, name))
+    paths = (item for row in tuple(rows)[:2] for item in imported(row, path, index, name))
     return tuple(dict.fromkeys(paths))[:3]
 
 
@@ -284,13 +257,13 @@ def _import_rows(name: str, lines: tuple[str, ...]) -> Iterator[str]:
     wanted = [part for part in re.split(r"::|[.\\]", name) if part]
     for number, line in enumerate(lines):
         row = line[:LINE]
-        if not any(uses(one, row) for one in wanted):
+        if not any(uses(item, row) for item in wanted):
             continue
         if _IMPORTS.match(row):
             yield row
         elif re.fullmatch(r"\s*[\w ,{}*]+,?\s*\\?", row):
             around = (*lines[max(0, number - 12) : number][::-1], *lines[number + 1 : number + 12])
-            yield from (one[:LINE] for one in around if re.search(r"\bfrom\s+\S", one[:LINE]))
+            yield from (item[:LINE] for item in around if re.search(r"\bfrom\s+\S", item[:LINE]))
 
 
 def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str, ...]:
@@ -312,7 +285,7 @@ def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str
         for stem, suffix in product(filter(None, stems), suffixes):
             files += index.ending(f"{'/'.join(stem)}{suffix}")
             modules += index.ending(f"{'/'.join(stem)}/{name}{suffix}") if name else ()
-    nearest = (sorted(ones, key=lambda one: distance(one, path)) for ones in (modules, files))
+    nearest = (sorted(ones, key=lambda item: distance(item, path)) for ones in (modules, files))
     return tuple(dict.fromkeys(chain.from_iterable(nearest)))
 
 
@@ -385,10 +358,10 @@ class Lookup:
         whole = definition_of(last, path, text)
         if whole is None and underscore(last) not in _modules(path):
             return None
-        for one in definitions_in(path, text) if name in text else ():
-            is_inside = whole is None or whole.line <= one.line <= whole.end
-            if one.name == name and is_inside and one != whole:
-                return _place(path, one)
+        for definition in definitions_in(path, text) if name in text else ():
+            is_inside = whole is None or whole.line <= definition.line <= whole.end
+            if definition.name == name and is_inside and definition != whole:
+                return _place(path, definition)
         return None
 
     def hits(self, text: str, limit: int = CALLEE_HITS) -> tuple[SearchHit, ...]:
@@ -419,7 +392,7 @@ class Lookup:
         )
         if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
             return ()
-        return tuple(sorted(paths, key=lambda one: distance(one, like)))
+        return tuple(sorted(paths, key=lambda path: distance(path, like)))
 
 
 def in_own_file(use: Use, known: Lookup) -> Place | None:
@@ -482,7 +455,7 @@ def bases_in(text: str) -> tuple[str, ...]:
     (('Shop', 'Generic'), ('Shop', 'Base'))
     """
     found = (match[match.lastgroup or 0] for match in _BASES.finditer(text[:100_000]))
-    return tuple(dict.fromkeys(name for one in found for name in _CLASS_NAME.findall(one)))[:4]
+    return tuple(dict.fromkeys(name for item in found for name in _CLASS_NAME.findall(item)))[:4]
 
 
 def _modules(path: str) -> tuple[str, str]:
@@ -598,7 +571,7 @@ def cut(
 
 
 def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
-    return "\n".join(" ".join(one.splitlines())[:LINE] for one in lines[start - 1 : end])
+    return "\n".join(" ".join(line.splitlines())[:LINE] for line in lines[start - 1 : end])
 
 
 def mark(preview: Preview, seen: Shown) -> None:

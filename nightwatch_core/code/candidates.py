@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from nightwatch_core.code.candidate_symbols import (
-    COMMON,
     Lookup,
     Place,
     Shown,
@@ -20,7 +19,7 @@ from nightwatch_core.code.candidate_symbols import (
     mark,
 )
 from nightwatch_core.code.definitions import defined_name, definition_of
-from nightwatch_core.code.languages import has_grammar, language_of
+from nightwatch_core.code.languages import COMMON, has_grammar, language_of
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import (
     CALLEE_LINES,
@@ -227,9 +226,9 @@ def names_in_message(case: Case) -> tuple[str, ...]:
     message = case.leader.message[:MESSAGE]
     symptom = symptom_of(case.leader.error_class, message)
     relation = re.split(r"[\s,]+", symptom.relation)
-    missing = {one.rpartition(".")[0] for one in relation}  # tables
+    missing = {item.rpartition(".")[0] for item in relation}  # tables
     missing |= {symptom.name} if symptom.kind == "none receiver" else set()
-    said = (symptom.key, symptom.keyword, *(one.rpartition(".")[2] for one in relation))
+    said = (symptom.key, symptom.keyword, *(item.rpartition(".")[2] for item in relation))
     quoted = (match["name"] for match in _QUOTED.finditer(message))
     names = dict.fromkeys((*said, symptom.name, *quoted, *_SEVERAL_WORDS.findall(message)))
     return tuple(
@@ -316,7 +315,7 @@ def _phrases(message: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     said = [word.lower() for word in _PLAIN.findall(message)][: 3 * PHRASE_WORDS]
     told = ["" if word in _EMPTY or len(word) < 3 else word for word in said]
     runs = (tuple(told[n : n + 3]) for n in range(len(told) - 2))
-    for run in [one for one in runs if all(one)][:PHRASE_WORDS]:
+    for run in [run for run in runs if all(run)][:PHRASE_WORDS]:
         yield run, ("".join(word[0] for word in run).capitalize(), f"{run[0]}_{run[1]}")
 
 

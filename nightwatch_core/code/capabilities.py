@@ -135,9 +135,9 @@ def _addresses(changed: _Changed) -> str:
         return ""
     known = changed.held | set(_HOST.findall(_without_comments(changed.before)))
     hosts = dict.fromkeys(_HOST.findall(_without_comments(changed.new)))
-    unknown = (one for one in hosts if one not in known)
+    unknown = (host for host in hosts if host not in known)
     is_test = bool(TEST.search(changed.path))
-    host = next((one for one in unknown if not (is_test and RULES.example_hosts.match(one))), "")
+    host = next((case for case in unknown if not (is_test and RULES.example_hosts.match(case))), "")
     return f"an address that it did not hold ({shortened(host, 100)})" if host else ""
 
 

@@ -103,8 +103,8 @@ def definition_of(name: str, path: str, text: str) -> Definition | None:
     if not name or name not in text:
         return None
     kinds = _KINDS[name[:1].isupper()]
-    same = (one for one in definitions_in(path, text) if one.name == name)
-    return min(same, key=lambda one: (kinds.index(one.kind), one.line), default=None)
+    same = (definition for definition in definitions_in(path, text) if definition.name == name)
+    return min(same, key=lambda item: (kinds.index(item.kind), item.line), default=None)
 
 
 def function_around(path: str, lines: Mapping[int, str], line: int) -> int:
@@ -122,8 +122,10 @@ def function_around(path: str, lines: Mapping[int, str], line: int) -> int:
 
 def functions_around(path: str, text: str, line: int) -> tuple[Definition, ...]:
     """List the functions of a whole file that hold a line, the outermost first."""
-    functions = (one for one in definitions_in(path, text) if one.kind == "function")
-    return tuple(one for one in functions if one.line <= line <= one.end)
+    functions = (
+        definition for definition in definitions_in(path, text) if definition.kind == "function"
+    )
+    return tuple(function for function in functions if function.line <= line <= function.end)
 
 
 def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
@@ -132,9 +134,9 @@ def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
     In Ruby, where calls need no parentheses, every name that is no variable of these lines.
     """
     names = names_in(path, text)
-    variables = {one.name for one in names.variables if first <= one.line <= last}
-    near = (one for one in names.uses if first <= one.line <= last)
-    return tuple(one for one in near if one.is_member or one.name not in variables)
+    variables = {variable.name for variable in names.variables if first <= variable.line <= last}
+    near = (use for use in names.uses if first <= use.line <= last)
+    return tuple(item for item in near if item.is_member or item.name not in variables)
 
 
 def defined_name(row: str, language: Language) -> str:
@@ -169,7 +171,7 @@ def names_in(path: str, text: str) -> Names:
     taken = local | defined.keys() | variables.keys()
     used = (node for node in nodes.get("use", ()) if node.end_byte not in taken)
     return Names(
-        definitions=tuple(sorted(defined.values(), key=lambda one: (one.line, one.name))),
+        definitions=tuple(sorted(defined.values(), key=lambda item: (item.line, item.name))),
         uses=tuple(sorted((_use(node, data) for node in used if _name(node)), key=_PLACE)),
         variables=tuple(variables.values()),
     )
@@ -207,7 +209,9 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
             match["name"]
             if match
             else defined_name(row, language)
-            if path.lower().endswith(tuple(end for one in LANGUAGES for end in one.suffixes))
+            if path.lower().endswith(
+                tuple(end for language in LANGUAGES for end in language.suffixes)
+            )
             else ""
         )
         if name:
@@ -246,9 +250,9 @@ _NAMED = frozenset(("identifier", "variable_name"))
 def functions_around_bindings(node: Node) -> Iterator[Node]:
     """Walk the functions that a node is in, the innermost first."""
     return (
-        one
-        for one in ancestors(node)
-        if FUNCTIONS.search(one.type) and one.child_by_field_name("body")
+        ancestor
+        for ancestor in ancestors(node)
+        if FUNCTIONS.search(ancestor.type) and ancestor.child_by_field_name("body")
     )
 
 
@@ -256,7 +260,7 @@ def parameter_names(function: Node) -> tuple[str, ...]:
     """List the names of a function's parameters in their order, Go's receiver last."""
     fields = ("parameters", "parameter", "receiver")
     lists = [one for name in fields if (one := function.child_by_field_name(name))]
-    return tuple(dict.fromkeys(name for one in lists for name in _bound_names(one)))
+    return tuple(dict.fromkeys(name for item in lists for name in _bound_names(item)))
 
 
 def sets_of(function: Node, name: str) -> Iterator[Node]:
@@ -273,21 +277,21 @@ def sets_of(function: Node, name: str) -> Iterator[Node]:
 def _is_shared(function: Node | None, name: str) -> bool:
     nodes = nodes_in(function) if function else ()
     return any(
-        one.type in ("global_statement", "nonlocal_statement")
-        and name in map(text_of, one.named_children)
-        for one in nodes
+        node.type in ("global_statement", "nonlocal_statement")
+        and name in map(text_of, node.named_children)
+        for node in nodes
     )
 
 
 def _bound_names(node: Node) -> Iterator[str]:
     own = node.children_by_field_name("name") or node.children_by_field_name("pattern")
     if own:
-        for one in own:
-            yield from _bound_names(one)
+        for item in own:
+            yield from _bound_names(item)
     elif node.type in _NAMED or (node.type.endswith("_pattern") and not node.named_children):
         yield text_of(node)
     else:
-        skipped = {node.child_by_field_name(one) for one in ("type", "default_value", "right")}
+        skipped = {node.child_by_field_name(item) for item in ("type", "default_value", "right")}
         skipped.add(node.child_by_field_name("key" if node.type == "pair_pattern" else "value"))
         for child in node.named_children:
             if child not in skipped and child.type != "type":

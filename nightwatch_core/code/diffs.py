@@ -90,7 +90,7 @@ def replaces(old: str, new: str, diff: str, language: Language) -> bool:
 def is_manifest(path: str) -> bool:
     """Tell whether a file names libraries and their versions."""
     name = path.rpartition("/")[2]
-    return any(fnmatchcase(name, one) for one in MANIFESTS)
+    return any(fnmatchcase(name, manifest) for manifest in MANIFESTS)
 
 
 def dependency_changes(file: ChangedFile) -> tuple[DependencyChange, ...]:
@@ -282,7 +282,7 @@ def joined_diff(files: tuple[ChangedFile, ...]) -> str:
     +++ b/a.py
     -x
     """
-    return "\n".join(f"--- a/{one.path}\n+++ b/{one.path}\n{one.diff}" for one in files)
+    return "\n".join(f"--- a/{file.path}\n+++ b/{file.path}\n{file.diff}" for file in files)
 
 
 def _known(edit: Edit) -> str:
@@ -354,19 +354,21 @@ def change_in(file: ChangedFile, path: str, text: str) -> Change:
     spans = [tuple(_spans(hunk, lines)) for hunk in read]
     return Change(
         path,
-        tuple(span for each in spans for span in each),
+        tuple(span for item in spans for span in item),
         _telling(line for hunk in read for line in hunk.lines("-")),
         _telling(line for hunk in read for line in hunk.lines("+")),
         all(spans),
     )
 
 
-def meet(one: Change, other: Change) -> bool:
+def meet(change: Change, other: Change) -> bool:
     """Whether both change the same lines of a file, or lines next to each other."""
-    if one.path != other.path:
+    if change.path != other.path:
         return False
-    by_text = not (one.is_whole and other.is_whole) and not one.removed.isdisjoint(other.removed)
-    return by_text or any(a.meets(b) for a in one.spans for b in other.spans)
+    by_text = not (change.is_whole and other.is_whole) and not change.removed.isdisjoint(
+        other.removed
+    )
+    return by_text or any(a.meets(b) for a in change.spans for b in other.spans)
 
 
 def holds(one: Iterable[Change], other: Iterable[Change]) -> bool:
@@ -376,13 +378,13 @@ def holds(one: Iterable[Change], other: Iterable[Change]) -> bool:
     >>> holds([a], [a._replace(added=frozenset({"new line"}))]), holds([a], [])
     (True, False)
     """
-    theirs, ours = {each.path: each for each in one}, tuple(other)
+    theirs, ours = {change.path: change for change in one}, tuple(other)
     empty = Change("", (), frozenset(), frozenset())
-    adds = [each for each in ours if each.added]
+    adds = [our for our in ours if our.added]
     if adds:
-        return all(each.added <= theirs.get(each.path, empty).added for each in adds)
-    gone = [each for each in ours if each.removed]
-    return bool(gone) and all(each.removed == theirs.get(each.path, empty).removed for each in gone)
+        return all(add.added <= theirs.get(add.path, empty).added for add in adds)
+    gone = [our for our in ours if our.removed]
+    return bool(gone) and all(item.removed == theirs.get(item.path, empty).removed for item in gone)
 
 
 def _hunks(diff: str) -> Iterator[Hunk]:

@@ -141,15 +141,15 @@ def is_change_note(path: str, paths: Collection[str], is_new: bool = True) -> bo
     False
     """
     *folders, name = path.split("/")
-    ending, dotted = name[name.rfind(".") :], [one for one in folders if _is_dotted(one)]
+    ending, dotted = name[name.rfind(".") :], [folder for folder in folders if _is_dotted(folder)]
     return (
         is_new
         and ending in PATHS.endings["prose"]
         and not _is_dotted(name)
         and len(dotted) == 1
-        and any(fnmatchcase(dotted[0], one) for one in PATHS.names["change_notes"])
+        and any(fnmatchcase(dotted[0], name) for name in PATHS.names["change_notes"])
         and any(
-            one.rpartition("/")[0] == "/".join(folders) and one.endswith(ending) for one in paths
+            path.rpartition("/")[0] == "/".join(folders) and path.endswith(ending) for path in paths
         )
     )
 
@@ -264,8 +264,8 @@ def _bytes(lines: list[str]) -> int:
 
 def _common(old: list[str], new: list[str]) -> int:
     same = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other:
+    for item, other in zip(old, new, strict=False):
+        if item != other:
             break
         same += 1
     return same

@@ -265,7 +265,7 @@ def grounds_of(
     steps = answer.next_steps if isinstance(answer, Analysis) else answer.suggested_next_steps
     frames = case.trace.frames if case.trace else ()
     return Grounds(
-        read=frozenset((*read, *(one.path for one in evidence if one.verified))),
+        read=frozenset((*read, *(item.path for item in evidence if item.verified))),
         reasoning="\n".join((answer.root_cause, *steps)),
         failing=frozenset(frame.repo_path for frame in frames if frame.repo_path),
         orders=orders,
@@ -318,7 +318,7 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
     for rule in (_broken, _left_over, _oversized):
         gone = rule(kept, [edit for edit, _ in reasons], code, paths)
         reasons += gone
-        kept = tuple(edit for edit in kept if all(edit is not one for one, _ in gone))
+        kept = tuple(edit for edit in kept if all(edit is not item for item, _ in gone))
     refused = tuple(_refused(edit, why, paths) for edit, why in reasons)
     return JudgedFix(edits=kept, refused=tuple(dict.fromkeys(refused)))
 
@@ -418,7 +418,7 @@ def _left_over(
         lost += needing
         why = f"it makes no sense without the refused edit of {ascii(one.path[:200])[1:-1]}"
         gone += [(edit, why) for edit in needing]
-    if any(not _is_aside(one) for one in refused) and all(map(_is_aside, left)):
+    if any(not _is_aside(edit) for edit in refused) and all(map(_is_aside, left)):
         gone += [(edit, "of the fix itself nothing is left") for edit in left]
     return gone
 
@@ -433,7 +433,7 @@ def _needs(edit: Edit, refused: Edit, names: frozenset[str], code: CodeReader) -
 
 def _introduced(edit: Edit, code: CodeReader) -> frozenset[str]:
     before = code.read_file(edit.path) if inside(edit.path) else None
-    defined = frozenset(one.name for one in definitions_in(edit.path, edit.new))
+    defined = frozenset(definition.name for definition in definitions_in(edit.path, edit.new))
     if before is None and defined:
         return defined | _words(edit.path.rpartition("/")[2].partition(".")[0])
     return _words(edit.new) - _words(before or "")

@@ -88,7 +88,7 @@ def commit_that_fits(
 
 
 def _newest_alike(chosen: Commit, touching: Sequence[Commit], commit_at: CommitAt) -> Commit | None:
-    later = [one.at for one in touching if one.at and chosen.at and one.at > chosen.at]
+    later = [commit.at for commit in touching if commit.at and chosen.at and commit.at > chosen.at]
     newest = commit_at(min(later) - timedelta(seconds=1)) if later else None
     if newest is None or not (newest.at and chosen.at) or newest.at <= chosen.at:
         return None
@@ -126,20 +126,20 @@ def _neighbours(
 ) -> tuple[Commit, ...]:
     moment = seen or commit.at
 
-    def order(one: Commit) -> tuple[bool, timedelta]:
-        if moment is None or one.at is None:
+    def order(item: Commit) -> tuple[bool, timedelta]:
+        if moment is None or item.at is None:
             return False, timedelta()
-        return one.at > moment + _CLOCKS, abs(moment - one.at)
+        return item.at > moment + _CLOCKS, abs(moment - item.at)
 
     nearest = sorted(touching, key=order)[:NEIGHBOUR_COMMITS]
     released = sorted(_released(commit, releases), key=order)[:NEIGHBOUR_RELEASES]
-    found = {one.sha: one for one in (*released, *nearest) if one.sha != commit.sha}
+    found = {item.sha: item for item in (*released, *nearest) if item.sha != commit.sha}
     return tuple(sorted(found.values(), key=order))
 
 
 def _touching(frames: tuple[Frame, ...], commit: Commit, history: History) -> tuple[Commit, ...]:
     paths = tuple(dict.fromkeys(frame.repo_path for frame in frames))[:NEIGHBOUR_FILES]
-    logged = {one.sha: (path, one) for path in paths for one in _logged(path, history)}
+    logged = {commit.sha: (path, commit) for path in paths for commit in _logged(path, history)}
     return tuple(
         commit.model_copy(
             update={
@@ -224,10 +224,10 @@ def _by_release(sighting: Sighting, host: CodeHost) -> Outcome:
 
 def _by_deployment(sighting: Sighting, host: CodeHost) -> Outcome:
     seen = sighting.seen
-    earlier = [one for one in sighting.deployed if seen and one.at <= seen]
+    earlier = [release for release in sighting.deployed if seen and release.at <= seen]
     if not earlier:
         return None, ""
-    last = max(earlier, key=lambda one: one.at)
+    last = max(earlier, key=lambda item: item.at)
     name = _shown(last.version or last.sha)
     commit = (host.commit_of(last.sha) if last.sha else None) or host.commit_of(last.version)
     if commit is None:

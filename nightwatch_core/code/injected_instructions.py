@@ -70,10 +70,12 @@ class Strangers(NamedTuple):
 def strangers(texts: Iterable[str]) -> Strangers:
     """Note what the texts order; of each so many characters as are ever shown."""
     known = [text[:TAINT_TEXT] for text in dict.fromkeys(texts)]
-    sentences = [one for text in known for one in _SENTENCE.split(text)]
+    sentences = [item for text in known for item in _SENTENCE.split(text)]
     sent_to = {m[0] for text in known for m in _ADDRESS.finditer(text) if _is_sent_to(m)}
     return Strangers(
-        runs=frozenset(r for one in sentences for r in _runs(one) if _ADDRESSING.intersection(r)),
+        runs=frozenset(
+            r for sentence in sentences for r in _runs(sentence) if _ADDRESSING.intersection(r)
+        ),
         acts=frozenset(sent_to.union(*map(_COMMAND.findall, sentences))),
         addresses=frozenset[str]().union(*map(_ADDRESS.findall, known)),
         operators=frozenset[str]().union(*map(_OPERATOR.findall, known)),
@@ -94,16 +96,16 @@ def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -
         yield link.message
         yield from (frame.code for frame in link.frames)
     changes = research.changes
-    yield from (one.commit.subject for one in changes.authors)
+    yield from (author.commit.subject for author in changes.authors)
     yield from (pull.title for pull in changes.candidates)
-    yield from (one.pull.title for one in research.suspects)
+    yield from (suspect.pull.title for suspect in research.suspects)
     for prior in research.priors:
         lesson = prior.lesson
         yield from (lesson.title, lesson.root_cause, prior.summary)
         yield from (*lesson.next_steps, *lesson.learnings)
         yield from (words for fate in lesson.fates for words in (fate.because, *fate.words))
-    yield from (one.summary for one in research.learnings)
-    yield from map(comments_in, (one.text for one in research.previews))
+    yield from (learning.summary for learning in research.learnings)
+    yield from map(comments_in, (preview.text for preview in research.previews))
     yield research.conventions
     yield from heard
 
@@ -128,7 +130,7 @@ def order_in(text: str, by: Strangers, *, literals: bool = True) -> str:
     if again:
         return " ".join(again)
     where = text if literals else said
-    return next((one for one in sorted(by.acts) if one in where), "")
+    return next((act for act in sorted(by.acts) if act in where), "")
 
 
 def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()) -> str:
@@ -137,13 +139,17 @@ def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()
     What is looked for is data, but for words that a search obeys (`repo:…`); an address selects
     something only where no frame names it.
     """
-    texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    texts = [
+        item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
+    ]
     if name == "code":
         return next((order for text in texts if (order := in_code(text, by))), "")
     for text in texts:
-        operator = next((one for one in sorted(by.operators) if one in text), "")
+        operator = next((operator for operator in sorted(by.operators) if operator in text), "")
         selects = name not in ("queries", "query")
-        address = next((one for one in sorted(by.addresses) if selects and one in text), "")
+        address = next(
+            (address for address in sorted(by.addresses) if selects and address in text), ""
+        )
         if operator or (address and not any(text in frame for frame in frames)):
             return operator or address
         if selects and (order := order_in(text, by)):

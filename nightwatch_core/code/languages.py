@@ -55,17 +55,29 @@ class BulkFiles(Value):
     pattern: Pattern
 
 
+class Asks(Value):
+    """A node that asks a value for a member, or for an element where `member` is empty."""
+
+    node: str
+    value: tuple[str, ...]
+    member: str = ""
+
+
 class LanguageRules(Value):
     """`rules/languages.toml`."""
 
     other_code: tuple[str, ...]
+    common_names: frozenset[str]
     languages: tuple[Language, ...]
     queries: dict[str, str]
     bulk: tuple[BulkFiles, ...]
+    nodes: dict[str, frozenset[str]]
+    asks: tuple[Asks, ...]
 
 
 RULES = load_rules("languages", LanguageRules)
 LANGUAGES = RULES.languages
+COMMON = RULES.common_names
 PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, PHP = LANGUAGES
 
 
@@ -76,8 +88,12 @@ def language_of(path: str, trace_language: str = "") -> Language:
     ('javascript', 'go', 'python')
     """
     name = path.rsplit("/", 1)[-1].lower()
-    by_suffix = (one for one in LANGUAGES if name.endswith(one.suffixes))
-    by_name = (one for one in LANGUAGES if trace_language.lower() in (one.name, *one.aliases))
+    by_suffix = (language for language in LANGUAGES if name.endswith(language.suffixes))
+    by_name = (
+        language
+        for language in LANGUAGES
+        if trace_language.lower() in (language.name, *language.aliases)
+    )
     return next(by_suffix, None) or next(by_name, PYTHON)
 
 
@@ -143,7 +159,7 @@ def _query(ending: str) -> tree_sitter.Query:
     return tree_sitter.Query(_language(ending), query)
 
 
-BULK: frozenset[Kind] = frozenset(one.kind for one in RULES.bulk)
+BULK: frozenset[Kind] = frozenset(files.kind for files in RULES.bulk)
 _ORDER: tuple[Kind, ...] = ("code", "test", "text", "library")
 _SUFFIXES = tuple(end for language in LANGUAGES for end in language.suffixes)
 
@@ -158,7 +174,7 @@ def kind_of(path: str) -> Kind:
     """
     if is_vendored(path):
         return "library"
-    bulk = next((one.kind for one in RULES.bulk if one.pattern.search(path)), None)
+    bulk = next((files.kind for files in RULES.bulk if files.pattern.search(path)), None)
     if bulk:
         return bulk
     if TEST.search(path):

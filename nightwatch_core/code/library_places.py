@@ -78,7 +78,7 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
     )
     own = _OWN_LANGUAGE.get(language.lower())
     known = dict.fromkeys((*written, *_module(plain)))
-    return tuple(sorted(known, key=lambda one: one.ecosystem != own))
+    return tuple(sorted(known, key=lambda item: item.ecosystem != own))
 
 
 def _module(text: str) -> tuple[LibraryPlace, ...]:
@@ -128,7 +128,7 @@ def locked_version(
     return "", ""
 
 
-def same_version(one: str, other: str) -> bool:
+def same_version(text: str, other: str) -> bool:
     """Tell whether two versions are one, whatever stands before or behind them.
 
     >>> same_version("v1.9.0", "1.9.0"), same_version("1.16.0-x86_64-linux", "1.16.0")
@@ -136,7 +136,7 @@ def same_version(one: str, other: str) -> bool:
     >>> same_version("1.9.0", "1.9.1"), same_version("", "1")
     (False, False)
     """
-    return bool(one) and _PLATFORM.sub("", one) == _PLATFORM.sub("", other)
+    return bool(text) and _PLATFORM.sub("", text) == _PLATFORM.sub("", other)
 
 
 def _spelt(ecosystem: Ecosystem, package: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 
 from inflection import camelize, pluralize, singularize, underscore
 
@@ -14,6 +15,7 @@ from nightwatch_core.code.limits import (
     TRANSACTION_NAMES,
     TRANSACTIONS,
 )
+from nightwatch_core.code.rule_files import load_rules
 from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.value import Value
@@ -21,10 +23,7 @@ from nightwatch_core.text.transactions import Endpoint, endpoint
 from nightwatch_core.text.words import words_error_classes as words
 from nightwatch_core.traces.placing import PathIndex, Placement, by_tail, plain
 
-# Where frameworks keep the code of a transaction: a table of guesses, each an end of a path.
-#
-# A guess names files that may not exist; whoever asks keeps those that do.
-
+_MAILERS = ("_mailer", "_notifier")
 _PARAMETER = re.compile(r"[:<{\[*(]|^\d+$|^[0-9a-f-]{16,}$")
 _ROLES = re.compile(
     r"_(?:controller|view_set|viewset|view|resource|handler|endpoint|mailer|job|worker|service)$"
@@ -46,11 +45,6 @@ class Clue(Value):
     action: str = ""
 
     @property
-    def folders(self) -> tuple[str, ...]:
-        """The namespace in snake case."""
-        return self.path[:-1]
-
-    @property
     def one(self) -> str:
         """The resource in the singular: "status" of "statuses"."""
         return singularize(self.resource) if self.resource else ""
@@ -60,6 +54,43 @@ class Clue(Value):
         """Resource, singular and plural, without repetition."""
         many = pluralize(self.resource) if self.resource else ""
         return tuple(dict.fromkeys(n for n in (self.resource, self.one, many) if n))
+
+    def values(self, text: str) -> tuple[str, ...]:
+        """List what templates are filled in with, one after another."""
+        if text == "module":
+            parts = (*self.names, *((self.action,) if self.action else ()))
+            shortest = 1 if len(self.names) > 1 else 0  # a package alone says too little
+            return tuple("/".join(parts[:end]) for end in range(len(parts), shortest, -1))
+        if text == "spelling":
+            forms = ((n.replace("_", "-"), camelize(n, False), n) for n in self.nouns)
+            return tuple(name for names in forms for name in dict.fromkeys(names))
+        nouns = {
+            "noun": self.nouns,
+            "resource": self.nouns[:1],
+            "singular": tuple(dict.fromkeys((self.one, self.resource))),
+            "one": (self.one,),
+        }
+        return nouns.get(text, ("",))
+
+    def fields(self) -> dict[str, str]:
+        """Return the fields of templates that are the same for every value."""
+        is_mailer = self.kind == "mail" or (self.path[-1:] and self.path[-1].endswith(_MAILERS))
+        last = (self.action,) if self.kind == "other" and self.action else ()
+        brackets = (
+            f"[{part.strip(':<>{}[]').split(':')[-1]}]" if part[:1] in ":<{[" else part
+            for part in (*self.raw, *(last if self.raw else ()))
+        )
+        return {
+            "folders": "".join(f"{folder}/" for folder in self.path[:-1]),
+            "path": "/".join(self.path),
+            "names": "/".join(self.names),
+            "name": self.names[-1] if self.names else "",
+            "rest": "/".join(self.names[1:] or self.names),
+            "package": self.names[0] if self.kind != "route" and len(self.names) > 1 else "",
+            "route": "/".join(brackets).removeprefix("pages/").removeprefix("app/"),
+            "view": (self.path or ("",))[-1] if is_mailer else self.resource,
+            "action": self.action,
+        }
 
 
 def clue_of(endpoint: Endpoint) -> Clue:
@@ -79,198 +110,44 @@ def clue_of(endpoint: Endpoint) -> Clue:
     return Clue(kind=kind, names=names, raw=raw, path=path, resource=resource, action=action)
 
 
-_TEMPLATES = ("html.erb", "html.haml", "html.slim", "json.jbuilder", "rss.builder", "text.erb")
-_SCRIPTS = ("ts", "js", "tsx", "jsx", "mjs")
+class Guess(Value):
+    """Files of a transaction in one framework; see `rules/likely_files.toml`."""
+
+    what: str
+    score: float
+    kinds: frozenset[str] = frozenset()
+    not_kinds: frozenset[str] = frozenset()
+    each: Literal["", "noun", "resource", "singular", "one", "spelling", "module"] = ""
+    templates: tuple[str, ...]
+
+    def paths(self, clue: Clue) -> Iterator[str]:
+        """Fill in the templates for a transaction."""
+        if clue.kind in self.not_kinds or (self.kinds and clue.kind not in self.kinds):
+            return
+        common = clue.fields()
+        for value in clue.values(self.each):
+            noun = "" if self.each == "module" else value
+            fields = {**common, "noun": noun, "Noun": camelize(noun), "module": value}
+            for template in self.templates:
+                used = set(_FIELD.findall(template)) - {"folders"}
+                if all(fields[name] for name in used):
+                    yield template.format(**fields)
 
 
-def _joined(*parts: str | tuple[str, ...]) -> str:
-    flat = (p for part in parts for p in ((part,) if isinstance(part, str) else part))
-    return "/".join(part for part in flat if part)
+class LikelyFileRules(Value):
+    """`rules/likely_files.toml`."""
+
+    words: dict[str, frozenset[str]]
+    endings: dict[str, tuple[str, ...]]
+    guesses: tuple[Guess, ...]
 
 
-def rails_controllers(c: Clue) -> Iterable[str]:
-    """Guess `app/controllers/admin/orders_controller.rb`, for routes also without the namespace."""
-    for noun in c.nouns if c.kind == "route" else c.nouns[:1]:
-        yield _joined("app/controllers", c.folders, f"{noun}_controller.rb")
-        if c.kind == "route":
-            yield f"app/controllers/{noun}_controller.rb"
-
-
-def rails_models(c: Clue) -> Iterable[str]:
-    """Guess `app/models/admin/order.rb`, else `app/models/order.rb`."""
-    for noun in dict.fromkeys((c.one, c.resource)):
-        if noun:
-            yield _joined("app/models", c.folders, f"{noun}.rb")
-            yield f"app/models/{noun}.rb"
-
-
-def rails_views(c: Clue) -> Iterable[str]:
-    """Guess `app/views/admin/orders/show.html.erb` and the other template languages."""
-    is_mailer = bool(c.path) and c.path[-1].endswith(("_mailer", "_notifier"))
-    folder = c.resource if c.kind != "mail" and not is_mailer else (c.path or ("",))[-1]
-    if folder and c.action:
-        for ending in _TEMPLATES:
-            yield _joined("app/views", c.folders, folder, f"{c.action}.{ending}")
-
-
-def rails_helpers(c: Clue) -> Iterable[str]:
-    """Guess `app/helpers/admin/orders_helper.rb`."""
-    if c.resource:
-        yield _joined("app/helpers", c.folders, f"{c.resource}_helper.rb")
-        yield f"app/helpers/{c.resource}_helper.rb"
-
-
-def ruby_constants(c: Clue) -> Iterable[str]:
-    """Guess where autoloading looks: `app/jobs/foo/bar_job.rb`, `lib/foo/bar_job.rb`."""
-    if c.kind == "route" or not c.path:
-        return
-    for folder in ("app/jobs", "app/workers", "app/sidekiq", "app/mailers", "app/services", "lib"):
-        yield _joined(folder, c.path) + ".rb"
-    yield _joined(c.path) + ".rb"
-
-
-def python_modules(c: Clue) -> Iterable[str]:
-    """Guess `shop/views/orders.py` of shop.views.orders, `shop/views.py` of shop.views.View."""
-    if c.kind == "route":
-        return
-    parts = (*c.names, *((c.action,) if c.action else ()))  # the action may be a module, too
-    shortest = 1 if len(c.names) > 1 else 0  # a package alone says too little
-    for end in range(len(parts), shortest, -1):
-        yield _joined(parts[:end]) + ".py"
-        yield _joined(parts[:end], "__init__.py")
-
-
-def python_routes(c: Clue) -> Iterable[str]:
-    """Guess views of Django, blueprints of Flask, routers of FastAPI, by the noun."""
-    if c.kind == "route":
-        forms = ("{}/views", "views/{}", "routers/{}", "routes/{}", "{}/routes", "{}/router")
-        for noun in c.nouns:
-            yield from (f"{form}.py".format(noun) for form in (*forms, "api/{}", "blueprints/{}"))
-            yield f"{noun}.py"
-
-
-def python_neighbours(c: Clue) -> Iterable[str]:
-    """Guess `shop/models.py` of shop.views.orders, `models/order.py` of a noun."""
-    if c.kind != "route" and len(c.names) > 1:
-        yield _joined(c.names[0], "models.py")
-    for noun in c.nouns:
-        yield f"models/{noun}.py"
-        yield f"{noun}/models.py"
-
-
-def next_routes(c: Clue) -> Iterable[str]:
-    """Guess `app/api/orders/[id]/route.ts`, `pages/api/orders/[id].ts` and the like."""
-    if c.kind not in ("route", "other") or not c.raw:
-        return
-    last = (c.action,) if c.kind == "other" and c.action else ()  # pages/api/orders looks like one
-    parts = tuple(
-        (f"[{part.strip(':<>{}[]').split(':')[-1]}]" if part[:1] in ":<{[" else part)
-        for part in (*c.raw, *last)
-    )
-    stem = _joined(parts).removeprefix("pages/").removeprefix("app/")
-    for form in ("app/{}/route", "app/{}/page", "pages/{}", "pages/{}/index"):
-        for ending in _SCRIPTS[:4]:
-            yield f"{form.format(stem)}.{ending}"
-
-
-def script_routes(c: Clue) -> Iterable[str]:
-    """Guess those of Express and Nest: `routes/orders.js`, `orders.controller.ts`."""
-    for noun in c.nouns:
-        dashed, camel = noun.replace("_", "-"), camelize(noun, False)
-        for ending in _SCRIPTS[:2]:
-            for name in dict.fromkeys((dashed, camel, noun)):
-                yield f"routes/{name}.{ending}"
-                yield f"routes/{name}/index.{ending}"
-                yield f"controllers/{name}.{ending}"
-                yield f"controllers/{name}Controller.{ending}"
-                yield f"{name}.controller.{ending}"
-                yield f"{name}.routes.{ending}"
-
-
-def jvm_classes(c: Clue) -> Iterable[str]:
-    """Guess `com/acme/OrderController.java` of a class; controllers of the noun for routes."""
-    if c.names and c.kind != "route":
-        for ending in ("java", "kt", "cs", "scala", "groovy"):
-            yield f"{_joined(c.names)}.{ending}"
-            yield f"{c.names[-1]}.{ending}"
-
-
-def class_routes(c: Clue) -> Iterable[str]:
-    """Guess `OrderController.java`, `OrdersController.cs`, `OrderController.php` of a noun."""
-    for noun in c.nouns if c.kind in ("route", "controller") else ():
-        for ending in ("java", "kt", "cs", "php"):
-            for role in ("Controller", "Resource", "Handler"):
-                yield f"{camelize(noun)}{role}.{ending}"
-
-
-def class_services(c: Clue) -> Iterable[str]:
-    """Guess `OrderService.java` beside an OrderController."""
-    for noun in dict.fromkeys((c.one, c.resource)):
-        for ending in ("java", "kt", "cs", "php") if noun else ():
-            yield f"{camelize(noun)}Service.{ending}"
-
-
-def class_models(c: Clue) -> Iterable[str]:
-    """Guess `Models/Order.php`, `Order.java`."""
-    if c.one and c.kind != "job":
-        yield f"Models/{camelize(c.one)}.php"
-        for ending in ("java", "kt", "cs"):
-            yield f"{camelize(c.one)}.{ending}"
-
-
-def php_classes(c: Clue) -> Iterable[str]:
-    r"""Guess `app/Http/Controllers/OrderController.php` of App\Http\Controllers\OrderController."""
-    if c.names and c.kind != "route":
-        yield _joined(c.names) + ".php"
-        yield _joined(c.names[1:] or c.names) + ".php"
-
-
-def go_routes(c: Clue) -> Iterable[str]:
-    """Guess `handlers/orders.go`, `order_handler.go`, `orders.go`."""
-    for noun in c.nouns:
-        for form in ("handlers/{}.go", "{}_handler.go", "{}_handlers.go", "{}/handler.go", "{}.go"):
-            yield form.format(noun)
-
-
-Guess = Callable[[Clue], Iterable[str]]
-
-# What a file is to the transaction, how likely it holds the fault (0 to 1), and its names: the
-# first name that exists is taken.
-GUESSES: tuple[tuple[str, float, Guess], ...] = (
-    ("Rails controller", 0.7, rails_controllers),
-    ("Ruby class", 0.7, ruby_constants),
-    ("Python module", 0.7, python_modules),
-    ("Next.js route", 0.7, next_routes),
-    ("class", 0.7, jvm_classes),
-    ("PHP class", 0.7, php_classes),
-    ("Express or Nest route", 0.6, script_routes),
-    ("controller by its noun", 0.6, class_routes),
-    ("Python view by its noun", 0.6, python_routes),
-    ("Go handler by its noun", 0.6, go_routes),
-    ("Rails model", 0.45, rails_models),
-    ("model by its noun", 0.4, class_models),
-    ("Python models", 0.4, python_neighbours),
-    ("Rails view", 0.35, rails_views),
-    ("service by its noun", 0.35, class_services),
-    ("Rails helper", 0.2, rails_helpers),
-)
+_FIELD = re.compile(r"\{(\w+)\}")
+RULES = load_rules("likely_files", LikelyFileRules)
 
 _DECAY = 0.75  # a frame further out counts this much of the one inside it
 _AGAIN = 0.15  # share of a file's lesser frames that is added to its best one
 
-CHECKING = {
-    *("check", "assert", "validate", "verify", "require", "ensure", "expect", "must", "refuse"),
-    *("raise", "throw", "fail", "reject", "report", "complain", "error", "warn"),
-}
-COMPLAINTS = {"exception", "exceptions", "error", "errors", "failure"}
-HELPERS = {
-    *("util", "utils", "helper", "helpers", "precondition", "preconditions", "common"),
-    *("validate", "validator", "assert", "assertions", "reporter"),
-}
-PLUMBING = {
-    *("call", "invoke", "dispatch", "perform", "run", "process", "execute", "main"),
-    *("intercept", "apply", "proxy", "delegate", "forward"),
-}
 TEST = re.compile(
     r"(^|/)(tests?|specs?|__tests__)/|(^|/)test_[^/]*$|([._-](test|spec)|Tests?|TestCase)\.\w+$"
 )
@@ -284,11 +161,11 @@ Rule = Callable[[Frame], bool]
 
 WEIGHTS: tuple[tuple[float, str, Rule], ...] = (
     (0.05, "it belongs to a test", lambda f: bool(TEST.search(_path(f)))),
-    (0.1, "it defines an exception", lambda f: bool(COMPLAINTS & {*_stem(f)[-1:]})),
+    (0.1, "it defines an exception", lambda f: bool(RULES.words["complaints"] & {*_stem(f)[-1:]})),
     (0.3, "it checks or reports", lambda f: _reports(_words(f))),
-    (0.5, "it holds common helpers", lambda f: bool(HELPERS & {*_stem(f)[-1:]})),
+    (0.5, "it holds common helpers", lambda f: bool(RULES.words["helpers"] & {*_stem(f)[-1:]})),
     (0.8, "it is a constructor", lambda f: _name(f) in {"<init>", "initialize", "__init__"}),
-    (0.6, "it carries the call", lambda f: bool(PLUMBING & {*_words(f)[:1]})),
+    (0.6, "it carries the call", lambda f: bool(RULES.words["plumbing"] & {*_words(f)[:1]})),
     (0.4, "it is an entry point", lambda f: bool(_ENTRY.search(_path(f)))),
 )
 
@@ -360,7 +237,9 @@ def _words(frame: Frame) -> tuple[str, ...]:
 
 
 def _reports(name: tuple[str, ...]) -> bool:
-    return bool(CHECKING & {*name[:1]}) or bool(COMPLAINTS & {*name[-1:]})
+    return bool(RULES.words["checking"] & {*name[:1]}) or bool(
+        RULES.words["complaints"] & {*name[-1:]}
+    )
 
 
 IN_MESSAGE, NAMED_CLASS, OWN_CLASS = 0.65, 0.35, 0.2
@@ -372,19 +251,6 @@ _FILE = re.compile(
 _CLASS = re.compile(r"\b[A-Z][A-Za-z0-9]{2,60}(?:(?:::|\.|\\)[A-Z][A-Za-z0-9]{0,60}){0,5}")
 _CLASS_FILES = ("{snake}.rb", "models/{snake}.py", "{camel}.java", "{camel}.kt", "{camel}.cs")
 _MORE_CLASS_FILES = ("{camel}.php", "{camel}.ts", "{camel}.tsx", "{camel}.js")
-
-# Endings of the files a language's applications are made of; a trace's language rules others out.
-ENDINGS: dict[str, tuple[str, ...]] = {
-    "ruby": (".rb", ".rake", ".erb", ".haml", ".slim", ".builder", ".jbuilder"),
-    "python": (".py", ".html"),
-    "javascript": (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue"),
-    "java": (".java", ".kt", ".scala", ".groovy"),
-    "go": (".go",),
-    "php": (".php",),
-    "csharp": (".cs",),
-    "rust": (".rs",),
-    "elixir": (".ex", ".exs", ".eex", ".heex", ".leex"),
-}
 
 Found = Iterator[tuple[str, float, str]]
 
@@ -420,13 +286,13 @@ def from_trace(case: Case, index: PathIndex) -> Found:
 def from_transaction(case: Case, index: PathIndex) -> Found:
     """List files that frameworks give to a transaction of this name."""
     names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
-    endings = ENDINGS.get(case.trace.language if case.trace else "", ("",))
+    endings = RULES.endings.get(case.trace.language if case.trace else "", ("",))
     for transaction in tuple(names)[:TRANSACTIONS]:
         clue = clue_of(endpoint(transaction))
-        for what, score, guess in GUESSES:
-            guessed = (name for name in guess(clue) if name.endswith(endings))
+        for guess in RULES.guesses:
+            guessed = (path for path in guess.paths(clue) if path.endswith(endings))
             for path in _existing(guessed, index):
-                yield path, score, f"{what} of the transaction"
+                yield path, guess.score, f"{guess.what} of the transaction"
 
 
 def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:

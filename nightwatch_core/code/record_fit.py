@@ -116,8 +116,9 @@ class AppFrames:
             symptom=self._symptom if frame == self._raising else None,
             loading=self._loading,
             shares_line=any(
-                (one.path, one.line) == (frame.path, frame.line) and one.function != frame.function
-                for one in self._case.trace.frames
+                (item.path, item.line) == (frame.path, frame.line)
+                and item.function != frame.function
+                for item in self._case.trace.frames
             )
             if self._case.trace
             else False,
@@ -210,21 +211,23 @@ def _method_line(name: str, owner: str, path: str, place: AppFrame) -> int:
     if _SHAPED.search(text):
         return 0
     defined, rows = definitions_in(path, text), text.split("\n")
-    classes = [one for one in defined if one.kind == "class"]
-    for cls in (one for one in classes if one.name == owner):
-        own = [one for one in defined if one.kind == "function" and _innermost(one, classes) == cls]
-        depth = min((indent(rows[one.line - 1]) for one in own), default=0)
-        for one in own:
-            row, above = rows[one.line - 1], rows[one.line - 2] if one.line > 1 else ""
+    classes = [item for item in defined if item.kind == "class"]
+    for cls in (error_class for error_class in classes if error_class.name == owner):
+        own = [
+            item for item in defined if item.kind == "function" and _innermost(item, classes) == cls
+        ]
+        depth = min((indent(rows[item.line - 1]) for item in own), default=0)
+        for item in own:
+            row, above = rows[item.line - 1], rows[item.line - 2] if item.line > 1 else ""
             is_plain = re.match(rf"[\w\s]*\b(?:def|function)\s+{re.escape(name)}(?!\w)", row)
             decorated = above.strip().startswith("@")
             if is_plain and indent(row) == depth and not decorated:
-                return one.line
+                return item.line
     return 0
 
 
-def _innermost(one: Definition, classes: list[Definition]) -> Definition | None:
-    around = [cls for cls in classes if cls.line < one.line <= cls.end]
+def _innermost(definition: Definition, classes: list[Definition]) -> Definition | None:
+    around = [cls for cls in classes if cls.line < definition.line <= cls.end]
     return max(around, key=lambda cls: cls.line, default=None)
 
 
@@ -379,18 +382,18 @@ def comment(place: AppFrame) -> str:
     root = parsed(place.path, place.text)
     at = (place.line - 1, len(place.row) - len(place.row.lstrip()))
     node = root.descendant_for_point_range(at, at) if root else None
-    is_whole = node is not None and node.end_point[0] > at[0] or "*/" not in text
+    is_whole = (node is not None and node.end_point[0] > at[0]) or "*/" not in text
     return f"{place.name} is a comment" if node and node.type == "comment" and is_whole else ""
 
 
 def markup(place: AppFrame) -> str:
     """A template's line without any code."""
-    tag = next((one for ends, one in _TAGS.items() if place.path.endswith(ends)), None)
+    tag = next((item for ends, item in _TAGS.items() if place.path.endswith(ends)), None)
     if tag is None or not place.row.strip():
         return ""
     begin = sum(len(row) + 1 for row in place.text.split("\n")[: place.line - 1])
     end = begin + len(place.row)
-    in_tag = any(one.start() < end and begin < one.end() for one in tag.finditer(place.text))
+    in_tag = any(item.start() < end and begin < item.end() for item in tag.finditer(place.text))
     return "" if in_tag else f"{place.name} holds markup and no code"
 
 
@@ -400,15 +403,18 @@ def outside_its_function(place: AppFrame) -> str:
     if not name or not has_grammar(place.path) or place.line > len(place.rows):
         return ""
     defined = definitions_in(place.path, place.text)
-    same = [one for one in defined if one.name == name]
-    begins_class = any(one.kind == "class" and one.line == place.line for one in defined)
+    same = [item for item in defined if item.name == name]
+    begins_class = any(item.kind == "class" and item.line == place.line for item in defined)
     if begins_class or any(
-        (one.line <= place.line <= one.end or (one.kind == "class" and one.line - 5 <= place.line))
-        for one in same
+        (
+            item.line <= place.line <= item.end
+            or (item.kind == "class" and item.line - 5 <= place.line)
+        )
+        for item in same
     ):
         return ""  # what a compiler adds to a class has the line of its head
-    if same and all(_is_plain_function(one, place) for one in same):
-        where = ", ".join(str(one.line) for one in same[:3])
+    if same and all(_is_plain_function(item, place) for item in same):
+        where = ", ".join(str(item.line) for item in same[:3])
         return f"{place.name} is not in {name}, which {place.path} defines in line {where}"
     is_python = place.language.name == "python" and place.path.endswith(".py")
     if same or not is_python or re.search(_DEFINES.format(name=name), place.text, re.MULTILINE):
@@ -426,10 +432,10 @@ def _function_name(place: AppFrame) -> str:
     return name if _PLAIN_CONTRADICTIONS.match(name) and not odd else ""
 
 
-def _is_plain_function(one: Definition, place: AppFrame) -> bool:
-    row = place.rows[one.line - 1][:NAMED_LINE] if one.line <= len(place.rows) else ""
+def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
+    row = place.rows[definition.line - 1][:NAMED_LINE] if definition.line <= len(place.rows) else ""
     is_macro = place.language.name == "ruby" and not re.search(r"\bdef\b", row)
-    return one.kind == "function" and not is_macro
+    return definition.kind == "function" and not is_macro
 
 
 CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
@@ -481,7 +487,7 @@ def objection(evidence: Evidence, case: Case, read: ReadFile, search: Search) ->
     """Say why evidence that quotes the line of a frame cannot be where it failed; else empty."""
     places = AppFrames(case, read, search, FITTED_PLACES)
     at = (evidence.path, evidence.line)
-    frame = next((one for one in places.frames if (one.repo_path, one.line) == at), None)
+    frame = next((frame for frame in places.frames if (frame.repo_path, frame.line) == at), None)
     place = places.of(frame) if frame else None
     return _against(place) if place else ""
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.code.candidate_symbols import (
-    COMMON,
     Lookup,
     Shown,
     bases_in,
@@ -14,7 +13,7 @@ from nightwatch_core.code.candidate_symbols import (
     imported_files,
 )
 from nightwatch_core.code.definitions import defined_name, definitions_in, functions_around
-from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.languages import COMMON, language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import (
     CALLER_HITS,
@@ -62,12 +61,12 @@ def reach_of(
 
     What is written in too many places is no pattern, and left out.
     """
-    code = tuple(one for one in files if not TEST.search(one.path))
+    code = tuple(file for file in files if not TEST.search(file.path))
     return Reach(tuple(_users(code, read, search)), tuple(_unmended(code, failing, search)))
 
 
 def _users(files: tuple[ChangedFile, ...], read: ReadFile, search: Search) -> Iterator[Places]:
-    changed = [name for one in files for name in _functions(one, read)]
+    changed = [name for file in files for name in _functions(file, read)]
     for name in list(dict.fromkeys(changed))[:_MOST_NAMES]:
         hits = [
             hit
@@ -94,7 +93,7 @@ def _functions(file: ChangedFile, read: ReadFile) -> Iterator[str]:
 def _unmended(
     files: tuple[ChangedFile, ...], failing: Iterable[tuple[str, str]], search: Search
 ) -> Iterator[Places]:
-    rows = [(one.path, row) for one in files for row in one.diff.split("\n")]
+    rows = [(file.path, row) for file in files for row in file.diff.split("\n")]
     out = [(path, row[1:].strip()) for path, row in rows if row.startswith("-")]
     added = " ".join(row[1:] for _, row in rows if row.startswith("+"))
     gone = [name for _, row in out for name in _NAME.findall(row) if name not in added]
@@ -107,7 +106,7 @@ def _unmended(
         if 0 < len(hits) <= _COMMON:
             yield _places(name, hits)
     known = (*out, *((path, row.strip()) for path, row in failing))
-    own = {*(one.path for one in files), *(path for path, _ in known)}
+    own = {*(file.path for file in files), *(path for path, _ in known)}
     for line in list(dict.fromkeys(row for _, row in known if len(row) >= _TELLING))[:_MOST_NAMES]:
         same = [hit for hit in search(line) if hit.text.strip() == line and hit.path not in own]
         if 0 < len(same) <= _COMMON:
@@ -139,8 +138,8 @@ def sibling_methods(path: str, line: int, known: Lookup, seen: Shown) -> tuple[P
     name = methods[-1].name if methods else ""
     if not name or name in COMMON or name.startswith("__"):
         return ()
-    own = [one for one in definitions_in(path, text) if one.kind == "class"]
-    around = [one for one in own if one.line <= line <= one.end]
+    own = [definition for definition in definitions_in(path, text) if definition.kind == "class"]
+    around = [item for item in own if item.line <= line <= item.end]
     bases = bases_in(text_lines(text)[around[-1].line - 1]) if around else ()
     places = []
     for base in bases[:1]:
@@ -148,8 +147,10 @@ def sibling_methods(path: str, line: int, known: Lookup, seen: Shown) -> tuple[P
             sibling = defined_name(hit.text, language_of(hit.path))
             if base in bases_in(hit.text) and sibling != around[-1].name:
                 places.append(known.member(name, sibling, hit.path))
-    found = sorted((one for one in places if one), key=lambda one: distance(one.path, path))
-    also = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" for one in found[1:4]))
+    found = sorted(
+        (place for place in places if place), key=lambda place: distance(place.path, path)
+    )
+    also = ", ".join(dict.fromkeys(f"{item.path}:{item.line}" for item in found[1:4]))
     because = f"{name} of a sibling class{f'; also {also}' if also else ''}"
     preview = cut(found[0], known, seen, "sibling", because) if found else None
     return (preview,) if preview else ()
@@ -196,7 +197,7 @@ def other_uses(path: str, line: int, known: Lookup, seen: Shown) -> tuple[Search
         if not _OWN.match(expression):
             hits += tuple(hit for hit in known.hits(expression, USE_HITS) if hit.path != path)
         whole = re.compile(rf"(?<![\w.]){re.escape(expression)}(?!\w)")
-        new = [one for one in hits if whole.search(one.text) and (one.path, one.line) not in seen]
+        new = [hit for hit in hits if whole.search(hit.text) and (hit.path, hit.line) not in seen]
         if len(hits) < USE_HITS and new:
             return tuple(new)[:OTHER_USES]
     return ()

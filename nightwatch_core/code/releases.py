@@ -89,7 +89,7 @@ def hourly(case: Case) -> tuple[int, ...]:
     """Add up the hours of all groups, which end together."""
     counts = [group.hourly for group in case.groups if group.hourly]
     length = max(map(len, counts), default=0)
-    padded = ((0,) * (length - len(one)) + one for one in counts)
+    padded = ((0,) * (length - len(count)) + count for count in counts)
     return tuple(map(sum, zip(*padded, strict=True)))
 
 
@@ -102,8 +102,8 @@ def first_failing(
     """
     ordered = sorted(releases, key=lambda release: release.at)
     versions = next((group.releases for group in case.groups if group.releases), ())
-    named = [n for n, one in enumerate(ordered) if versions and one.version == versions[0]]
-    running = [n for n, one in enumerate(ordered) if began and one.at <= began.at]
+    named = [n for n, item in enumerate(ordered) if versions and item.version == versions[0]]
+    running = [n for n, item in enumerate(ordered) if began and item.at <= began.at]
     place = next(iter(named), next(reversed(running), None))
     if not place:
         return None
@@ -172,12 +172,12 @@ def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Rele
     """
     tags = tuple(tagged)
     known: list[Release] = []
-    for release in sorted(deployed, key=lambda one: one.at):
+    for release in sorted(deployed, key=lambda release: release.at):
         full = release.model_copy(update={"sha": _full(release, tags)})
         again = known and (known[-1].version, known[-1].sha) == (full.version, full.sha)
         known += [] if again else [full]
-    rest = (tag for tag in tags if not any(_same(tag, one) for one in known))
-    releases = sorted((*known, *rest), key=lambda one: (one.at, one.version), reverse=True)
+    rest = (tag for tag in tags if not any(_same(tag, item) for item in known))
+    releases = sorted((*known, *rest), key=lambda item: (item.at, item.version), reverse=True)
     return tuple(releases[:RELEASES])
 
 
@@ -189,12 +189,12 @@ def sha_of(version: str, deployed: Iterable[Release]) -> str:
     >>> sha_of("1.2", (Release(version="v1.2", sha="0A1B2C3D", at=at),))
     '0a1b2c3d'
     """
-    known = [one for one in deployed if _commit(one.sha)]
+    known = [release for release in deployed if _commit(release.sha)]
     for spelling in SPELLINGS if version.strip() else ():
         wanted = spelling(version.strip())
-        same = [one for one in known if spelling(one.version.strip()) == wanted]
+        same = [item for item in known if spelling(item.version.strip()) == wanted]
         if same:
-            return _commit(max(same, key=lambda one: one.at).sha)
+            return _commit(max(same, key=lambda item: item.at).sha)
     return ""
 
 

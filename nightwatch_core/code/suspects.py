@@ -91,7 +91,7 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     Of `pulls` the one that brought the commit stands for it, and tells its title.
     """
     sha = analysis.suspect_commit.strip().lower()
-    known = (*pulls, *(one.pull for one in analysis.suspects))
+    known = (*pulls, *(suspect.pull for suspect in analysis.suspects))
     brought = next((pull for pull in known if is_named(pull, sha)), None)
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
@@ -102,7 +102,7 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
 def is_of(pull: MergedPull, sha: str) -> bool:
     """Tell whether the commit, perhaps shortened, is the pull request's merge or came with it."""
     known = (pull.sha, *pull.commits)
-    return len(sha) >= SHORTEST_SHA and any(one.startswith(sha) for one in known)
+    return len(sha) >= SHORTEST_SHA and any(item.startswith(sha) for item in known)
 
 
 def is_named(pull: MergedPull, name: str) -> bool:
@@ -116,7 +116,9 @@ def proved_change(analysis: Analysis) -> str:
     Being near, or merged just before, is not enough, and neither is a commit that nobody merged.
     """
     sha = analysis.suspect_commit.strip().lower()
-    return next((one.pull.name for one in analysis.suspects if is_named(one.pull, sha)), "")
+    return next(
+        (suspect.pull.name for suspect in analysis.suspects if is_named(suspect.pull, sha)), ""
+    )
 
 
 def _named(pull: MergedPull, sha: str) -> str:
@@ -149,8 +151,12 @@ def _wrote_failing_line(change: MergedPull, ground: Ground) -> str:
 
 
 def _replaced_missing_name(change: MergedPull, ground: Ground) -> str:
-    renames = (one for one in ground.changes.renames if one.commit and _did(change, one.commit))
-    return next((f"renames `{one.old}` to `{one.new}` in {one.path}" for one in renames), "")
+    renames = (
+        rename for rename in ground.changes.renames if rename.commit and _did(change, rename.commit)
+    )
+    return next(
+        (f"renames `{rename.old}` to `{rename.new}` in {rename.path}" for rename in renames), ""
+    )
 
 
 def _wrote_what_is_used(change: MergedPull, ground: Ground) -> str:
@@ -158,10 +164,12 @@ def _wrote_what_is_used(change: MergedPull, ground: Ground) -> str:
 
 
 def _changed_library(change: MergedPull, ground: Ground) -> str:
-    for one in ground.changes.dependencies:
-        is_used = len(one.name) >= _NAME and f"/{plain_name(one.name)}/" in ground.libraries
-        if is_used and one.commit and _did(change, one.commit):
-            return f"changes {one.name} from {one.old or 'none'} to {one.new or 'none'}"
+    for dependency in ground.changes.dependencies:
+        is_used = (
+            len(dependency.name) >= _NAME and f"/{plain_name(dependency.name)}/" in ground.libraries
+        )
+        if is_used and dependency.commit and _did(change, dependency.commit):
+            return f"changes {dependency.name} from {dependency.old or 'none'} to {dependency.new or 'none'}"
     return ""
 
 
@@ -197,7 +205,7 @@ def suspects(
     ground = Ground(changes, changes.onset, failing, _libraries(case))
     known = _changes(changes, tuple(pulls))
     judged = [suspect for change in known if (suspect := _judge(change, ground))]
-    judged.sort(key=lambda one: (-one.score, -one.pull.merged_at.timestamp(), one.pull.sha))
+    judged.sort(key=lambda item: (-item.score, -item.pull.merged_at.timestamp(), item.pull.sha))
     return tuple(judged[: max(0, limit)])
 
 
@@ -229,9 +237,9 @@ def _changes(changes: CodeChanges, pulls: tuple[MergedPull, ...]) -> tuple[Merge
         *changes.dependencies,
     )
     files: dict[LoggedCommit, list[str]] = {}
-    for one in named:
-        if commit := one.commit:
-            files.setdefault(commit, []).append(one.path)
+    for item in named:
+        if commit := item.commit:
+            files.setdefault(commit, []).append(item.path)
     found = (
         next((pull for pull in pulls if is_of(pull, commit.sha)), as_change(commit, *paths))
         for commit, paths in files.items()
@@ -262,8 +270,12 @@ def _timing(change: MergedPull, ground: Ground) -> tuple[float, str] | None:
 
 
 def _wrote(change: MergedPull, ground: Ground, kind: str, text: str) -> str:
-    own = (one for one in ground.changes.authors if one.kind == kind and _did(change, one.commit))
-    return next((text.format(place=f"{one.path}:{one.line}") for one in own), "")
+    own = (
+        author
+        for author in ground.changes.authors
+        if author.kind == kind and _did(change, author.commit)
+    )
+    return next((text.format(place=f"{item.path}:{item.line}") for item in own), "")
 
 
 def _did(change: MergedPull, commit: LoggedCommit) -> bool:
@@ -272,5 +284,7 @@ def _did(change: MergedPull, commit: LoggedCommit) -> bool:
 
 def _libraries(case: Case) -> str:
     frames = case.trace.frames if case.trace else ()
-    names = (f"/{one.path}/{one.module.replace('.', '/')}/" for one in frames if not one.in_app)
+    names = (
+        f"/{frame.path}/{frame.module.replace('.', '/')}/" for frame in frames if not frame.in_app
+    )
     return "".join(names).lower().replace("-", "_")

@@ -14,7 +14,14 @@ import tree_sitter
 import yaml
 from tree_sitter import Node
 
-from nightwatch_core.code.languages import Language, ending_of, has_grammar, is_readable, parsed
+from nightwatch_core.code.languages import (
+    RULES,
+    Language,
+    ending_of,
+    has_grammar,
+    is_readable,
+    parsed,
+)
 from nightwatch_core.code.limits import (
     CACHED_FILES,
     FLOW_NODES,
@@ -149,29 +156,8 @@ def _first_error(root: tree_sitter.Node) -> tree_sitter.Node:
 # A few kinds of nodes stand for assignments, loops and blocks that are called with each element, in
 # every language that has a grammar. Rows count from 0.
 
-BODIES = frozenset(
-    (
-        *("block", "statement_block", "body_statement", "compound_statement", "do_block", "then"),
-        *("class_body", "declaration_list", "module", "program", "source_file", "statement_list"),
-        *("compilation_unit", "do", "switch_body", "interface_body", "function_body", "enum_body"),
-        *("switch_block", "constructor_body", "else", "elsif", "else_clause", "elif_clause"),
-    )
-)
+BODIES, NAMES, MEMBERS = (RULES.nodes[kind] for kind in ("bodies", "names", "members"))
 FUNCTIONS = re.compile(r"function|method|constructor|accessor|func_literal")
-NAMES = frozenset(
-    (
-        *("identifier", "instance_variable", "class_variable", "global_variable"),
-        *("variable_name", "shorthand_property_identifier"),
-        "shorthand_property_identifier_pattern",
-    )
-)
-MEMBERS = frozenset(
-    (
-        *("attribute", "member_expression", "field_access", "selector_expression", "subscript"),
-        *("member_access_expression", "element_reference", "element_access_expression"),
-        *("subscript_expression", "array_access", "index_expression", "call"),
-    )
-)
 _SETTING = re.compile(
     r"assignment|named_expression|variable_declarator|declaration$|_spec$|range_clause|as_pattern$"
     r"|^for$|^for_\w+|^foreach_\w+|^enhanced_for"
@@ -199,9 +185,11 @@ def root_of(path: str, text: str) -> Node | None:
 def statement_at(root: Node, row: int) -> Node | None:
     """Find the statement that a row is part of: the largest node below the body around it."""
     rows = (
-        one for one in nodes_in(root, row, row) if one.child_count == 0 and one.type != "comment"
+        node
+        for node in nodes_in(root, row, row)
+        if node.child_count == 0 and node.type != "comment"
     )
-    node = next((one for one in rows if one.start_point[0] == row), None)
+    node = next((item for item in rows if item.start_point[0] == row), None)
     while node and node.parent and node.parent.type not in BODIES:
         is_function = FUNCTIONS.search(node.parent.type) and node.parent.start_point[0] < row
         if is_function and node.parent.child_by_field_name("body"):
@@ -213,7 +201,7 @@ def statement_at(root: Node, row: int) -> Node | None:
 def rows_of(node: Node, row: int) -> tuple[int, int]:
     """Give the rows of a statement without the bodies below it, at most a few around `row`."""
     start, end = node.start_point[0], node.end_point[0]
-    below = [one.start_point[0] for one in _bodies(node) if one.start_point[0] > row]
+    below = [body.start_point[0] for body in _bodies(node) if body.start_point[0] > row]
     end = max(row, min([end, *(first - 1 for first in below)]))
     if end - start >= STATEMENT_LINES:
         start = max(start, row - STATEMENT_LINES // 2)
@@ -223,9 +211,9 @@ def rows_of(node: Node, row: int) -> tuple[int, int]:
 
 def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
     """Give the rows of the functions around a row, innermost first; the file's at last."""
-    around = (one for one in nodes_in(root, row, row) if FUNCTIONS.search(one.type))
-    nodes = (root, *(one for one in around if one.child_by_field_name("body")))
-    return tuple((one.start_point[0], one.end_point[0]) for one in reversed(nodes))
+    around = (node for node in nodes_in(root, row, row) if FUNCTIONS.search(node.type))
+    nodes = (root, *(item for item in around if item.child_by_field_name("body")))
+    return tuple((node.start_point[0], node.end_point[0]) for node in reversed(nodes))
 
 
 @lru_cache(maxsize=CACHED_FILES)
@@ -248,9 +236,9 @@ def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
         left -= 1
         yield node
         touching = [
-            (one, depth + 1)
-            for one in (node.children if depth < QUERY_DEPTH else ())
-            if one.end_point[0] >= first and one.start_point[0] <= last
+            (child, depth + 1)
+            for child in (node.children if depth < QUERY_DEPTH else ())
+            if child.end_point[0] >= first and child.start_point[0] <= last
         ]
         waiting += touching[::-1]
 
@@ -267,7 +255,7 @@ def _bodies(node: Node) -> Iterator[Node]:
         if child.type in BODIES:
             yield child
         else:
-            yield from (one for one in child.named_children if one.type in BODIES)
+            yield from (item for item in child.named_children if item.type in BODIES)
 
 
 def targets_of(node: Node) -> tuple[Node, ...]:
@@ -281,9 +269,9 @@ def targets_of(node: Node) -> tuple[Node, ...]:
     if not _SETTING.search(node.type):
         return ()
     fields = (node.child_by_field_name(name) for name in ("left", "name", "alias"))
-    target = next((one for one in fields if one), None)
+    target = next((field for field in fields if field), None)
     if target is None and node.type == "foreach_statement":  # PHP's has no fields
-        return tuple(one for one in node.named_children[1:] if one.type not in BODIES)
+        return tuple(child for child in node.named_children[1:] if child.type not in BODIES)
     return (target,) if target else ()
 
 
@@ -379,7 +367,7 @@ def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:
         joint = next((j for j in language.member if text[:at].endswith(j)), "")
         if joint:
             receivers.append(receiver_before(text, at - len(joint)))
-    return tuple(dict.fromkeys(one for one in receivers if one))
+    return tuple(dict.fromkeys(receiver for receiver in receivers if receiver))
 
 
 def indent(text: str) -> int:
@@ -404,43 +392,6 @@ def body_of(lines: Lines, start: int) -> tuple[int, ...]:
         numbers.append(number)
         number += 1
     return tuple(numbers)
-
-
-def assignment(name: str, lines: Lines, line: int, top: int) -> tuple[int, str]:
-    """Find the last line above `line` that sets the variable, and the value; else (0, "").
-
-    >>> assignment("a", {1: "a = b(1)", 2: "if a == 2:", 3: "a.c"}, 3, 1)
-    (1, 'b(1)')
-    """
-    sign = re.compile(
-        rf"^\s*(?:(?:const|let|var|final|auto)\s+|[\w<>\[\].?]+\s+)?{re.escape(name)}"
-        r"(?:,\s*\w+)*\s*(?::\s*[^=]{1,80})?(?:=(?![=>~])|:=|\|\|=)\s*(?P<value>.+)$"
-    )
-    for number in range(line - 1, max(top, 1) - 1, -1):
-        match = sign.match(lines.get(number, "")[:SHOWN_LINE])
-        if match:
-            return number, match["value"].strip().removesuffix(";").strip()
-    return 0, ""
-
-
-def called(value: str) -> str:
-    """Name the function whose result the expression is; empty where it is no plain call.
-
-    >>> called("shop.find(id).first()"), called("await load(x)"), called("a + b(c)")
-    ('first', 'load', '')
-    """
-    plain = re.sub(r"^(?:await|new|yield|return)\s+", "", value.strip().rstrip(";"))
-    if not plain.endswith(")"):
-        bare = re.fullmatch(r"(?:[\w@$]+(?:\.|->|::|&\.))*([\w?!]+)", plain[:SHOWN_LINE])
-        return bare[1] if bare else ""
-    depth = 0
-    for at in range(len(plain) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(plain[at], 0)
-        if depth == 0:
-            whole = receiver_before(plain, at)
-            head = re.search(r"([\w?!$]+)$", plain[:at])
-            return head[1] if head and whole == plain[:at] else ""
-    return ""
 
 
 def parameters(lines: Lines, start: int) -> tuple[str, ...]:

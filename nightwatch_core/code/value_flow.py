@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from nightwatch_core.code.definitions import ancestors, parameter_names, sets_of
 from nightwatch_core.code.definitions import functions_around_bindings as functions_around
-from nightwatch_core.code.languages import Language
+from nightwatch_core.code.languages import RULES, Language
 from nightwatch_core.code.limits import FLOW_DEPTH, FLOW_READS, FLOW_STEPS, QUERY_DEPTH, SETS_OF_ONE
 from nightwatch_core.code.syntax import (
     BODIES,
@@ -64,12 +64,12 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     steps = {step.line: step for step in wanted}
     settings = settings_in(path, text)
     for depth in range(1, FLOW_DEPTH + 1):
-        found = [one for step in wanted for one in _setting(root, settings, step, line, depth)]
+        found = [item for step in wanted for item in _setting(root, settings, step, line, depth)]
         if depth == 1:
             found += _setting_named(root, settings, wanted[0], members)
-        wanted = [one for one in dict.fromkeys(found) if one.line not in steps]
-        steps |= {one.line: one for one in wanted}
-    nearest = sorted(steps.values(), key=lambda one: (one.depth, abs(one.line - line)))
+        wanted = [item for item in dict.fromkeys(found) if item.line not in steps]
+        steps |= {item.line: item for item in wanted}
+    nearest = sorted(steps.values(), key=lambda item: (item.depth, abs(item.line - line)))
     return tuple(nearest)[:FLOW_STEPS]
 
 
@@ -90,14 +90,14 @@ def _setting(
     scopes = scopes_around(root, step.line - 1)
     for name in _reads(root, step):
         is_member = not name.lstrip("$").isidentifier()
-        others = [one for one in settings if not step.line <= one.start + 1 <= step.end]
-        near = [one for one in others if name in one.names]
-        if len(near) < sum(name in one.names for one in settings):
+        others = [setting for setting in settings if not step.line <= setting.start + 1 <= step.end]
+        near = [other for other in others if name in other.names]
+        if len(near) < sum(name in setting.names for setting in settings):
             continue  # the statement sets it
         if not is_member:
             inner = (_inside(near, scope) for scope in scopes[:-1])
             near = next(filter(None, inner), []) or [
-                one for one in near if len(scopes_around(root, one.start)) == 1
+                item for item in near if len(scopes_around(root, item.start)) == 1
             ]
         yield from _steps(near, line, step, depth, name)
 
@@ -108,18 +108,18 @@ def _setting_named(
     inside = _inside(settings, scopes_around(root, failing.line - 1)[0])
     for name in names:
         ends = re.compile(rf"\W{re.escape(name)}$")
-        same = [one for one in inside if any(map(ends.search, one.names))]
+        same = [item for item in inside if any(map(ends.search, item.names))]
         yield from _steps(same, failing.line, failing, 1, name)
 
 
 def _steps(near: list[Setting], line: int, step: Step, depth: int, name: str) -> Iterator[Step]:
-    near.sort(key=lambda one: (one.start >= line, abs(one.start + 1 - step.line)))
-    for one in near[:SETS_OF_ONE]:
-        yield Step(one.start + 1, one.end + 1, depth, name)
+    near.sort(key=lambda item: (item.start >= line, abs(item.start + 1 - step.line)))
+    for setting in near[:SETS_OF_ONE]:
+        yield Step(setting.start + 1, setting.end + 1, depth, name)
 
 
 def _inside(settings: Iterable[Setting], scope: tuple[int, int]) -> list[Setting]:
-    return [one for one in settings if scope[0] <= one.start <= scope[1]]
+    return [setting for setting in settings if scope[0] <= setting.start <= scope[1]]
 
 
 def _reads(root: Node, step: Step) -> tuple[str, ...]:
@@ -127,13 +127,13 @@ def _reads(root: Node, step: Step) -> tuple[str, ...]:
     nodes = nodes_in(root, step.line - 1, step.end - 1)
     names = (text_of(node) for node in nodes if node.type in NAMES)
     reads = dict.fromkeys((*_members(root, step), *names))
-    return tuple(one for one in reads if one and one != step.sets)[:FLOW_READS]
+    return tuple(read for read in reads if read and read != step.sets)[:FLOW_READS]
 
 
 def _members(root: Node, step: Step) -> tuple[str, ...]:
     nodes = nodes_in(root, step.line - 1, step.end - 1)
     texts = dict.fromkeys(text_of(node) for node in nodes if node.type in MEMBERS)
-    return tuple(one for one in texts if one and "(" not in one and "\n" not in one)
+    return tuple(text for text in texts if text and "(" not in text and "\n" not in text)
 
 
 # What a statement asks of its values: members, elements, calls; of all languages with a grammar.
@@ -143,24 +143,7 @@ def _members(root: Node, step: Step) -> tuple[str, ...]:
 
 How = Literal["member", "element", "called"]
 
-# Types of nodes that ask something of a value: fields of the value and of the member's name.
-_ASKS: dict[str, tuple[tuple[str, ...], str]] = {
-    "attribute": (("object",), "attribute"),
-    "member_expression": (("object",), "property"),
-    "selector_expression": (("operand",), "field"),
-    "method_invocation": (("object",), "name"),
-    "field_access": (("object",), "field"),
-    "member_access_expression": (("expression", "object"), "name"),
-    "member_call_expression": (("object",), "name"),
-}
-_ELEMENTS: dict[str, tuple[str, ...]] = {
-    "subscript": ("value",),
-    "element_reference": ("object",),
-    "subscript_expression": ("object",),
-    "index_expression": ("operand",),
-    "array_access": ("array",),
-    "element_access_expression": ("expression",),
-}
+_ASKS = {rule.node: rule for rule in RULES.asks}
 _CALLS = frozenset(("call", "call_expression", "invocation_expression", "new_expression"))
 _CALLING = frozenset(("method_invocation", "member_call_expression", "call"))
 _TYPES = frozenset(("type", "type_annotation", "type_arguments", "type_parameters", "decorator"))
@@ -188,7 +171,7 @@ def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
     if statement is None:
         return ()
     start, end = rows_of(statement, row)
-    return tuple(one for one in asked_in(statement) if start <= one.node.end_point[0] <= end)
+    return tuple(asked for asked in asked_in(statement) if start <= asked.node.end_point[0] <= end)
 
 
 def asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
@@ -222,17 +205,15 @@ def _asked_by(node: Node) -> Asked | None:
         child.type in ("&.", "?.", "?->") for child in node.children
     ):
         return None
-    if node.type in _ASKS:
-        fields, name = _ASKS[node.type]
-        return _asked(node, fields, "member", _text(node.child_by_field_name(name)))
     if node.type == "call" and node.child_by_field_name("receiver"):  # Ruby's
         return _asked(node, ("receiver",), "member", _text(node.child_by_field_name("method")))
-    if node.type in _ELEMENTS:
-        fields = _ELEMENTS[node.type]
-        first = () if any(map(node.child_by_field_name, fields)) else node.named_children[:1]
-        if first:  # PHP's has no fields
-            return Asked(first[0], "element", "", node, False)
-        return _asked(node, fields, "element", "")
+    if rule := _ASKS.get(node.type):
+        if rule.member:
+            member = _text(node.child_by_field_name(rule.member))
+            return _asked(node, rule.value, "member", member)
+        if any(map(node.child_by_field_name, rule.value)) or not node.named_children:
+            return _asked(node, rule.value, "element", "")
+        return Asked(node.named_children[0], "element", "", node, False)  # PHP's has no fields
     if node.type in _CALLS:
         function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         return Asked(function, "called", "", node, True) if function else None
@@ -291,7 +272,7 @@ def none_exits(
 ) -> tuple[NoneExit, ...]:
     """List the exits of a function that give nothing; of several values, at a position from 0."""
     body = function.child_by_field_name("body")
-    if body is None or any(_GENERATES.match(one.type) for one in _own(function)):
+    if body is None or any(_GENERATES.match(item.type) for item in _own(function)):
         return ()
     exits = [one for node in _own(function) if (one := _exit(node, language, none, position))]
     last = _last(body)
@@ -313,7 +294,7 @@ def none_exits(
 
 def are_all_told(function: Node, language: Language, none: str, position: int = -1) -> bool:
     """Tell whether every other exit surely gives something, so that `none_exits` lists the way."""
-    told = {one.line for one in none_exits(function, language, none, position)}
+    told = {item.line for item in none_exits(function, language, none, position)}
     values = [
         value
         for node in _own(function)
@@ -335,7 +316,9 @@ def looks_up(node: Node, language: Language) -> bool:
     tail = (
         text[owner.end_byte - node.start_byte :] if owner is not None and text.isascii() else text
     )
-    return bool(text) and any(re.match(rf"\s*(?:{language.lookups})", one) for one in (tail, text))
+    return bool(text) and any(
+        re.match(rf"\s*(?:{language.lookups})", item) for item in (tail, text)
+    )
 
 
 def function_at(root: Node, row: int) -> Node | None:
@@ -372,7 +355,7 @@ def _is_in_block(node: Node, function: Node) -> bool:
 def _exit(node: Node, language: Language, none: str, position: int) -> NoneExit | None:
     if node.type not in _RETURNS or not node.is_named:
         return None
-    value = next((one for one in node.named_children if one.type != "comment"), None)
+    value = next((child for child in node.named_children if child.type != "comment"), None)
     line = node.start_point[0] + 1
     if value is not None and value.type in ("expression_list", "argument_list"):
         given = value.named_children
@@ -387,7 +370,9 @@ def _exit(node: Node, language: Language, none: str, position: int) -> NoneExit 
     value = unwrapped(value)
     if _is_nothing(value, none):
         return NoneExit(line, "returns", _condition(node))
-    if value.type in _CHOICES and any(_is_nothing(one, none) for one in value.named_children[1:]):
+    if value.type in _CHOICES and any(
+        _is_nothing(child, none) for child in value.named_children[1:]
+    ):
         return NoneExit(line, "returns", "")
     if position < 0 and looks_up(value, language):
         return NoneExit(line, "looks up", _condition(node))
@@ -417,7 +402,9 @@ def _condition(node: Node) -> str:
 
 
 def _last(body: Node) -> Node | None:
-    rows = [one for one in body.named_children if one.type not in ("comment", "rescue", "ensure")]
+    rows = [
+        child for child in body.named_children if child.type not in ("comment", "rescue", "ensure")
+    ]
     return rows[-1] if rows else None
 
 
@@ -436,12 +423,14 @@ def _falls(body: Node) -> bool:
     if last is None or last.type in _LEAVES:
         return False
     if last.type == "if_statement":
-        branches = [one for one in last.named_children if one.type.startswith(("else", "elif"))]
+        branches = [
+            child for child in last.named_children if child.type.startswith(("else", "elif"))
+        ]
         taken = last.child_by_field_name("consequence")
-        has_else = any(one.type.startswith("else") for one in branches)
-        bodies = [one.child_by_field_name("body") or _last(one) for one in branches]
-        ends = [one for one in (taken, *bodies) if one is not None]
-        return not has_else or any(_falls(one) for one in ends if one.type.endswith("block"))
+        has_else = any(branch.type.startswith("else") for branch in branches)
+        bodies = [branch.child_by_field_name("body") or _last(branch) for branch in branches]
+        ends = [item for item in (taken, *bodies) if item is not None]
+        return not has_else or any(_falls(end) for end in ends if end.type.endswith("block"))
     return last.type in _PLAIN or last.type in ("for_statement", "for_in_statement")
 
 
@@ -481,7 +470,7 @@ def _asks(condition: str, name: str) -> bool:
 def _is_set(name: str, guard: Node, node: Node) -> bool:
     function = next(functions_around(node), None)
     sets = sets_of(function, name) if function is not None else ()
-    return any(guard.start_byte < one.start_byte < node.start_byte for one in sets)
+    return any(guard.start_byte < item.start_byte < node.start_byte for item in sets)
 
 
 # Which statement gave a name its value at a place: the only one that can have, or none.
@@ -526,7 +515,7 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
     if _is_bound_inside(name, at):
         return None
     for function in (*functions_around(at), root):
-        sets = tuple(one for one in sets_of(function, name) if not _is_after(one, at))
+        sets = tuple(node for node in sets_of(function, name) if not _is_after(node, at))
         if name in parameter_names(function):
             return None if sets else Origin("parameter", function)
         if sets:
@@ -535,7 +524,7 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
 
 
 def _is_after(sets: Node, at: Node) -> bool:
-    if any(_LOOPS.match(one.type) for one in ancestors(at)):
+    if any(_LOOPS.match(ancestor.type) for ancestor in ancestors(at)):
         return False
     value = sets.child_by_field_name("right") or sets.child_by_field_name("value")
     is_inside = value is not None and value.start_byte <= at.start_byte < value.end_byte
@@ -549,10 +538,10 @@ def asked_before(at: Node, name: str) -> Iterator[Asked]:
     Only where nothing sets the name between the function's beginning and `at`.
     """
     function = next(functions_around(at), None)
-    if function is None or any(one.start_byte < at.start_byte for one in sets_of(function, name)):
+    if function is None or any(node.start_byte < at.start_byte for node in sets_of(function, name)):
         return
     for statement in statements_before(at, function):
-        yield from (one for one in asked_in(statement) if _is_sure(one, statement, name))
+        yield from (asked for asked in asked_in(statement) if _is_sure(asked, statement, name))
 
 
 def statements_before(at: Node, function: Node) -> Iterator[Node]:
@@ -572,27 +561,28 @@ def is_tested(name: str, after: Node, at: Node) -> bool:
     conditions = (
         node
         for node in nodes_in(
-            function or next((one for one in ancestors(at) if one.parent is None), at)
+            function
+            or next((ancestor for ancestor in ancestors(at) if ancestor.parent is None), at)
         )
         if _CONDITIONS.match(node.type) and after.end_byte <= node.start_byte <= at.start_byte
     )
     return any(
-        text_of(one) == name and one.end_byte <= at.start_byte
+        text_of(item) == name and item.end_byte <= at.start_byte
         for node in conditions
-        for one in nodes_in(node)
-        if one.child_count == 0 or one.type == "variable_name"
+        for item in nodes_in(node)
+        if item.child_count == 0 or item.type == "variable_name"
     )
 
 
 def _is_sure(asked: Asked, statement: Node, name: str) -> bool:
     if written(asked.value) != name:
         return False
-    inside = takewhile(lambda one: one != statement, ancestors(asked.node))
+    inside = takewhile(lambda ancestor: ancestor != statement, ancestors(asked.node))
     around = (*inside, statement) if asked.node != statement else ()
     return not any(
-        (_MAYBE.match(one.type) and one != statement)
-        or any(child.type in _EITHER for child in one.children)
-        for one in around
+        (_MAYBE.match(item.type) and item != statement)
+        or any(child.type in _EITHER for child in item.children)
+        for item in around
     )
 
 
@@ -601,29 +591,29 @@ def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Or
     if len(sets) > 1 and inner is not None and function != inner:
         return None  # whoever called this may have come after any of them
     around = tuple(ancestors(at))
-    sure = [one for one in sets if one.end_byte <= at.start_byte and _body(one) in around]
+    sure = [item for item in sets if item.end_byte <= at.start_byte and _body(item) in around]
     if not sure:
         return None
-    last = max(sure, key=lambda one: one.start_byte)
+    last = max(sure, key=lambda item: item.start_byte)
     loops = [
-        (one.start_byte, one.end_byte)
-        for one in around
-        if _LOOPS.match(one.type) and one.start_byte > last.start_byte
+        (item.start_byte, item.end_byte)
+        for item in around
+        if _LOOPS.match(item.type) and item.start_byte > last.start_byte
     ]
-    for one in sets:
-        is_between = last.start_byte < one.start_byte < at.start_byte
-        if one != last and (is_between or any(a <= one.start_byte < b for a, b in loops)):
+    for item in sets:
+        is_between = last.start_byte < item.start_byte < at.start_byte
+        if item != last and (is_between or any(a <= item.start_byte < b for a, b in loops)):
             return None
     return _origin(last, name)
 
 
 def _is_bound_inside(name: str, at: Node) -> bool:
     function = next(functions_around(at), None)
-    inside = takewhile(lambda one: one != function, ancestors(at))
+    inside = takewhile(lambda ancestor: ancestor != function, ancestors(at))
     return any(
-        name in parameter_names(one) or any(name in names_of(t) for t in _elements(one))
-        for one in inside
-        if _CLOSURES.search(one.type)
+        name in parameter_names(item) or any(name in names_of(t) for t in _elements(item))
+        for item in inside
+        if _CLOSURES.search(item.type)
     )
 
 

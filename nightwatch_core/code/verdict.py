@@ -63,9 +63,9 @@ def _steps(analysis: Analysis) -> Iterator[tuple[str, str, int]]:
         path, line = _without_prose(match["path"]), int(match["line"])
         if has_grammar(path) or ("/" in path and "//" not in path):  # or it is a host and its port
             yield f"{path}:{line}", path, line
-    for one in analysis.evidence:
-        if not one.verified and one.line:
-            yield f"{one.path}:{one.line}", one.path, one.line
+    for evidence in analysis.evidence:
+        if not evidence.verified and evidence.line:
+            yield f"{evidence.path}:{evidence.line}", evidence.path, evidence.line
 
 
 def _without_prose(path: str) -> str:
@@ -89,9 +89,12 @@ def _without_prose(path: str) -> str:
 def _told(analysis: Analysis) -> Iterator[str]:
     frames = analysis.case.trace.frames if analysis.case.trace else ()
     yield from (frame.place for frame in frames)
-    for one in analysis.evidence:
-        if one.verified:
-            yield from (f"{one.path}:{one.line + n}" for n in range(one.quote.count("\n") + 1))
+    for evidence in analysis.evidence:
+        if evidence.verified:
+            yield from (
+                f"{evidence.path}:{evidence.line + n}"
+                for n in range(evidence.quote.count("\n") + 1)
+            )
 
 
 def _lines_of(places: Iterable[str]) -> Mapping[str, set[int]]:
@@ -106,7 +109,7 @@ def _lines_of(places: Iterable[str]) -> Mapping[str, set[int]]:
 
 def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
     near = {_ANY, *range(max(1, line - STEP_NEAR), line + STEP_NEAR + 1)}
-    files = (lines for one, lines in seen.items() if one == path or one.endswith(f"/{path}"))
+    files = (lines for item, lines in seen.items() if item == path or item.endswith(f"/{path}"))
     return all(lines.isdisjoint(near) for lines in files)
 
 
@@ -150,17 +153,17 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
         unknown=_line(given.unknown, HANDED_TEXT),
         path=_line(path, HANDED_TEXT),
         line=line,
-        lines=tuple(one.replace("\n", " ")[:HANDED_LINE] for one in lines[:_MOST]),
+        lines=tuple(line.replace("\n", " ")[:HANDED_LINE] for line in lines[:_MOST]),
         first_line=first if lines else 0,
         value=_line(given.value or _value(case), HANDED_VALUE),
         last_change=_line(changed, HANDED_TEXT),
-        look_at=tuple(_line(one, HANDED_TEXT) for one in given.look_at[:HANDED_STEPS]),
+        look_at=tuple(_line(item, HANDED_TEXT) for item in given.look_at[:HANDED_STEPS]),
     )
 
 
 def _failing_frame(case: Case) -> Frame | None:
     frames = case.trace.in_app if case.trace else ()
-    return next((one for one in frames if one.repo_path), next(iter(frames), None))
+    return next((frame for frame in frames if frame.repo_path), next(iter(frames), None))
 
 
 def _around(code: CodeReader, path: str, line: int) -> tuple[tuple[str, ...], int]:
@@ -212,16 +215,16 @@ _RANKS: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 
 def has_verified_evidence(analysis: Analysis) -> bool:
     """Tell whether a quoted line was found in the code."""
-    return any(one.verified for one in analysis.evidence)
+    return any(evidence.verified for evidence in analysis.evidence)
 
 
 def _is_all_verified(analysis: Analysis) -> bool:
-    return bool(analysis.evidence) and all(one.verified for one in analysis.evidence)
+    return bool(analysis.evidence) and all(evidence.verified for evidence in analysis.evidence)
 
 
 def _reaches_top_frame(analysis: Analysis) -> bool:
     top = analysis.case.trace.top if analysis.case.trace else None
-    quoted = {one.path for one in analysis.evidence if one.verified}
+    quoted = {evidence.path for evidence in analysis.evidence if evidence.verified}
     return top is not None and top.repo_path in quoted
 
 
@@ -230,12 +233,12 @@ def _names_a_place(analysis: Analysis) -> bool:
 
 
 def _was_read(analysis: Analysis) -> bool:
-    quoted = {one.path for one in analysis.evidence if one.verified}
+    quoted = {evidence.path for evidence in analysis.evidence if evidence.verified}
     return bool(quoted) and quoted <= set(analysis.read)
 
 
 def _says_what_is_open(analysis: Analysis) -> bool:
-    standings = [one.standing for one in analysis.hypotheses]
+    standings = [hypothesis.standing for hypothesis in analysis.hypotheses]
     return bool(standings) and ("open" not in standings or analysis.confidence != "high")
 
 
@@ -366,7 +369,7 @@ def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: boo
 
 
 def _knows_no_cause(answer: Answer, evidence: tuple[Evidence, ...]) -> bool:
-    claims = answer.confidence != "low" or answer.has_fix or any(one.verified for one in evidence)
+    claims = answer.confidence != "low" or answer.has_fix or any(item.verified for item in evidence)
     return answer.handover is not None or not claims
 
 
@@ -389,10 +392,12 @@ def looked_up(
     why.
     """
     read = cache(code.read_file)
-    paths = {path for one in evidence if (path := inside(one.path))}
+    paths = {path for item in evidence if (path := inside(item.path))}
     texts = {path: read(path) for path in sorted(paths)}
-    quotes = (verified(one, texts.get(inside(one.path) or "")) for one in evidence)
-    return tuple(_unless_excluded(one, case, read, code.search) if case else one for one in quotes)
+    quotes = (verified(item, texts.get(inside(item.path) or "")) for item in evidence)
+    return tuple(
+        _unless_excluded(quote, case, read, code.search) if case else quote for quote in quotes
+    )
 
 
 def _unless_excluded(evidence: Evidence, case: Case, read: ReadFile, search: Search) -> Evidence:
@@ -409,7 +414,7 @@ def unfit(analysis: Analysis, why: str) -> Analysis:
     return analysis.model_copy(
         update={
             "evidence": tuple(
-                one.model_copy(update={"verified": False}) for one in analysis.evidence
+                evidence.model_copy(update={"verified": False}) for evidence in analysis.evidence
             ),
             "fix": (),
             "changes": (),

@@ -3,10 +3,10 @@ from hypothesis import strategies as st
 from small_repo import frame
 
 from nightwatch_core.code.likely_files import (
-    ENDINGS,
     IN_MESSAGE,
     NAMED_CLASS,
     OWN_CLASS,
+    RULES,
     likely_files,
     ranked_places,
 )
@@ -88,7 +88,7 @@ def test_a_traces_language_rules_other_files_out() -> None:
 
 
 def test_every_language_of_traces_has_its_endings() -> None:
-    assert {parser.language for parser in PARSERS} == set(ENDINGS)
+    assert {parser.language for parser in PARSERS} == set(RULES.endings)
 
 
 def test_the_message_may_name_a_file_or_a_class() -> None:

@@ -12,6 +12,7 @@ from nightwatch_core.code.capabilities import CapabilityRules
 from nightwatch_core.code.edit_policy import ProtectedPaths
 from nightwatch_core.code.languages import LanguageRules
 from nightwatch_core.code.library_places import LibraryRules
+from nightwatch_core.code.likely_files import LikelyFileRules
 from nightwatch_core.code.rule_files import FOLDER, load_rules
 from nightwatch_core.code.symptom_fixes import SymptomFixRules
 from nightwatch_core.code.symptoms import SymptomRules
@@ -23,6 +24,7 @@ SHAPES = {
     "protected_paths": ProtectedPaths,
     "symptom_fixes": SymptomFixRules,
     "symptoms": SymptomRules,
+    "likely_files": LikelyFileRules,
 }
 
 

@@ -2,87 +2,97 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.likely_files import GUESSES, clue_of
+from nightwatch_core.code.likely_files import RULES, clue_of
 from nightwatch_core.text.transactions import endpoint
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
-    "rails_controllers": (
+    "Rails controller": (
         ("Controller/admin/orders/update", "app/controllers/admin/orders_controller.rb"),
         ("Admin::OrdersController#update", "app/controllers/admin/orders_controller.rb"),
         ("GET /orders/:id", "app/controllers/orders_controller.rb"),
     ),
-    "ruby_constants": (
+    "Ruby class": (
         ("OtherTransaction/SidekiqJob/Foo::BarJob/perform", "app/jobs/foo/bar_job.rb"),
         ("Sidekiq/ImportWorker", "app/workers/import_worker.rb"),
         ("Sidekiq/Import", "app/sidekiq/import.rb"),
         ("OrderMailer#welcome", "app/mailers/order_mailer.rb"),
     ),
-    "python_modules": (
+    "Python module": (
         ("shop.views.orders:detail", "shop/views/orders.py"),
         ("WebTransaction/Function/shop.views:detail", "shop/views.py"),
         ("shop.views.OrderView.get", "shop/views.py"),
         ("OtherTransaction/Celery/shop.tasks.import_stock", "shop/tasks.py"),
     ),
-    "next_routes": (
+    "Next.js route": (
         ("GET /api/orders/:id", "pages/api/orders/[id].ts"),
         ("GET /api/orders", "app/api/orders/route.ts"),
         ("pages/api/orders/[id]", "pages/api/orders/[id].ts"),
     ),
-    "jvm_classes": (
+    "class": (
         ("SpringController/OrderController/show", "OrderController.java"),
         ("com.acme.OrderController.show", "com/acme/OrderController.kt"),
     ),
-    "php_classes": (
+    "PHP class": (
         ("App\\Http\\Controllers\\OrderController@show", "Http/Controllers/OrderController.php"),
     ),
-    "script_routes": (
+    "Express or Nest route": (
         ("WebTransaction/Expressjs/GET//orders/:id", "routes/orders.js"),
         ("GET /order-items", "controllers/orderItems.js"),
         ("OrdersController.findAll", "orders.controller.ts"),
     ),
-    "class_routes": (("GET /orders/{id}", "OrderController.java"),),
-    "python_routes": (("/orders/<int:id>", "orders/views.py"), ("/orders", "routers/orders.py")),
-    "go_routes": (("GET /orders/{id}", "handlers/orders.go"), ("GET /orders", "order_handler.go")),
-    "rails_models": (
+    "controller by its noun": (("GET /orders/{id}", "OrderController.java"),),
+    "Python view by its noun": (
+        ("/orders/<int:id>", "orders/views.py"),
+        ("/orders", "routers/orders.py"),
+    ),
+    "Go handler by its noun": (
+        ("GET /orders/{id}", "handlers/orders.go"),
+        ("GET /orders", "order_handler.go"),
+    ),
+    "Rails model": (
         ("Controller/order_statuses/index", "app/models/order_status.rb"),
         ("Controller/admin/people/index", "app/models/person.rb"),
     ),
-    "class_models": (("GET /orders", "Models/Order.php"), ("GET /orders", "Order.java")),
-    "python_neighbours": (("shop.views:detail", "shop/models.py"),),
-    "rails_views": (
+    "model by its noun": (("GET /orders", "Models/Order.php"), ("GET /orders", "Order.java")),
+    "Python models": (("shop.views:detail", "shop/models.py"),),
+    "Rails view": (
         ("Controller/admin/orders/show", "app/views/admin/orders/show.html.erb"),
         ("OrderMailer#welcome", "app/views/order_mailer/welcome.text.erb"),
     ),
-    "class_services": (("SpringController/OrderController/show", "OrderService.java"),),
-    "rails_helpers": (("Controller/orders/show", "app/helpers/orders_helper.rb"),),
+    "service by its noun": (("SpringController/OrderController/show", "OrderService.java"),),
+    "Rails helper": (("Controller/orders/show", "app/helpers/orders_helper.rb"),),
 }
 
 
-@pytest.mark.parametrize("guess", [guess for _, _, guess in GUESSES])
-def test_every_guess_names_the_files_of_its_framework(guess: object) -> None:
-    assert callable(guess)
-    for transaction, path in EXAMPLES[guess.__name__]:
-        assert path in tuple(guess(clue_of(endpoint(transaction)))), transaction
+def paths(what: str, transaction: str) -> tuple[str, ...]:
+    clue = clue_of(endpoint(transaction))
+    return tuple(
+        path for guess in RULES.guesses if guess.what == what for path in guess.paths(clue)
+    )
+
+
+@pytest.mark.parametrize("what", EXAMPLES)
+def test_every_guess_names_the_files_of_its_framework(what: str) -> None:
+    for transaction, path in EXAMPLES[what]:
+        assert path in paths(what, transaction), transaction
 
 
 def test_the_table_has_an_example_for_every_guess_and_sound_scores() -> None:
-    assert {guess.__name__ for _, _, guess in GUESSES} == set(EXAMPLES)
-    assert all(0 < score < 1 for _, score, _ in GUESSES)
-    scores = [score for _, score, _ in GUESSES]
+    assert {guess.what for guess in RULES.guesses} == set(EXAMPLES)
+    scores = [guess.score for guess in RULES.guesses]
+    assert all(0 < score < 1 for score in scores)
     assert scores == sorted(scores, reverse=True)
 
 
-def test_nothing_is_guessed_from_nothing() -> None:
-    for transaction in ("", "/", "GET /:id"):
-        told = clue_of(endpoint(transaction))
-        named = [path for _, _, guess in GUESSES for path in guess(told)]
-        assert [path for path in named if not path.startswith(("app/[", "pages/["))] == []
+@pytest.mark.parametrize("transaction", ["", "/", "GET /:id"])
+def test_nothing_is_guessed_from_nothing(transaction: str) -> None:
+    named = [path for what in EXAMPLES for path in paths(what, transaction)]
+    assert [path for path in named if not path.startswith(("app/[", "pages/["))] == []
 
 
 def test_a_namespace_is_not_lost_for_a_controller() -> None:
-    told = clue_of(endpoint("Controller/admin/orders/update"))
-    (controllers,) = (guess for _, _, guess in GUESSES if guess.__name__ == "rails_controllers")
-    assert "app/controllers/orders_controller.rb" not in tuple(controllers(told))
+    controllers = paths("Rails controller", "Controller/admin/orders/update")
+    assert "app/controllers/orders_controller.rb" not in controllers
 
 
 @pytest.mark.parametrize(
