@@ -7,6 +7,7 @@ from itertools import chain, product
 
 from inflection import camelize, singularize, underscore
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import (
     Definition,
     NameUse,
@@ -18,26 +19,6 @@ from nightwatch_core.code.definitions import (
 )
 from nightwatch_core.code.languages import COMMON, ending_of, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
-from nightwatch_core.code.limits import (
-    CALLEE_CHARACTERS,
-    CALLEE_EXITS,
-    CALLEE_HEAD,
-    CALLEE_HITS,
-    CALLEE_LINES,
-    CALLEE_SEARCHES,
-    CALLEES,
-    FLOW_DEPTH,
-    IMPORT_LINES,
-    LINE,
-    NEAR_FRAMES,
-    NEAR_LINES,
-    NEAR_NAMES,
-    OWNERS,
-    SAME_NAME_PLACES,
-    SHORTEST_NAME,
-    TEST_FILES,
-    WHOLE_CALLEE,
-)
 from nightwatch_core.code.syntax import masked, receiver_before, uses
 from nightwatch_core.code.value_flow import Step, value_flow
 from nightwatch_core.errors import GiveUp, TryLater
@@ -112,7 +93,7 @@ def names_near(case: Case, read: ReadFile, members: tuple[str, ...] = ()) -> tup
         for use in _of_frame(number, frame.repo_path, text, line, members):
             key = use.name, use.is_own
             uses_of[key] = min((uses_of.get(key, use), use), key=_rank)
-    return tuple(sorted(uses_of.values(), key=_rank))[:NEAR_NAMES]
+    return tuple(sorted(uses_of.values(), key=_rank))[: limits.NEAR_NAMES]
 
 
 def frames_of(case: Case) -> tuple[Frame, ...]:
@@ -121,7 +102,7 @@ def frames_of(case: Case) -> tuple[Frame, ...]:
     placed = [frame for frame in frames if frame.repo_path and frame.line]
     telling = [frame for frame in placed if not passes_on(frame)] or placed
     once = {(frame.repo_path, frame.line): frame for frame in telling}
-    return tuple(once.values())[:NEAR_FRAMES]
+    return tuple(once.values())[: limits.NEAR_FRAMES]
 
 
 def _rank(use: Use) -> tuple[int, ...]:
@@ -134,7 +115,7 @@ def _of_frame(
     steps = value_flow(path, text, line, members)
     made = {step.sets: step for step in steps if step.sets}
     start = max((definition.line for definition in functions_around(path, text, line)), default=1)
-    above = Step(max(start, line - NEAR_LINES), line, 2)
+    above = Step(max(start, line - limits.NEAR_LINES), line, 2)
     for step in (*steps, above) if number == 0 else steps:
         yield from _on(step, step.depth + number, path, text, line, made)
 
@@ -160,7 +141,7 @@ def _on(
             sets=step.sets,
             column=column,
         )
-        if column <= LINE and _is_worth_a_look(use) and not _RAISES.search(before):
+        if column <= limits.LINE and _is_worth_a_look(use) and not _RAISES.search(before):
             yield use
 
 
@@ -169,7 +150,7 @@ def _is_worth_a_look(use: Use) -> bool:
     is_field = not use.is_call and bool(use.receiver)
     if is_field and (use.is_own or use.depth > 1) and not use.name[:1].isupper():
         return False
-    return is_known and len(use.name) >= SHORTEST_NAME
+    return is_known and len(use.name) >= limits.SHORTEST_NAME
 
 
 def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -178,19 +159,19 @@ def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tup
     if _CLASS.search(receiver) and receiver[0].isupper():
         return (receiver,)
     step = made.get(receiver)
-    rows = " ".join(lines[step.line - 1 : step.end])[:LINE] if step else ""
+    rows = " ".join(lines[step.line - 1 : step.end])[: limits.LINE] if step else ""
     match, last = _MADE.search(rows), _IDENTIFIER.search(receiver)
     name = last[1] if last else ""
-    same = camelize(singularize(name)) if len(name) >= SHORTEST_NAME else ""
+    same = camelize(singularize(name)) if len(name) >= limits.SHORTEST_NAME else ""
     owners = (match["name"] if match else "", name if name == receiver else "", same)
-    return tuple(dict.fromkeys(owner for owner in owners if owner))[:OWNERS]
+    return tuple(dict.fromkeys(owner for owner in owners if owner))[: limits.OWNERS]
 
 
 def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
     known = uses_in(path, text, first, last)
     yield from known
     for number, row in enumerate(() if known else text_lines(text)[first - 1 : last], start=first):
-        for found in _CALL.finditer(masked(row[:LINE], language_of(path))):
+        for found in _CALL.finditer(masked(row[: limits.LINE], language_of(path))):
             yield NameUse(found["name"], number, found.start())
 
 
@@ -200,7 +181,9 @@ _ROLES = frozenset(("test", "tests", "spec", "specs", "it", "unit", "case"))
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 
 
-def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> tuple[str, ...]:
+def files_testing(
+    path: str, paths: Iterable[str], limit: int = limits.TEST_FILES
+) -> tuple[str, ...]:
     """List the tests of a file, the likeliest first: `test_cart.py` before `test_old_cart.py`.
 
     Their names have all words of the file's name; words that are no folder of the file's are
@@ -247,7 +230,7 @@ _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 
 def imported_files(name: str, path: str, text: str, index: PathIndex) -> tuple[str, ...]:
     """List at most three files that an import of this name leads to."""
-    rows = _import_rows(name, text_lines(text)[:IMPORT_LINES])
+    rows = _import_rows(name, text_lines(text)[: limits.IMPORT_LINES])
     paths = (item for row in tuple(rows)[:2] for item in imported(row, path, index, name))
     return tuple(dict.fromkeys(paths))[:3]
 
@@ -256,14 +239,18 @@ def _import_rows(name: str, lines: tuple[str, ...]) -> Iterator[str]:
     """Rows that import a name; of an import of several rows the first, or the last with `from`."""
     wanted = [part for part in re.split(r"::|[.\\]", name) if part]
     for number, line in enumerate(lines):
-        row = line[:LINE]
+        row = line[: limits.LINE]
         if not any(uses(item, row) for item in wanted):
             continue
         if _IMPORTS.match(row):
             yield row
         elif re.fullmatch(r"\s*[\w ,{}*]+,?\s*\\?", row):
             around = (*lines[max(0, number - 12) : number][::-1], *lines[number + 1 : number + 12])
-            yield from (item[:LINE] for item in around if re.search(r"\bfrom\s+\S", item[:LINE]))
+            yield from (
+                item[: limits.LINE]
+                for item in around
+                if re.search(r"\bfrom\s+\S", item[: limits.LINE])
+            )
 
 
 def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str, ...]:
@@ -333,7 +320,7 @@ class Lookup:
     ) -> None:
         """Nothing is read yet; `frames` are files that frames lie in."""
         self.index, self.text, self._search = index, cache(read), search
-        self._left = CALLEE_SEARCHES
+        self._left = limits.CALLEE_SEARCHES
         self.frames = tuple(dict.fromkeys(frames))
 
     def place(self, use: Use) -> Place | None:
@@ -364,7 +351,7 @@ class Lookup:
                 return _place(path, definition)
         return None
 
-    def hits(self, text: str, limit: int = CALLEE_HITS) -> tuple[SearchHit, ...]:
+    def hits(self, text: str, limit: int = limits.CALLEE_HITS) -> tuple[SearchHit, ...]:
         """Search the tree, but for tests and libraries; empty once too much was searched."""
         if self._search is None or self._left <= 0:
             return ()
@@ -390,7 +377,7 @@ class Lookup:
         paths = dict.fromkeys(
             hit.path for hit in hits if defined_name(hit.text, language_of(hit.path)) == name
         )
-        if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
+        if len(paths) > limits.SAME_NAME_PLACES or len(hits) >= limits.CALLEE_HITS:
             return ()
         return tuple(sorted(paths, key=lambda path: distance(path, like)))
 
@@ -494,7 +481,7 @@ def callees(
     out, and what is shown is added to it; `members` are names that the message says.
     """
     previews: list[Preview] = []
-    left, shown = CALLEE_CHARACTERS, 0
+    left, shown = limits.CALLEE_CHARACTERS, 0
     for use in names_near(case, known.text, members):
         place = known.place(use)
         parts = _parts(place, use, known, seen) if place else ()
@@ -505,19 +492,19 @@ def callees(
         for part in parts:
             mark(part, seen)
         previews += parts
-        if shown == CALLEES:
+        if shown == limits.CALLEES:
             break
     return tuple(previews)
 
 
 def _parts(place: Place, use: Use, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
     because = _because(use)
-    makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= FLOW_DEPTH))
+    makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= limits.FLOW_DEPTH))
     if not makes or not use.name[:1].islower():
         one = cut(place, known, seen, "flow", because)
         return (one,) if one else ()
-    is_short = place.end - place.line < WHOLE_CALLEE
-    lines = WHOLE_CALLEE if is_short else CALLEE_HEAD
+    is_short = place.end - place.line < limits.WHOLE_CALLEE
+    lines = limits.WHOLE_CALLEE if is_short else limits.CALLEE_HEAD
     head = cut(place, known, seen, "flow", because, lines)
     return (head, *_exits(place, head, known)) if head else ()
 
@@ -526,7 +513,7 @@ def _exits(place: Place, head: Preview, known: Lookup) -> Iterator[Preview]:
     lines = text_lines(known.text(place.path) or "")
     wanted: set[int] = set()
     for row in range(head.end + 1, head.until + 1):
-        if _EXIT.match(lines[row - 1]) and len(wanted) < 2 * CALLEE_EXITS:
+        if _EXIT.match(lines[row - 1]) and len(wanted) < 2 * limits.CALLEE_EXITS:
             above = range(row - 1, head.end, -1)
             inner = _indent(lines[row - 1])
             on = (n for n in above if lines[n - 1].strip() and _indent(lines[n - 1]) < inner)
@@ -548,7 +535,7 @@ def cut(
     seen: Shown,
     kind: PreviewKind,
     because: str = "",
-    most: int = CALLEE_LINES,
+    most: int = limits.CALLEE_LINES,
 ) -> Preview | None:
     """Cut out the lines of a definition that were not shown; None where that is not half of it."""
     end = min(place.end, place.line + most - 1)
@@ -571,7 +558,7 @@ def cut(
 
 
 def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
-    return "\n".join(" ".join(line.splitlines())[:LINE] for line in lines[start - 1 : end])
+    return "\n".join(" ".join(line.splitlines())[: limits.LINE] for line in lines[start - 1 : end])
 
 
 def mark(preview: Preview, seen: Shown) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
     Place,
@@ -21,21 +22,6 @@ from nightwatch_core.code.candidate_symbols import (
 from nightwatch_core.code.definitions import defined_name, definition_of
 from nightwatch_core.code.languages import COMMON, has_grammar, language_of
 from nightwatch_core.code.likely_files import likely_files
-from nightwatch_core.code.limits import (
-    CALLEE_LINES,
-    CANDIDATES,
-    COMPARED_FILES,
-    FIRST_FILES,
-    LINE,
-    MESSAGE,
-    NAMED,
-    NAMED_AROUND,
-    NAMED_HITS,
-    NAMED_SEARCHES,
-    PHRASE_WORDS,
-    SHORTEST_NAME,
-    TEMPLATES,
-)
 from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing, onset
 from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.code.value_flow import value_flow
@@ -92,7 +78,7 @@ def candidates(
     likely: tuple[LikelyFile, ...],
     pulls: Iterable[MergedPull],
     releases: tuple[Release, ...] = (),
-    limit: int = CANDIDATES,
+    limit: int = limits.CANDIDATES,
 ) -> tuple[Suspect, ...]:
     """Rank pull requests, with reasons, the worst first; scores 0 to 1.
 
@@ -121,10 +107,10 @@ def ground_of(
     paths = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
     weighed: dict[str, tuple[float, str]] = {
         path: ((1 + rank) ** -0.5, "the top frame" if rank == 0 else f"frame {rank + 1}")
-        for rank, path in enumerate(paths[:COMPARED_FILES])
+        for rank, path in enumerate(paths[: limits.COMPARED_FILES])
     }
     share = _LIKELY_SHARE if weighed else 1.0
-    for file in likely[:COMPARED_FILES]:
+    for file in likely[: limits.COMPARED_FILES]:
         weighed.setdefault(file.path, (share * min(1.0, file.score), "a likely file"))
     began = onset(case)
     return Ground(
@@ -199,7 +185,7 @@ def first_files(case: Case, index: PathIndex) -> tuple[str, ...]:
     frames = case.trace.in_app if case.trace else ()
     named = (frame.repo_path for frame in frames if frame.repo_path)
     likely = (file.path for file in likely_files(case, index))
-    return tuple(dict.fromkeys((*named, *likely)))[:FIRST_FILES]
+    return tuple(dict.fromkeys((*named, *likely)))[: limits.FIRST_FILES]
 
 
 # What a message names: members, columns, constraints, keys and classes, at their definitions.
@@ -223,7 +209,7 @@ def names_in_message(case: Case) -> tuple[str, ...]:
 
     A member that nothing has is no name to look for: its receiver is what is wrong.
     """
-    message = case.leader.message[:MESSAGE]
+    message = case.leader.message[: limits.MESSAGE]
     symptom = symptom_of(case.leader.error_class, message)
     relation = re.split(r"[\s,]+", symptom.relation)
     missing = {item.rpartition(".")[0] for item in relation}  # tables
@@ -235,10 +221,10 @@ def names_in_message(case: Case) -> tuple[str, ...]:
         name
         for name in names
         if re.fullmatch(r"\w+", name)
-        and len(name) > SHORTEST_NAME
+        and len(name) > limits.SHORTEST_NAME
         and name not in COMMON
         and name not in missing
-    )[:NAMED_SEARCHES]
+    )[: limits.NAMED_SEARCHES]
 
 
 def named_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
@@ -249,7 +235,7 @@ def named_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, 
             continue
         place = _place(name, known)
         preview = cut(place, known, seen, "named", f"the message names {name}") if place else None
-        if preview and len(previews) < NAMED:
+        if preview and len(previews) < limits.NAMED:
             mark(preview, seen)
             previews.append(preview)
     return tuple(previews)
@@ -261,11 +247,11 @@ def meant_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, 
     For errors whose trace leads nowhere: "common table expression" means `createCteExpression`.
     """
     previews: list[Preview] = []
-    for phrase, forms in _phrases(case.leader.message[:MESSAGE]):
-        hits = [hit for form in forms for hit in known.hits(form, NAMED_HITS)]
+    for phrase, forms in _phrases(case.leader.message[: limits.MESSAGE]):
+        hits = [hit for form in forms for hit in known.hits(form, limits.NAMED_HITS)]
         for hit in hits:
             name = defined_name(hit.text, language_of(hit.path))
-            if len(previews) == NAMED or not _means(name, phrase):
+            if len(previews) == limits.NAMED or not _means(name, phrase):
                 continue
             place = known.within(name, (hit.path,))
             because = f"the message says {' '.join(phrase)}"
@@ -284,7 +270,7 @@ def _is_seen(name: str, path: str, known: Lookup, seen: Shown) -> bool:
 def _place(name: str, known: Lookup) -> Place | None:
     hits = [
         hit
-        for hit in known.hits(name, NAMED_HITS)
+        for hit in known.hits(name, limits.NAMED_HITS)
         if (has_grammar(hit.path) or hit.path.endswith(_DATA))
     ]
     ranked = sorted((_rank(name, hit), hit.path.count("/"), n) for n, hit in enumerate(hits))
@@ -295,8 +281,8 @@ def _place(name: str, known: Lookup) -> Place | None:
     if definition and definition.line <= best.line <= definition.end:
         return Place(path=best.path, line=definition.line, end=definition.end)
     last = len(text_lines(known.text(best.path) or ""))
-    first = max(1, best.line - NAMED_AROUND)
-    return Place(path=best.path, line=first, end=min(last, best.line + NAMED_AROUND))
+    first = max(1, best.line - limits.NAMED_AROUND)
+    return Place(path=best.path, line=first, end=min(last, best.line + limits.NAMED_AROUND))
 
 
 def _rank(name: str, hit: SearchHit) -> int:
@@ -312,10 +298,10 @@ def _rank(name: str, hit: SearchHit) -> int:
 
 
 def _phrases(message: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    said = [word.lower() for word in _PLAIN.findall(message)][: 3 * PHRASE_WORDS]
+    said = [word.lower() for word in _PLAIN.findall(message)][: 3 * limits.PHRASE_WORDS]
     told = ["" if word in _EMPTY or len(word) < 3 else word for word in said]
     runs = (tuple(told[n : n + 3]) for n in range(len(told) - 2))
-    for run in [run for run in runs if all(run)][:PHRASE_WORDS]:
+    for run in [run for run in runs if all(run)][: limits.PHRASE_WORDS]:
         yield run, ("".join(word[0] for word in run).capitalize(), f"{run[0]}_{run[1]}")
 
 
@@ -354,30 +340,30 @@ def named_templates(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ..
     for path, because in _named(case, known):
         line = _line_of_interest(case, path, known)
         last = len(text_lines(known.text(path) or ""))
-        start = max(1, line - CALLEE_LINES // 2)
-        place = Place(path=path, line=start, end=min(last, start + CALLEE_LINES - 1))
+        start = max(1, line - limits.CALLEE_LINES // 2)
+        place = Place(path=path, line=start, end=min(last, start + limits.CALLEE_LINES - 1))
         preview = cut(place, known, seen, "flow", because) if last else None
-        if preview and len(previews) < TEMPLATES:
+        if preview and len(previews) < limits.TEMPLATES:
             mark(preview, seen)
             previews.append(preview)
     return tuple(previews)
 
 
 def _is_of_a_template(case: Case) -> bool:
-    paths = (frame.path[-LINE:] for frame in case.trace.frames) if case.trace else ()
+    paths = (frame.path[-limits.LINE :] for frame in case.trace.frames) if case.trace else ()
     return "template" in case.leader.error_class.lower() or any(map(_ENGINES.search, paths))
 
 
 def _named(case: Case, known: Lookup) -> Iterator[tuple[str, str]]:
     """Templates of the tree, with why they are shown."""
-    for name in _NAME.findall(case.leader.message[:MESSAGE]):
+    for name in _NAME.findall(case.leader.message[: limits.MESSAGE]):
         for path in _existing(name, known):
             yield path, "the message names it"
     for frame in frames_of(case):
         text = known.text(frame.repo_path) or ""
         lines = text_lines(text)
         for step in value_flow(frame.repo_path, text, frame.line or 0):
-            rows = "\n".join(row[:LINE] for row in lines[step.line - 1 : step.end])
+            rows = "\n".join(row[: limits.LINE] for row in lines[step.line - 1 : step.end])
             views = (f"{name.replace('.', '/')}.blade.php" for name in _VIEW.findall(rows))
             for name in (*_NAME.findall(rows), *views):
                 for path in _existing(name, known):
@@ -392,7 +378,7 @@ def _existing(name: str, known: Lookup) -> tuple[str, ...]:
 
 
 def _line_of_interest(case: Case, path: str, known: Lookup) -> int:
-    message = case.leader.message[:MESSAGE]
+    message = case.leader.message[: limits.MESSAGE]
     symptom = symptom_of(case.leader.error_class, message)
     names = [name for name in (symptom.name, *names_in_message(case)) if name]
     rows = enumerate(text_lines(known.text(path) or ""), start=1)

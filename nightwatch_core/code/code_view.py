@@ -8,13 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from textwrap import dedent
 
-from nightwatch_core.code.limits import (
-    QUOTE,
-    QUOTE_NEAR,
-    QUOTE_SCRAP,
-    QUOTED_LINES,
-    SHOWN_LINE,
-)
+from nightwatch_core.code import limits
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.text.escaping import HIDDEN
 
@@ -61,7 +55,7 @@ def lines_of(text: str) -> tuple[str, ...]:
     return tuple(lines if lines[-1] else lines[:-1])
 
 
-def numbered(lines: Iterable[str], start: int = 1, most: int = SHOWN_LINE) -> Iterator[str]:
+def numbered(lines: Iterable[str], start: int = 1, most: int = limits.SHOWN_LINE) -> Iterator[str]:
     """Number lines; one longer than `most` is cut, and the row after it says so.
 
     >>> print("\\n".join(numbered(["x = 1", "y" * 30], 9, most=10)))
@@ -230,7 +224,9 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
 
 def _as_it_stands(quote: str, text: str, line: int) -> str:
     wanted = len(_wanted(quote))
-    rows = [row.rstrip("\r") for row in text.split("\n")[line - 1 : line - 1 + 2 * QUOTED_LINES]]
+    rows = [
+        row.rstrip("\r") for row in text.split("\n")[line - 1 : line - 1 + 2 * limits.QUOTED_LINES]
+    ]
     filled = [at for at, row in enumerate(rows, 1) if row.strip()]
     return dedent("\n".join(rows[: filled[min(wanted, len(filled)) - 1]])) if filled else quote
 
@@ -243,12 +239,14 @@ def _line(evidence: Evidence, text: str) -> int:
     if 0 < evidence.line <= len(lines) and _stands_at(quote, lines, evidence.line):
         return evidence.line
     everywhere = [n for n in range(1, len(lines) + 1) if _stands_at(quote, lines, n)]
-    is_near = len(everywhere) == 1 and abs(everywhere[0] - evidence.line) <= QUOTE_NEAR
+    is_near = len(everywhere) == 1 and abs(everywhere[0] - evidence.line) <= limits.QUOTE_NEAR
     return everywhere[0] if is_near else 0
 
 
 def _wanted(quote: str) -> tuple[str, ...]:
-    rows = (_NUMBERED.sub("", row) for row in quote[:QUOTE].split("\n")[:QUOTED_LINES])
+    rows = (
+        _NUMBERED.sub("", row) for row in quote[: limits.QUOTE].split("\n")[: limits.QUOTED_LINES]
+    )
     lines = tuple(flat for row in rows if (flat := _flat(_CUT.sub("", row))))
     return lines if re.search(r"\w", "".join(lines)) else ()
 
@@ -256,11 +254,11 @@ def _wanted(quote: str) -> tuple[str, ...]:
 def _stands_at(quote: tuple[str, ...], lines: list[str], number: int) -> bool:
     here = lines[number - 1]
     if len(quote) == 1:
-        return here == quote[0] or (len(quote[0]) >= QUOTE_SCRAP and quote[0] in here)
+        return here == quote[0] or (len(quote[0]) >= limits.QUOTE_SCRAP and quote[0] in here)
     first, *middle, last = quote
     if not here.endswith(first):
         return False
-    below = (line for line in lines[number : number + 2 * QUOTED_LINES] if line)
+    below = (line for line in lines[number : number + 2 * limits.QUOTED_LINES] if line)
     follows = [line for line, _ in zip(below, (*middle, last), strict=False)]
     return (
         follows[:-1] == middle and len(follows) == len(quote) - 1 and follows[-1].startswith(last)

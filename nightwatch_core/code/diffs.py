@@ -7,16 +7,10 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import NamedTuple
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import defined_name
 from nightwatch_core.code.edits import apply
 from nightwatch_core.code.languages import Language
-from nightwatch_core.code.limits import (
-    DIFF_AROUND,
-    DIFF_COMPARED,
-    HUNK_FUZZ,
-    HUNKS,
-    TELLING_CHARACTERS,
-)
 from nightwatch_core.code.syntax import uses
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import (
@@ -160,10 +154,10 @@ def numbered_diff(old: list[str], new: list[str]) -> str:
     """
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
-    if max(len(old), len(new)) - head - tail > DIFF_COMPARED:
+    if max(len(old), len(new)) - head - tail > limits.DIFF_COMPARED:
         return "@@ too large to be shown @@"
     changed = _Slid(head, tail, old, new)
-    hunks = changed.get_grouped_opcodes(DIFF_AROUND)
+    hunks = changed.get_grouped_opcodes(limits.DIFF_AROUND)
     return "\n".join(row for hunk in hunks for row in _rows(hunk, old, new))
 
 
@@ -350,7 +344,7 @@ def change_in(file: ChangedFile, path: str, text: str) -> Change:
     (Span(start=2, end=3),)
     """
     lines = [row.rstrip() for row in text_lines(text)]
-    read = tuple(_hunks(file.diff))[:HUNKS]
+    read = tuple(_hunks(file.diff))[: limits.HUNKS]
     spans = [tuple(_spans(hunk, lines)) for hunk in read]
     return Change(
         path,
@@ -418,7 +412,7 @@ def _spans(hunk: Hunk, lines: list[str]) -> Iterator[Span]:
 def _place_touched_lines(hunk: Hunk, lines: list[str]) -> tuple[int, tuple[str, ...]] | None:
     above = next((n for n, row in enumerate(hunk.rows) if row[:1] != " "), 0)
     below = next((n for n, row in enumerate(hunk.rows[::-1]) if row[:1] != " "), 0)
-    for fuzz in range(HUNK_FUZZ + 1):
+    for fuzz in range(limits.HUNK_FUZZ + 1):
         first, last = min(fuzz, above), min(fuzz, below)
         rows = hunk.rows[first : len(hunk.rows) - last]
         old = [row[1:].rstrip() for row in rows if row[:1] != "+"]
@@ -440,4 +434,4 @@ def _telling(lines: Iterable[str]) -> frozenset[str]:
 
 
 def _tells(line: str) -> bool:
-    return len(re.findall(r"[^\W_]", line)) >= TELLING_CHARACTERS
+    return len(re.findall(r"[^\W_]", line)) >= limits.TELLING_CHARACTERS

@@ -6,15 +6,7 @@ from typing import Literal
 
 from inflection import camelize, pluralize, singularize, underscore
 
-from nightwatch_core.code.limits import (
-    FILES_A_GUESS,
-    LIKELY_FILES,
-    MESSAGE,
-    MESSAGE_WORDS,
-    RANKED_FRAMES,
-    TRANSACTION_NAMES,
-    TRANSACTIONS,
-)
+from nightwatch_core.code import limits
 from nightwatch_core.code.rule_files import load_rules
 from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
@@ -102,7 +94,7 @@ def clue_of(endpoint: Endpoint) -> Clue:
     >>> found.resource, found.one
     ('order_statuses', 'order_status')
     """
-    raw = endpoint.names[:TRANSACTION_NAMES]
+    raw = endpoint.names[: limits.TRANSACTION_NAMES]
     names = tuple(name for name in raw if not _PARAMETER.search(name))
     path = tuple(underscore(name) for name in names)
     resource = _ROLES.sub("", path[-1]) if path else ""
@@ -210,13 +202,13 @@ def _distinct(trace: Trace) -> tuple[Frame, ...]:
     known = [frame for frame in trace.frames if frame.path]
     frames = [frame for frame in known if frame.in_app] or known
     once: dict[tuple[str, str], Frame] = {}
-    for frame in frames[:RANKED_FRAMES]:
+    for frame in frames[: limits.RANKED_FRAMES]:
         once.setdefault((_path(frame), frame.function), frame)
     return tuple(once.values())
 
 
 def _callee(trace: Trace) -> Frame | None:
-    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[:MESSAGE]))
+    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[: limits.MESSAGE]))
     return trace.top if ruby else None
 
 
@@ -255,7 +247,9 @@ _MORE_CLASS_FILES = ("{camel}.php", "{camel}.ts", "{camel}.tsx", "{camel}.js")
 Found = Iterator[tuple[str, float, str]]
 
 
-def likely_files(case: Case, index: PathIndex, limit: int = LIKELY_FILES) -> tuple[LikelyFile, ...]:
+def likely_files(
+    case: Case, index: PathIndex, limit: int = limits.LIKELY_FILES
+) -> tuple[LikelyFile, ...]:
     """Rank the files of the tree for a case; a file found twice keeps its best score.
 
     Asked in turn: the trace, the transaction, the message, the error class. Only files that are in
@@ -287,7 +281,7 @@ def from_transaction(case: Case, index: PathIndex) -> Found:
     """List files that frameworks give to a transaction of this name."""
     names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
     endings = RULES.endings.get(case.trace.language if case.trace else "", ("",))
-    for transaction in tuple(names)[:TRANSACTIONS]:
+    for transaction in tuple(names)[: limits.TRANSACTIONS]:
         clue = clue_of(endpoint(transaction))
         for guess in RULES.guesses:
             guessed = (path for path in guess.paths(clue) if path.endswith(endings))
@@ -297,12 +291,12 @@ def from_transaction(case: Case, index: PathIndex) -> Found:
 
 def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:
     existing = (index.ending(suffix) for suffix in suffixes)
-    return next((paths[:FILES_A_GUESS] for paths in existing if paths), ())
+    return next((paths[: limits.FILES_A_GUESS] for paths in existing if paths), ())
 
 
 def from_message(case: Case, index: PathIndex) -> Found:
     """List files and classes that the message names."""
-    message = case.leader.message[:MESSAGE]
+    message = case.leader.message[: limits.MESSAGE]
     for text in _first(_FILE, message):
         frame = Frame(path=text, in_app=True)
         path = by_tail(plain(text), frame, index, Placement())
@@ -320,7 +314,9 @@ def from_error_class(case: Case, index: PathIndex) -> Found:
 
 
 def _first(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(match[0] for match in pattern.finditer(text)))[:MESSAGE_WORDS]
+    return tuple(dict.fromkeys(match[0] for match in pattern.finditer(text)))[
+        : limits.MESSAGE_WORDS
+    ]
 
 
 def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
@@ -329,7 +325,7 @@ def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
     >>> class_files("Shop::OrderItem", PathIndex(("app/models/shop/order_item.rb", "a.rb")))
     ('app/models/shop/order_item.rb',)
     """
-    parts = tuple(part for part in re.split(r"::|[.\\]", name[:MESSAGE]) if part)
+    parts = tuple(part for part in re.split(r"::|[.\\]", name[: limits.MESSAGE]) if part)
     if not parts:
         return ()
     forms = (*_CLASS_FILES, *_MORE_CLASS_FILES)

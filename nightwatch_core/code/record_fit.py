@@ -9,18 +9,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.code.definitions import Definition, definitions_in
 from nightwatch_core.code.languages import Language, has_grammar, language_of, parsed
-from nightwatch_core.code.limits import (
-    CLASS_FILES,
-    DRIFT,
-    FITTED_PLACES,
-    MESSAGE_LINES,
-    NAMED_LINE,
-    SHOWN_SOURCE,
-    STATEMENT_AROUND,
-)
 from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.code.syntax import indent, masked, receivers_of
 from nightwatch_core.models.answer import Evidence
@@ -196,7 +188,7 @@ def class_defines_it(place: AppFrame) -> str:
         and hit.path.endswith(place.language.suffixes)
     ]
     paths = tuple(dict.fromkeys(hit.path for hit in hits))
-    if not 0 < len(paths) <= CLASS_FILES:
+    if not 0 < len(paths) <= limits.CLASS_FILES:
         return ""
     lines = [_method_line(symptom.name, owner, path, place) for path in paths]
     if not all(lines):
@@ -276,7 +268,7 @@ def _is_variable(name: str, place: AppFrame) -> bool:
 
 def _block(place: AppFrame) -> tuple[int, list[str]]:
     depth, rows = indent(place.row), []
-    for row in place.rows[place.line - 2 :: -1][:MESSAGE_LINES] if place.line > 1 else ():
+    for row in place.rows[place.line - 2 :: -1][: limits.MESSAGE_LINES] if place.line > 1 else ():
         if row.strip() and indent(row) < depth:
             break
         rows.append(masked(row, place.language))
@@ -305,16 +297,16 @@ def name_is_asked_for(place: AppFrame) -> str:
     kinds = ("none receiver", "unknown member", "undefined name", "unbound local")
     if symptom is None or symptom.kind not in kinds or not _is_name(symptom.name, place.language):
         return ""
-    near = place.around(MESSAGE_LINES)
+    near = place.around(limits.MESSAGE_LINES)
     if re.search(rf"(?<!\w){re.escape(symptom.name.rstrip('?!='))}(?!\w)", near):
         return ""
-    if not place.row.strip() or _BY_NAME.search(place.around(STATEMENT_AROUND)):
+    if not place.row.strip() or _BY_NAME.search(place.around(limits.STATEMENT_AROUND)):
         return ""
     return f"the record asks for {symptom.name}, which stands nowhere near {place.name}"
 
 
 def _is_name(name: str, language: Language) -> bool:
-    is_plain = re.fullmatch(r"[A-Za-z_$][\w$]*[?!=]?", name[:NAMED_LINE]) is not None
+    is_plain = re.fullmatch(r"[A-Za-z_$][\w$]*[?!=]?", name[: limits.NAMED_LINE]) is not None
     return is_plain and not _IMPLICIT.match(name) and language.name != "go"
 
 
@@ -433,7 +425,11 @@ def _function_name(place: AppFrame) -> str:
 
 
 def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
-    row = place.rows[definition.line - 1][:NAMED_LINE] if definition.line <= len(place.rows) else ""
+    row = (
+        place.rows[definition.line - 1][: limits.NAMED_LINE]
+        if definition.line <= len(place.rows)
+        else ""
+    )
     is_macro = place.language.name == "ruby" and not re.search(r"\bdef\b", row)
     return definition.kind == "function" and not is_macro
 
@@ -472,7 +468,7 @@ def misfit(case: Case, read: ReadFile, search: Search | None = None) -> str:
     that is only implausible is no misfit if a line near it is plausible.
     """
     is_named = case.commit is not None and case.commit.is_named
-    places = AppFrames(case, read, search or _nothing, FITTED_PLACES)
+    places = AppFrames(case, read, search or _nothing, limits.FITTED_PLACES)
     reasons = [(place.frame, _against_file(place, is_named)) for place in places.all()]
     against = [reason for _, reason in reasons if reason]
     holding = sum(frame.fit in ("same", "moved") for frame, _ in reasons)
@@ -485,7 +481,7 @@ def misfit(case: Case, read: ReadFile, search: Search | None = None) -> str:
 
 def objection(evidence: Evidence, case: Case, read: ReadFile, search: Search) -> str:
     """Say why evidence that quotes the line of a frame cannot be where it failed; else empty."""
-    places = AppFrames(case, read, search, FITTED_PLACES)
+    places = AppFrames(case, read, search, limits.FITTED_PLACES)
     at = (evidence.path, evidence.line)
     frame = next((frame for frame in places.frames if (frame.repo_path, frame.line) == at), None)
     place = places.of(frame) if frame else None
@@ -496,7 +492,7 @@ def with_doubts(case: Case, read: ReadFile, search: Search) -> Case:
     """Mark own frames whose lines the code excludes as those of other code: their fit differs."""
     if case.trace is None:
         return case
-    places = AppFrames(case, read, search, FITTED_PLACES).all()
+    places = AppFrames(case, read, search, limits.FITTED_PLACES).all()
     doubted = {place.frame for place in places if place.frame.fit == "unknown" and _against(place)}
     links = tuple(
         link.model_copy(
@@ -514,7 +510,7 @@ def with_doubts(case: Case, read: ReadFile, search: Search) -> Case:
 
 def _against(place: AppFrame) -> str:
     if place.frame.fit == "differs" and has_source(place.frame):
-        code = shortened(" ".join(place.frame.code.split()), SHOWN_SOURCE)
+        code = shortened(" ".join(place.frame.code.split()), limits.SHOWN_SOURCE)
         printed = f" ({code})" if code else ""
         return f"{place.name} and the file around it do not hold the line of the record{printed}"
     return contradiction(place)
@@ -527,7 +523,7 @@ def _against_file(place: AppFrame, is_named: bool) -> str:
 
 
 def _may_have_moved(place: AppFrame) -> bool:
-    distances = (n for k in range(1, DRIFT + 1) for n in (-k, k))
+    distances = (n for k in range(1, limits.DRIFT + 1) for n in (-k, k))
     near = (place.line + n for n in distances if 0 < place.line + n <= len(place.rows))
     return any(
         not contradiction(place._replace(frame=place.frame.model_copy(update={"line": line})))

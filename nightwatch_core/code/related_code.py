@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
     Shown,
@@ -15,13 +16,6 @@ from nightwatch_core.code.candidate_symbols import (
 from nightwatch_core.code.definitions import defined_name, definitions_in, functions_around
 from nightwatch_core.code.languages import COMMON, language_of
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import (
-    CALLER_HITS,
-    CALLERS,
-    OTHER_USES,
-    SIBLING_HITS,
-    USE_HITS,
-)
 from nightwatch_core.code.value_flow import expressions_on, value_flow
 from nightwatch_core.models.code import ChangedFile, SearchHit
 from nightwatch_core.models.errors import Case
@@ -143,7 +137,7 @@ def sibling_methods(path: str, line: int, known: Lookup, seen: Shown) -> tuple[P
     bases = bases_in(text_lines(text)[around[-1].line - 1]) if around else ()
     places = []
     for base in bases[:1]:
-        for hit in known.hits(base, SIBLING_HITS):
+        for hit in known.hits(base, limits.SIBLING_HITS):
             sibling = defined_name(hit.text, language_of(hit.path))
             if base in bases_in(hit.text) and sibling != around[-1].name:
                 places.append(known.member(name, sibling, hit.path))
@@ -171,11 +165,11 @@ def callers(case: Case, known: Lookup, seen: Shown) -> tuple[SearchHit, ...]:
     if not name or name in COMMON or name.startswith("__"):
         return ()
     call = re.compile(rf"(?<![\w]){re.escape(name)}\s*\(")
-    hits = [hit for hit in known.hits(f"{name}(", CALLER_HITS) if call.search(hit.text)]
+    hits = [hit for hit in known.hits(f"{name}(", limits.CALLER_HITS) if call.search(hit.text)]
     defining = {hit for hit in hits if defined_name(hit.text, language_of(hit.path)) == name}
     new = [hit for hit in hits if hit not in defining and (hit.path, hit.line) not in seen]
     is_one = len(defining) < 2  # else nobody knows which is called
-    return tuple(new[:CALLERS]) if is_one else ()
+    return tuple(new[: limits.CALLERS]) if is_one else ()
 
 
 def other_uses(path: str, line: int, known: Lookup, seen: Shown) -> tuple[SearchHit, ...]:
@@ -195,11 +189,13 @@ def other_uses(path: str, line: int, known: Lookup, seen: Shown) -> tuple[Search
             continue
         hits = _in_file(expression, path, text)
         if not _OWN.match(expression):
-            hits += tuple(hit for hit in known.hits(expression, USE_HITS) if hit.path != path)
+            hits += tuple(
+                hit for hit in known.hits(expression, limits.USE_HITS) if hit.path != path
+            )
         whole = re.compile(rf"(?<![\w.]){re.escape(expression)}(?!\w)")
         new = [hit for hit in hits if whole.search(hit.text) and (hit.path, hit.line) not in seen]
-        if len(hits) < USE_HITS and new:
-            return tuple(new)[:OTHER_USES]
+        if len(hits) < limits.USE_HITS and new:
+            return tuple(new)[: limits.OTHER_USES]
     return ()
 
 

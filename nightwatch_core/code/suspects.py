@@ -169,7 +169,8 @@ def _changed_library(change: MergedPull, ground: Ground) -> str:
             len(dependency.name) >= _NAME and f"/{plain_name(dependency.name)}/" in ground.libraries
         )
         if is_used and dependency.commit and _did(change, dependency.commit):
-            return f"changes {dependency.name} from {dependency.old or 'none'} to {dependency.new or 'none'}"
+            old, new = dependency.old or "none", dependency.new or "none"
+            return f"changes {dependency.name} from {old} to {new}"
     return ""
 
 

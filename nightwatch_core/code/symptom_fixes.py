@@ -11,16 +11,10 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import functions_around_bindings as functions_around
 from nightwatch_core.code.languages import ending_of, parsed
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import (
-    BESIDE_ROWS,
-    COMPARED_LINES,
-    HANDLER_STATEMENTS,
-    NAMED_LINE,
-    OPTIONAL_ROWS,
-)
 from nightwatch_core.code.rule_files import Pattern, load_rules
 from nightwatch_core.code.syntax import BODIES, nodes_in, text_of
 from nightwatch_core.models.value import Value
@@ -116,9 +110,9 @@ class Change:
         self.path, self.ending = path, ending_of(path)
         self.before, self.after = before, after
         self.is_test = bool(TEST.search(path))
-        self.old = [line[:NAMED_LINE].strip() for line in before.split("\n")]
-        self.new = [line[:NAMED_LINE].strip() for line in after.split("\n")]
-        too_long = max(len(self.old), len(self.new)) > COMPARED_LINES
+        self.old = [line[: limits.NAMED_LINE].strip() for line in before.split("\n")]
+        self.new = [line[: limits.NAMED_LINE].strip() for line in after.split("\n")]
+        too_long = max(len(self.old), len(self.new)) > limits.COMPARED_LINES
         compared = difflib.SequenceMatcher(None, self.old, self.new, autojunk=too_long)
         self._blocks = [block for block in compared.get_opcodes() if block[0] != "equal"]
         removed = (row for _, a, b, *_ in self._blocks for row in range(a, b))
@@ -250,7 +244,7 @@ def does_nothing(statements: tuple[str, ...]) -> bool:
     >>> does_nothing(("return render(status=404)",)), does_nothing(("return self.fallback()",))
     (False, False)
     """
-    return len(statements) <= HANDLER_STATEMENTS and all(
+    return len(statements) <= limits.HANDLER_STATEMENTS and all(
         P["does_nothing"].match(text) or (P["logs"].match(text) and not P["raises"].search(text))
         for text in statements
     )
@@ -299,7 +293,7 @@ def may_be_missing(change: Change, guard: str, row: int, unguarded: str = "") ->
     names = [name for name in _NAME.findall(guard) if name not in TABLES.keywords]
     if not names:
         return False
-    above = range(max(0, row - OPTIONAL_ROWS), min(len(change.new), row + 1))
+    above = range(max(0, row - limits.OPTIONAL_ROWS), min(len(change.new), row + 1))
     lines = [*(change.new[at] for at in above if at not in change.added), unguarded]
     if P["asked_before"].search(unguarded) or _is_custom(change, guard, row):
         return True
@@ -312,7 +306,9 @@ def may_be_missing(change: Change, guard: str, row: int, unguarded: str = "") ->
 def _is_custom(change: Change, guard: str, row: int) -> bool:
     """Unchanged lines nearby handle missing values in the same way."""
     idiom = P["idiom"].search(guard)
-    near = range(max(0, row - BESIDE_ROWS), min(len(change.new), row + BESIDE_ROWS + 1))
+    near = range(
+        max(0, row - limits.BESIDE_ROWS), min(len(change.new), row + limits.BESIDE_ROWS + 1)
+    )
     others = [change.new[at] for at in near if at not in change.added]
     return idiom is not None and sum(idiom[0] in line for line in others) >= 2
 
@@ -395,7 +391,9 @@ def _guarding(change: Change, node: Node) -> Kind | None:
     condition = node.child_by_field_name("condition") if P["if_node"].match(node.type) else None
     if condition is None or condition.start_point[0] not in change.added:
         return None
-    asked = " ".join((condition.text or b"")[:NAMED_LINE].decode("utf-8", "replace").split())
+    asked = " ".join(
+        (condition.text or b"")[: limits.NAMED_LINE].decode("utf-8", "replace").split()
+    )
     is_empty_test = P["emptiness"].search(asked)
     is_bound = P["bound"].search(asked) and (P["counted"].search(asked) or not is_empty_test)
     if not P["asks_for_nothing"].search(asked) or is_bound or P["compares_value"].search(asked):
@@ -421,7 +419,7 @@ def _passed_over(change: Change, node: Node) -> Kind | None:
         return "masking_default" if is_value else "guard_only"
     after = node.next_named_sibling
     if after is not None and after.start_point[0] in change.added:
-        text = " ".join(_whole(after)[:NAMED_LINE].split())
+        text = " ".join(_whole(after)[: limits.NAMED_LINE].split())
         if text.startswith("return") and does_nothing((text,)):
             return "guard_only"
     rows = _rows(body) if body else range(0)

@@ -14,6 +14,7 @@ import tree_sitter
 import yaml
 from tree_sitter import Node
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.languages import (
     RULES,
     Language,
@@ -21,19 +22,6 @@ from nightwatch_core.code.languages import (
     has_grammar,
     is_readable,
     parsed,
-)
-from nightwatch_core.code.limits import (
-    CACHED_FILES,
-    FLOW_NODES,
-    LONGEST_NAME,
-    NAMED_FILE,
-    NAMED_LINE,
-    PARSED_FILE,
-    PARSED_YAML,
-    QUERY_DEPTH,
-    SHOWN_LINE,
-    STATEMENT_LINES,
-    YAML_DEPTH,
 )
 
 _WARNINGS = threading.Lock()  # catching warnings changes a list that all threads share
@@ -53,7 +41,7 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     check = _check_for(path)
     if check is None:
         return ""
-    longest = PARSED_YAML if check is _yaml else PARSED_FILE
+    longest = limits.PARSED_YAML if check is _yaml else limits.PARSED_FILE
     if len(text) > longest:
         return f"{path} is too large to be checked: more than {longest:,} characters"
     why = check(text)
@@ -102,8 +90,8 @@ def _yaml(text: str) -> str:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > YAML_DEPTH:
-                return f"nested deeper than {YAML_DEPTH} levels"
+            if depth > limits.YAML_DEPTH:
+                return f"nested deeper than {limits.YAML_DEPTH} levels"
     except (yaml.YAMLError, RecursionError) as wrong:
         return " ".join(str(wrong).split())[:200]
     return ""
@@ -177,8 +165,8 @@ class Setting(NamedTuple):
 
 def root_of(path: str, text: str) -> Node | None:
     """Parse a file; None where no grammar reads it."""
-    rows = text[:NAMED_FILE].split("\n")
-    root = parsed(path, "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows))
+    rows = text[: limits.NAMED_FILE].split("\n")
+    root = parsed(path, "\n".join(row if len(row) <= limits.NAMED_LINE else "" for row in rows))
     return root if root is not None and is_readable(root) else None
 
 
@@ -203,9 +191,9 @@ def rows_of(node: Node, row: int) -> tuple[int, int]:
     start, end = node.start_point[0], node.end_point[0]
     below = [body.start_point[0] for body in _bodies(node) if body.start_point[0] > row]
     end = max(row, min([end, *(first - 1 for first in below)]))
-    if end - start >= STATEMENT_LINES:
-        start = max(start, row - STATEMENT_LINES // 2)
-        end = min(end, start + STATEMENT_LINES - 1)
+    if end - start >= limits.STATEMENT_LINES:
+        start = max(start, row - limits.STATEMENT_LINES // 2)
+        end = min(end, start + limits.STATEMENT_LINES - 1)
     return start, end
 
 
@@ -216,7 +204,7 @@ def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
     return tuple((node.start_point[0], node.end_point[0]) for node in reversed(nodes))
 
 
-@lru_cache(maxsize=CACHED_FILES)
+@lru_cache(maxsize=limits.CACHED_FILES)
 def settings_in(path: str, text: str) -> tuple[Setting, ...]:
     """List every statement of a file that gives names a value."""
     root, found = root_of(path, text), []
@@ -230,14 +218,14 @@ def settings_in(path: str, text: str) -> tuple[Setting, ...]:
 
 def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
     """Walk the nodes that touch some rows, from the outside to the inside, in their order."""
-    waiting, left = [(root, 0)], FLOW_NODES
+    waiting, left = [(root, 0)], limits.FLOW_NODES
     while waiting and left:
         node, depth = waiting.pop()
         left -= 1
         yield node
         touching = [
             (child, depth + 1)
-            for child in (node.children if depth < QUERY_DEPTH else ())
+            for child in (node.children if depth < limits.QUERY_DEPTH else ())
             if child.end_point[0] >= first and child.start_point[0] <= last
         ]
         waiting += touching[::-1]
@@ -245,7 +233,7 @@ def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
 
 def text_of(node: Node) -> str:
     """Give a node's text; empty where it is long."""
-    if node.end_byte - node.start_byte > LONGEST_NAME:
+    if node.end_byte - node.start_byte > limits.LONGEST_NAME:
         return ""
     return (node.text or b"").decode("utf-8", "replace")
 
@@ -277,7 +265,7 @@ def targets_of(node: Node) -> tuple[Node, ...]:
 
 def names_of(target: Node) -> Iterator[str]:
     """Walk the names and members in a pattern."""
-    if target.end_byte - target.start_byte > NAMED_LINE:
+    if target.end_byte - target.start_byte > limits.NAMED_LINE:
         return
     if target.type in NAMES or target.type in MEMBERS:
         yield text_of(target)
@@ -300,7 +288,7 @@ def masked(text: str, language: Language) -> str:
     >>> masked("a['b c'].x  # why", PYTHON)
     "a['   '].x       "
     """
-    out, quote, at, text = [], "", 0, text[:SHOWN_LINE]
+    out, quote, at, text = [], "", 0, text[: limits.SHOWN_LINE]
     while at < len(text):
         char = text[at]
         if quote:
@@ -324,7 +312,7 @@ def uses(name: str, text: str) -> tuple[int, ...]:
     (11,)
     """
     pattern = rf"(?<![\w$]){re.escape(name)}(?![\w$])"
-    return tuple(found.start() for found in re.finditer(pattern, text[:SHOWN_LINE]))
+    return tuple(found.start() for found in re.finditer(pattern, text[: limits.SHOWN_LINE]))
 
 
 def receiver_before(text: str, at: int) -> str:
@@ -408,8 +396,8 @@ def arguments(lines: Lines, start: int, opening: int = 0) -> tuple[str, ...]:
 
     `opening` is the column from which the first parenthesis is taken; up to 30 lines are read.
     """
-    rows = [lines.get(start, "")[opening:SHOWN_LINE]]
-    rows += [lines[n][:SHOWN_LINE] for n in range(start + 1, start + 30) if n in lines]
+    rows = [lines.get(start, "")[opening : limits.SHOWN_LINE]]
+    rows += [lines[n][: limits.SHOWN_LINE] for n in range(start + 1, start + 30) if n in lines]
     parts, depth, current, quote = [], 0, "", ""
     for char in " ".join(rows):
         if quote:

@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import ancestors, parameter_names, sets_of
 from nightwatch_core.code.definitions import functions_around_bindings as functions_around
 from nightwatch_core.code.languages import RULES, Language
-from nightwatch_core.code.limits import FLOW_DEPTH, FLOW_READS, FLOW_STEPS, QUERY_DEPTH, SETS_OF_ONE
 from nightwatch_core.code.syntax import (
     BODIES,
     MEMBERS,
@@ -63,14 +63,14 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     wanted = [Step(start + 1, end + 1)]
     steps = {step.line: step for step in wanted}
     settings = settings_in(path, text)
-    for depth in range(1, FLOW_DEPTH + 1):
+    for depth in range(1, limits.FLOW_DEPTH + 1):
         found = [item for step in wanted for item in _setting(root, settings, step, line, depth)]
         if depth == 1:
             found += _setting_named(root, settings, wanted[0], members)
         wanted = [item for item in dict.fromkeys(found) if item.line not in steps]
         steps |= {item.line: item for item in wanted}
     nearest = sorted(steps.values(), key=lambda item: (item.depth, abs(item.line - line)))
-    return tuple(nearest)[:FLOW_STEPS]
+    return tuple(nearest)[: limits.FLOW_STEPS]
 
 
 def expressions_on(path: str, text: str, step: Step) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def _setting_named(
 
 def _steps(near: list[Setting], line: int, step: Step, depth: int, name: str) -> Iterator[Step]:
     near.sort(key=lambda item: (item.start >= line, abs(item.start + 1 - step.line)))
-    for setting in near[:SETS_OF_ONE]:
+    for setting in near[: limits.SETS_OF_ONE]:
         yield Step(setting.start + 1, setting.end + 1, depth, name)
 
 
@@ -127,7 +127,7 @@ def _reads(root: Node, step: Step) -> tuple[str, ...]:
     nodes = nodes_in(root, step.line - 1, step.end - 1)
     names = (text_of(node) for node in nodes if node.type in NAMES)
     reads = dict.fromkeys((*_members(root, step), *names))
-    return tuple(read for read in reads if read and read != step.sets)[:FLOW_READS]
+    return tuple(read for read in reads if read and read != step.sets)[: limits.FLOW_READS]
 
 
 def _members(root: Node, step: Step) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
 
 def asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
     """Walk what a node, and those in it, ask of their values; written types ask nothing."""
-    if node.type in _TYPES or depth > QUERY_DEPTH:
+    if node.type in _TYPES or depth > limits.QUERY_DEPTH:
         return
     for child in node.children:
         yield from asked_in(child, depth + 1)

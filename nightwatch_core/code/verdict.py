@@ -5,22 +5,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TypeVar
 
+from nightwatch_core.code import limits
 from nightwatch_core.code.candidates import Search
 from nightwatch_core.code.code_view import inside, lines_of, verified
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import NOBODY, grounds_of, judged, reasons
 from nightwatch_core.code.injected_instructions import Strangers
 from nightwatch_core.code.languages import has_grammar
-from nightwatch_core.code.limits import (
-    HANDED_LINE,
-    HANDED_LINES,
-    HANDED_STEPS,
-    HANDED_TEXT,
-    HANDED_VALUE,
-    QUESTION,
-    ROOT_CAUSE,
-    STEP_NEAR,
-)
 from nightwatch_core.code.record_fit import objection
 from nightwatch_core.code.suspects import named_change
 from nightwatch_core.code.symptoms import symptom_of
@@ -108,7 +99,7 @@ def _lines_of(places: Iterable[str]) -> Mapping[str, set[int]]:
 
 
 def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
-    near = {_ANY, *range(max(1, line - STEP_NEAR), line + STEP_NEAR + 1)}
+    near = {_ANY, *range(max(1, line - limits.STEP_NEAR), line + limits.STEP_NEAR + 1)}
     files = (lines for item, lines in seen.items() if item == path or item.endswith(f"/{path}"))
     return all(lines.isdisjoint(near) for lines in files)
 
@@ -119,7 +110,7 @@ def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
 # surroundings, the value that failed, and who wrote the line last.
 
 T = TypeVar("T")
-_MOST = 2 * HANDED_LINES + 1  # lines
+_MOST = 2 * limits.HANDED_LINES + 1  # lines
 
 
 def handover_of(answer: Answer) -> Handover:
@@ -150,14 +141,16 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
         lines, first = _recorded(frame)
     changed = given.last_change or (_last_change(code, path, line) if is_readable else "")
     return Handover(
-        unknown=_line(given.unknown, HANDED_TEXT),
-        path=_line(path, HANDED_TEXT),
+        unknown=_line(given.unknown, limits.HANDED_TEXT),
+        path=_line(path, limits.HANDED_TEXT),
         line=line,
-        lines=tuple(line.replace("\n", " ")[:HANDED_LINE] for line in lines[:_MOST]),
+        lines=tuple(line.replace("\n", " ")[: limits.HANDED_LINE] for line in lines[:_MOST]),
         first_line=first if lines else 0,
-        value=_line(given.value or _value(case), HANDED_VALUE),
-        last_change=_line(changed, HANDED_TEXT),
-        look_at=tuple(_line(item, HANDED_TEXT) for item in given.look_at[:HANDED_STEPS]),
+        value=_line(given.value or _value(case), limits.HANDED_VALUE),
+        last_change=_line(changed, limits.HANDED_TEXT),
+        look_at=tuple(
+            _line(item, limits.HANDED_TEXT) for item in given.look_at[: limits.HANDED_STEPS]
+        ),
     )
 
 
@@ -170,14 +163,14 @@ def _around(code: CodeReader, path: str, line: int) -> tuple[tuple[str, ...], in
     rows = lines_of(_known(lambda: code.read_file(path), None) or "")
     if line > len(rows):
         return (), 0
-    first = max(1, line - HANDED_LINES)
-    return rows[first - 1 : line + HANDED_LINES], first
+    first = max(1, line - limits.HANDED_LINES)
+    return rows[first - 1 : line + limits.HANDED_LINES], first
 
 
 def _recorded(frame: Frame) -> tuple[tuple[str, ...], int]:
     if not frame.code:
         return (), 0
-    before, after = frame.before[-HANDED_LINES:], frame.after[:HANDED_LINES]
+    before, after = frame.before[-limits.HANDED_LINES :], frame.after[: limits.HANDED_LINES]
     first = max((frame.line or 1) - len(before), 1)
     return (*before, frame.code, *after), first
 
@@ -340,7 +333,7 @@ def _draft(
     return Analysis(
         case=case,
         title=shortened(one_line(answer.title), 120) or case.title,
-        root_cause=answer.root_cause.strip()[:ROOT_CAUSE],
+        root_cause=answer.root_cause.strip()[: limits.ROOT_CAUSE],
         confidence=answer.confidence,
         evidence=evidence,
         fix=fix.edits,
@@ -356,7 +349,7 @@ def _draft(
         read=read,
         commit=code.commit.sha,
         fix_confidence=answer.fix_confidence if fix.edits else None,
-        question=" ".join(answer.question.split())[:QUESTION],
+        question=" ".join(answer.question.split())[: limits.QUESTION],
         because=(*reasons(fix.refused), *change.because),
     )
 
