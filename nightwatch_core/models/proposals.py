@@ -299,7 +299,6 @@ class Story(Value):
 
     outcome: Literal["whole", "part", "not made"]  # of the first two the steps are published
     why: str = ""  # for people: why it was to be made in several
-    plan: str = ""  # for people: what it was reckoned to take before it began
     because: str = ""  # for people: where it stopped, and why
     steps: tuple[Step, ...] = ()
 

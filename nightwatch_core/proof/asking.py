@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 
 from nightwatch_core.analysis import analyst as kept_back
 from nightwatch_core.analysis import tools
@@ -41,6 +42,14 @@ class ProofBriefing:
 
 
 _REASON = 600  # characters
+
+
+def prompt(name: str) -> str:
+    """Read what a model is told; its fields are in braces."""
+    file = files(__package__) / "prompts" / f"{name}.txt"
+    return file.read_text(encoding="utf-8").rstrip()
+
+
 Complain = Callable[[Answer, tuple[str, ...]], str]  # told the answer and the files seen
 
 

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.code.candidate_symbols import files_testing
@@ -12,13 +12,10 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.proposals import NOT_LAID_OUT, Bounds, Check, Command, FileChange, Run
 from nightwatch_core.ports import Sandbox
-from nightwatch_core.proof.kit import (
+from nightwatch_core.proof.kits import (
     EXPLAINED_CHARACTERS,
-    LEAST_SECONDS,
     NAMES,
-    NEAREST_FILES,
     OUTPUT_CHARACTERS,
-    TEST_NAME,
     Kit,
     Reading,
     Runner,
@@ -26,6 +23,10 @@ from nightwatch_core.proof.kit import (
     reading_of,
 )
 from nightwatch_core.text.plain_text import one_line, plural
+
+LEAST_SECONDS = 5.0  # for a command to be worth starting
+NEAREST_FILES = 6  # tests of one changed file
+TEST_NAME = 200  # characters of a test that an analyst names
 
 
 class Known:
@@ -147,7 +148,6 @@ class Compared(NamedTuple):
 
 _PLACE = re.compile(r"(?P<path>.+\.\w+)(?:::(?P<name>.+)|:(?P<line>\d{1,7})|(?P<group>\[[\d:]+\]))")
 _DOTTED = re.compile(r"\w+(\.\w+)+", re.ASCII)
-Select = Callable[[Runner, str, str], Words]
 
 
 class OneTest(NamedTuple):
@@ -184,10 +184,23 @@ def words_for(runner: Runner, test: OneTest) -> Words:
     """Return the words that run it; raises `GiveUp` where its runner cannot run one alone."""
     if not test.name:
         return runner.some((test.path,))
-    select = _SELECT.get(runner.name) or _SELECT.get(runner.form)
-    if select is None:
-        raise GiveUp(f"{runner.name} runs all tests at once: name a file alone")
-    return select(runner, test.path, test.name)
+    path, name = test
+    if runner.pattern:
+        return (*runner.some(()), f"{runner.pattern}{re.escape(name)}", path)
+    if runner.form == "pytest":
+        return runner.some((f"{path}::{name}",))
+    if runner.form == "unittest":
+        *words, module = runner.some((path,))
+        return (*words, f"{module}.{name.replace('::', '.')}")
+    if runner.form == "rspec" and name.startswith("["):
+        return runner.some((f"{path}{name}",))
+    if runner.form in ("rspec", "minitest") and name.isdigit():
+        return runner.some((f"{path}:{name}",))
+    if runner.form == "rspec":
+        return (*runner.some(()), "-e", name, path)
+    if runner.form == "minitest":
+        return (*runner.some((path,)), "-n", name)
+    raise GiveUp(f"{runner.name} runs all tests at once: name a file alone")
 
 
 def _undotted(text: str, files: Collection[str]) -> tuple[str, str]:
@@ -198,42 +211,6 @@ def _undotted(text: str, files: Collection[str]) -> tuple[str, str]:
             return path, ".".join(parts[count:])
     return text, ""
 
-
-def _pytest(runner: Runner, path: str, name: str) -> Words:
-    return runner.some((f"{path}::{name}",))
-
-
-def _unittest(runner: Runner, path: str, name: str) -> Words:
-    *words, module = runner.some((path,))
-    return (*words, f"{module}.{name.replace('::', '.')}")
-
-
-def _rspec(runner: Runner, path: str, name: str) -> Words:
-    if name.isdigit() or name.startswith("["):
-        return runner.some((f"{path}:{name}" if name.isdigit() else f"{path}{name}",))
-    return (*runner.some(()), "-e", name, path)
-
-
-def _minitest(runner: Runner, path: str, name: str) -> Words:
-    if name.isdigit():
-        return runner.some((f"{path}:{name}",))
-    return (*runner.some((path,)), "-n", name)
-
-
-def _pattern(option: str) -> Select:
-    return lambda runner, path, name: (*runner.some(()), f"{option}{re.escape(name)}", path)
-
-
-_SELECT: Mapping[str, Select] = {
-    "pytest": _pytest,
-    "unittest": _unittest,
-    "rspec": _rspec,
-    "minitest": _minitest,
-    "node --test": _pattern("--test-name-pattern="),
-    "jest": _pattern("--testNamePattern="),
-    "vitest": _pattern("--testNamePattern="),
-    "mocha": _pattern("--grep="),
-}
 
 # Tests: first on the base, then with the fix; those nearest to the change first.
 

@@ -19,22 +19,22 @@ from nightwatch_core.proof.environment import (
     usable_runner,
     words_for,
 )
-from nightwatch_core.proof.kit import (
-    CHECK_SECONDS,
+from nightwatch_core.proof.kits import (
     EXPLAINED_CHARACTERS,
     NAMES,
     OUTPUT_CHARACTERS,
-    RUN_SECONDS,
     Inspection,
     Kit,
     Runner,
     Words,
+    kit_for,
 )
-from nightwatch_core.proof.kits import kit_for
 from nightwatch_core.text.plain_text import digest, one_line
 
 # Whether a part of a fix does what it was to do: by a check that was run, or one test's file.
 
+CHECK_SECONDS = 60.0  # of a check that is no test
+RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
 TESTS = "tests"  # all that the gate runs, as it does anyway
 
 
@@ -55,38 +55,31 @@ def not_accepted(
     sandbox: Sandbox,
     options: NightOptions,
     known: Known,
-) -> Check | None:
-    """Find out whether the check called `name` passed, or the test's file of that name does.
+) -> str:
+    """Say why the check called `name`, or the tests in the file of that name, did not pass.
 
-    `result` is what came of running the draft. Returns what did not pass; None where it did.
+    `result` is what came of running the draft. Empty where they passed.
     """
     if "/" not in name and "." not in name:
         passed = any(one.name == name and one.outcome == "passed" for one in result.checks)
-        return None if passed else Check(name=name, outcome="failed", text=f"{name}: was not run")
+        return "" if passed else f"{name}: was not run"
     paths = tuple(change.path for change in draft.changes)
     kit = kit_for(paths, tree.paths(), tree.read_file, options)
     if isinstance(kit, str) or not kit.runners or not kit.inner((name,)):
-        return Check(name=TESTS, outcome="failed", text=f"{name} is not run by itself here")
+        return f"{name} is not run by itself here"
     bench = Bench(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
     try:
-        return _red(bench, name, tree.paths())
+        bench.prepare()
+        runner = usable_runner(bench, nearest_tests(bench, tree.paths()))
+        if isinstance(runner, str):
+            return runner
+        words = runner.some(bench.kit.inner((name,)))
+        reading = bench.fixed_reading(words, runner.form, CHECK_SECONDS)
     except GiveUp as trouble:
-        why = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
-        return Check(name=TESTS, outcome="failed", text=why)
-
-
-def _red(bench: Bench, name: str, paths: tuple[str, ...]) -> Check | None:
-    """Raises `GiveUp` where nothing can be run."""
-    bench.prepare()
-    runner = usable_runner(bench, nearest_tests(bench, paths))
-    if isinstance(runner, str):
-        return Check(name=TESTS, outcome="failed", text=runner)
-    reading = bench.fixed_reading(runner.some(bench.kit.inner((name,))), runner.form, CHECK_SECONDS)
-    if reading.is_green and reading.ran != 0:
-        return None
-    what = "holds no test" if reading.ran == 0 else "is not green"
-    output = reading.run.output[-OUTPUT_CHARACTERS:]
-    return Check(name=TESTS, outcome="failed", text=f"{name} {what}", output=output)
+        return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+    if reading.ran == 0:
+        return f"{name} holds no test"
+    return "" if reading.is_green else f"{name} is not green"
 
 
 # Syntax, imports, lint and types of changed files: no complaint that the base does not have.
@@ -102,7 +95,7 @@ def inspected(bench: Bench, inspection: Inspection) -> Check | None:
     files = tuple(path for path in files if inspection.of_tests or not TEST.search(path))
     if not files or not bench.has_time():
         return None
-    words = inspection.words(files)
+    words = (*inspection.words, *files)
     shown = f"{inspection.name} of {', '.join(files[:5])}"
     fixed = bench.fixed(words, CHECK_SECONDS)
     if fixed.ended != "exited" or is_absent(fixed):
@@ -202,7 +195,7 @@ def _steps(bench: Bench, paths: tuple[str, ...]) -> Iterator[tuple[Check, Compar
             yield check, Compared()
     if bench.kit.verify:
         words = ("/bin/sh", "-c", bench.kit.verify)
-        yield from tested(bench, Runner(_OWN_WORDS, words, lambda _: words, ""), ())
+        yield from tested(bench, Runner(name=_OWN_WORDS, words=words, takes_files=False), ())
         return
     nearest = nearest_tests(bench, paths)
     runner = usable_runner(bench, nearest)

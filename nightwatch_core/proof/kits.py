@@ -1,130 +1,420 @@
-"""Which kind of project holds the changed files: what it needs, and how it is tested and checked.
+"""Find how the project of some files is tested and checked: from its own files and `kits.toml`.
 
-Detected from its files; a person's own words (`prepare`, `verify`) win. A kind that is not here is
-said with what to set.
+A person's own words (`prepare`, `verify`) win. Where nobody knows, a sentence says what to set.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import Preparation
+from nightwatch_core.models.proposals import FileChange, Preparation, Run
+from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader, Sandbox
-from nightwatch_core.proof import javascript_kit, python_kit, ruby_kit
-from nightwatch_core.proof.kit import EXPLAINED_CHARACTERS, Kit, made_folders
+from nightwatch_core.proof.requirements import MANIFEST_CHARACTERS, names_of, requirements
 from nightwatch_core.text.plain_text import one_line
 
+Words = tuple[str, ...]
 Read = Callable[[str], str | None]
+Fields = Mapping[str, str | Words]
+
+NAMES = 20  # tests that are named
+NAME_CHARACTERS = 200  # of a test
+OUTPUT_CHARACTERS = 4_000  # of a failed check, from the end
+READ_CHARACTERS = 262_144  # of an output
+EXPLAINED_CHARACTERS = 300  # of a reason
+_SCRIPTS, _FOLDERS = 30, 20  # scripts looked at for folders that they make; such folders
+_SHARE = 0.1  # of the source files, below which a language is no project of its own
+_TEMPLATES = (".html", ".jinja", ".jinja2", ".txt", ".erb", ".haml", ".slim")
 
 
-class Kind(NamedTuple):
-    """A kind of project: files that mark its root, endings of its sources, and how it is made."""
+class Runner(Value):
+    """A test runner of one project."""
+
+    name: str
+    words: Words
+    form: str = ""  # of what it prints, in the forms of kits.toml
+    when: str = ""  # what has to be found out about a project
+    only_after: int | None = None  # exit code of the one before it, without which it is not tried
+    takes_files: bool = True
+    dotted: bool = False  # files are named as modules
+    all_files: Words = ()  # that are named where the whole suite is run
+    pattern: str = ""  # the option that picks tests by name
+
+    @property
+    def whole(self) -> Words:
+        """Return the words that run the whole suite."""
+        return (*self.words, *self.all_files)
+
+    def some(self, files: Words) -> Words:
+        """Return the words that run some files of tests."""
+        if not self.takes_files:
+            return self.words
+        if self.dotted:
+            files = tuple(one.removesuffix(".py").replace("/", ".") for one in files)
+        return (*self.words, *files)
+
+
+class Inspection(Value):
+    """A check that complains in lines about files that are named behind its words."""
+
+    name: str  # syntax | imports | lint | types
+    words: Words
+    endings: Words
+    when: str = ""
+    of_tests: bool = True  # whether it looks at files of tests
+
+
+class Kind(Value):
+    """A language as kits.toml describes it."""
+
+    marks: Words  # files at a project's root; what begins with a dot is an ending
+    endings: Words
+    runners: tuple[Runner, ...] = ()
+    checks: tuple[Inspection, ...] = ()
+    environment: dict[str, str] = {}
+    snippet: Words = ()
+    example: str = ""  # what such a project is tested by, where nothing runs it unasked
+
+
+class Form(Value):
+    """How a runner prints the name of a test that failed, and how many it ran."""
+
+    failed: re.Pattern[str]
+    counts: re.Pattern[str]
+
+
+class Kits(NamedTuple):
+    """All of kits.toml."""
+
+    kinds: dict[str, Kind]
+    forms: dict[str, Form]
+    scripts: dict[str, str]
+
+
+@cache
+def kits() -> Kits:
+    """Read kits.toml; raises `ValidationError` where it does not hold what it should."""
+    table = tomllib.loads((files(__package__) / "kits.toml").read_text(encoding="utf-8"))
+    forms, scripts = table.pop("forms"), table.pop("scripts")
+    return Kits(
+        TypeAdapter(dict[str, Kind]).validate_python(table),
+        TypeAdapter(dict[str, Form]).validate_python(forms),
+        TypeAdapter(dict[str, str]).validate_python(scripts),
+    )
+
+
+class Kit(NamedTuple):
+    """How one project is tested; `root` ends with a slash or is empty."""
 
     language: str
-    marks: tuple[str, ...]
-    endings: tuple[str, ...]
-    kit: Callable[[str, tuple[str, ...], Read], Kit | None] | None = None
-    example: str = ""  # what such a project is tested by, where no kit knows
+    root: str = ""
+    preparation: Preparation | None = None  # None: it needs nothing
+    runners: tuple[Runner, ...] = ()  # the first whose run on the base can be read
+    inspections: tuple[Inspection, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    folders: Words = ()  # its scripts make them before anything runs
+    verify: str = ""  # a person's own words for all of it
+    snippet: Callable[[str], Words] | None = None  # words that run code in its language
+
+    def inner(self, paths: Words) -> Words:
+        """Return the paths that are below its root, as seen from there."""
+        return tuple(p.removeprefix(self.root) for p in paths if p.startswith(self.root))
 
 
-TEMPLATES = (".html", ".jinja", ".jinja2", ".txt", ".erb", ".haml", ".slim")
-KINDS: tuple[Kind, ...] = (
-    Kind(
-        "python",
-        ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "manage.py", "pytest.ini"),
-        (".py", *TEMPLATES[:4]),
-        python_kit.kit,
-    ),
-    Kind("ruby", ("Gemfile", "Rakefile"), (".rb", *TEMPLATES[4:]), ruby_kit.kit),
-    Kind(
-        "javascript",
-        ("package.json",),
-        (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
-        javascript_kit.kit,
-    ),
-    Kind("Go", ("go.mod",), (".go",), example="go test ./..."),
-    Kind(
-        "Java",
-        ("pom.xml", "build.gradle", "build.gradle.kts"),
-        (".java", ".kt", ".scala", ".groovy"),
-        example="mvn -o -q test",
-    ),
-    Kind("PHP", ("composer.json",), (".php",), example="vendor/bin/phpunit"),
-    Kind("C#", (".csproj", ".sln"), (".cs",), example="dotnet test --no-restore"),
-)
-
-
-def kit_for(
-    changed: tuple[str, ...], paths: tuple[str, ...], read: Read, options: NightOptions
-) -> Kit | str:
+def kit_for(changed: Words, paths: Words, read: Read, options: NightOptions) -> Kit | str:
     """Find how the changed files are tested; a sentence with what to set where nobody knows."""
-    kind, root = _kind_of(changed, paths)
-    made = kind.kit(root, paths, read) if kind and kind.kit else None
-    made = made and made._replace(folders=made_folders(root, paths, read))
+    language, root = _language_of(changed, paths)
+    kit = _detected(language, root, paths, read) if language in _PROJECTS else None
     if options.verify:
-        base = made or Kit(kind.language if kind else "", root)
-        made = base._replace(verify=options.verify, runners=())
-    if options.prepare and made:
+        kit = (kit or Kit(language, root))._replace(verify=options.verify, runners=())
+    if options.prepare and kit:
         words = ("/bin/sh", "-c", options.prepare)
-        made = made._replace(
-            preparation=Preparation(language=made.language, words=words, whole_tree=True)
-        )
-    if made is None or not (made.runners or made.verify):
-        what = f"a {kind.language} project's" if kind else "this project's"
-        example = f" ({kind.example}, say)" if kind and kind.example else ""
-        return f"nobody knows how {what} tests are run: say so with NIGHTWATCH_VERIFY{example}"
-    return made
+        own = Preparation(language=kit.language, words=words, whole_tree=True)
+        kit = kit._replace(preparation=own)
+    if kit and (kit.runners or kit.verify):
+        return kit
+    what = f"a {language} project's" if language else "this project's"
+    example = kits().kinds[language].example if language else ""
+    example = f" ({example}, say)" if example else ""
+    return f"nobody knows how {what} tests are run: say so with NIGHTWATCH_VERIFY{example}"
 
 
-def _kind_of(changed: tuple[str, ...], paths: tuple[str, ...]) -> tuple[Kind | None, str]:
-    """The kind of most of the changed files, and the nearest root above the first of them."""
-    counts = [(sum(path.endswith(kind.endings) for path in changed), kind) for kind in KINDS]
-    count, best = max(counts, key=lambda one: one[0])
-    if not count:
-        return None, ""
-    first = next(path for path in changed if path.endswith(best.endings))
-    folder, known = first.rpartition("/")[0], frozenset(paths)
-    dotted = tuple(mark for mark in best.marks if mark.startswith("."))  # of any name
-    marked = {path.rpartition("/")[0] for path in paths if dotted and path.endswith(dotted)}
+def _language_of(changed: Words, paths: Words) -> tuple[str, str]:
+    """Return the language of most changed files, and the nearest root above the first of them."""
+    counts = {
+        name: sum(path.endswith(kind.endings) for path in changed)
+        for name, kind in kits().kinds.items()
+    }
+    best = max(counts, key=lambda name: counts[name])
+    if not counts[best]:
+        return "", ""
+    kind = kits().kinds[best]
+    folder = next(path for path in changed if path.endswith(kind.endings)).rpartition("/")[0]
+    there = frozenset(paths)
+    endings = tuple(mark for mark in kind.marks if mark.startswith("."))
+    marked = {path.rpartition("/")[0] for path in paths if endings and path.endswith(endings)}
     while folder:
-        if any(f"{folder}/{mark}" in known for mark in best.marks) or folder in marked:
+        if any(f"{folder}/{mark}" in there for mark in kind.marks) or folder in marked:
             return best, f"{folder}/"
         folder = folder.rpartition("/")[0]
     return best, ""
 
 
-# How the projects of a repository would be tested, said before any night.
+class _Project(NamedTuple):
+    """What is found out about one project."""
 
-_SHARE = 0.1  # of the source files, below which a language is no project of its own
+    facts: frozenset[str]  # names that `when` may have
+    fields: Fields = {}
+    preparation: Preparation | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
 
 
-def projects_told(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
+def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
+    """Return the kit of a project; None where it has no tests that a runner is known for."""
+    inside = tuple(path.removeprefix(root) for path in paths if path.startswith(root))
+
+    def text(name: str) -> str:
+        return ((read(root + name) if name in inside else "") or "")[:MANIFEST_CHARACTERS]
+
+    project, kind = _PROJECTS[language](root, inside, text), kits().kinds[language]
+    scripts = {f"{name}_script": script for name, script in kits().scripts.items()}
+    fields: Fields = {"root": root, **scripts, **project.fields}
+
+    def expanded(words: Words, **more: str | Words) -> Words:
+        return tuple(word for one in words for word in _expanded(one, {**fields, **more}))
+
+    def is_used(one: Runner | Inspection) -> bool:
+        return not one.when or one.when in project.facts
+
+    runners = tuple(
+        runner.model_copy(
+            update={"words": expanded(runner.words), "all_files": expanded(runner.all_files)}
+        )
+        for runner in kind.runners
+        if is_used(runner)
+    )
+    if not runners or "tests" not in project.facts:
+        return None
+    environment = tuple((name, expanded((one,))[0]) for name, one in kind.environment.items())
+
+    def snippet(code: str) -> Words:
+        is_module = re.search(r"^\s*import\b(?!\s*\()", code, re.M)
+        module = ("--input-type=module",) if is_module else ()
+        line = f"\n{code}" if language == "ruby" else code  # never an option, or a file's name
+        return expanded(kind.snippet, code=line, module=module)
+
+    return Kit(
+        language,
+        root,
+        preparation=project.preparation,
+        runners=runners,
+        inspections=tuple(
+            one.model_copy(update={"words": expanded(one.words)})
+            for one in kind.checks
+            if is_used(one)
+        ),
+        environment=environment + project.environment,
+        links=project.links,
+        folders=made_folders(inside, text),
+        snippet=snippet,
+    )
+
+
+def _expanded(word: str, fields: Fields) -> Words:
+    """Put what was found out in the place of a field; it may be several words, or none."""
+    whole = re.fullmatch(r"\{(\w+)\}", word)
+    if whole and isinstance(value := fields[whole[1]], tuple):
+        return value
+    return (re.sub(r"\{(\w+)\}", lambda match: str(fields[match[1]]), word),)
+
+
+# What is odd about a language: how its tools are found, and what prepares its dependencies.
+
+_SHELF = "/env/python"
+_LIST = "nightwatch-requirements.txt"
+_INSTALL = ("python3", "-m", "pip", "install", "--quiet", "--no-cache-dir", "--target", _SHELF)
+_SETTINGS = re.compile(r"DJANGO_SETTINGS_MODULE['\"],\s*['\"]([\w.]+)")
+_PYTHON_TESTS = re.compile(r"(^|/)(test_\w+|\w+_test|tests)\.py$")
+_SHARED = ("pyproject.toml", "setup.cfg", "tox.ini")
+_TOOLS = {  # how a tool is set up: a section of a shared file, or a file of its own
+    "pytest": (r"^\[(tool\.)?(tool:)?pytest", ("pytest.ini", "conftest.py", "tests/conftest.py")),
+    "ruff": (r"^\[tool\.ruff|^(line-length|select|lint)\b", ("ruff.toml", ".ruff.toml")),
+    "flake8": (r"^\[flake8\]", (".flake8",)),
+    "mypy": (r"^\[(tool\.)?mypy\]", ("mypy.ini",)),
+}
+
+
+def _python(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
+    lines = requirements(inside, text)
+    shared = [text(name) for name in _SHARED]
+    facts = {"tests"} if any(map(_PYTHON_TESTS.search, inside)) else set()
+    facts.add("django" if "manage.py" in inside else "no django")
+    for tool, (section, own) in _TOOLS.items():
+        if any(map(text, own)) or any(re.search(section, one, re.M) for one in shared):
+            facts.add(tool)
+    if "pytest" in names_of(lines):
+        facts.add("pytest")
+    elif "pytest" in facts:
+        lines = (*lines, "pytest")
+    settings = _SETTINGS.search(text("manage.py"))
+    listed = FileChange(path=_LIST, text="".join(f"{line}\n" for line in lines))
+    words = (*_INSTALL, "-r", _LIST)
+    return _Project(
+        frozenset(facts),
+        {
+            "source": ":/work/src" if any(one.startswith("src/") for one in inside) else "",
+            "settings": settings[1] if settings else "",
+        },
+        Preparation(language="python", files=(listed,), words=words) if lines else None,
+    )
+
+
+_BUNDLE = (("BUNDLE_PATH", "/env/bundle"), ("BUNDLE_APP_CONFIG", "/tmp/bundle"))
+_RUBY_TESTS = re.compile(r"(^|/)(test/.*_test|test/test_\w+|test/.*/test_\w+)\.rb$")
+_SPECS = re.compile(r"(^|/)spec/.*_spec\.rb$")
+
+
+def _ruby(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
+    is_bundled = bool(re.search(r"^\s*gem\b", text("Gemfile"), re.M))
+    bundled = ("bundle", "exec") if is_bundled else ()
+    tests, has_rails = tuple(sorted(filter(_RUBY_TESTS.search, inside))), "bin/rails" in inside
+    facts = {"tests", *(["rspec"] if any(map(_SPECS.search, inside)) else [])}
+    if tests:
+        facts.add("rails test" if has_rails else "minitest")
+    plain = (*bundled, "ruby", "-Ilib:test:.", "-e")
+    ruby = ("ruby", "bin/rails", "runner") if has_rails else plain
+    fields: Fields = {"bundled": bundled, "tests": tests, "ruby": ruby}
+    if not is_bundled:
+        return _Project(frozenset(facts), fields)
+    manifests = (("Gemfile", "Gemfile.lock", ".ruby-version"), ("bundle", "install", "--quiet"))
+    preparation = _from_manifests("ruby", *manifests, text, _BUNDLE)
+    environment = (*_BUNDLE, ("BUNDLE_FROZEN", "true"), ("RAILS_ENV", "test"))
+    return _Project(frozenset(facts), fields, preparation, environment)
+
+
+_LOCKED = {  # a lock file, and what installs by it
+    "package-lock.json": "npm ci --no-audit --no-fund",
+    "npm-shrinkwrap.json": "npm ci --no-audit --no-fund",
+    "yarn.lock": "yarn install --frozen-lockfile --non-interactive",
+    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
+    "package.json": "npm install --no-audit --no-fund --no-package-lock",
+}
+_NODE_TESTS = re.compile(
+    r"(\.(test|spec)\.[cm]?[jt]sx?$)|(^|/)(tests?|__tests__)/.*\.[cm]?[jt]sx?$"
+)
+
+
+def _javascript(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
+    try:
+        package = json.loads(text("package.json") or "{}")
+    except (ValueError, RecursionError):
+        package = {}
+
+    def table(name: str) -> Mapping[str, Any]:
+        inner = package.get(name) if isinstance(package, dict) else None
+        return inner if isinstance(inner, dict) else {}
+
+    needs = {**table("dependencies"), **table("devDependencies")}
+    script = str(table("scripts").get("test", ""))
+    named = [one for one in ("jest", "vitest", "mocha") if one in needs or one in script]
+    if "node --test" in script or (not named and any(map(_NODE_TESTS.search, inside))):
+        named.append("node --test")
+    elif script and not named and "no test specified" not in script:
+        named.append("npm test")
+    facts = frozenset(("tests", *named))
+    if not needs:
+        return _Project(facts)
+    lock = next(one for one in _LOCKED if one in inside)
+    names = ("package.json", lock, ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml")
+    install = f"{_LOCKED[lock]} && mkdir -p node_modules && mv node_modules /env/"
+    preparation = _from_manifests("javascript", names, ("/bin/sh", "-c", install), text)
+    links = ((f"{root}node_modules", "/env/node_modules"),)
+    return _Project(facts, {}, preparation, links=links)
+
+
+def _from_manifests(
+    language: str,
+    names: Words,
+    words: Words,
+    text: Callable[[str], str],
+    environment: tuple[tuple[str, str], ...] = (),
+) -> Preparation:
+    texts = {name: text(name) for name in names}
+    files = tuple(FileChange(path=name, text=content) for name, content in texts.items() if content)
+    return Preparation(language=language, files=files, words=words, environment=environment)
+
+
+_PROJECTS: Mapping[str, Callable[[str, Words, Callable[[str], str]], _Project]] = {
+    "python": _python,
+    "ruby": _ruby,
+    "javascript": _javascript,
+}
+
+_SCRIPT = re.compile(
+    r"^(\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|(?:docker/)?[^/]*Dockerfile[^/]*"
+    r"|Makefile|(?:bin/|scripts?/)?[^/]+\.sh)$"
+)
+_MADE = re.compile(r"\bmkdir(?: -p| --parents)?((?: +\w[\w./-]*)+)[ \t]*(?=$|&|;|\|)", re.M)
+
+
+def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
+    """List folders that a project's scripts make before anything of it runs: for data, for logs.
+
+    >>> script = "mkdir -p data/images logs shop && run\\nmkdir -p /srv/x $HOME/y ../z"
+    >>> made_folders(("run.sh", "shop/a.py"), lambda _: script)
+    ('data/images', 'logs')
+    """
+    there = {path[:end] for path in paths for end in _ends_of_folders(path)} | set(paths)
+    scripts = sorted(filter(_SCRIPT.match, paths))[:_SCRIPTS]
+    calls = (call for one in scripts for call in _MADE.findall(text(one)))
+    named = (name.rstrip("/") for call in calls for name in call.split())
+    new = (name for name in named if name not in there and ".." not in name.split("/"))
+    return tuple(dict.fromkeys(new))[:_FOLDERS]
+
+
+def _ends_of_folders(path: str) -> list[int]:
+    return [index for index, one in enumerate(path) if one == "/"]
+
+
+def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
     """Say how each kind of project is tested, and where its dependencies come from.
 
     Nothing is run, and nothing is fetched. Raises `GiveUp` where the tree cannot be read.
     """
-    paths = tree.paths()
-    kits = (kit_for((one,), paths, tree.read_file, options) for one in _one_each(paths))
-    told = [one if isinstance(one, str) else _told(one, tree, sandbox, options) for one in kits]
-    return "; ".join(told) or "no source file of a language that is known"
+    paths, said = tree.paths(), []
+    for path in _one_of_each(paths):
+        kit = kit_for((path,), paths, tree.read_file, options)
+        if isinstance(kit, str):
+            said.append(kit)
+            continue
+        by = kit.verify or ", else ".join(one.name for one in kit.runners)
+        where = f" in {kit.root}" if kit.root else ""
+        needs = _dependencies(kit, tree, sandbox, options)
+        said.append(f"{kit.language}{where} by {by}, {needs}")
+    return "; ".join(said) or "no source file of a language that is known"
 
 
-def _one_each(paths: tuple[str, ...]) -> Iterator[str]:
-    """The outermost source file of each language that there is enough of."""
-    plain = [one for one in paths if not one.endswith(TEMPLATES) and not TEST.search(one)]
-    of_kind = [[one for one in plain if one.endswith(kind.endings)] for kind in KINDS]
-    least = max(1, _SHARE * sum(map(len, of_kind)))
-    for files in sorted(of_kind, key=len, reverse=True):
-        if len(files) >= least:
-            yield min(files, key=lambda one: (one.count("/"), one))
-
-
-def _told(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
-    by = kit.verify or ", else ".join(one.name for one in kit.runners)
-    where = f" in {kit.root}" if kit.root else ""
-    return f"{kit.language}{where} by {by}, {_dependencies(kit, tree, sandbox, options)}"
+def _one_of_each(paths: Words) -> Iterator[str]:
+    """Return the outermost source file of each language that there is enough of."""
+    plain = [one for one in paths if not one.endswith(_TEMPLATES) and not TEST.search(one)]
+    groups = [
+        [one for one in plain if one.endswith(kind.endings)] for kind in kits().kinds.values()
+    ]
+    least = max(1, _SHARE * sum(map(len, groups)))
+    for group in sorted(groups, key=len, reverse=True):
+        if len(group) >= least:
+            yield min(group, key=lambda one: (one.count("/"), one))
 
 
 def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
@@ -138,3 +428,42 @@ def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOp
         return f"its dependencies {sandbox.prepare(tree.commit, kit.preparation).how}"
     except GiveUp as trouble:
         return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+
+
+class Reading(NamedTuple):
+    """What a run of tests says; a number of None is not known."""
+
+    failed: frozenset[str]
+    ran: int | None
+    run: Run
+
+    @property
+    def is_green(self) -> bool:
+        """Tell whether all went well, as far as it says."""
+        return self.run.went_well and not self.failed
+
+    @property
+    def is_readable(self) -> bool:
+        """Tell whether it can be compared: it came to its end, and says which tests are red."""
+        return self.is_green or (self.run.ended == "exited" and bool(self.failed))
+
+    @property
+    def tells(self) -> bool:
+        """Tell whether it can be compared with, because some tests are green."""
+        green = self.ran is None or self.ran > len(self.failed)
+        return self.is_readable and self.ran != 0 and green
+
+
+def reading_of(run: Run, form: str) -> Reading:
+    """Read a run; of a `form` that is not known any of them that fits.
+
+    >>> text = "FAILED a/test_b.py::test_c - assert 1 == 2\\n1 failed, 2 passed in 0.01s"
+    >>> reading = reading_of(Run(code=1, output=text), "pytest")
+    >>> sorted(reading.failed), reading.ran, reading.is_readable
+    (['a/test_b.py::test_c'], 3, True)
+    """
+    text, known = run.output[-READ_CHARACTERS:], kits().forms
+    forms = [known[form]] if form in known else list(known.values())
+    failed = frozenset(name[:NAME_CHARACTERS] for one in forms for name in one.failed.findall(text))
+    counts = [int(number) for one in forms for number in one.counts.findall(text)]
+    return Reading(failed, sum(counts) if counts else None, run)

@@ -27,11 +27,15 @@ from nightwatch_core.models.proposals import (
     not_run,
 )
 from nightwatch_core.proof.asking import Attempt, Corrector, ProofBriefing
-from nightwatch_core.proof.correction import corrected
+from nightwatch_core.proof.correction import Failing, attempt_again, corrected, refusal
 from nightwatch_core.proof.gate import gated
-from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, with_fix
-from nightwatch_core.proof.second_attempt import Failing, attempt_again, refusal
-from nightwatch_core.proof.stage import stage_for
+from nightwatch_core.proof.reproduction import (
+    Candidate,
+    WithFix,
+    by_model,
+    harness_for,
+    with_fix,
+)
 from nightwatch_core.proof.stories import made_in_steps
 from nightwatch_core.text.plain_text import one_line
 
@@ -100,12 +104,12 @@ def _with_test(
     """What became of the test with the fix; None where it is not run."""
     if reproduction.outcome != "reproduced" or not reproduction.test:
         return None
-    stage = stage_for(briefing)
-    if isinstance(stage, str):
+    harness = harness_for(briefing)
+    if isinstance(harness, str):
         return None
     test = reproduction.test[0]
     try:
-        return with_fix(stage, Candidate(test.path, test.new), fix, changes)
+        return with_fix(harness, Candidate(test.path, test.new), fix, changes)
     except GiveUp:
         return None
 

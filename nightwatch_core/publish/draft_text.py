@@ -267,8 +267,6 @@ def in_steps(told: Told) -> str:
 def _lines(story: Story) -> Iterator[str]:
     if story.why:
         yield f"in steps because {markdown(story.why, _TEXT)}"
-    if story.plan:
-        yield f"before it began: {markdown(story.plan, _TEXT)}"
     if story.because and not story.steps:
         yield f"not begun: {markdown(story.because, _TEXT)}"
 

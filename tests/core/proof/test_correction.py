@@ -15,10 +15,9 @@ from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Reproduction, not_run
 from nightwatch_core.proof.asking import ProofBriefing
-from nightwatch_core.proof.correction import corrected
+from nightwatch_core.proof.correction import Failing, attempt_again, corrected
 from nightwatch_core.proof.environment import Known
 from nightwatch_core.proof.proving import mended
-from nightwatch_core.proof.second_attempt import Failing, attempt_again
 
 TEST = "def test_total():\n    assert total([Line(3)]) == 3\n"
 TREE = {**FILES, "tests/test_cart.py": TEST, ".github/workflows/ci.yml": "on: push\n"}

@@ -6,7 +6,7 @@ from twins.reading import MemoryCode
 
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.proof.kits import projects_told
+from nightwatch_core.proof.kits import describe_projects
 
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
 PYTHON = {"app/a.py": "", "tests/test_a.py": "", "requirements.txt": "django==5"}
@@ -15,7 +15,7 @@ BEFORE = "python by pytest, else pytest without its addopts, else unittest"
 
 def told(files, not_prepared="", **options):
     sandbox = ScriptedSandbox(lambda *_: unittest_run(), not_prepared=not_prepared)
-    text = projects_told(MemoryCode(files, COMMIT), sandbox, NightOptions(**options))
+    text = describe_projects(MemoryCode(files, COMMIT), sandbox, NightOptions(**options))
     assert not sandbox.asked
     return text
 

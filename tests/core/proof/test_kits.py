@@ -6,9 +6,8 @@ import pytest
 
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
-from nightwatch_core.proof.kit import reading_of
-from nightwatch_core.proof.kits import kit_for
-from nightwatch_core.proof.python_kit import names_of, requirements
+from nightwatch_core.proof.kits import kit_for, kits, reading_of
+from nightwatch_core.proof.requirements import names_of, requirements
 
 
 def kit(changed, files, **options):
@@ -99,7 +98,7 @@ DECLARED = {
 
 
 def test_a_python_project_s_needs_are_read_wherever_they_are_declared():
-    lines = requirements("", tuple(DECLARED), DECLARED.get)
+    lines = requirements(tuple(DECLARED), lambda name: DECLARED.get(name, ""))
     assert names_of(lines) == {
         *("django", "attrs", "anyio", "jinja2", "trio", "pytest", "faker", "lxml", "tox"),
         "pexpect",
@@ -111,7 +110,7 @@ def test_a_python_project_s_needs_are_read_wherever_they_are_declared():
 @pytest.mark.parametrize("text", ["[" * 5000, "\0", "= = =", "[[[[", "a = [" * 900])
 def test_broken_manifests_need_nothing(text):
     names = ("pyproject.toml", "setup.py", "tox.ini")
-    assert requirements("", names, dict.fromkeys(names, text).get) == ()
+    assert requirements(names, lambda name: text if name in names else "") == ()
 
 
 @pytest.mark.parametrize(
@@ -147,3 +146,12 @@ def test_folders_that_its_scripts_make_are_there_when_it_is_tested():
     hostile = "mkdir -p /etc/x\nmkdir -p ../x\nmkdir $(id)\nmkdir -p shop; rm x\nmkdir -p logs\\\n"
     files = {"shop/a.py": "", "shop/tests.py": "", "Makefile": hostile, made[0]: made[1]}
     assert kit("shop/a.py", files).folders == ("data/images",)
+
+
+def test_each_script_and_form_that_kits_toml_names_is_in_it():
+    kinds, forms, scripts = kits()
+    for kind in kinds.values():
+        assert {one.form for one in kind.runners} <= {"", *forms}
+        words = [word for one in (*kind.runners, *kind.checks) for word in one.words]
+        named = {word for word in (*words, *kind.snippet) if word.endswith("_script}")}
+        assert named <= {f"{{{name}_script}}" for name in scripts}

@@ -5,8 +5,7 @@ from proof_worlds import case_of
 
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.errors import Frame
-from nightwatch_core.proof.recorders import Raised, crash_of, unlike
-from nightwatch_core.proof.second_attempt import least_places
+from nightwatch_core.proof.crash import Raised, crash_of, least_places, unlike
 
 FILES = {
     "shop/cart.py": "def average(x):\n    return x / 0\n\n\ndef shown(x):\n    return average(x)\n",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nightwatch_core.proof.recorders import printed_and_raised
+from nightwatch_core.proof.crash import printed_and_raised
 from nightwatch_core.proof.reproduction import Candidate, refused
 
 MARK = "a" * 24

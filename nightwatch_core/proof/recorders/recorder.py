@@ -1,10 +1,16 @@
-"""What writes down, inside a Python that runs a test, what the application's frames raise."""
+"""Record what an application raises; loaded before a test runs in the sandbox."""
 
-TEXT = """\
-import atexit, dis, itertools, json, os, sys, threading
+import atexit
+import dis
+import itertools
+import json
+import os
+import sys
+import threading
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_LOG = os.open(os.path.join(_FOLDER, "raised"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+_log = []
 _WANTED = os.environ.get("NIGHTWATCH_RAISES", "")
 _ENDS = [dis.opmap[one] for one in ("RETURN_VALUE", "YIELD_VALUE", "RETURN_CONST",
                                     "RETURN_GENERATOR") if one in dis.opmap]
@@ -111,7 +117,9 @@ def _told(value, deep=True):
 
 def _write(record):
     try:
-        os.write(_LOG, (json.dumps(record) + "\\n").encode("ascii", "replace"))
+        if not _log:
+            _log.append(os.open(os.path.join(_FOLDER, "raised"), _FLAGS, 0o600))
+        os.write(_log[0], (json.dumps(record) + "\n").encode("ascii", "replace"))
     except Exception:
         pass
 
@@ -126,5 +134,5 @@ def pytest_runtest_setup(item):
     _start()
 
 
-_start()
-"""
+if _WANTED:
+    _start()

@@ -1,54 +1,53 @@
-"""Runs of tests in which everything that is raised is written down, beside what they print.
+"""Compare what a test raised with what production raised.
 
-What is printed can be made up by a test; what is written down is seen by the language's own
-machinery: a trace function, a trace point, a debugger. It stands behind the output, after a mark
-that nobody knows who wrote the test.
+What a test prints can be made up by it. What it raises is recorded by the language's own machinery
+(a trace function, a trace point, a debugger; `recorders/`), and stands behind the output, after a
+mark that whoever wrote the test does not know.
 """
 
 import json
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from nightwatch_core.analysis.prompts import function_rows
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.errors import Case, ExceptionLink, Frame
 from nightwatch_core.models.proposals import RuntimeFact
-from nightwatch_core.proof import recorder_node, recorder_python, recorder_ruby
-from nightwatch_core.proof.kit import Words
+from nightwatch_core.proof.kits import Read, Words
 from nightwatch_core.text.escaping import clean
-from nightwatch_core.text.plain_text import shortened
+from nightwatch_core.text.plain_text import shortened, text_lines
 
 _KEPT = 150_000  # characters of what is written down
 
 
 class Recorder(NamedTuple):
-    """A file that a language's programs load first, and the shell's words that have it loaded."""
+    """A file of `recorders/`, and the shell's words that have programs load it first."""
 
     file: str
-    text: str
     loads: str
     tells_left: bool  # whether it says which frames an exception left
 
 
 RECORDERS: dict[str, Recorder] = {
     "python": Recorder(
-        "sitecustomize.py",
-        recorder_python.TEXT,
-        'cp "$d/sitecustomize.py" "$d/nightwatch_recorder.py"; '
+        "recorder.py",
+        'cp "$d/recorder.py" "$d/sitecustomize.py"; '
+        'mv "$d/recorder.py" "$d/nightwatch_recorder.py"; '
         'export PYTHONPATH="$d:$PYTHONPATH" PYTEST_PLUGINS=nightwatch_recorder',
         tells_left=True,
     ),
     "ruby": Recorder(
         "recorder.rb",
-        recorder_ruby.TEXT,
         'export RUBYOPT="-r$d/recorder.rb $RUBYOPT"',
         tells_left=False,
     ),
     "javascript": Recorder(
         "recorder.cjs",
-        recorder_node.TEXT,
         'export NODE_OPTIONS="--require $d/recorder.cjs $NODE_OPTIONS"',
         tells_left=False,
     ),
@@ -64,7 +63,8 @@ printf '\\n%s\\n' "$mark"; head -c {kept} "$d/raised"; exit $code"""
 def recorded(words: Words, recorder: Recorder, mark: str, error_class: str) -> Words:
     """Give the words that run `words`, and then print the mark and what was raised."""
     script = _SCRIPT.format(loads=recorder.loads, kept=_KEPT)
-    return ("/bin/sh", "-c", script, "sh", mark, recorder.file, recorder.text, error_class, *words)
+    text = (files(__package__) / "recorders" / recorder.file).read_text(encoding="utf-8")
+    return ("/bin/sh", "-c", script, "sh", mark, recorder.file, text, error_class, *words)
 
 
 # What a run of a test raised, as its recorder wrote it down.
@@ -335,3 +335,36 @@ def entered(raised: Raised, test: str = "") -> int:
 def frames_told(crash: Crash, raised: Raised, test: str = "") -> tuple[str, ...]:
     """Name production's frames that a test raised through, innermost first."""
     return tuple(_told(one) for one in crash.places[: entered(raised, test)])
+
+
+# How far out a test has to enter, so that it is about the crash and about its fix.
+
+_REFUSAL = re.compile(r"^\s*(?:raise|throw|fail|abort)\b")
+
+
+def least_places(crash: Crash, fix: tuple[Edit, ...], read: Read) -> int:
+    """Count the places that a test comes through: all that the fix changes, at least one.
+
+    What only refuses what it is given has to be called as production called it. `read` gives the
+    files that failed.
+    """
+    changed = [
+        number
+        for number, place in enumerate(crash.places, start=1)
+        if any(_lies_in(edit, place, read) for edit in fix)
+    ]
+    top = crash.places[0]
+    lines = text_lines(read(top.path) or "")
+    number = min(top.lines, default=0)
+    refuses = 0 < number <= len(lines) and bool(_REFUSAL.match(lines[number - 1]))
+    return min(len(crash.places), max(1 + refuses, *changed, 1))
+
+
+def _lies_in(edit: Edit, place: Place, read: Read) -> bool:
+    """Whether an edit changes the function of a place."""
+    text = read(place.path) if edit.path == place.path else None
+    if not text or not edit.old or edit.old not in text or not place.lines:
+        return False
+    first, last = function_rows(place.path, text, min(place.lines))
+    start = text.count("\n", 0, text.index(edit.old)) + 1
+    return not first or (start <= last and start + edit.old.count("\n") >= first)

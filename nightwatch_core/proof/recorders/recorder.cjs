@@ -1,6 +1,3 @@
-"""What writes down, inside a Node that runs a test, what the application's frames raise."""
-
-TEXT = """\
 'use strict';
 (() => {
   const fs = require('fs');
@@ -66,17 +63,16 @@ TEXT = """\
     if (!frames.some((one) => isOwn(one.file)) || left[isWanted] <= 0) return;
     left[isWanted] -= 1;
     number += 1;
-    const said = String(data.description || '').split('\\n    at ')[0];
+    const said = String(data.description || '').split('\n    at ')[0];
     const record = {
       id: `${process.pid}-${number}`,
       class: name,
-      message: said.replace(/^[\\w$.]+: /, '').slice(0, 500),
+      message: said.replace(/^[\w$.]+: /, '').slice(0, 500),
       frames: frames.slice(0, isWanted ? 120 : 8).map((one) => [one.file, one.line, one.name]),
       locals: isWanted ? locals(frames) : [],
     };
-    fs.appendFileSync(log, `${JSON.stringify(record)}\\n`);
+    fs.appendFileSync(log, `${JSON.stringify(record)}\n`);
   });
   session.post('Debugger.enable');
   session.post('Debugger.setPauseOnExceptions', { state: 'all' });
 })();
-"""

@@ -1,6 +1,3 @@
-"""What writes down, inside a Ruby that runs a test, what the application's frames raise."""
-
-TEXT = """\
 require "json"
 
 module NightwatchRecorder
@@ -29,7 +26,7 @@ module NightwatchRecorder
     values = wanted && own?(frames[0][0]) ? locals(point.binding) : []
     record = { id: "#{Process.pid}-#{LEFT.values.sum}", class: error.class.name.to_s,
                message: text(error), frames: frames, locals: values }
-    LOG.write(JSON.generate(record) + "\\n")
+    LOG.write(JSON.generate(record) + "\n")
   rescue StandardError
     nil
   end
@@ -68,4 +65,3 @@ module NightwatchRecorder
 
   TracePoint.new(:raise) { |point| heard(point, caller_locations(1)) }.enable
 end
-"""

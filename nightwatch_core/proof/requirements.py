@@ -1,0 +1,165 @@
+"""List what a Python project needs to be tested, from the files that declare it; run nothing."""
+
+import ast
+import configparser
+import re
+import tomllib
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+MANIFEST_CHARACTERS = 200_000
+_LISTS = re.compile(r"^requirements([._-](dev|test|tests|testing|ci))?\.txt$")
+_FOLDERS = re.compile(r"^requirements/(base|main|common|dev|development|test|tests|testing)\.txt$")
+_FOR_TESTS = re.compile(r"^(dev|develop|development|tests?|testing|ci|all|full)$", re.IGNORECASE)
+_OWN = re.compile(r"^(-e|--editable)[ =]|^(\.|file:|/)")  # the project itself: it is in the tree
+_EXTRAS = re.compile(r"^(?:-e |--editable[ =])? *\.\[([\w, -]+)\]")
+_NAME = re.compile(r"^[A-Za-z0-9][\w.-]*")
+_MOST = 400  # lines
+
+
+def requirements(paths: tuple[str, ...], text: Callable[[str], str]) -> tuple[str, ...]:
+    """List what pip is to install for the project of `paths`, each line once; empty for nothing.
+
+    >>> files = {"requirements.txt": "# one\\nDjango==5.1\\n-e .\\n"}
+    >>> requirements(tuple(files), lambda name: files.get(name, ""))
+    ('Django==5.1',)
+    """
+    extras: set[str] = set()
+    lines: list[str] = []
+    for name in sorted(paths):
+        if _LISTS.match(name) or _FOLDERS.match(name):
+            lines += _listed(name, text, extras)
+    declared = [*_of_pyproject(text("pyproject.toml"), extras), *_of_setup(text("setup.py"))]
+    lines += [*declared, *_of_tox(text("tox.ini"))]
+    return tuple(dict.fromkeys(lines))[:_MOST]
+
+
+def names_of(lines: tuple[str, ...]) -> frozenset[str]:
+    """Return the packages that lines name, as they are compared.
+
+    >>> sorted(names_of(("Django==5.1", "zope.interface>=5", "--hash=x")))
+    ['django', 'zope-interface']
+    """
+    named = (_NAME.match(line) for line in lines)
+    return frozenset(re.sub(r"[-_.]+", "-", one[0]).lower() for one in named if one)
+
+
+def _listed(name: str, text: Callable[[str], str], extras: set[str]) -> Iterator[str]:
+    """Lines of a file and of those that it names, without options that say where to look."""
+    folder, waiting, seen = name.rpartition("/")[0], [name], {name}
+    while waiting and len(seen) < 20:
+        for line in re.sub(r"\\\n", " ", text(waiting.pop(0))).splitlines():
+            line = re.sub(r"(^|\s)#.*| --hash=\S+", "", line).strip()
+            if own := _EXTRAS.match(line):
+                extras.update(part.strip() for part in own[1].split(","))
+            if other := re.match(r"^(?:-r|--requirement)[ =]\s*(\S+)", line):
+                inner = f"{folder}/{other[1]}".lstrip("/")
+                waiting += [inner] if inner not in seen else []
+                seen.add(inner)
+            elif line and not line.startswith("-") and not _OWN.match(line):
+                yield line
+
+
+def _of_pyproject(text: str, extras: set[str]) -> Iterator[str]:
+    try:
+        declared = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return
+    project, tool = _table(declared, "project"), _table(declared, "tool")
+    yield from _texts(project.get("dependencies"))
+    for groups in (_table(project, "optional-dependencies"), _table(declared, "dependency-groups")):
+        for name, lines in groups.items():
+            if name in extras or _FOR_TESTS.match(name):
+                yield from _texts(lines)
+    poetry = _table(tool, "poetry")
+    tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
+    tables += [
+        _table(_table(_table(poetry, "group"), name), "dependencies") for name in ("dev", "test")
+    ]
+    for table in tables:
+        yield from (line for name, how in table.items() if (line := _of_poetry(name, how)))
+
+
+def _of_poetry(name: str, how: object) -> str:
+    """A dependency as pip writes it.
+
+    >>> _of_poetry("django", "^4.2"), _of_poetry("x", {"version": "*"}), _of_poetry("python", "3")
+    ('django>=4.2,<5', 'x', '')
+    """
+    version = how.get("version", "*") if isinstance(how, Mapping) else how
+    if name == "python" or not isinstance(version, str) or not _NAME.match(name):
+        return ""
+    parts = re.match(r"^[~^]?(\d+)(\.\d+)?", version)
+    if version == "*" or not parts:
+        return name if version == "*" else f"{name}{version}"
+    if version.startswith("^"):
+        least = version[1:]
+        below = int(parts[1]) + 1 if parts[1] != "0" else f"0.{int((parts[2] or '.0')[1:]) + 1}"
+        return f"{name}>={least},<{below}"
+    if version.startswith("~"):
+        return f"{name}~={version[1:]}" if "." in version else f"{name}=={version[1:]}.*"
+    return f"{name}=={version}"
+
+
+def _of_setup(text: str) -> Iterator[str]:
+    """Lists that setup.py spells out: what it requires, and its extras for tests."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    named: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named[node.targets[0].id] = node.value
+        elif isinstance(node, ast.Call):
+            spelled = (one for one in node.keywords if ast.unparse(one.value) != one.arg)
+            named |= {one.arg: one.value for one in spelled if one.arg}
+    for listed in ("install_requires", "tests_require"):
+        yield from _literals(named.get(listed), named)
+    extras = named.get("extras_require")
+    if isinstance(extras, ast.Name):
+        extras = named.get(extras.id)
+    if isinstance(extras, ast.Dict):
+        for key, value in zip(extras.keys, extras.values, strict=True):
+            name = key.value if isinstance(key, ast.Constant) else None
+            if isinstance(name, str) and (_FOR_TESTS.match(name) or name.startswith(":")):
+                marker = f"; {name[1:]}" if name.startswith(":") else ""
+                yield from (f"{line}{marker}" for line in _literals(value, named))
+
+
+def _literals(node: ast.expr | None, named: Mapping[str, ast.expr]) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        node = named.get(node.id)
+    if isinstance(node, ast.List | ast.Tuple):
+        values = (one.value for one in node.elts if isinstance(one, ast.Constant))
+        yield from (value for value in values if isinstance(value, str))
+
+
+def _of_tox(text: str) -> Iterator[str]:
+    """What tox installs for its main environment."""
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read_string(text)
+    except (configparser.Error, ValueError):
+        return
+    waiting = ["testenv"]
+    for section in waiting:
+        for line in parser.get(section, "deps", fallback="").splitlines():
+            line = re.sub(r"(^|\s)#.*", "", line).strip()
+            if other := re.fullmatch(r"\{\[([\w:.-]+)\]deps\}", line):
+                waiting += [other[1]] if other[1] not in waiting and len(waiting) < 10 else []
+            elif _NAME.match(line) and ":" not in line.split(";")[0]:
+                yield line
+
+
+def _table(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    inner = value.get(name)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        yield from (one for one in value if isinstance(one, str) and _NAME.match(one))
