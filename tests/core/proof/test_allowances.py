@@ -19,7 +19,6 @@ from nightwatch_core.proof.proving import proof_allowance
         ({}, Usage(cost=None), Usage(cost=None), 60_000, 0.0),
         ({"cost_per_error": 0}, Usage(cost=2.0), Usage(cost=1.0), 60_000, 4.0),
         ({"cost_per_night": 0}, Usage(cost=99.0), Usage(cost=9.0), 60_000, None),
-        ({"proof_budget": 0}, Usage(), Usage(), 0, 1.5),
     ],
 )
 def test_a_proof_has_what_is_left(options, used, spent, tokens, cost):
