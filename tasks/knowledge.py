@@ -14,11 +14,8 @@ from nightwatch_core.memory.follow_up import (
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.lessons import (
     apply_news,
-    entries_of_former_names,
     is_its_own,
-    legacy_names,
     lesson_from,
-    merge_lessons,
     to_archive,
     update_lesson,
 )
@@ -48,18 +45,11 @@ from tasks.wiring import nights, publishing, reading
 
 @task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
 def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> WrittenLesson:
-    """Write one case's lesson, with the history of the one there was, or of all there were."""
-    writer = publishing(options).knowledge
-    earlier, former = _earlier_lesson(analysis.case, options, report)
-    earlier, twins = _united(earlier, analysis.case, options, report)
+    """Write one case's lesson with the history of the earlier one."""
+    earlier = _earlier_lesson(analysis.case, options, report)
     digests = _digests(options, report, analysis)
     lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
     file = _written(options, lesson)
-    if former:
-        writer.archive((former,))
-    for twin in twins:
-        gone = twin.model_copy(update={"superseded_by": lesson.fingerprint})
-        writer.archive((writer.write(gone),))
     if not lesson.has_cause:
         return WrittenLesson(file=file, what="unknown")
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
@@ -69,45 +59,15 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     )
 
 
-def _earlier_lesson(
-    case: Case, options: NightOptions, report: RunReport
-) -> tuple[Lesson | None, str]:
-    """The case's lesson, told what tonight brought; and a document of an older form it replaces."""
+def _earlier_lesson(case: Case, options: NightOptions, report: RunReport) -> Lesson | None:
+    """Return the case's lesson with what tonight brought."""
     knowledge = reading(options).knowledge
-    entries = knowledge.index().solutions
-    entry = own_entry(case, entries)
+    entry = own_entry(case, knowledge.index().solutions)
     lesson = knowledge.read(entry.file) if entry else knowledge.archived_lesson(names(case))
-    if lesson and not is_its_own(lesson, case, report):
-        return None, ""
-    if lesson:
-        news = next((update for update in report.followed if update.file == lesson.file), None)
-        return (apply_news(lesson, news) if news else lesson), ""
-    older = next((e for e in entries if e.fingerprint in legacy_names(case)), None)
-    lesson = knowledge.read(older.file) if older else None
-    if older is None or lesson is None:
-        return None, ""
-    adopted = {"fingerprint": case.fingerprint, "file": ""}
-    return lesson.model_copy(update=adopted), older.file
-
-
-def _united(
-    lesson: Lesson | None, case: Case, options: NightOptions, report: RunReport
-) -> tuple[Lesson | None, tuple[Lesson, ...]]:
-    """The lesson with the histories of those that it takes the place of, and those."""
-    if lesson is None:
-        return None, ()
-    knowledge = reading(options).knowledge
-    entries = entries_of_former_names(case, lesson, knowledge.index().solutions)
-    read = (knowledge.read(entry.file) for entry in entries)
-    others = tuple(item for item in read if item and is_its_own(item, case, report))
-    if not others:
-        return lesson, ()
-    news = {update.file: update for update in report.followed}
-    told = (
-        apply_news(other, news[other.file]) if other.file in news else other for other in others
-    )
-    whole = merge_lessons((lesson, *told))
-    return whole, tuple(item for item in (lesson, *others) if item.file != whole.file)
+    if lesson is None or not is_its_own(lesson, case, report):
+        return None
+    news = next((update for update in report.followed if update.file == lesson.file), None)
+    return apply_news(lesson, news) if news else lesson
 
 
 def _written(options: NightOptions, lesson: Lesson) -> str:

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 
-from nightwatch_core.text.former_templates import former_message_template
 from nightwatch_core.text.templates import message_template, transaction_template
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,32}|(?<=\$\$Lambda)[$/\w]{1,80}")
@@ -29,31 +28,11 @@ def fingerprint(app: str, error_class: str, transaction: str, message: str) -> s
     >>> one == fingerprint("shop", "KeyError", "GET /orders/17", "order 17 has no 'price'")
     False
     """
-    return _name(app, error_class, transaction, message_template(message))
-
-
-def former_fingerprint(app: str, error_class: str, transaction: str, message: str) -> str:
-    """The name that version 0.1.0 gave the same failure; empty where it has kept its name.
-
-    What was learned, published and counted stands under it.
-
-    >>> former_fingerprint("shop", "IOError", "", "session 9f8e7d6c is gone")
-    'v1:df2bac1fae8c5e26'
-    >>> former_fingerprint("shop", "IOError", "", "session 17 is gone")
-    ''
-    """
-    template = former_message_template(message)
-    if template == message_template(message):
-        return ""
-    return _name(app, error_class, transaction, template)
-
-
-def _name(app: str, error_class: str, transaction: str, message: str) -> str:
     parts = {
         "app": app.strip(),
         "class": _ADDRESS.sub("<hex>", error_class.strip()[:500]),
         "transaction": transaction_template(transaction),
-        "message": message,
+        "message": message_template(message),
     }
     return f"v1:{_digest(parts)}"
 

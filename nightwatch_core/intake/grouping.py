@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.fingerprint import fingerprint, former_fingerprint
+from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import ErrorGroup, Fetched, Occurrence, Trace, Window
 from nightwatch_core.ports import ErrorSource
@@ -41,8 +41,6 @@ class _Group:
     commits: dict[str, str] = field(default_factory=dict)  # by release that names one besides
     hours: dict[int, int] | None = field(default_factory=dict)  # None: spread over unknown hours
     stacks: dict[tuple[str, int], tuple[datetime, int, str]] = field(default_factory=dict)
-    formerly: dict[str, None] = field(default_factory=dict)  # in their order
-    looks: int = 0  # records whose former name was looked for
 
 
 class Tally:
@@ -57,7 +55,6 @@ class Tally:
         self._max_stack_text = max_stack_text
         self._groups: dict[str, _Group] = {}
         self._stack_text = 0
-        self._looks = limits.FORMER_LOOKS_IN_ALL
         self.records = 0
         self.left_out = 0  # records of errors beyond `max_groups`
         self.stacks_left_out = 0
@@ -72,7 +69,6 @@ class Tally:
         if counted is None:
             self.left_out += 1
             return
-        self._look_back(counted, occurrence)
         first, last = span or (_NEVER, _NEVER)
         if last >= (counted.span[1] if counted.span else _NEVER):
             counted.newest = occurrence.model_copy(update={"stacktrace": ""})
@@ -91,11 +87,8 @@ class Tally:
         return tuple(sorted(groups, key=lambda g: (-g.occurrences, g.title, g.fingerprint)))
 
     def stacks(self, name: str) -> tuple[Stack, ...]:
-        """Raw stack traces of the group `name`, newest release first, then newest first.
-
-        A night that an earlier version began asks by the name that version gave it.
-        """
-        counted = self._groups.get(name) or self._formerly(name)
+        """Return raw stack traces of the group `name`, newest release first, then newest first."""
+        counted = self._groups.get(name)
         if counted is None:
             return ()
         order = {release: at for at, release in enumerate(_releases(counted))}
@@ -117,18 +110,6 @@ class Tally:
         if counted is None and len(self._groups) < self._max_groups:
             counted = self._groups[name] = _Group(newest=occurrence)
         return counted
-
-    def _look_back(self, counted: _Group, one: Occurrence) -> None:
-        """Note the former name of a record: of the first ones only, which have nearly all."""
-        looked = counted.looks >= limits.FORMER_LOOKS or self._looks <= 0
-        if looked or len(counted.formerly) >= limits.FORMER_NAMES:
-            return
-        counted.looks, self._looks = counted.looks + 1, self._looks - 1
-        if name := former_fingerprint(one.app, one.error_class, one.transaction, one.message):
-            counted.formerly[name] = None
-
-    def _formerly(self, name: str) -> _Group | None:
-        return next((one for one in self._groups.values() if name in one.formerly), None)
 
     def _add_stack(self, counted: _Group, occurrence: Occurrence, seen: datetime) -> None:
         raw = occurrence.stacktrace
@@ -167,7 +148,6 @@ class Tally:
             releases=releases,
             commit=counted.commits.get(releases[-1], "") if releases else "",
             hourly=tuple(hours.get(hour, 0) for hour in hours_of(window)) if hours else (),
-            formerly=tuple(counted.formerly),
         )
 
 
@@ -340,11 +320,7 @@ def _traffic(answers: Iterable[Fetched]) -> int | None:
 def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:
     """One group a fingerprint, the one with most occurrences: they are the same ones twice."""
     best: dict[str, ErrorGroup] = {}
-    former: dict[str, dict[str, None]] = {}
     for group in groups:
-        former.setdefault(group.fingerprint, {}).update(dict.fromkeys(group.formerly))
         if group.occurrences > best.setdefault(group.fingerprint, group).occurrences:
             best[group.fingerprint] = group
-    return tuple(
-        group.model_copy(update={"formerly": tuple(former[name])}) for name, group in best.items()
-    )
+    return tuple(best.values())

@@ -9,9 +9,6 @@ RELEASES = 200
 USERS = 200_000  # told apart
 STACKS = 5  # raw stack traces
 HOURS = 168  # counts by hour
-FORMER_NAMES = 20  # that earlier versions gave its records
-FORMER_LOOKS = 100  # records whose former name is looked for
-FORMER_LOOKS_IN_ALL = 50_000  # of all groups together: each takes some 40 microseconds
 # ignore rules
 IGNORE_FILE = 262_144  # characters
 PATTERN = 500  # characters

@@ -6,7 +6,6 @@ from functools import reduce
 from typing import Literal, TypeVar
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory import limits
 from nightwatch_core.memory.lesson_text import cited, watched
 from nightwatch_core.memory.limits import MOST_SECTIONS
@@ -37,7 +36,6 @@ from nightwatch_core.models.knowledge import (
     TURNED_DOWN,
     CitedLine,
     FixWatch,
-    IndexEntry,
     Lesson,
     NightSeen,
     OutcomeEvent,
@@ -97,50 +95,6 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
             "last_matched": max((d for one in lessons if (d := one.last_matched)), default=None),
         }
     )
-
-
-def legacy_names(case: Case) -> tuple[str, ...]:
-    """List the fingerprints that a seeds' document on one of the case's groups would have got.
-
-    Such documents name no application, and keep the first 200 characters of a message.
-
-    >>> from nightwatch_core.models.errors import ErrorGroup
-    >>> names = {"error_class": "KeyError", "transaction": "orders/show", "message": "no total"}
-    >>> group = ErrorGroup(fingerprint="v1:1", source="file", app="shop", **names)
-    >>> legacy_names(Case(leader=group)) == (fingerprint(app="", **names),)
-    True
-    """
-    names = (
-        fingerprint(
-            app="", error_class=one.error_class, transaction=one.transaction, message=message
-        )
-        for one in case.groups
-        for message in (one.message[: limits.LONGEST_MESSAGE], one.message)
-    )
-    return tuple(dict.fromkeys(names))
-
-
-def entries_of_former_names(
-    case: Case, lesson: Lesson, entries: Iterable[IndexEntry]
-) -> tuple[IndexEntry, ...]:
-    """Find other lessons on the lesson's own groups: earlier versions took one error for several.
-
-    >>> from nightwatch_core.models.errors import ErrorGroup
-    >>> names = {"fingerprint": "v1:3", "formerly": ("v1:1", "v1:2")}
-    >>> case = Case(leader=ErrorGroup(source="file", error_class="E", **names))
-    >>> kept = Lesson(fingerprint="v1:1", error_class="E", root_cause="",
-    ...               first_detected=datetime(2030, 5, 1).date())
-    >>> entries = [IndexEntry(file=n, fingerprint=f"v1:{n}", error_class="E") for n in "1234"]
-    >>> [one.file for one in entries_of_former_names(case, kept, entries)]
-    ['2', '3']
-    """
-    own = {
-        name
-        for group in case.groups
-        if group.formerly and not lesson.names.isdisjoint(group.names)
-        for name in group.names
-    }
-    return tuple(e for e in entries if e.fingerprint in own - {lesson.fingerprint})
 
 
 def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import computed_field, model_validator
+from pydantic import model_validator
 
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.triage import Triage, triage_from_record, triage_texts
+from nightwatch_core.models.triage import Triage, triage_texts
 from nightwatch_core.models.value import Value
 
 # Words for stack traces.
@@ -127,20 +127,11 @@ class ErrorGroup(Value):
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
     triage: Triage = Triage()  # what the team said at the source
     regressed_at: datetime | None = None  # when it came back; aware, and only where triage says so
-    formerly: tuple[str, ...] = ()  # names that earlier versions gave what is counted here
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def inbox(self) -> str:
-        """The triage as a line, as records of every version keep it."""
-        return self.triage.recorded
-
-    _read_record = model_validator(mode="before")(triage_from_record)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name it has or had, today's first."""
-        return (self.fingerprint, *self.formerly)
+        """Return the names it is known by."""
+        return (self.fingerprint,)
 
     @property
     def title(self) -> str:
@@ -179,9 +170,8 @@ class Case(Value):
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Every other name the case had or may come back under; former ones first."""
+        """Return every other name the case may come back under."""
         names = (
-            *(name for group in self.groups for name in group.formerly),
             *(group.fingerprint for group in self.others),
             *((self.signature,) if self.signature else ()),
         )

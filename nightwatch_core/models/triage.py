@@ -1,7 +1,7 @@
 """What a team said about an error where its source keeps such a list."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Literal
 
 from nightwatch_core.models.value import Value
 
@@ -16,14 +16,6 @@ STATE_TEXTS: dict[TriageState, str] = {
 _ASSIGNED = "assigned to "
 _SEPARATOR = "; "
 _SHOWN_ASSIGNEES = 3
-# Records of earlier versions hold one line, and only one source wrote it.
-_RECORDED: dict[TriageState, str] = {
-    "regressed": "resolved, and back",
-    "resolved": "resolved",
-    "ignored": "ignored",
-    "": "",
-}
-_RECORDED_BY = {"service": "New Relic", "inbox": "Errors Inbox"}
 
 
 class Triage(Value):
@@ -42,33 +34,6 @@ class Triage(Value):
         "ignored in Acme's Issues"
         """
         return STATE_TEXTS[self.state].format(inbox=f"{self.service}'s {self.inbox}")
-
-    @property
-    def recorded(self) -> str:
-        """The line that records keep.
-
-        >>> Triage(state="regressed", assignee="Ann Example").recorded
-        'resolved, and back; assigned to Ann Example'
-        """
-        assigned = f"{_ASSIGNED}{self.assignee}" if self.assignee else ""
-        return _SEPARATOR.join(filter(None, (_RECORDED[self.state], assigned)))
-
-
-def triage_from_record(group: Any) -> Any:
-    """Replace the line of a group's record by a triage, which earlier versions did not keep.
-
-    >>> triage_from_record({"inbox": "resolved, and back; assigned to x; ignored"})["triage"].state
-    'regressed'
-    """
-    if not isinstance(group, Mapping) or "inbox" not in group:
-        return group
-    fields = {name: value for name, value in group.items() if name != "inbox"}
-    if "triage" in group or not group["inbox"]:
-        return fields
-    words, _, assignee = group["inbox"].partition(_ASSIGNED)  # a name may hold anything
-    states = {text: state for state, text in _RECORDED.items()}
-    state = states.get(words.removesuffix(_SEPARATOR), "")
-    return fields | {"triage": Triage(state=state, assignee=assignee, **_RECORDED_BY)}
 
 
 def triage_texts(triages: Iterable[Triage]) -> tuple[str, str]:

@@ -205,7 +205,6 @@ def _slim(group: ErrorGroup) -> ErrorGroup:
         occurrences=group.occurrences,
         users=group.users,
         hourly=group.hourly,
-        formerly=group.formerly,
     )
 
 

@@ -343,7 +343,6 @@ V = TypeVar("V", bound=BaseModel)
 NAMES = frozenset(
     [
         "fingerprint",
-        "formerly",
         "aliases",
         "also",
         "signature",

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from nightwatch_core.privacy.key_values import without_numbers
-from nightwatch_core.text.former_templates import placed
 
 # Transactions without what changes from one call to the next.
 
@@ -22,7 +21,7 @@ def transaction_template(transaction: str) -> str:
     """The transaction without ids in its path and without a query string.
 
     >>> transaction_template("GET /api/v1/orders/4711/lines/9f8e7d6c5b?page=2")
-    'GET /api/v1/orders/<n>/lines/<hex>'
+    'GET /api/v1/orders/<n>/lines/<n>'
     >>> transaction_template("Controller/orders/update"), transaction_template("Order#paid?")
     ('Controller/orders/update', 'Order#paid?')
     """
@@ -46,7 +45,7 @@ def _step(match: re.Match[str]) -> str:
         return "<email>" if "@" in step[1:] and "." in step else step
     if "%" in step:
         return "<id>"
-    return placed(step)
+    return _word_template(step)
 
 
 # What changes from one occurrence of an error to the next, as patterns.

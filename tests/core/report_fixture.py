@@ -34,8 +34,11 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.models.options import Health, NightOptions, ServiceCalls, ServiceHealth
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip, SkipCause
 from nightwatch_core.models.report import LearningResult, Night, RunReport
+from nightwatch_core.models.triage import Triage
 from nightwatch_core.report.excerpts import FULL, Limits
 from nightwatch_core.report.view import view
+
+NEW_RELIC = {"service": "New Relic", "inbox": "Errors Inbox"}
 
 NOW = datetime(2026, 11, 20, 4, 0, tzinfo=UTC)
 HOSTILE = (
@@ -471,7 +474,7 @@ def known(**changes: object) -> RunReport:
 
 def regression() -> RunReport:
     """An error that the team had resolved, with an assignee who would like to be markup."""
-    leader = group(inbox="resolved, and back; assigned to @ann <b>Ann</b>")
+    leader = group(triage=Triage(state="regressed", assignee="@ann <b>Ann</b>", **NEW_RELIC))
     return complete(analyses=(analysis(case=Case(leader=leader)),))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from core.lesson_shapes import lesson
-from night_world import CART, CART_API, PAY, worlds
+from night_world import CART_API, PAY, worlds
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 
 from flows.act import act
@@ -52,13 +52,6 @@ def test_the_beginning_of_a_fingerprint_brings_its_whole_case() -> None:
         nightly()
     report = one(world, error=CART_API.fingerprint[3:11])
     assert {group for a in report.analyses for group in a.case.groups} >= {CART_API}
-
-
-def test_an_error_is_found_by_a_name_that_an_earlier_version_gave_it() -> None:
-    renamed = PAY.model_copy(update={"formerly": ("v1:00aa11bb22cc33dd",)})
-    for typed in ("v1:00aa11bb22cc33dd", "00aa11bb"):
-        report = one(worlds((CART, renamed)), error=typed)
-        assert [a.case.leader for a in report.analyses] == [renamed]
 
 
 def test_an_error_no_night_has_seen_is_fetched_by_class_and_transaction() -> None:

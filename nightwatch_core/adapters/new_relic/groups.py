@@ -30,9 +30,9 @@ from nightwatch_core.adapters.new_relic.nerdgraph import (
     NerdGraph,
 )
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.intake.fingerprint import fingerprint, former_fingerprint
+from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.intake.grouping import hours_of
-from nightwatch_core.intake.limits import FORMER_LOOKS, FORMER_NAMES, HOSTS
+from nightwatch_core.intake.limits import HOSTS
 from nightwatch_core.models.errors import (
     ErrorGroup,
     ExceptionLink,
@@ -434,7 +434,6 @@ def groups(
                 releases=releases,
                 commit=newest.commit if newest.release in releases[-1:] else "",
                 hourly=_hourly(draft, counts, window) if alone else (),
-                formerly=_formerly(app, draft),
             )
         )
     return tuple(sorted(made, key=lambda g: (-g.occurrences, g.title, g.fingerprint)))
@@ -442,12 +441,6 @@ def groups(
 
 def _name(app: str, row: Row) -> str:
     return fingerprint(app, row.pair[0], row.pair[1], row.message)
-
-
-def _formerly(app: str, draft: Draft) -> tuple[str, ...]:
-    rows = sorted(draft.rows, key=lambda row: -row.n)[:FORMER_LOOKS]
-    names = (former_fingerprint(app, *row.pair, row.message) for row in rows)
-    return tuple(dict.fromkeys(filter(None, names)))[:FORMER_NAMES]
 
 
 def _users(draft: Draft, whole: dict[Pair, int | None]) -> int | None:

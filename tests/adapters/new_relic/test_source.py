@@ -8,7 +8,6 @@ from services.nerdgraph import ACCOUNT, KEY, NOW, entity, frame, inbox_group
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.source import NewRelic
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
-from nightwatch_core.intake.fingerprint import former_fingerprint
 from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.models.errors import Window
 
@@ -143,16 +142,6 @@ def test_two_messages_of_one_transaction_are_two_groups_every_night(service):
     assert sum(group.occurrences for group in second.groups) == 7
 
 
-def test_a_group_keeps_the_names_that_its_messages_had(service):
-    for at, id in enumerate(("9f8e7d6c5b", "1234567890", "x7Kp2Lq9Rz")):
-        service.error("KeyError", "orders/show", f"no order {id}", timedelta(minutes=at + 1))
-    group = only(fetched(service))
-    former = former_fingerprint("shop", "KeyError", "orders/show", "no order 9f8e7d6c5b")
-    assert former in group.formerly
-    assert group.fingerprint not in group.formerly
-    assert len(group.formerly) == 2
-
-
 def test_users_are_not_counted_once_a_message(service):
     for order in range(40):
         service.error("KeyError", message=f"order {order} is gone", userId=f"user {order % 8}")
@@ -222,13 +211,15 @@ def test_the_inbox_says_what_the_team_said(service):
         service.error(name, message="no 4711")
     found = fetched(service)
     assert found.partial == ()
-    assert {group.error_class: group.inbox for group in found.groups} == {
-        "Ignored": "ignored",
-        "Fixed": "resolved; assigned to Ann Example",
-        "Back": "resolved, and back",
-        "Open": "",
-        "Both": "",  # its two groups there say different things: never drop by chance
-        "Unheard": "",
+    assert {
+        group.error_class: (group.triage.state, group.triage.assignee) for group in found.groups
+    } == {
+        "Ignored": ("ignored", ""),
+        "Fixed": ("resolved", "Ann Example"),
+        "Back": ("regressed", ""),
+        "Open": ("", ""),
+        "Both": ("", ""),  # its two groups there say different things: never drop by chance
+        "Unheard": ("", ""),
     }
     came_back = {group.error_class: group.regressed_at for group in found.groups}
     assert came_back.pop("Back") == NOW - HOUR
@@ -249,14 +240,14 @@ def test_an_assignee_without_a_name_is_told_without_an_address(service):
     who = {"email": "ann@example.org", "userInfo": None}
     service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", assignment=who)]
     service.error("KeyError")
-    assert only(fetched(service)).inbox == "assigned to ann"
+    assert only(fetched(service)).triage.assignee == "ann"
 
 
 def test_a_regression_of_an_earlier_night_is_none_tonight(service):
     before = round((NOW - DAY - HOUR).timestamp() * 1_000)
     service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", regressedAt=before)]
     service.error("KeyError")
-    assert only(fetched(service)).inbox == ""
+    assert only(fetched(service)).triage.state == ""
 
 
 def test_an_inbox_that_is_longer_than_we_read_is_said(service):
@@ -271,7 +262,7 @@ def test_the_inbox_group_an_error_names_itself_wins(service):
         inbox_group("KeyError", "no 'total'", "UNRESOLVED") | {"id": "two"},
     ]
     service.error("KeyError", message="no 'total'", **{"error.group.guid": "one"})
-    assert only(fetched(service)).inbox == "ignored"
+    assert only(fetched(service)).triage.state == "ignored"
 
 
 TRACED: tuple[tuple[str, list[str], str, str], ...] = (

@@ -4,7 +4,6 @@ import re
 
 from nightwatch_core.intake.fingerprint import (
     fingerprint,
-    former_fingerprint,
     frame_signature,
 )
 
@@ -73,19 +72,3 @@ def test_of_long_names_the_beginning_counts():
     assert frame_signature(long, "p", "f") == frame_signature(f"{long}F", "p", "f")
     assert frame_signature("E", "p", long) == frame_signature("E", "p", f"{long}F")
     assert frame_signature("E", longer, "f") == frame_signature("E", f"{longer}q", "f")
-
-
-def test_a_failure_is_known_by_the_name_it_had():
-    parts = ("shop", "IOError", "GET /orders/1")
-    hexadecimal, decimal = "session 9f8e7d6c5b is gone", "session 1234567890 is gone"
-    assert fingerprint(*parts, hexadecimal) == fingerprint(*parts, decimal)
-    assert former_fingerprint(*parts, decimal) == ""
-    former = former_fingerprint(*parts, hexadecimal)
-    assert re.fullmatch(r"v1:[0-9a-f]{16}", former)
-    assert former != fingerprint(*parts, hexadecimal)
-
-
-def test_former_names_are_those_of_version_0_1_0():
-    """Taken from that version: they stand in lessons, the ledger and issues."""
-    assert former_fingerprint("shop", "shop.RateFailed", "rates/show",
-        "no rate for user=mia in basket x7Kp2Lq9") == "v1:b89947c2bd2691a1"  # fmt: skip

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.fingerprint import former_fingerprint
 from nightwatch_core.intake.grouping import Tally
 from nightwatch_core.models.errors import Occurrence, Window
 
@@ -154,28 +153,3 @@ def test_memory_is_bounded():
 
 def test_nothing_gives_nothing():
     assert group([], "file", WINDOW) == ()
-
-
-def test_a_group_keeps_the_names_it_had():
-    ids = ("9f8e7d6c5b", "1234567890", "x7Kp2Lq9Rz", "1a2b3c4d5e")
-    tally = Tally("f")
-    for id in ids:
-        tally.add(seen(message=f"no order {id}", stacktrace=f"A\n  b {id}\nC"))
-    (found,) = tally.groups(WINDOW)
-    former = {former_fingerprint("", "KeyError", "", f"no order {id}") for id in ids} - {""}
-    assert set(found.formerly) == former
-    assert len(former) == 2
-    assert found.names == (found.fingerprint, *found.formerly)
-    for name in found.names:  # a night that was begun by an earlier version asks by its name
-        assert len(tally.stacks(name)) == 4
-    assert tally.stacks("v1:none") == ()
-
-
-def test_former_names_are_looked_for_in_bounds():
-    tally = Tally("f")
-    for number in range(limits.FORMER_LOOKS * 3):
-        letters = "".join(chr(ord("g") + int(digit)) for digit in str(number))
-        tally.add(seen(message=f"no user={letters}"))
-    (found,) = tally.groups(WINDOW)
-    assert found.occurrences == limits.FORMER_LOOKS * 3
-    assert len(found.formerly) == limits.FORMER_NAMES

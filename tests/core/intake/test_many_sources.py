@@ -85,12 +85,6 @@ def test_a_group_that_two_sources_know_is_counted_once():
     ]  # fmt: skip
 
 
-def test_a_group_that_two_sources_know_keeps_all_its_former_names():
-    one, other = (group(fingerprint="v1:a", formerly=names) for names in (("v1:x",), ("v1:y",)))
-    (both,) = ManySources({"a": of("a", one), "b": of("b", other)}).error_groups(WINDOW).groups
-    assert both.formerly == ("v1:x", "v1:y")
-
-
 def test_traces_come_from_the_groups_own_source():
     told = {"v1:a": (trace(raw="of b"),) * 3}
     both = ManySources({"a": of("a"), "b": of("b", group(), known_traces=told)})

@@ -101,9 +101,3 @@ def test_new_cases_beyond_the_limit_are_dropped_with_their_groups():
     assert [(d.group, d.reason) for d in tonight.selection.dropped] == [
         (three, "new case 2 of 2: 1 is analysed a night")
     ]
-
-
-def test_what_is_known_by_a_former_name_is_known():
-    renamed = group(7).model_copy(update={"formerly": ("v1:old",)})
-    found = select([group(1, 99), renamed], IgnoreRules(), 1, DAY, frozenset({"v1:old"}))
-    assert [one.fingerprint for one in found.kept] == ["v1:01", "v1:07"]

@@ -9,6 +9,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.knowledge import CitedLine, FixWatch, Index, OutcomeEvent, PublishedItem
+from nightwatch_core.models.triage import Triage
 from nightwatch_core.text.plain_text import digest
 
 TONIGHT = night(5)
@@ -57,7 +58,7 @@ def test_a_lesson_is_found_under_an_alias():
 
 
 def test_a_regression_is_looked_into_again_and_told_what_was_known():
-    back = case(leader=group("v1:a", inbox="resolved, and back"))
+    back = case(leader=group("v1:a", triage=Triage(state="regressed")))
     prior = doubted(known(), of=back)
     assert prior.match.doubt == "it was resolved, and came back"
 
@@ -190,7 +191,7 @@ def test_after_a_rejection_alone_only_the_fix_of_a_proved_cause_is_asked_for(mor
 def test_more_is_asked_for_after_a_rejection_where_the_code_or_the_error_is_another():
     changed = {**FILES, "shop/cart.py": f"{CART}# more\n"}
     assert not doubted(known(fates=(NO,)), files=changed).match.fix_alone
-    back = case(leader=group("v1:a", inbox="resolved, and back"))
+    back = case(leader=group("v1:a", triage=Triage(state="regressed")))
     assert not doubted(known(fates=(NO,)), of=back).match.fix_alone
 
 

@@ -7,6 +7,7 @@ from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.occurrences import add_sighting
 from nightwatch_core.memory.reuse import CaseTonight, news, reused_analysis, why_unsound
 from nightwatch_core.models.knowledge import CitedLine, OutcomeEvent, PublishedItem
+from nightwatch_core.models.triage import Triage
 
 DIGESTS = {"app/rate.rb": "d1"}
 
@@ -42,15 +43,15 @@ def test_each_doubt_speaks_in_words(changes, reason):
 
 
 def test_a_regression_is_news_against_the_soundest_lesson():
-    back = case(inbox="resolved, and back; assigned to Ann")
+    back = case(triage=Triage(state="regressed", assignee="Ann"))
     assert news(lesson(), met(back)) == "it was resolved, and came back"
-    named = case(inbox="assigned to resolved, and back")
+    named = case(triage=Triage(assignee="resolved, and back"))
     assert not news(lesson(), met(named))
 
 
 def test_the_same_return_of_an_error_is_news_once():
     read_until = night(2).window.until
-    back = case(inbox="resolved, and back", regressed_at=read_until - timedelta(hours=5))
+    back = case(triage=Triage(state="regressed"), regressed_at=read_until - timedelta(hours=5))
     analysed = lesson_from(analysis(back), night(2), DIGESTS, (), lesson())
     assert news(lesson(), met(back))
     assert not news(analysed, met(back))
@@ -58,7 +59,7 @@ def test_the_same_return_of_an_error_is_news_once():
     assert not news(reused_again, met(back))
 
     later = night(3).window.until + timedelta(hours=5)
-    again = case(inbox="resolved, and back", regressed_at=later)
+    again = case(triage=Triage(state="regressed"), regressed_at=later)
     assert news(reused_again, met(again))
     assert not news(add_sighting(reused_again, again, night(4)), met(again))
 
@@ -67,7 +68,7 @@ def test_the_same_return_of_an_error_is_news_once():
     "known", [None, night(9).window.until.replace(tzinfo=None)], ids=["not said", "no zone"]
 )
 def test_a_lesson_that_does_not_say_until_when_is_no_reason_to_wait(known):
-    back = case(inbox="resolved, and back", regressed_at=night(1).window.since)
+    back = case(triage=Triage(state="regressed"), regressed_at=night(1).window.since)
     old = lesson(seen_until=known)
     assert news(old, met(back))
     assert add_sighting(old, back, night(2)).seen_until == night(2).window.until

@@ -5,27 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from analysis_shapes import case, group
 
-from nightwatch_core.models.errors import DroppedGroup, ErrorGroup
+from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.triage import Triage, triage_texts
 
 STATES = ("", "ignored", "resolved", "regressed")
 NAMES = ("", "Ann", "ignored", "x; ignored", "resolved, and back; ignored", "assigned to ignored")
 NOON = datetime(2031, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-
-
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_line_of_a_record_gives_state_and_assignee_whatever_the_name(state, name):
-    told = group(
-        triage=Triage(state=state, assignee=name, service="New Relic", inbox="Errors Inbox")
-    )
-    kept = told.model_dump(mode="json")
-    assert ErrorGroup.model_validate(kept) == told
-    del kept["triage"]  # as versions before wrote it
-    read = ErrorGroup.model_validate(kept)
-    assert (read.triage.state, read.triage.assignee) == (state, name)
-    assert read.inbox == told.inbox
 
 
 def test_a_drop_of_an_earlier_record_has_its_kind():

@@ -12,6 +12,7 @@ from nightwatch_core.models.analysis import RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Commit, MergedPull, Suspect
 from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction
+from nightwatch_core.models.triage import Triage
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.issue_text import (
     BODY_LIMIT,
@@ -24,6 +25,8 @@ from nightwatch_core.publish.issue_text import (
     pull_title,
 )
 from nightwatch_core.publish.markers import Told, marker, read_marker
+
+NEW_RELIC = {"service": "New Relic", "inbox": "Errors Inbox"}
 
 HOSTILE = (
     "fixes #12, closes GH-3, resolves shop/shop#4, Closes https://github.com/shop/shop/issues/5",
@@ -58,8 +61,8 @@ def hostile_gate(text):
 
 
 def hostile(text):
-    team = f"resolved, and back; assigned to {' '.join(text.split())}"
-    told = group(message=text, error_class=text, transaction=text, release=text, inbox=team)
+    team = Triage(state="regressed", assignee=" ".join(text.split()), **NEW_RELIC)
+    told = group(message=text, error_class=text, transaction=text, release=text, triage=team)
     of = case(told)
     pull = MergedPull(number=3, title=text, sha=text, merged_at=of.leader.first_seen)
     return analysis(
@@ -368,7 +371,9 @@ def test_times_are_told_in_utc_whatever_the_source_counts_in():
 
 
 def test_a_regression_and_who_looks_after_it_are_told():
-    of = analysis(case(group(inbox="resolved, and back; assigned to @dana *now*")))
+    of = analysis(
+        case(group(triage=Triage(state="regressed", assignee="@dana *now*", **NEW_RELIC)))
+    )
     told = (
         "Errors Inbox: a regression: resolved in New Relic's Errors Inbox, and back; "
         "assigned to `@dana` \\*now\\*\n"

@@ -137,16 +137,6 @@ def test_of_several_issues_the_open_one_then_the_newest_is_meant():
     assert issues(analysis(), own=own[1:]).proposals[0].number == 9
 
 
-def test_what_was_published_under_a_former_name_is_known():
-    renamed = analysis(case(group("v1:new", formerly=("v1:old", "v1:older"))))
-    own = (item(fingerprint="v1:older"), item("pull", 8, "v1:other", also=("v1:old",)))
-    assert [one.kind for one in issues(renamed, own=own).proposals] == ["comment"]
-    assert issues(renamed, own=own).proposals[0].number == 7
-    again = analysis(case(group("v1:new", formerly=("v1:old",))), fix=(FIX,))
-    assert pulls(again, own=own).proposals == ()
-    assert pulls(again).proposals
-
-
 def test_a_closed_issue_is_reopened_only_by_an_error_seen_after_it():
     before, after = DAY - timedelta(hours=1), DAY + timedelta(hours=1)
     (again,) = issues(analysis(), own=(item(state="closed", closed_at=before),)).proposals

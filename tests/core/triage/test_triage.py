@@ -138,8 +138,6 @@ def test_what_was_judged_is_asked_again_when_it_is_old_or_another_error_by_now()
     assert asking.to_ask([group(1, occurrences=50)], kept, NOW, 90)[0]
     back = group(1, occurrences=5, triage=Triage(state="regressed"))
     assert asking.to_ask([back], kept, NOW, 90)[0]
-    renamed = group(2, occurrences=5, formerly=(one.fingerprint,))
-    assert not asking.to_ask([renamed], kept, NOW, 90)[0], "it is known by its former name"
 
 
 def test_flagged_errors_take_turns_with_tonights_the_worst_first() -> None:

@@ -4,14 +4,13 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 
 import pytest
-from core.lesson_shapes import group, lesson
+from core.lesson_shapes import lesson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.memory.lesson_text import lesson_of
-from nightwatch_core.memory.lessons import legacy_names, merge_lessons
+from nightwatch_core.memory.lessons import merge_lessons
 from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import FixWatch, NightSeen, Notes, OutcomeEvent, PublishedItem
 
 FIRST = date(2031, 3, 1)
@@ -152,13 +151,3 @@ def test_a_history_is_bounded_and_its_newest_nights_stay():
     assert len(whole.nights) == MOST_NIGHTS
     assert whole.nights[-1] == seen(89, "changed")
     assert merge_lessons((whole, *many)) == whole
-
-
-def test_a_seeds_document_is_found_by_tonights_case():
-    message = "no rate for LU: " + "a long word " * 40
-    old = seeds(1, message=message[:200])
-    told = {"app": "shop", "message": message}
-    case = Case(leader=group("v1:real", **told), others=(group("v1:other", message="else"),))
-    assert old.fingerprint in legacy_names(case)
-    assert len(legacy_names(case)) == 3
-    assert seeds(1).fingerprint not in legacy_names(case)

@@ -129,15 +129,6 @@ def test_a_backtest_counts():
     assert backtest(IgnoreRule(pattern="nothing"), nights, (merged,)) == Backtest(nights=3)
 
 
-def test_a_fix_under_a_former_name_is_a_fix_of_the_error():
-    merged = lesson("v1:old", fates=(OutcomeEvent(kind="merged", on=LAST.date()),))
-    nights = (on(0, group("v1:new", formerly=("v1:old",))), on(1, group("v1:new")))
-    assert backtest(RULE, nights, (merged,)).fixed_later == 1
-    night = night_groups(report(dropped=(DroppedGroup(group=nights[0].groups[0], reason="rank"),)))
-    assert night.groups[0].names == ("v1:new", "v1:old")
-    assert recoveries(frozenset({"v1:old"}), (on(0), on(1, *nights[0].groups))) == 1
-
-
 @pytest.mark.parametrize(
     ("fields", "fixed"),
     [
