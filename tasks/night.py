@@ -201,7 +201,7 @@ def seek_error(
     fetched = ports.errors.error_groups(window)
     known = known_case(error)
     meant = known[1].groups if known else ()
-    names = {name for group in meant for name in group.names}
+    names = {group.fingerprint for group in meant}
     wanted = tuple(
         group
         for group in fetched.groups
@@ -234,9 +234,9 @@ def _is_meant(
     group: ErrorGroup, names: set[str], error: str, error_class: str, transaction: str
 ) -> bool:
     if names:
-        return not names.isdisjoint(group.names)
+        return group.fingerprint in names
     if error:
-        return is_beginning(error, group.names)
+        return is_beginning(error, (group.fingerprint,))
     same_class = not error_class or group.error_class == error_class
     return same_class and (not transaction or group.transaction == transaction)
 

@@ -57,7 +57,7 @@ def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) ->
     rules, sentences = rules_in_force(every, fetched.groups, fetched.window)
     selected = selecting.select(fetched.groups, rules, len(fetched.groups), fetched.window)
     names = frozenset(known.names)
-    new = tuple(group for group in selected.kept if names.isdisjoint(group.names))
+    new = tuple(group for group in selected.kept if group.fingerprint not in names)
     return selected.model_copy(update={"kept": new, "told": sentences})
 
 
@@ -166,10 +166,7 @@ def close_batches(report: RunReport) -> None:
     """Write down which night's report has the results, and which errors were analysed since."""
     store, told = _store(report.options), {item.night for item in report.long_tail.judged}
     names = frozenset(
-        name
-        for analysis in report.analyses
-        for group in analysis.case.groups
-        for name in group.names
+        group.fingerprint for analysis in report.analyses for group in analysis.case.groups
     )
     for batch in store.batches():
         if not batch.results:

@@ -200,7 +200,7 @@ def select(
             open_groups.append(group)
     kept, over_limit, room = [], [], {True: limits.KNOWN_GROUPS, False: max(0, limit)}
     for place, (group, points) in enumerate(_ranked(open_groups, window), start=1):
-        is_known = not known.isdisjoint(group.names)
+        is_known = group.fingerprint in known
         if room[is_known] > 0:
             room[is_known] -= 1
             kept.append(group)

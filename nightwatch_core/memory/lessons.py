@@ -505,7 +505,7 @@ def _note_publications(lesson: Lesson, report: RunReport) -> Lesson:
 def _note_dropped(lesson: Lesson, report: RunReport) -> Lesson:
     """Its error was there tonight, and took no place: it must not count as a quiet night."""
     dropped = (one.group for one in report.dropped)
-    groups = tuple(group for group in dropped if not lesson.names.isdisjoint(group.names))
+    groups = tuple(group for group in dropped if group.fingerprint in lesson.names)
     if not groups or any(seen.night == report.night.id for seen in lesson.nights):
         return lesson
     case = Case(leader=groups[0], others=groups[1:])

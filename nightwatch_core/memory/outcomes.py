@@ -193,7 +193,7 @@ def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
         return watch
     deployed = aware(watch.deployed_at or window.until)
     begin = max(deployed, window.since, aware(watch.until) if watch.until else deployed)
-    groups = [one for one in tonight.groups if not lesson.names.isdisjoint(one.names)]
+    groups = [one for one in tonight.groups if one.fingerprint in lesson.names]
     if begin >= window.until or not (groups or tonight.read_whole):
         return watch
     new = (one for one in groups if _is_new(one, watch, tonight))
@@ -259,7 +259,7 @@ def _by_hour(group: ErrorGroup, begin: datetime, window: Window) -> float | None
 def _is_ours(lesson: Lesson, tonight: Tonight) -> bool:
     """Whether tonight looks where the lesson's nights did: another application is no quiet one."""
     key, nights = tonight.night.kind.key, {seen.night for seen in lesson.nights}
-    if any(not lesson.names.isdisjoint(group.names) for group in tonight.groups):
+    if any(group.fingerprint in lesson.names for group in tonight.groups):
         return True
     sources = [(one.id, one.night.kind.key) for one in tonight.records if one.night]
     ours = {at for night, at in sources if night in nights}
@@ -395,7 +395,7 @@ def _back_at_source(seen: Evidence) -> str:
     backs = (
         aware(one.regressed_at)
         for one in seen.tonight.groups
-        if one.regressed_at and not seen.lesson.names.isdisjoint(one.names)
+        if one.regressed_at and one.fingerprint in seen.lesson.names
     )
     later = [at for at in backs if deployed and at > deployed]
     if not later or not seen.counted.occurrences:

@@ -100,14 +100,14 @@ def backtest(
     """
     hidden = [covered(rule, night) for night in nights]
     fixed = {name for one in lessons if was_fixed(one) for name in one.names}
-    names = {group.fingerprint: group.names for groups in reversed(hidden) for group in groups}
+    names = {group.fingerprint for groups in hidden for group in groups}
     users = [sum(g.users for g in groups if g.users is not None) for groups in hidden]
     counted = any(g.users is not None for groups in hidden for g in groups)
     return Backtest(
         nights=len(hidden),
         groups=len(names),
         occurrences=sum(group.occurrences for groups in hidden for group in groups),
-        fixed_later=sum(not fixed.isdisjoint(every) for every in names.values()),
+        fixed_later=len(names & fixed),
         users=max(users) if counted else None,
     )
 
@@ -169,7 +169,7 @@ def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
     """
     times, next_has_it = 0, True  # of the night after tonight nothing is known
     for night in nights:
-        own = [group for group in night.groups if not names.isdisjoint(group.names)]
+        own = [group for group in night.groups if group.fingerprint in names]
         if own and (not next_has_it or all(map(_calmed, own))):
             times += 1
         next_has_it = bool(own)
@@ -553,7 +553,7 @@ def _narrowest(
     names = lesson.names
     past = chain((g for night in tonight.nights for g in night.groups), map(as_group, lessons))
     alike = [group for group in past if group.error_class == lesson.error_class]
-    own = [g for g in alike if not names.isdisjoint(g.names) and g.source != KNOWLEDGE]
+    own = [g for g in alike if g.fingerprint in names and g.source != KNOWLEDGE]
     for rule in candidates(own, alike):
         if _proves_itself(rule, lesson, noise, lessons, tonight):
             return rule
@@ -568,7 +568,7 @@ def _proves_itself(
     tonight: NoiseEvidence,
 ) -> bool:
     names, nights = lesson.names, only_covered(rule, tonight.nights)
-    if sum(any(not names.isdisjoint(g.names) for g in night.groups) for night in nights) < NIGHTS:
+    if sum(any(g.fingerprint in names for g in night.groups) for night in nights) < NIGHTS:
         return False
     if not is_steady(rates(rule, nights)) or backtest(rule, nights, lessons).fixed_later:
         return False
@@ -576,14 +576,14 @@ def _proves_itself(
     harmless = {name for one in noise for name in one.names}
     lesson_of = {name: one for one in lessons for name in one.names}
     return all(
-        not harmless.isdisjoint(group.names)
+        group.fingerprint in harmless
         or _same_elsewhere(group, _known(group, lesson_of), lesson, tonight)
         for group in chain(*(night.groups for night in nights), taught)
     )
 
 
 def _known(group: ErrorGroup, lesson_of: Mapping[str, Lesson]) -> Lesson | None:
-    return next((lesson_of[name] for name in group.names if name in lesson_of), None)
+    return lesson_of.get(group.fingerprint)
 
 
 def _same_elsewhere(

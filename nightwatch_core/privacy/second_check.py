@@ -1,67 +1,61 @@
-"""The second look at what is about to be published: it shares nothing with the scrubber.
+"""Checks texts before publication for our own keys, and finds them by undoing encodings.
 
-Other people's detectors say what looks like a key; our own secrets are looked for by undoing
-encodings, where the scrubber writes them in each. What it finds is withheld, never masked: that
-something came so far is a fault that people have to hear of.
+The scrubber finds them the other way round, by writing each key in every encoding. A text with a
+key is withheld, not masked: it should never have come this far, and people must hear of it.
 """
 
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from urllib.parse import quote, unquote
 
-Detect = Callable[[str], Iterable[tuple[str, int]]]  # of a text: kinds of secrets, and their lines
-
-SHORTEST = 6  # characters of a secret of ours: less stands in every text
+SHORTEST = 6  # characters of a key: less stands in every text
 MOST_ALARMS = 20  # that are remembered
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){6,}")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"\\/])")
+_FOUND = "one of NightWatch's own keys"
 
 
 class SecondCheck:
-    """Says what is secret in texts that were scrubbed; safe for threads."""
+    """Finds our own keys in texts that were already scrubbed; safe for threads."""
 
-    def __init__(self, detect: Detect, own: Iterable[str] = ()) -> None:
-        """Take other people's detectors, and our own secrets."""
-        self._detect = detect
-        self._own = frozenset(part for one in own for part in _parts(one.strip()))
+    def __init__(self, own: Iterable[str] = ()) -> None:
+        """Take the values of our own keys."""
+        self._own = frozenset(part for key in own for part in _parts(key.strip()))
         self._guard, self._alarms = Lock(), dict[str, None]()
 
-    def alarm(self, text: str) -> str:
-        """Name kind and line of the first secret, never its value; empty where there is none.
+    def found(self, text: str) -> bool:
+        """Return True if the text holds one of our keys in any encoding.
 
-        >>> check = SecondCheck(lambda text: (), ("s3cr3t/key",))
-        >>> check.alarm("one\\nand s3cr3t%2Fkey"), check.alarm("secret/key")
-        ('a secret of ours', '')
+        >>> check = SecondCheck(("s3cr3t/key",))
+        >>> check.found("one\\nand s3cr3t%2Fkey"), check.found("secret/key")
+        (True, False)
         """
-        if any(own in view for own in self._own for view in _views(text)):
-            return "a secret of ours"
-        return next((f"{kind} in line {line}" for kind, line in self._detect(text)), "")
+        return any(own in view for own in self._own for view in _views(text))
 
     def refusal(self, texts: Mapping[str, str]) -> str:
-        """Say why something made of these texts, by their names, must not go out; empty: it may."""
+        """Return why these texts, by the names of their places, must not be published; or ""."""
         for place, text in texts.items():
-            if kind := self.alarm(text):
-                return self._remember(f"the second check found what looks like {kind} of {place}")
+            if self.found(text):
+                return self._remember(f"the second check found {_FOUND} in {place}")
         return ""
 
     def withhold(self, where: str, text: str) -> str:
-        """Return the text, or what stands in its place."""
-        kind = self.alarm(text)
-        return (
-            f"[{self._remember(f'withheld from {where}: it looks like {kind}')}]" if kind else text
-        )
+        """Return the text, or a notice in its place if it holds a key."""
+        if not self.found(text):
+            return text
+        return f"[{self._remember(f'withheld from {where}: it holds {_FOUND}')}]"
 
     def alarms(self) -> tuple[str, ...]:
-        """What was found since the last `reset`, each once."""
+        """Return the alarms since the last `reset`, each once."""
         with self._guard:
             return tuple(self._alarms)
 
     def reset(self) -> None:
-        """Forget what was found: a night begins."""
+        """Forget all alarms: a night begins."""
         with self._guard:
             self._alarms.clear()
 
@@ -98,8 +92,6 @@ def _views(text: str) -> Iterator[str]:
 
 # Our own secrets by their exact value, however they are written.
 
-SHORTEST_OWN_SECRETS = 6  # characters: less stands in every text
-
 
 def own_pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
     """Return what matches any of the secrets in any of their forms; None where there are none.
@@ -108,10 +100,8 @@ def own_pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
     >>> [bool(found.search(text)) for text in ("s3cr3t%2Fkey", "yek/t3rc3s", "secret")]
     [True, True, False]
     """
-    known = [one for one in secrets if len(one.strip()) >= SHORTEST_OWN_SECRETS]
-    forms = {
-        form for one in known for form in _forms(one.strip()) if len(form) >= SHORTEST_OWN_SECRETS
-    }
+    known = [one for one in secrets if len(one.strip()) >= SHORTEST]
+    forms = {form for one in known for form in _forms(one.strip()) if len(form) >= SHORTEST}
     longest_first = sorted(forms, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
@@ -138,5 +128,5 @@ def _base64(raw: bytes, before: int) -> Iterator[str]:
     written = base64.b64encode(b"\0" * before + raw).decode()
     start = (0, 2, 3)[before]
     inner = written[start : len(b"\0" * before + raw) * 8 // 6]
-    if len(inner) >= SHORTEST_OWN_SECRETS:
+    if len(inner) >= SHORTEST:
         yield from (inner, inner.replace("+", "-").replace("/", "_"))

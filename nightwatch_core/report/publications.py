@@ -263,7 +263,7 @@ def _place(one: Sighting) -> tuple[int, bool, int]:
 
 def _row(one: Sighting, came: dict[str, str], is_earlier: bool) -> SightRow:
     sight, group = one.first_sight, one.group
-    result = next((came[name] for name in group.names if name in came), "")
+    result = came.get(group.fingerprint, "")
     when = f" (judged {one.at:%Y-%m-%d})" if is_earlier else ""
     return SightRow(
         error=line(group.error_class, NAME),
@@ -293,11 +293,11 @@ def _came_of(report: RunReport) -> Iterator[tuple[str, str]]:
     """What tonight brought for errors by each of their names; what counts most comes last."""
     for dropped in report.dropped:
         if dropped.kind == "ignored":
-            yield from ((name, "ignored by now") for name in dropped.group.names)
+            yield dropped.group.fingerprint, "ignored by now"
     for failure in report.failures:
         for group in failure.case.groups:
-            yield from ((name, "its analysis failed: see above") for name in group.names)
+            yield group.fingerprint, "its analysis failed: see above"
     for rank, analysis in enumerate(report.analyses, start=1):
         verb = "known already" if analysis.ending.kind == "reused" else "analysed"
         for group in analysis.case.groups:
-            yield from ((name, f"{verb}: error {rank} above") for name in group.names)
+            yield group.fingerprint, f"{verb}: error {rank} above"

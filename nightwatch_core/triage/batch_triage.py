@@ -86,8 +86,8 @@ def sightings(batch: Batch) -> tuple[Sighting, ...]:
 
 
 def latest(batches: Iterable[Batch]) -> Mapping[str, Sighting]:
-    """The last sighting of every error, by each of its names; batches come oldest first."""
-    return {name: one for batch in batches for one in sightings(batch) for name in one.group.names}
+    """Return the last sighting of every error by fingerprint; batches come oldest first."""
+    return {one.group.fingerprint: one for batch in batches for one in sightings(batch)}
 
 
 def is_left_over(batch: Batch) -> bool:
@@ -106,7 +106,7 @@ def to_ask(
     """
     known, ask, kept = latest(batches), list[ErrorGroup](), list[Sighting]()
     for group in groups:
-        before = next((known[name] for name in group.names if name in known), None)
+        before = known.get(group.fingerprint)
         if before is None or not _holds(before, group, now, days):
             ask.append(group)
         else:

@@ -122,8 +122,7 @@ def is_waiting(tail: LongTail) -> bool:
 
 def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
     """The fingerprints of a batch that nights have analysed, with tonight's `names`."""
-    known = {one.group.fingerprint: frozenset(one.group.names) for one in sightings(batch)}
-    new = (name for name, every in known.items() if every & names)
+    new = (one.group.fingerprint for one in sightings(batch) if one.group.fingerprint in names)
     return tuple(dict.fromkeys((*batch.taken, *new)))
 
 
@@ -170,12 +169,10 @@ def with_flagged(selection: Selection, sightings: Sequence[Sighting], candidates
     At most `candidates` flagged ones come in. One that was seen tonight comes as it was tonight;
     it comes once, and not at all where somebody ignores it.
     """
-    ignored = {
-        name for one in selection.dropped if one.kind == "ignored" for name in one.group.names
-    }
-    tonight = {name: group for group in _seen(selection) for name in group.names}
+    ignored = {one.group.fingerprint for one in selection.dropped if one.kind == "ignored"}
+    tonight = {group.fingerprint: group for group in _seen(selection)}
     wanted = (tonight.get(one.group.fingerprint, one.group) for one in flagged(sightings))
-    come = [one for one in wanted if ignored.isdisjoint(one.names)][:candidates]
+    come = [one for one in wanted if one.fingerprint not in ignored][:candidates]
     turns = filter(None, chain.from_iterable(zip_longest(selection.kept, come)))
     kept = tuple({one.fingerprint: one for one in turns}.values())
     names = {one.fingerprint for one in kept}
@@ -188,7 +185,7 @@ def only_flagged(
     groups: Iterable[ErrorGroup], sightings: Sequence[Sighting], candidates: int
 ) -> Selection:
     """Select flagged errors alone, as they were seen now where they were; the worst first."""
-    now = {name: group for group in groups for name in group.names}
+    now = {group.fingerprint: group for group in groups}
     every = [now.get(one.group.fingerprint, one.group) for one in flagged(sightings)]
     late = (
         DroppedGroup(group=group, reason=f"flagged, place {place} of {len(every)}: it waits")

@@ -49,5 +49,5 @@ def long_tail(
     left = {one.group.fingerprint for one in dropped if one.kind == "limit"}
     ranked = select(fetched.groups, IgnoreRules(), len(fetched.groups), fetched.window).kept
     return tuple(
-        group for group in ranked if group.fingerprint in left and names.isdisjoint(group.names)
+        group for group in ranked if group.fingerprint in left and group.fingerprint not in names
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.local.quiet import secret_shapes
 from nightwatch_core.adapters.stores.atomic_files import make_private
 from nightwatch_core.adapters.stores.state_folder import check_room_for_a_night, mask_key
 from nightwatch_core.models.report import Night
@@ -45,7 +44,7 @@ def scrubber(at: Settings) -> Scrubber:
 
 
 def second_check(at: Settings) -> SecondCheck:
-    """The other look at what is published."""
+    """Return the check that looks for our own keys in what is published."""
     return _second_check(_own(at))
 
 
@@ -71,7 +70,7 @@ def night_fence(night: str) -> str:
 
 @lru_cache(maxsize=4)
 def _second_check(own: tuple[str, ...]) -> SecondCheck:
-    return SecondCheck(secret_shapes, own)
+    return SecondCheck(own)
 
 
 def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:

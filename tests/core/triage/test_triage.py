@@ -219,7 +219,7 @@ def test_what_is_collected_counts_what_was_asked_alone_and_drops_what_was_taken(
     assert tail.usage.cost == 0.5
     assert [one.group for one in tail.flagged] == [group(2), group(1)]
     assert not collecting.collected([], [before], NOW + 40 * DAY).waiting, "not for ever"
-    names = frozenset(group(2).names)
+    names = frozenset({group(2).fingerprint})
     assert collecting.taken(before, names) == (group(3).fingerprint, group(2).fingerprint)
 
 
