@@ -15,14 +15,8 @@ from nightwatch_core.models.conversation import (
     ToolCall,
 )
 from nightwatch_core.models.errors import Frame
-from nightwatch_core.rules.broken_imports import broken_import
-from nightwatch_core.rules.calls import (
-    changed_while_used,
-    constant_assigned,
-    divided_by_zero,
-    wrong_arguments,
-)
-from nightwatch_core.rules.findings import FailingLine, Finding, failing_line, line_of_frame, quoted
+from nightwatch_core.rules.calls import wrong_arguments
+from nightwatch_core.rules.findings import FailingLine, Finding, failing_line, line_of_frame
 from nightwatch_core.rules.kinds import general
 from nightwatch_core.rules.known_code import Context, KnownCode
 from nightwatch_core.rules.limits import (
@@ -38,8 +32,8 @@ from nightwatch_core.rules.limits import (
     STEPS,
     WRITING_LINES,
 )
-from nightwatch_core.rules.names import unbound_local, undefined_name, unknown_member
-from nightwatch_core.rules.none import missing_key, none_receiver, out_of_range
+from nightwatch_core.rules.names import undefined_name, unknown_member
+from nightwatch_core.rules.none import missing_key, none_receiver
 from nightwatch_core.rules.other_rules import last_change, suspect_change
 from nightwatch_core.text.words import last_segment
 
@@ -50,7 +44,6 @@ _RAISED_CLASS = re.compile(r"\b(?:raise|throw)\s+(?:new\s+)?(?P<name>[A-Z][\w.:\
 _GUARD = re.compile(
     r"\s*(?:\}\s*)?(?:if|elif|elsif|else|unless|case|when|except|rescue|catch|default)\b"
 )
-_PHRASE = re.compile(r"[A-Za-z][A-Za-z ,'-]{11,80}[A-Za-z]")
 
 
 def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
@@ -148,37 +141,8 @@ def _path(frame: Frame) -> str:
     return frame.repo_path or frame.path
 
 
-def said_in_code(context: Context) -> Finding:
-    """Find, without frames, the line that holds the longest phrase of the message."""
-    message = context.case.leader.message[:500]
-    phrases = sorted(_PHRASE.findall(message), key=len, reverse=True)
-    hits = context.code.search(phrases[0].strip()).hits if phrases else ()
-    if len(hits) != 1:
-        return Finding()
-    hit = hits[0]
-    return Finding(
-        evidence=(quoted(hit.path, hit.line, hit.text, "holds the message's text"),),
-        steps=(f"There is no usable trace: {hit.path}:{hit.line} holds the message's text.",),
-    )
-
-
-def same_as_leader(failing: FailingLine, context: Context) -> Finding:
-    """Point to a finding of the family's leader that names the same file."""
-    same_file = [
-        text for text in context.research.leader_findings if failing.path and failing.path in text
-    ]
-    return Finding(
-        steps=tuple(
-            f"Compare what was found of an error like it: {text[:200]}." for text in same_file[:1]
-        )
-    )
-
-
 _VALUE = re.compile(r"'([^'\n]{3,60})'|\"([^\"\n]{3,60})\"|`([^`\n]{3,60})`")
 _SETS = re.compile(r"\breturn\b|(?<![=!<>])=(?![=>])")  # lines that give a value come first
-_RECORD = re.compile(
-    r"\b([a-z][a-z_]{2,40}) (?:with (?:id )?)?[#'\"]?[\w-]{1,40}['\"]? (?:was )?not found"
-)
 
 SHAPES: tuple[tuple[str, str, bool], ...] = (  # texts that parsers refuse; whether that tells why
     (r"'-?\d{1,3}(?:[. ]?\d{3})*,\d+'", "a number with a decimal comma", True),
@@ -231,23 +195,6 @@ def written_values(symptom: Symptom, failing: FailingLine, context: Context) -> 
             steps=(f"The message's `{value}` is written in {places}: check whether it came there.",)
         )
     return finding
-
-
-def deleted_records(symptom: Symptom, context: Context) -> Finding:
-    """List lines that delete records of the kind that was not found."""
-    missing = _RECORD.search(symptom.text)
-    noun = (symptom.relation or (missing[1] if missing else "")).lower()
-    if symptom.kind != "missing record" or not re.fullmatch(r"\w{3,40}", noun):
-        return Finding()
-    queries = (f"DELETE FROM {noun}", f"delete from {noun}", f"{noun}.destroy", f"{noun}.delete")
-    hits = [hit for query in queries for hit in context.code.search(query).hits]
-    hits = [hit for hit in hits if not TEST.search(hit.path)][:WRITING_LINES]
-    if not hits:
-        return Finding()
-    places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits)
-    return Finding(
-        steps=(f"{places} deletes a {noun}: check whether that was this one.",),
-    )
 
 
 # What the rules hand on where they know no cause: the place, the value, who looks at what next.
@@ -323,13 +270,7 @@ RULES: dict[str, Rule] = {  # all other kinds are explained by kinds.py
     "wrong arguments": wrong_arguments,
     "undefined name": undefined_name,
     "unknown member": unknown_member,
-    "unbound local": unbound_local,
-    "import": broken_import,
     "missing key": missing_key,
-    "out of range": out_of_range,
-    "race": changed_while_used,
-    "division by zero": divided_by_zero,
-    "frozen": constant_assigned,
 }
 _RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing record", "permission")
 
@@ -384,8 +325,6 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
         in_dependency(failing, context),
         chained(context),
         likeliest(failing, context) if symptom.kind not in RULES else Finding(),
-        Finding() if failing.line else said_in_code(context),
-        same_as_leader(failing, context),
     )
     finding = Finding()
     for part in sorted(parts, key=lambda one: not one.explained):
@@ -399,8 +338,7 @@ def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Fi
         return ()
     if symptom.kind == "parse error":
         return (telling_shape(symptom, failing),)
-    deleted = deleted_records(symptom, context)
-    return (deleted, written_values(symptom, failing, context))
+    return (written_values(symptom, failing, context),)
 
 
 def _stale(failing: FailingLine, context: Context) -> Finding:

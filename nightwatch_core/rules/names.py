@@ -1,17 +1,15 @@
 """Names that nothing visible defines: misspelt, renamed, moved, not imported, or not set yet."""
 
 import re
-from collections.abc import Callable
 
 from nightwatch_core.code.definitions import (
     definitions_in,
-    functions_around,
     functions_around_bindings,
     parameter_names,
     sets_of,
 )
 from nightwatch_core.code.edits import edits_for
-from nightwatch_core.code.languages import JAVASCRIPT, language_of
+from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.code.syntax import (
     arguments,
@@ -24,7 +22,6 @@ from nightwatch_core.code.syntax import (
 from nightwatch_core.models.answer import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
-from nightwatch_core.models.value import Value
 from nightwatch_core.rules.findings import (
     FailingLine,
     Finding,
@@ -32,12 +29,11 @@ from nightwatch_core.rules.findings import (
     or_else,
     owner_of,
     quoted,
-    relative_file,
 )
-from nightwatch_core.rules.imports import importers, is_import, missing_own, missing_standard
+from nightwatch_core.rules.imports import importers, is_import
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import CANDIDATES, EDITED_FILES, LINE, WRITING_LINES
-from nightwatch_core.rules.none import setting_lines, tree_of
+from nightwatch_core.rules.limits import CANDIDATES, EDITED_FILES, LINE
+from nightwatch_core.rules.none import tree_of
 from nightwatch_core.rules.similar_names import (
     Candidate,
     callers,
@@ -54,21 +50,16 @@ from nightwatch_core.rules.similar_names import (
 _DATA = r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*="  # fields and constants, which nobody calls
 
 
-Mend = Callable[[str, str], tuple[Edit, ...]]  # old name and new name to edits
-
-
 def renamed(
     name: str,
     candidates: tuple[Candidate, ...],
     failing: FailingLine,
     context: Context,
     member: bool,
-    mend: Mend | None = None,
 ) -> Finding:
     """Explain a rename where exactly one candidate stands up; leave it open where others do.
 
     `member`: the name belongs to a receiver, so only uses on the same receiver are changed.
-    `mend`: how the callers are changed, where that is known better than by searching them.
     """
     elsewhere = _used_elsewhere(name, failing, context) if member else ""
     looked = tuple(
@@ -84,7 +75,7 @@ def renamed(
     reason = _support(name, new, context)
     if new.is_suggested and _replaced(name, new, context):
         new = new.model_copy(update={"misspelt": False})
-    edits = mend(name, new.name) if mend else _edits(name, new, failing, context, member)
+    edits = _edits(name, new, failing, context, member)
     return _explained(name, new, reason, edits) + Finding(hypotheses=_ruled_out(name, others))
 
 
@@ -242,161 +233,6 @@ def _ruled_out(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[Hy
 
 # Names that a JavaScript file takes out of another: `const { a } = require('./b')`, `import`.
 
-_STATEMENTS = (
-    r"(?m)^[ \t]*(?:const|let|var)\s+\{(?P<names>[^{}]{0,2000})\}\s*=\s*require\(\s*"
-    r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]\s*\)",
-    r"(?m)^[ \t]*import\s+(?:[\w$]+\s*,\s*)?\{(?P<names>[^{}]{0,2000})\}\s*from\s*"
-    r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]",
-)
-_LISTED = r"(?:module\.exports\s*=|(?m:^)[ \t]*export)\s*\{(?P<names>[^{}]{0,5000})\}"
-_OPEN = re.compile(  # exports that the text does not name one by one
-    r"export\s*\*|\.\.\.|module\.exports\s*=\s*[^{\s]|Object\.(?:assign|define)|exports\[|__export"
-)
-_FOLLOWS = re.compile(r"\s*(?:[(.;)]|\?\.)")  # what may follow a plain use of a value
-
-
-class Taken(Value):
-    """The statement that takes a name out of a file: its lines, and the name's place in them."""
-
-    target: str
-    first: int
-    last: int
-    line: int
-    column: int
-    local: str  # what the name is called here
-
-
-def renamed_export(name: str, failing: FailingLine, context: Context) -> Finding | None:
-    """Explain a name that the file takes out of one that does not define it any more."""
-    target = _source_of(name, failing.path, context) if failing.seen else ""
-    lines = context.code.whole(target) if target else None
-    if not lines:
-        return None
-    text = "\n".join(lines)
-    candidates = tuple(
-        one for one in similar_in_file(name, target, context.code) if exports(one.name, text)
-    )
-
-    def mend(old: str, new: str) -> tuple[Edit, ...]:
-        return _edits_renamed_exports(old, new, target, failing, context)
-
-    finding = renamed(name, candidates, failing, context, member=False, mend=mend)
-    is_renamed = re.search(rf"\bas\s+{re.escape(name)}(?![\w$])", text)
-    if finding.explained or exports(name, text) or is_renamed or _OPEN.search(text):
-        return finding
-    imports = taken(name, "\n".join(context.code.whole(failing.path) or ()))
-    line = imports.first if imports else failing.line
-    return finding + Finding(
-        because=(
-            f"{failing.path}:{line} takes `{name}` out of {target}, which does not export it.",
-        ),
-        subject=f"{target} exports no `{name}`",
-        explained=True,
-    )
-
-
-def taken(name: str, text: str) -> Taken | None:
-    """Give the statement by which a file's text takes the name out of another file.
-
-    >>> taken("a", "const {\\n  b,\\n  a: mine,\\n} = require('./c')")
-    Taken(target='./c', first=1, last=4, line=3, column=2, local='mine')
-    """
-    entry = re.compile(rf"(?<![\w$:]){re.escape(name)}\s*(?:(?:as\s|:)\s*(?P<alias>[\w$]+))?\s*$")
-    for statement in (found for form in _STATEMENTS for found in re.finditer(form, text)):
-        start = statement.start("names")
-        for part in statement["names"].split(","):
-            own = entry.match(part, len(part) - len(part.lstrip()))
-            if own:
-                at = start + own.start()
-                return Taken(
-                    target=statement["target"],
-                    first=text.count("\n", 0, statement.start()) + 1,
-                    last=text.count("\n", 0, statement.end()) + 1,
-                    line=text.count("\n", 0, at) + 1,
-                    column=at - (text.rfind("\n", 0, at) + 1),
-                    local=own["alias"] or name,
-                )
-            start += len(part) + 1
-    return None
-
-
-def exports(name: str, text: str) -> bool:
-    """Tell whether a file's text exports the name.
-
-    >>> exports("a", "module.exports = {\\n  b,\\n  a,\\n};"), exports("a", "const a = 1;")
-    (True, False)
-    """
-    own = re.escape(name)
-    if re.search(rf"(?m)^[ \t]*export\s.{{0,60}}(?<![\w$]){own}(?![\w$])|exports\.{own}\b", text):
-        return True
-    listed = (found["names"] for found in re.finditer(_LISTED, text))
-    return any(name in (part.strip() for part in names.split(",")) for names in listed)
-
-
-def _source_of(name: str, path: str, context: Context) -> str:
-    """The file that this one takes the name out of; empty where it takes it out of none."""
-    lines = context.code.whole(path)
-    import_ = taken(name, "\n".join(lines)) if lines else None
-    place = relative_file(import_.target, path, context) if import_ else None
-    return place.path if place else ""
-
-
-def _edits_renamed_exports(
-    old: str, new: str, target: str, failing: FailingLine, context: Context
-) -> tuple[Edit, ...]:
-    """Edits of every file that takes the name out of the target; none where one is doubtful."""
-    calls = callers(old, context.code)
-    others = sorted({hit.path for hit in calls.hits if language_of(hit.path) == JAVASCRIPT})
-    paths = tuple(dict.fromkeys((failing.path, *others)))
-    if not calls.complete or len(paths) > EDITED_FILES:
-        return ()
-    edits: list[Edit] = []
-    for path in paths:
-        if _source_of(old, path, context) != target:
-            continue
-        more = edits_in(path, context.code.whole(path) or (), old, new)
-        if not more:
-            return ()
-        edits += more
-    return tuple(edits)
-
-
-def edits_in(path: str, lines: tuple[str, ...], old: str, new: str) -> tuple[Edit, ...]:
-    """Make edits of the import and of every use; none where a use may be something else."""
-    import_ = taken(old, "\n".join(lines))
-    if import_ is None or any(uses(new, masked(text, JAVASCRIPT)) for text in lines):
-        return ()
-    changed = {import_.line: replaced(lines[import_.line - 1], (import_.column,), old, new)}
-    if import_.local == old:
-        for number, text in enumerate(lines, start=1):
-            if import_.first <= number <= import_.last:
-                continue
-            places = _uses(old, text)
-            if places is None:
-                return ()
-            if places:
-                changed[number] = replaced(text, places, old, new)
-    return edits_for(path, lines, changed, f"take `{new}` instead of `{old}` out of its file")
-
-
-def _uses(name: str, text: str) -> tuple[int, ...] | None:
-    """Where a line uses the value; None where that is not certain: keys, shorthands, templates."""
-    code = masked(text, JAVASCRIPT)
-    places = tuple(at for at in uses(name, code) if not re.search(r"(?<!\.)\.$", code[:at]))
-    inside = set(uses(name, text)) - set(uses(name, code))
-    if inside and "${" in text:
-        return None
-    sure = all(_plain(code[:at], code[at + len(name) :]) for at in places)
-    return places if sure else None
-
-
-def _plain(before: str, after: str) -> bool:
-    if not after.strip():
-        return bool(re.search(r"\breturn\s+$|=\s*$", before))
-    return bool(_FOLLOWS.match(after)) and not re.search(
-        r"\b(?:function|const|let|var)\s+$", before
-    )
-
 
 # Members that a receiver lacks: renamed, misspelt, not set yet, or not loaded.
 
@@ -414,10 +250,7 @@ def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> 
     defined = definitions(name, failing.language, context.code)
     owner = owner_of(symptom, failing, context)
     if defined.hits:
-        return _defined(name, defined, symptom, owner, failing, context)
-    taken = taken_out(symptom, failing, context)
-    if taken:
-        return taken
+        return _defined(name, defined, symptom, failing)
     if owner and owner.text and symptom.owner in _BUILT_IN:
         return _lacks(name, symptom)  # what it has besides is not in the repository
     candidates = (
@@ -430,14 +263,6 @@ def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> 
     if not defined.complete or owner is None:
         finding = _only_to_look_at(finding, candidates)
     return or_else(finding, _lacks(name, symptom))
-
-
-def taken_out(symptom: Symptom, failing: FailingLine, context: Context) -> Finding | None:
-    """Explain a name that a JavaScript file takes out of another; None for all others."""
-    if failing.language.name != "javascript" or symptom.receiver or symptom.owner:
-        return None
-    finding = renamed_export(symptom.name, failing, context)
-    return or_else(finding, _lacks(symptom.name, symptom)) if finding else None
 
 
 def suggested_first(
@@ -486,16 +311,9 @@ def _defined(
     name: str,
     defined: HitsFound,
     symptom: Symptom,
-    owner: SearchHit | None,
     failing: FailingLine,
-    context: Context,
 ) -> Finding:
-    """The name is defined somewhere: not on this receiver, or not yet."""
-    late = _set_later(name, symptom, owner, failing, context) or _not_loaded(
-        name, defined, symptom, failing, context
-    )
-    if late:
-        return or_else(late, _lacks(name, symptom))
+    """The name is defined somewhere, but not on this receiver."""
     members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
     places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
     steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
@@ -514,78 +332,6 @@ def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
     return True
 
 
-def _set_later(
-    name: str, symptom: Symptom, owner: SearchHit | None, failing: FailingLine, context: Context
-) -> Finding | None:
-    """An attribute that only other methods of the class set: they had not run for this object."""
-    if failing.language.name != "python" or owner is None or not owner.text:
-        return None
-    at = failing.model_copy(update={"path": owner.path})
-    sets = setting_lines(name, at, context)
-    text = "\n".join(context.code.whole(owner.path) or ())
-    end = next((d.end for d in definitions_in(owner.path, text) if d.line == owner.line), 0)
-    if not sets or len(sets) > WRITING_LINES:
-        return None
-    is_own = rf"\s*self\.{re.escape(name)}\s*(?::[^=]+)?=(?!=)"
-    if not all(owner.line < h.line <= end and re.match(is_own, h.text) for h in sets):
-        return None
-    methods = [functions_around(owner.path, text, hit.line) for hit in sets]
-    if not all(methods) or any(around[-1].name in ("__new__", "__init__") for around in methods):
-        return None
-    places = " and ".join(
-        f"{hit.path}:{hit.line} (`{around[-1].name}`)"
-        for hit, around in zip(sets, methods, strict=True)
-    )
-    return Finding(
-        because=(
-            f"`{symptom.owner}` gets `{name}` only in {places}, which had not run for the object "
-            f"that {failing.place} asks.",
-        ),
-        evidence=tuple(quoted(h.path, h.line, h.text, f"sets `{name}`") for h in sets),
-        subject=f"`{name}` is not set yet",
-        steps=(f"Set `{name}` where `{symptom.owner}` is made, or find who leaves that out.",),
-        explained=True,
-    )
-
-
-def _not_loaded(
-    name: str, defined: HitsFound, symptom: Symptom, failing: FailingLine, context: Context
-) -> Finding | None:
-    """A Ruby module has the method in a file that is not required where it is asked for."""
-    is_module = re.search(r" for (?:module |class )?([A-Z]\w*)(?::Module|:Class|$)", symptom.text)
-    if failing.language.name != "ruby" or not is_module or not defined.complete:
-        return None
-    hit = defined.hits[0]
-    text = "\n".join(context.code.whole(hit.path) or ())
-    around = [
-        one.name
-        for one in definitions_in(hit.path, text)
-        if one.kind == "class" and one.line < hit.line <= one.end
-    ]
-    own = re.match(rf"\s*def\s+self\.{re.escape(name)}(?![\w?!])", hit.text)
-    if (
-        len(defined.hits) != 1
-        or not own
-        or around[-1:] != [is_module[1]]
-        or hit.path == failing.path
-    ):
-        return None
-    stem = hit.path.removesuffix(".rb").split("/lib/")[-1].removeprefix("lib/")
-    lines = context.code.whole(failing.path)
-    if lines is None or any("require" in row and stem in row for row in lines):
-        return None
-    return Finding(
-        because=(
-            f"`{is_module[1]}.{name}` is defined in {hit.path}:{hit.line} alone, which was not "
-            f"loaded when {failing.place} asked for it; {failing.path} does not require it.",
-        ),
-        evidence=(quoted(hit.path, hit.line, hit.text, f"defines `{name}`"),),
-        subject=f"`{is_module[1]}.{name}` is not loaded",
-        steps=(f"Require {stem} where {failing.path} begins.",),
-        explained=True,
-    )
-
-
 _LOCAL = re.compile(r"^\s*(?:(?:const|let|var)\s+)?(?P<name>\w+)\s*(?::[^=]+)?=(?![=>])")
 _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 
@@ -593,18 +339,11 @@ _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Explain a bare name: its import is missing, it is misspelt, or a function was renamed."""
     name = symptom.name
-    known = missing_standard(name, failing, context)
-    if known:
-        return known
     own = [one for one in _locals(name, failing) if one.misspelt]
     if len(own) == 1:
         finding = renamed(name, tuple(own), failing, context, member=False)
         return or_else(finding, _undefined(name))
     defined = definitions(name, failing.language, context.code)
-    if len(defined.hits) == 1 and defined.complete and failing.seen:
-        known = missing_own(name, defined.hits[0], failing, context)
-        if known:
-            return known
     finding = Finding()
     if not defined.hits:
         candidates = _candidates(symptom, failing, context)
@@ -615,34 +354,6 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
     if not defined.complete:
         finding = finding.model_copy(update={"edits": ()})
     return or_else(finding, _undefined(name))
-
-
-def unbound_local(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Explain a local name that only some ways through the function give a value."""
-    name, root = symptom.name, tree_of(failing, context)
-    at = statement_at(root, failing.line - 1) if root else None
-    function = next(functions_around_bindings(at), None) if at else None
-    rows = {one.start_point[0] + 1 for one in sets_of(function, name)} if function else set()
-    given = sorted(rows)[:3]
-    lines = context.code.whole(failing.path) or ()
-    note = f"sets `{name}`, and was not run"
-    many = " and ".join(f"{failing.path}:{line}" for line in given)
-    return Finding(
-        because=(
-            f"`{name}` has no value yet in {failing.place}: of the function only {many} sets it, "
-            "and that was not run before.",
-        )
-        if len(rows) == len(given)
-        else (),
-        evidence=tuple(quoted(failing.path, n, lines[n - 1], note) for n in given),
-        steps=(
-            f"Find the way through {failing.function or 'the function'} that leaves `{name}` out.",
-        ),
-        tags=("unbound-local",),
-        subject=f"`{name}` has no value yet",
-        value=f"`{name}` has no value yet",
-        explained=bool(given) and len(rows) == len(given),
-    )
 
 
 def _undefined(name: str) -> Finding:

@@ -233,24 +233,6 @@ def test_none_in_other_languages():
     assert "`o` is null in A.cs:6" in answer.root_cause
 
 
-def test_a_missing_key_names_what_its_builder_writes_and_mends_nothing():
-    files = {
-        "shop/views.py": "from shop.rows import build\n\n\ndef show(o):\n    row = build(o)\n"
-        '    return row["total"]\n',
-        "shop/rows.py": 'def build(o):\n    row = {"total_cents": 1}\n    row["name"] = 2\n'
-        "    return row\n",
-    }
-    answer, _ = explained(case("KeyError", "'total'", frame("shop/views.py", 6, "show")), files)
-    assert (
-        "`build` (shop/rows.py:1), which shop/views.py:5 calls, writes `total_cents`, `name` only."
-        in answer.root_cause
-    )
-    assert answer.hypotheses == ()
-    assert not answer.has_fix
-    assert "missing-key" in answer.tags
-    quotes_stand(answer, files)
-
-
 def test_an_error_raised_on_purpose_names_its_condition_and_its_caller():
     files = {
         "shop/check.py": (
@@ -299,16 +281,3 @@ def test_an_unknown_failure_says_so():
     assert answer.tags == ("unknown-cause",)
     assert answer.handover.lines[3] == "    return order.total"
     assert (answer.handover.line, answer.handover.first_line) == (14, 11)
-
-
-def test_without_a_trace_the_message_is_looked_for_in_the_code():
-    files = {"shop/pay.py": "def pay():\n    raise Declined('the card was refused by the bank')\n"}
-    answer, _ = explained(case("Declined", "the card was refused by the bank"), files)
-    assert answer.evidence[0].line == 2
-    assert answer.confidence == "low"
-
-
-def test_the_leaders_finding_is_taken_up_where_it_names_the_file():
-    research = ResearchContext(leader_findings=("find_order gives None (shop/orders.py:8)", "x"))
-    answer, _ = explained(NONE, SHOP, None, research)
-    assert "find_order gives None" in answer.suggested_next_steps[-1]

@@ -234,61 +234,6 @@ IMPORTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "line", "expected"), IMPORTS)
-def test_a_missing_import_of_the_standard_library(text, line, expected):
-    files = {"a.py": text}
-    failing = case("NameError", "name 'json' is not defined", frame("a.py", line, "f"))
-    answer, _ = explained(failing, files)
-    assert expected in mended(answer, files)["a.py"]
-    assert answer.tags == ("missing-import",)
-
-
-def test_a_missing_import_of_the_repositorys_own():
-    files = {
-        "shop/money.py": "class Price:\n    pass\n",
-        "shop/views.py": "from shop import store\n\n\ndef show():\n    return Price()\n",
-    }
-    failing = case("NameError", "name 'Price' is not defined", frame("shop/views.py", 5, "show"))
-    answer, _ = explained(failing, files)
-    assert "from shop.money import Price\n" in mended(answer, files)["shop/views.py"]
-    circular = {**files, "shop/money.py": "from shop.views import show\nclass Price:\n    pass\n"}
-    assert not explained(failing, circular)[0].has_fix
-    twice = {**files, "shop/old.py": "class Price:\n    pass\n"}
-    assert not explained(failing, twice)[0].has_fix
-    foreign = {
-        **files,
-        "shop/views.py": "from other import x\n\n\ndef show():\n    return Price()\n",
-    }
-    assert not explained(failing, foreign)[0].has_fix
-
-
-def test_a_missing_use_in_php():
-    files = {
-        "app/Cart.php": (
-            "<?php\n\nnamespace App;\n\nuse App\\Models\\Order;\n\n$m = new Mailer();\n"
-        ),
-        "app/Mail/Mailer.php": "<?php\n\nnamespace App\\Mail;\n\nclass Mailer\n{\n}\n",
-    }
-    failing = case("Error", 'Class "App\\Mailer" not found', frame("app/Cart.php", 7, "show"))
-    answer, _ = explained(failing, files)
-    assert (
-        "use App\\Mail\\Mailer;\nuse App\\Models\\Order;" in mended(answer, files)["app/Cart.php"]
-    )
-
-
-def test_an_import_from_a_place_that_was_left():
-    files = {
-        "shop/views.py": "from shop.util import money, slug\n",
-        "shop/util.py": "def slug(x):\n    return x\n",
-        "shop/money.py": "def money(x):\n    return x\n",
-    }
-    message = "cannot import name 'money' from 'shop.util' (/srv/shop/util.py)"
-    answer, _ = explained(case("ImportError", message, frame("shop/views.py", 1)), files)
-    assert mended(answer, files)["shop/views.py"] == (
-        "from shop.util import slug\nfrom shop.money import money\n"
-    )
-
-
 def test_equal_lines_are_told_apart_by_their_neighbours():
     body = "def {}(o):\n    x = 1\n    return p.tax_of_order(o)\n\n\n"
     files = {

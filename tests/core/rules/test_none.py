@@ -161,12 +161,6 @@ def test_nothing_is_claimed_where_another_value_may_be_meant(code):
             "it ends in shop/a.py:3 without giving anything",
         ),
         (
-            "class C:\n    def __init__(self):\n        self.order = None\n    def open(self):\n"
-            "        self.order = make()\n    def show(self):\n        self.order.total «f»\n",
-            "shop/a.py:3 (`__init__`) sets it to None; the only other place that sets it is "
-            "shop/a.py:5 (`open`).",
-        ),
-        (
             "def show(o=None):\n    return o.total «f»\ndef main():\n    show() «c»\n",
             "shop/a.py:4 leaves out `o`, which is None then.",
         ),
@@ -181,15 +175,6 @@ def test_the_way_of_none_is_told_where_it_is_the_only_one(code, cause):
     answer = python(code, b=other)
     assert answer.handover is None
     assert cause in answer.root_cause
-
-
-def test_an_attribute_that_other_files_set_is_not_followed():
-    code = (
-        "class C:\n    def __init__(self):\n        self.order = None\n    def show(self):\n"
-        "        self.order.total «f»\n"
-    )
-    assert python(code).handover is None
-    assert python(code, b="def f(c):\n    c.order = 3\n").handover is not None
 
 
 @pytest.mark.parametrize(

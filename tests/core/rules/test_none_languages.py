@@ -20,7 +20,6 @@ NET = "Object reference not set to an instance of an object."
             "    return if id.blank?\n    User.find(id)\n  end\nend\n",
             "a.rb:8 returns nil where `id.blank?`",
         ),
-        ("ruby", "a.rb", RUBY, "def f(h)\n  @usr.name «f»\nend\n", "Nothing in the code sets `@us"),
         (
             "ruby", "a.rb", "undefined method `[]' for nil:NilClass",
             "def f(h)\n  x = h.dig(:a)\n  x[:c] «f»\nend\n", "what `h.dig(:a)` gave in a.rb:2",

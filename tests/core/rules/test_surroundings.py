@@ -54,29 +54,6 @@ def test_a_quoted_value_is_found_where_the_code_writes_it():
     assert not answer.has_fix
 
 
-def test_a_missing_record_points_to_what_deletes_it():
-    files = {
-        "shop/products.py": (
-            "def find(db, id):\n    row = db.one('SELECT', id)\n    if row is None:\n"
-            "        raise RecordNotFound('product', id)\n    return row\n\n\n"
-            "def withdraw(db, id):\n    db.write('DELETE FROM products WHERE id = ?', id)\n"
-        ),
-        "shop/orders.py": "def show(db, order):\n    return find(db, order.product_id)\n",
-    }
-    frames = (frame("shop/products.py", 4, "find"), frame("shop/orders.py", 2, "show"))
-    missing = case("RecordNotFound", "product 17 not found", *frames)
-    written = {
-        ("shop/products.py", 4): ("a" * 40, "2026-01-01"),
-        ("shop/products.py", 9): ("b" * 40, "2026-02-01"),
-    }
-    answer, _ = explained(missing, files, written)
-    assert answer.evidence[0].line == 4
-    assert answer.root_cause == "Not known: how it comes to what shop/products.py:4 refuses."
-    assert any("shop/products.py:9 deletes a product" in one for one in answer.handover.look_at)
-    assert answer.suspect_commit == ""
-    assert not answer.has_fix
-
-
 @pytest.mark.parametrize(
     ("sha", "number"),
     [
@@ -99,16 +76,3 @@ def test_a_line_came_with_the_pull_request_that_took_it_along(sha, number):
     blame = Blame(sha=sha, author="Ann", at=at, subject="Change", line=1, text="x")
     found = context.suspect_of(blame)
     assert (found.pull.number if found else None) == number
-
-
-def test_a_key_that_other_code_writes_to_other_mappings_is_not_followed():
-    files = {
-        "shop/pay.py": "def pay(client):\n    reply = client.post(1)\n    return reply['token']\n",
-        "shop/orders.py": "def mark(order, token: str):\n    order.row['token'] = token\n",
-    }
-    answer, _ = explained(case("KeyError", "'token'", frame("shop/pay.py", 3, "pay")), files)
-    assert answer.root_cause == (
-        "shop/pay.py:3 reads key `token` of `reply`, which does not hold it. It is what "
-        "`client.post(1)` gave in shop/pay.py:2, and no line between asks what it holds."
-    )
-    assert "shop/orders.py" not in answer.model_dump_json()

@@ -13,14 +13,6 @@ def member(files, message=BOARD):
     return answered("AttributeError", message, files, ("shop/page.py", "f", "page"))
 
 
-def test_an_attribute_that_only_another_method_sets_was_not_set_yet():
-    answer = member({"shop/project.py": PROJECT})
-    assert answer.handover is None
-    assert answer.root_cause.startswith(
-        "`Project` gets `board` only in shop/project.py:3 (`open`), which had not run for the obj"
-    )
-
-
 @pytest.mark.parametrize(
     "more",
     [
@@ -50,22 +42,6 @@ def test_a_name_that_another_type_has_is_handed_on():
     answer = member(other)
     assert answer.root_cause == "Not known: why `Project` has no `board`."
     assert "shop/team.py:2" in answer.handover.look_at[0]
-
-
-def test_a_ruby_method_of_a_file_that_is_not_required():
-    files = {
-        "lib/puma/cli.rb": "require 'puma/const'\n\ndef run\n  Puma.windows? «f»\nend\n",
-        "lib/puma/detect.rb": "module Puma\n  def self.windows?\n    false\n  end\nend\n",
-    }
-    message = "undefined method `windows?' for Puma:Module"
-    frames = (("lib/puma/cli.rb", "f", "run"),)
-    answer = answered("NoMethodError", message, files, *frames, language="ruby")
-    assert "`Puma.windows?` is defined in lib/puma/detect.rb:2 alone, which was not" in (
-        answer.root_cause
-    )
-    files["lib/puma/cli.rb"] = "require 'puma/detect'\n" + files["lib/puma/cli.rb"]
-    answer = answered("NoMethodError", message, files, *frames, language="ruby")
-    assert answer.handover is not None
 
 
 VALUES = "name 'values' is not defined"
@@ -103,38 +79,6 @@ def test_a_name_that_something_may_define_is_not_known(code):
 def test_a_variable_of_another_function_is_not_visible():
     code = "def make(d):\n    values = d\n\ndef show(d):\n    return values(d) «f»\n"
     assert "nothing that it can see" in name(code).root_cause
-
-
-def test_names_of_the_standard_library_are_told_by_their_use():
-    code = "def show(d):\n    return string «f»\n"
-    assert "standard library" not in name(code, "name 'string' is not defined").root_cause
-    used = code.replace("string", "string.capwords(d)")
-    assert "standard library" in name(used, "name 'string' is not defined").root_cause
-
-
-def test_a_local_that_one_branch_sets():
-    code = "def show(d):\n    if d:\n        x_1 = 2\n    return x_1 «f»\n"
-    files = {"shop/a.py": code}
-    message = "cannot access local variable 'x_1' where it is not associated with a value"
-    answer = answered("UnboundLocalError", message, files, ("shop/a.py", "f", "show"))
-    assert answer.root_cause == (
-        "`x_1` has no value yet in shop/a.py:4: of the function only shop/a.py:3 sets it, and that "
-        "was not run before."
-    )
-
-
-def test_imports_in_a_circle():
-    files = {
-        "shop/a.py": "from shop.b import two «f»\n\none = 1\n",
-        "shop/b.py": "from shop.a import one «b»\n\ntwo = 2\n",
-    }
-    message = "cannot import name 'one' from partially initialized module 'shop.a' (most likely)"
-    frames = (("shop/b.py", "b", "<module>"), ("shop/a.py", "f", "<module>"))
-    answer = answered("ImportError", message, files, *frames)
-    assert answer.root_cause == (
-        "The imports are circular: `one` is defined in shop/a.py:3, and `shop.a` had not come to "
-        "that line when the name was asked for; shop/a.py:1 was being run, which led to it."
-    )
 
 
 def test_a_reopened_class_of_the_language_has_more_than_the_repository_shows():
