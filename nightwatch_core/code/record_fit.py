@@ -6,23 +6,47 @@ record there is none: to doubt an honest record costs more than to believe a wro
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.code.definitions import Definition, definitions_in
 from nightwatch_core.code.languages import Language, has_grammar, language_of, parsed
+from nightwatch_core.code.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.code.syntax import indent, masked, receivers_of
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import shortened
 from nightwatch_core.text.words import last_segment
 from nightwatch_core.traces.placing import ReadFile, has_source
 
 Search = Callable[[str], tuple[SearchHit, ...]]
+MISFIT = "the record does not fit this commit: "
+_TOP_LEVEL = ("<module>", "<main>", "<top (required)>", "{main}", "Object.<anonymous>", "")
+
+
+class TemplateTags(Value):
+    """What holds the code of templates."""
+
+    endings: tuple[str, ...]
+    pattern: Pattern
+
+
+class RecordFitRules(Value):
+    """`rules/record_fit.toml`."""
+
+    nil_methods: frozenset[str]
+    inlining: tuple[str, ...]
+    patterns: dict[str, Pattern]
+    top_level: dict[str, PatternText]
+    template_tags: tuple[TemplateTags, ...]
+
+
+RULES = load_rules("record_fit", RecordFitRules)
+P = RULES.patterns
 
 
 class AppFrame(NamedTuple):
@@ -33,7 +57,7 @@ class AppFrame(NamedTuple):
     rows: tuple[str, ...]
     language: Language
     symptom: Symptom | None  # only where the root error was raised by this very line
-    loading: frozenset[str]  # files that were being loaded when it failed
+    is_loading: bool  # its file was being loaded when it failed
     shares_line: bool  # with another frame: of a native function, which has no line of its own
     read: ReadFile
     search: Search
@@ -50,7 +74,7 @@ class AppFrame(NamedTuple):
 
     @property
     def row(self) -> str:
-        """What stands there; empty where the file is shorter."""
+        """The text of the line; empty where the file is shorter."""
         return self.rows[self.line - 1] if 0 < self.line <= len(self.rows) else ""
 
     @property
@@ -59,417 +83,55 @@ class AppFrame(NamedTuple):
         return f"{self.path}:{self.line}"
 
     def around(self, distance: int) -> str:
-        """The lines up to `distance` above and below."""
+        """Return the lines up to `distance` above and below."""
         return "\n".join(self.rows[max(0, self.line - 1 - distance) : self.line + distance])
 
 
-class AppFrames:
-    """The places of a case's own frames, innermost first; files are read when asked for."""
+def app_frames(
+    case: Case, read: ReadFile, search: Search, at: tuple[str, int] | None = None
+) -> Iterator[AppFrame]:
+    """Walk the innermost app frames of a case and their files, of one path and line if `at` is set.
 
-    def __init__(self, case: Case, read: ReadFile, search: Search, most: int) -> None:
-        """Look at no more than the innermost `most` frames."""
-        self._case, self._read, self._search = case, read, search
-        trace = case.trace
-        frames = trace.in_app if trace else ()
-        own = tuple(dict.fromkeys(f for f in frames if f.repo_path and f.line))
-        self.frames = own[:most]
-
-    @cached_property
-    def _raising(self) -> Frame | None:
-        trace = self._case.trace
-        return next(iter(trace.root.frames), None) if trace else None
-
-    @cached_property
-    def _symptom(self) -> Symptom:
-        trace, leader = self._case.trace, self._case.leader
-        root = trace.root if trace else None
-        if root and root.error_class:
-            return symptom_of(root.error_class, root.message)
-        return symptom_of(leader.error_class, leader.message)
-
-    @cached_property
-    def _loading(self) -> frozenset[str]:
-        trace = self._case.trace
-        frames = trace.frames if trace else ()
-        top_level = ("<module>", "<main>", "<top (required)>", "{main}", "Object.<anonymous>", "")
-        return frozenset(f.repo_path or f.path for f in frames if f.function in top_level)
-
-    def of(self, frame: Frame) -> AppFrame | None:
-        """Read a frame's file; None where there is none."""
-        text = self._read(frame.repo_path)
-        if text is None:
-            return None
-        language = self._case.trace.language if self._case.trace else ""
-        return AppFrame(
+    Files are read when their turn comes; frames without a file are left out.
+    """
+    trace = case.trace
+    if trace is None:
+        return
+    said = trace.root if trace.root.error_class else case.leader
+    symptom = symptom_of(said.error_class, said.message)
+    loading = {f.repo_path or f.path for f in trace.frames if f.function in _TOP_LEVEL}
+    own = dict.fromkeys(frame for frame in trace.in_app if frame.repo_path and frame.line)
+    for frame in tuple(own)[: limits.FITTED_PLACES]:
+        if at and at != (frame.repo_path, frame.line):
+            continue
+        if (text := read(frame.repo_path)) is None:
+            continue
+        same = (f for f in trace.frames if (f.path, f.line) == (frame.path, frame.line))
+        yield AppFrame(
             frame=frame,
             text=text,
             rows=lines_of(text),
-            language=language_of(frame.repo_path, language),
-            symptom=self._symptom if frame == self._raising else None,
-            loading=self._loading,
-            shares_line=any(
-                (item.path, item.line) == (frame.path, frame.line)
-                and item.function != frame.function
-                for item in self._case.trace.frames
-            )
-            if self._case.trace
-            else False,
-            read=self._read,
-            search=self._search,
+            language=language_of(frame.repo_path, trace.language),
+            symptom=symptom if frame in trace.root.frames[:1] else None,
+            is_loading=frame.repo_path in loading,
+            shares_line=any(other.function != frame.function for other in same),
+            read=read,
+            search=search,
         )
-
-    def all(self) -> Iterator[AppFrame]:
-        """Every place that can be read."""
-        return (place for frame in self.frames if (place := self.of(frame)))
-
-
-# Messages that the code excludes: what they say is missing is there, or is not even asked for.
-
-_OF_A_CLASS = re.compile(r" for class |:Class\b|\bmodule '")
-
-
-_SHAPED = re.compile(  # what gives a class other methods than those it defines
-    r"\b(?:undef|undef_method|remove_method|refine|__getattr__|__getattribute__|delattr)\b"
-)
-
-
-_TOP_LEVEL = {  # how a name gets its meaning for the whole file, at its first column
-    "python": r"^(?:(?:async )?def|class) {name}\b|^{name}\b[^=\n]*=(?!=)"
-    r"|^(?:from \S+ )?import (?:[^\n#]*[\s,])?{name}\b",
-    "javascript": r"^(?:export (?:default )?)?(?:async )?"
-    r"(?:function\*?|class|const|let|var) {name}\b",
-}
-
-
-_CONDITIONAL = re.compile(
-    r"\b(?:if|elif|unless|and|or|not|rescue|except|lambda|yield|try|in|is|while|until|case|when)\b"
-    r"|&&|\|\||\?|->|=>|==|!="
-)
-
-
-_PLAIN = re.compile(r"[A-Za-z_$@][\w$]*$")
-
-
-_OF_NIL = frozenset(  # what nil answers in Ruby and Rails
-    ("nil", "to_s", "to_a", "to_h", "to_i", "to_f", "to_json", "as_json", "to_param", "to_query",
-     "inspect", "class", "blank", "present", "presence", "try", "then", "tap", "dup", "clone",
-     "freeze", "frozen", "hash", "object_id", "send", "public_send", "respond_to", "is_a",
-     "kind_of", "instance_of", "itself", "method", "methods", "equal", "eql", "in", "acts_like",
-     "html_safe", "extend", "with", "instance_eval", "instance_exec", "display")
-)  # fmt: skip
-
-
-_BY_NAME = re.compile(  # what calls or reads by a name that need not stand there
-    r"send|getattr|attrgetter|methodcaller|method|&:|try|eval|constantize|super|yield|delegate"
-    r"|\*\*|->\$|import|require|include|sort|sum|min|max|inject|reduce|\bfor\b|each|map|render"
-    r"|%|#\{|\bf['\"]|format|str|repr|json|dump|load|copy|next|await|\[\w+\]|\(\*|\.\.\."
-)
-
-
-_IMPLICIT = re.compile(
-    r"^(?:to_\w+|each|call|coerce|initialize|new|keys|include\?|then|length|size|next|hash|"
-    r"deconstruct\w*|method_missing|respond_to\w*|toString|valueOf|iterator|prototype|__\w+)$"
-)
-
-
-def class_defines_it(place: AppFrame) -> str:
-    """The class has the method that the message says it has not."""
-    symptom = place.symptom
-    if symptom is None or symptom.kind != "unknown member" or not (symptom.owner and symptom.name):
-        return ""
-    owner = last_segment(symptom.owner.replace("\\", "."))
-    is_ours = place.language.name in ("python", "ruby", "php") and re.fullmatch(r"\w+", owner)
-    if not is_ours or symptom.name.startswith("__") or _OF_A_CLASS.search(symptom.text):
-        return ""
-    hits = [
-        hit
-        for hit in place.search(f"class {owner}")
-        if re.match(rf"\s*(?:abstract\s+|final\s+)?class\s+(?:\w+::)*{owner}\b", hit.text)
-        and hit.path.endswith(place.language.suffixes)
-    ]
-    paths = tuple(dict.fromkeys(hit.path for hit in hits))
-    if not 0 < len(paths) <= limits.CLASS_FILES:
-        return ""
-    lines = [_method_line(symptom.name, owner, path, place) for path in paths]
-    if not all(lines):
-        return ""
-    return (
-        f"the record says that {owner} has no {symptom.name}, and {paths[0]}:{lines[0]} defines it"
-    )
-
-
-def _method_line(name: str, owner: str, path: str, place: AppFrame) -> int:
-    text = place.read(path) or ""
-    if _SHAPED.search(text):
-        return 0
-    defined, rows = definitions_in(path, text), text.split("\n")
-    classes = [item for item in defined if item.kind == "class"]
-    for cls in (error_class for error_class in classes if error_class.name == owner):
-        own = [
-            item for item in defined if item.kind == "function" and _innermost(item, classes) == cls
-        ]
-        depth = min((indent(rows[item.line - 1]) for item in own), default=0)
-        for item in own:
-            row, above = rows[item.line - 1], rows[item.line - 2] if item.line > 1 else ""
-            is_plain = re.match(rf"[\w\s]*\b(?:def|function)\s+{re.escape(name)}(?!\w)", row)
-            decorated = above.strip().startswith("@")
-            if is_plain and indent(row) == depth and not decorated:
-                return item.line
-    return 0
-
-
-def _innermost(definition: Definition, classes: list[Definition]) -> Definition | None:
-    around = [cls for cls in classes if cls.line < definition.line <= cls.end]
-    return max(around, key=lambda cls: cls.line, default=None)
-
-
-def file_defines_it(place: AppFrame) -> str:
-    """The name that the message says nobody defined is defined for the whole file."""
-    symptom = place.symptom
-    pattern = _TOP_LEVEL.get(place.language.name)
-    if symptom is None or symptom.kind != "undefined name" or not symptom.name or not pattern:
-        return ""
-    name = re.escape(symptom.name)
-    if "free variable" in symptom.text or place.path in place.loading:
-        return ""
-    if re.search(rf"\bdel\s+{name}\b|\bdeclare\b", place.text):
-        return ""
-    match = re.search(pattern.format(name=name), place.text, re.MULTILINE)
-    if match is None or " type " in match[0]:
-        return ""
-    line = place.text.count("\n", 0, match.start()) + 1
-    return f"the record says that {symptom.name} is not defined, and {place.path}:{line} defines it"
-
-
-def receiver_was_used(place: AppFrame) -> str:
-    """What the message says is nothing was used on the lines before, in the same block."""
-    symptom, language = place.symptom, place.language
-    if symptom is None or symptom.kind != "none receiver" or not symptom.name or not place.row:
-        return ""
-    receivers = receivers_of(symptom.name, masked(place.row, language), language)
-    if len(receivers) != 1 or not _is_variable(receivers[0], place):
-        return ""
-    line = _used_above(receivers[0], place)
-    if not line:
-        return ""
-    return (
-        f"the record says that {receivers[0]} is {language.none} in {place.name}, "
-        f"and line {line} has just used it"
-    )
-
-
-def _is_variable(name: str, place: AppFrame) -> bool:
-    if not _PLAIN.match(name) or name in ("self", "this", "cls"):
-        return False
-    if place.language.name != "ruby" or name.startswith("@"):
-        return place.language.name in ("python", "ruby", "javascript", "php")
-    return any(re.match(rf"\s*{re.escape(name)}\s*=(?!=)", row) for row in _block(place)[1])
-
-
-def _block(place: AppFrame) -> tuple[int, list[str]]:
-    depth, rows = indent(place.row), []
-    for row in place.rows[place.line - 2 :: -1][: limits.MESSAGE_LINES] if place.line > 1 else ():
-        if row.strip() and indent(row) < depth:
-            break
-        rows.append(masked(row, place.language))
-    return depth, rows
-
-
-def _used_above(name: str, place: AppFrame) -> int:
-    depth, rows = _block(place)
-    word = re.compile(rf"(?<![\w$@.]){re.escape(name)}(?![\w$])")
-    joints = "|".join(map(re.escape, sorted({".", "->"} & set(place.language.member))))
-    member = re.compile(rf"(?<![\w$@.]){re.escape(name)}(?:{joints})(?P<name>\w+)(?!\w|\?)")
-    for distance, row in enumerate(rows, start=1):
-        used = member.search(row)
-        certain = indent(row) == depth and not _CONDITIONAL.search(row)
-        if used and certain and used["name"] not in _OF_NIL and not used["name"].startswith("__"):
-            is_set = re.search(rf"(?<![\w$@.]){re.escape(name)}\s*(?:,|=(?!=))", row)
-            return 0 if is_set or place.language.name == "php" else place.line - distance
-        if word.search(row):
-            return 0  # it may have been given another value there
-    return 0
-
-
-def name_is_asked_for(place: AppFrame) -> str:
-    """The name of the message stands nowhere in the failing statement or near it."""
-    symptom = place.symptom
-    kinds = ("none receiver", "unknown member", "undefined name", "unbound local")
-    if symptom is None or symptom.kind not in kinds or not _is_name(symptom.name, place.language):
-        return ""
-    near = place.around(limits.MESSAGE_LINES)
-    if re.search(rf"(?<!\w){re.escape(symptom.name.rstrip('?!='))}(?!\w)", near):
-        return ""
-    if not place.row.strip() or _BY_NAME.search(place.around(limits.STATEMENT_AROUND)):
-        return ""
-    return f"the record asks for {symptom.name}, which stands nowhere near {place.name}"
-
-
-def _is_name(name: str, language: Language) -> bool:
-    is_plain = re.fullmatch(r"[A-Za-z_$][\w$]*[?!=]?", name[: limits.NAMED_LINE]) is not None
-    return is_plain and not _IMPLICIT.match(name) and language.name != "go"
-
-
-MESSAGE_CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
-    class_defines_it,
-    file_defines_it,
-    receiver_was_used,
-    name_is_asked_for,
-)
-
-
-# What a record says that the code at its line excludes: rules that each give a reason, or none.
-#
-# A contradiction is meant to be certain. Where a language, a macro or a call by name may explain
-# it,
-# there is none: to doubt an honest record costs more than to believe a wrong one.
-
-_INLINED = (".kt", ".kts", ".scala")  # compilers number inlined lines beyond the file's end
-
-
-_TAGS = {  # what holds the code of templates
-    (".erb", ".rhtml", ".ejs"): re.compile(r"<%.*?(?:%>|\Z)", re.DOTALL),
-    (".php", ".phtml"): re.compile(r"<\?.*?(?:\?>|\Z)", re.DOTALL),
-}
-
-
-_PLAIN_CONTRADICTIONS = re.compile(r"[A-Za-z_$][\w$]*[?!]?$")
-
-
-_GO_METHOD = re.compile(r"(?:\(\*?\w+\)\.)?(?P<name>\w+)(?:\.func\d+)*(?:\.\d+)*$")
-
-
-_RUBY_LEVELS = re.compile(r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+")
-
-
-_DEFINES = r"^\s*(?:async\s+)?(?:def|class)\s+{name}\b"
-
-
-def beyond_the_end(place: AppFrame) -> str:
-    """The file is shorter than that."""
-    if place.line <= len(place.rows) or place.path.endswith(_INLINED):
-        return ""
-    return f"{place.path} has {len(place.rows)} lines, and the record fails in line {place.line}"
-
-
-def beyond_the_column(place: AppFrame) -> str:
-    """The line is shorter than that: a bundle failed, not this file."""
-    column, width = place.frame.column or 0, len(place.row.encode("utf-16-le", "replace")) // 2
-    if column <= width + 2 or place.line > len(place.rows):
-        return ""
-    return f"{place.name} has {width} characters, and the record fails at {column}"
-
-
-def blank(place: AppFrame) -> str:
-    """Nothing stands there."""
-    is_there = 0 < place.line <= len(place.rows)
-    return f"{place.name} is blank" if is_there and not place.row.strip() else ""
-
-
-def comment(place: AppFrame) -> str:
-    """Only a comment stands there."""
-    text = place.row.strip()
-    if not text or not has_grammar(place.path) or not text.startswith(("#", "//", "/*", "*", "=")):
-        return ""
-    root = parsed(place.path, place.text)
-    at = (place.line - 1, len(place.row) - len(place.row.lstrip()))
-    node = root.descendant_for_point_range(at, at) if root else None
-    is_whole = (node is not None and node.end_point[0] > at[0]) or "*/" not in text
-    return f"{place.name} is a comment" if node and node.type == "comment" and is_whole else ""
-
-
-def markup(place: AppFrame) -> str:
-    """A template's line without any code."""
-    tag = next((item for ends, item in _TAGS.items() if place.path.endswith(ends)), None)
-    if tag is None or not place.row.strip():
-        return ""
-    begin = sum(len(row) + 1 for row in place.text.split("\n")[: place.line - 1])
-    end = begin + len(place.row)
-    in_tag = any(item.start() < end and begin < item.end() for item in tag.finditer(place.text))
-    return "" if in_tag else f"{place.name} holds markup and no code"
-
-
-def outside_its_function(place: AppFrame) -> str:
-    """The function that the record names stands elsewhere in the file, or is not in it."""
-    name = "" if place.shares_line else _function_name(place)
-    if not name or not has_grammar(place.path) or place.line > len(place.rows):
-        return ""
-    defined = definitions_in(place.path, place.text)
-    same = [item for item in defined if item.name == name]
-    begins_class = any(item.kind == "class" and item.line == place.line for item in defined)
-    if begins_class or any(
-        (
-            item.line <= place.line <= item.end
-            or (item.kind == "class" and item.line - 5 <= place.line)
-        )
-        for item in same
-    ):
-        return ""  # what a compiler adds to a class has the line of its head
-    if same and all(_is_plain_function(item, place) for item in same):
-        where = ", ".join(str(item.line) for item in same[:3])
-        return f"{place.name} is not in {name}, which {place.path} defines in line {where}"
-    is_python = place.language.name == "python" and place.path.endswith(".py")
-    if same or not is_python or re.search(_DEFINES.format(name=name), place.text, re.MULTILINE):
-        return ""
-    return f"{place.path} defines no {name}, in which the record fails"
-
-
-def _function_name(place: AppFrame) -> str:
-    printed = _RUBY_LEVELS.sub("", place.frame.function.strip())
-    if place.language.name == "go":
-        match = _GO_METHOD.match(printed)
-        return match["name"] if match and match["name"] not in ("glob", "init") else ""
-    name = re.split(r"[.#:>]", printed)[-1].strip()
-    odd = "<" in printed or "$" in printed or "{" in printed or "`" in printed
-    return name if _PLAIN_CONTRADICTIONS.match(name) and not odd else ""
-
-
-def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
-    row = (
-        place.rows[definition.line - 1][: limits.NAMED_LINE]
-        if definition.line <= len(place.rows)
-        else ""
-    )
-    is_macro = place.language.name == "ruby" and not re.search(r"\bdef\b", row)
-    return definition.kind == "function" and not is_macro
-
-
-CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
-    beyond_the_end,
-    beyond_the_column,
-    blank,
-    comment,
-    markup,
-    outside_its_function,
-    *MESSAGE_CONTRADICTIONS,
-)
-
-
-def contradiction(place: AppFrame) -> str:
-    """Say what excludes that the record failed at this line; empty where nothing does.
-
-    A line that the record itself holds is believed.
-    """
-    if place.frame.fit in ("same", "moved"):
-        return ""
-    return next((reason for rule in CONTRADICTIONS if (reason := rule(place))), "")
-
-
-# Whether the record of a case is of the commit that is read: its own source, and plausibility.
-
-MISFIT = "the record does not fit this commit: "
 
 
 def misfit(case: Case, read: ReadFile, search: Search | None = None) -> str:
     """Say why the record of a case is not of the commit that `read` reads; empty where it may be.
 
-    The innermost own frame decides; those around it only where more of them speak against the
+    The innermost app frame decides; those around it only where more of them speak against the
     commit than for it. Where the commit is known by a time alone, lines may have moved: one
     that is only implausible is no misfit if a line near it is plausible.
     """
     is_named = case.commit is not None and case.commit.is_named
-    places = AppFrames(case, read, search or _nothing, limits.FITTED_PLACES)
-    reasons = [(place.frame, _against_file(place, is_named)) for place in places.all()]
+    reasons = [
+        (place.frame, _against_file(place, is_named))
+        for place in app_frames(case, read, search or (lambda _query: ()))
+    ]
     against = [reason for _, reason in reasons if reason]
     holding = sum(frame.fit in ("same", "moved") for frame, _ in reasons)
     if not against or reasons[0][0].fit in ("same", "moved"):
@@ -481,28 +143,22 @@ def misfit(case: Case, read: ReadFile, search: Search | None = None) -> str:
 
 def objection(evidence: Evidence, case: Case, read: ReadFile, search: Search) -> str:
     """Say why evidence that quotes the line of a frame cannot be where it failed; else empty."""
-    places = AppFrames(case, read, search, limits.FITTED_PLACES)
-    at = (evidence.path, evidence.line)
-    frame = next((frame for frame in places.frames if (frame.repo_path, frame.line) == at), None)
-    place = places.of(frame) if frame else None
+    place = next(app_frames(case, read, search, (evidence.path, evidence.line)), None)
     return _against(place) if place else ""
 
 
 def with_doubts(case: Case, read: ReadFile, search: Search) -> Case:
-    """Mark own frames whose lines the code excludes as those of other code: their fit differs."""
+    """Mark app frames whose lines the code excludes as those of other code: their fit differs."""
     if case.trace is None:
         return case
-    places = AppFrames(case, read, search, limits.FITTED_PLACES).all()
+    places = app_frames(case, read, search)
     doubted = {place.frame for place in places if place.frame.fit == "unknown" and _against(place)}
+
+    def marked(frame: Frame) -> Frame:
+        return frame.model_copy(update={"fit": "differs"}) if frame in doubted else frame
+
     links = tuple(
-        link.model_copy(
-            update={
-                "frames": tuple(
-                    frame.model_copy(update={"fit": "differs"}) if frame in doubted else frame
-                    for frame in link.frames
-                )
-            }
-        )
+        link.model_copy(update={"frames": tuple(map(marked, link.frames))})
         for link in case.trace.links
     )
     return case.model_copy(update={"trace": case.trace.model_copy(update={"links": links})})
@@ -517,19 +173,246 @@ def _against(place: AppFrame) -> str:
 
 
 def _against_file(place: AppFrame, is_named: bool) -> str:
-    why = _against(place)
-    is_certain = is_named or (place.frame.fit == "differs" and has_source(place.frame))
-    return why if is_certain or not why or not _may_have_moved(place) else ""
+    reason = _against(place)
+    if not reason or is_named or (place.frame.fit == "differs" and has_source(place.frame)):
+        return reason
+    near = range(max(1, place.line - limits.DRIFT), place.line + limits.DRIFT + 1)
+    for line in near:  # the line may have moved: another number may be plausible
+        frame = place.frame.model_copy(update={"line": line})
+        is_other = line != place.line and line <= len(place.rows)
+        if is_other and not contradiction(place._replace(frame=frame)):
+            return ""
+    return reason
 
 
-def _may_have_moved(place: AppFrame) -> bool:
-    distances = (n for k in range(1, limits.DRIFT + 1) for n in (-k, k))
-    near = (place.line + n for n in distances if 0 < place.line + n <= len(place.rows))
-    return any(
-        not contradiction(place._replace(frame=place.frame.model_copy(update={"line": line})))
-        for line in near
-    )
+def contradiction(place: AppFrame) -> str:
+    """Say what excludes that the record failed at this line; empty where nothing does.
+
+    A line that the record itself holds is believed.
+    """
+    if place.frame.fit in ("same", "moved"):
+        return ""
+    return next((reason for rule in CONTRADICTIONS if (reason := rule(place))), "")
 
 
-def _nothing(_query: str) -> tuple[SearchHit, ...]:
-    return ()
+# The line
+
+
+def beyond_the_end(place: AppFrame) -> str:
+    """Find a line number larger than the file."""
+    if place.line <= len(place.rows) or place.path.endswith(RULES.inlining):
+        return ""
+    return f"{place.path} has {len(place.rows)} lines, and the record fails in line {place.line}"
+
+
+def beyond_the_column(place: AppFrame) -> str:
+    """Find a column beyond the line's end: a bundle failed, not this file."""
+    column, width = place.frame.column or 0, len(place.row.encode("utf-16-le", "replace")) // 2
+    if column <= width + 2 or place.line > len(place.rows):
+        return ""
+    return f"{place.name} has {width} characters, and the record fails at {column}"
+
+
+def blank(place: AppFrame) -> str:
+    """Find an empty line."""
+    is_there = 0 < place.line <= len(place.rows)
+    return f"{place.name} is blank" if is_there and not place.row.strip() else ""
+
+
+def comment(place: AppFrame) -> str:
+    """Find a line that is only a comment."""
+    text = place.row.strip()
+    if not has_grammar(place.path) or not text.startswith(("#", "//", "/*", "*", "=")):
+        return ""
+    root = parsed(place.path, place.text)
+    at = (place.line - 1, len(place.row) - len(place.row.lstrip()))
+    node = root.descendant_for_point_range(at, at) if root else None
+    if node is None or node.type != "comment":
+        return ""
+    return f"{place.name} is a comment" if node.end_point[0] > at[0] or "*/" not in text else ""
+
+
+def markup(place: AppFrame) -> str:
+    """Find a template's line without any code."""
+    tags = (tag.pattern for tag in RULES.template_tags if place.path.endswith(tag.endings))
+    tag = next(tags, None)
+    if tag is None or not place.row.strip():
+        return ""
+    begin = sum(len(row) + 1 for row in place.text.split("\n")[: place.line - 1])
+    end = begin + len(place.row)
+    in_tag = any(item.start() < end and begin < item.end() for item in tag.finditer(place.text))
+    return "" if in_tag else f"{place.name} holds markup and no code"
+
+
+def outside_its_function(place: AppFrame) -> str:
+    """Find a function that stands elsewhere in the file, or is not in it."""
+    name = "" if place.shares_line else _function_name(place)
+    if not name or not has_grammar(place.path) or place.line > len(place.rows):
+        return ""
+    defined = definitions_in(place.path, place.text)
+    same = [item for item in defined if item.name == name]
+    if any(item.kind == "class" and item.line == place.line for item in defined):
+        return ""  # what a compiler adds to a class has the line of its head
+    for item in same:
+        first = item.line - 5 if item.kind == "class" else item.line
+        if first <= place.line and (item.kind == "class" or place.line <= item.end):
+            return ""
+    if same and all(_is_plain_function(item, place) for item in same):
+        where = ", ".join(str(item.line) for item in same[:3])
+        return f"{place.name} is not in {name}, which {place.path} defines in line {where}"
+    is_python = place.language.name == "python" and place.path.endswith(".py")
+    defines = rf"(?m)^\s*(?:async\s+)?(?:def|class)\s+{name}\b"
+    if same or not is_python or re.search(defines, place.text):
+        return ""
+    return f"{place.path} defines no {name}, in which the record fails"
+
+
+def _function_name(place: AppFrame) -> str:
+    printed = P["ruby_levels"].sub("", place.frame.function.strip())
+    if place.language.name == "go":
+        match = P["go_function"].match(printed)
+        return match["name"] if match and match["name"] not in ("glob", "init") else ""
+    name = re.split(r"[.#:>]", printed)[-1].strip()
+    is_odd = re.search(r"[<${`]", printed) or not re.match(r"[A-Za-z_$][\w$]*[?!]?$", name)
+    return "" if is_odd else name
+
+
+def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
+    row = "".join(place.rows[definition.line - 1 : definition.line])[: limits.NAMED_LINE]
+    is_macro = place.language.name == "ruby" and not re.search(r"\bdef\b", row)
+    return definition.kind == "function" and not is_macro
+
+
+# The message: what it says is missing is there, or is not even asked for
+
+
+def class_defines_it(place: AppFrame) -> str:
+    """Find the method that the message says the class has not."""
+    symptom = place.symptom
+    if symptom is None or symptom.kind != "unknown member" or not (symptom.owner and symptom.name):
+        return ""
+    owner = last_segment(symptom.owner.replace("\\", "."))
+    is_ours = place.language.name in ("python", "ruby", "php") and re.fullmatch(r"\w+", owner)
+    if not is_ours or symptom.name.startswith("__") or P["of_a_class"].search(symptom.text):
+        return ""
+    head = re.compile(rf"\s*(?:abstract\s+|final\s+)?class\s+(?:\w+::)*{owner}\b")
+    hits = (hit for hit in place.search(f"class {owner}") if head.match(hit.text))
+    paths = [*dict.fromkeys(h.path for h in hits if h.path.endswith(place.language.suffixes))]
+    if not 0 < len(paths) <= limits.CLASS_FILES:
+        return ""
+    lines = [_method_line(symptom.name, owner, path, place) for path in paths]
+    found = f"{paths[0]}:{lines[0]} defines it"
+    return f"the record says that {owner} has no {symptom.name}, and {found}" if all(lines) else ""
+
+
+def _method_line(name: str, owner: str, path: str, place: AppFrame) -> int:
+    """Line of a plain method right in the class; 0 where there is none for sure."""
+    text = place.read(path) or ""
+    if P["shapes_class"].search(text):
+        return 0
+    defined, rows = definitions_in(path, text), text.split("\n")
+    classes = [item for item in defined if item.kind == "class"]
+    functions: dict[Definition, list[Definition]] = {}
+    for item in defined:
+        around = [cls for cls in classes if cls.line < item.line <= cls.end]
+        if item.kind == "function" and around:
+            functions.setdefault(max(around, key=lambda cls: cls.line), []).append(item)
+    head = re.compile(rf"[\w\s]*\b(?:def|function)\s+{re.escape(name)}(?!\w)")
+    for cls, own in functions.items():
+        depth = min(indent(rows[item.line - 1]) for item in own)
+        for item in own if cls.name == owner else ():
+            row, above = rows[item.line - 1], rows[item.line - 2] if item.line > 1 else ""
+            is_decorated = above.strip().startswith("@")
+            if head.match(row) and indent(row) == depth and not is_decorated:
+                return item.line
+    return 0
+
+
+def file_defines_it(place: AppFrame) -> str:
+    """Find the top-level name that the message says nobody defined."""
+    symptom = place.symptom
+    pattern = RULES.top_level.get(place.language.name)
+    if symptom is None or symptom.kind != "undefined name" or not symptom.name or not pattern:
+        return ""
+    name = re.escape(symptom.name)
+    is_unset = re.search(rf"\bdel\s+{name}\b|\bdeclare\b", place.text)
+    if "free variable" in symptom.text or place.is_loading or is_unset:
+        return ""
+    match = re.search(pattern.replace("NAME", name), place.text, re.MULTILINE)
+    if match is None or " type " in match[0]:
+        return ""
+    line = place.text.count("\n", 0, match.start()) + 1
+    return f"the record says that {symptom.name} is not defined, and {place.path}:{line} defines it"
+
+
+def receiver_was_used(place: AppFrame) -> str:
+    """Find a use, on the lines before in the same block, of what the message says is nothing."""
+    symptom, language = place.symptom, place.language
+    if symptom is None or symptom.kind != "none receiver" or not symptom.name or not place.row:
+        return ""
+    receivers = receivers_of(symptom.name, masked(place.row, language), language)
+    above: list[str] = []
+    for row in place.rows[place.line - 2 :: -1][: limits.MESSAGE_LINES] if place.line > 1 else ():
+        if row.strip() and indent(row) < indent(place.row):
+            break
+        above.append(masked(row, language))
+    if len(receivers) != 1 or not _is_variable(receivers[0], language, above):
+        return ""
+    distance = _used_above(receivers[0], place, above)
+    told = f"the record says that {receivers[0]} is {language.none} in {place.name}"
+    return f"{told}, and line {place.line - distance} has just used it" if distance else ""
+
+
+def _is_variable(name: str, language: Language, above: list[str]) -> bool:
+    if not re.match(r"[A-Za-z_$@][\w$]*$", name) or name in ("self", "this", "cls"):
+        return False
+    if language.name == "ruby" and not name.startswith("@"):  # else it may be a call
+        return any(re.match(rf"\s*{re.escape(name)}\s*=(?!=)", row) for row in above)
+    return language.name in ("python", "ruby", "javascript", "php")
+
+
+def _used_above(name: str, place: AppFrame, above: list[str]) -> int:
+    whole = rf"(?<![\w$@.]){re.escape(name)}"
+    joints = "|".join(map(re.escape, sorted({".", "->"} & set(place.language.member))))
+    member = re.compile(rf"{whole}(?:{joints})(?P<name>\w+)(?!\w|\?)")
+    for distance, row in enumerate(above, start=1):
+        used = member.search(row)
+        is_certain = indent(row) == indent(place.row) and not P["conditional"].search(row)
+        is_own = used and used["name"] not in RULES.nil_methods
+        if used and is_own and is_certain and not used["name"].startswith("__"):
+            is_set = re.search(rf"{whole}\s*(?:,|=(?!=))", row)
+            return 0 if is_set or place.language.name == "php" else distance
+        if re.search(rf"{whole}(?![\w$])", row):
+            return 0  # it may have been given another value there
+    return 0
+
+
+def name_is_asked_for(place: AppFrame) -> str:
+    """Find a message whose name stands nowhere in the failing statement or near it."""
+    symptom = place.symptom
+    kinds = ("none receiver", "unknown member", "undefined name", "unbound local")
+    if symptom is None or symptom.kind not in kinds or place.language.name == "go":
+        return ""
+    name = symptom.name[: limits.NAMED_LINE]
+    if not re.fullmatch(r"[A-Za-z_$][\w$]*[?!=]?", name) or P["implicit"].match(name):
+        return ""
+    near = place.around(limits.MESSAGE_LINES)
+    if re.search(rf"(?<!\w){re.escape(symptom.name.rstrip('?!='))}(?!\w)", near):
+        return ""
+    if not place.row.strip() or P["by_name"].search(place.around(limits.STATEMENT_AROUND)):
+        return ""
+    return f"the record asks for {symptom.name}, which stands nowhere near {place.name}"
+
+
+CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
+    beyond_the_end,
+    beyond_the_column,
+    blank,
+    comment,
+    markup,
+    outside_its_function,
+    class_defines_it,
+    file_defines_it,
+    receiver_was_used,
+    name_is_asked_for,
+)

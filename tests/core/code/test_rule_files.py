@@ -13,6 +13,7 @@ from nightwatch_core.code.edit_policy import ProtectedPaths
 from nightwatch_core.code.languages import LanguageRules
 from nightwatch_core.code.library_places import LibraryRules
 from nightwatch_core.code.likely_files import LikelyFileRules
+from nightwatch_core.code.record_fit import RecordFitRules
 from nightwatch_core.code.rule_files import FOLDER, load_rules
 from nightwatch_core.code.symptom_fixes import SymptomFixRules
 from nightwatch_core.code.symptoms import SymptomRules
@@ -22,6 +23,7 @@ SHAPES = {
     "languages": LanguageRules,
     "libraries": LibraryRules,
     "protected_paths": ProtectedPaths,
+    "record_fit": RecordFitRules,
     "symptom_fixes": SymptomFixRules,
     "symptoms": SymptomRules,
     "likely_files": LikelyFileRules,
