@@ -10,7 +10,13 @@ from typing import NamedTuple, TypeVar
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.prompts import Read, failing_place, source_previews
 from nightwatch_core.analysis.tool_arguments import Refusal
-from nightwatch_core.code.candidate_symbols import Lookup, Search, callees, files_testing, frames_of
+from nightwatch_core.code.candidate_symbols import (
+    Lookup,
+    Search,
+    called_definitions,
+    files_testing,
+    frames_of,
+)
 from nightwatch_core.code.candidates import (
     candidates,
     meant_definitions,
@@ -417,7 +423,7 @@ def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source
     members = names_in_message(case)
     shown = source_previews(case, likely, known.text, members)
     seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
-    shown += callees(case, known, seen, members)
+    shown += called_definitions(case, known, seen, members)
     shown += named_templates(case, known, seen)
     shown += named_definitions(case, known, seen)
     if all(one.kind in ("guess", "named") for one in shown):

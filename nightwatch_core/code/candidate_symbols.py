@@ -71,15 +71,7 @@ class Use(Value):
         return len(words(self.name)) > 1 or self.name[:1].isupper()
 
 
-# Whose definition matters more, smaller first: the value that fails was made by a call on its way.
-RANK: tuple[Callable[[Use], int], ...] = (
-    lambda use: use.depth + (not use.is_call),
-    lambda use: use.distance,
-    lambda use: use.column,
-)
-
-
-def names_near(case: Case, read: ReadFile, members: tuple[str, ...] = ()) -> tuple[Use, ...]:
+def candidate_symbols(case: Case, read: ReadFile, members: tuple[str, ...] = ()) -> tuple[Use, ...]:
     """List the names on the way of the failing value, each once, best first.
 
     Frames that only pass on are passed over; `members` are names that the message says.
@@ -105,8 +97,9 @@ def frames_of(case: Case) -> tuple[Frame, ...]:
     return tuple(once.values())[: limits.NEAR_FRAMES]
 
 
-def _rank(use: Use) -> tuple[int, ...]:
-    return tuple(rule(use) for rule in RANK)
+def _rank(use: Use) -> tuple[int, int, int]:
+    """Smaller for a definition that matters more: the failing value was made by a call."""
+    return use.depth + (not use.is_call), use.distance, use.column
 
 
 def _of_frame(
@@ -178,7 +171,7 @@ def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
 # Which files test a file: told by their names, as languages and frameworks name them.
 
 _ROLES = frozenset(("test", "tests", "spec", "specs", "it", "unit", "case"))
-_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
+_SCRIPTS = frozenset((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"))
 
 
 def files_testing(
@@ -200,13 +193,13 @@ def files_testing(
         (
             len(said - wanted - folders),
             -len(said & (wanted | folders)),
-            -len({*path.split("/")[:-1]} & {*item.split("/")[:-1]}),
-            item,
+            -len({*path.split("/")[:-1]} & {*test.split("/")[:-1]}),
+            test,
         )
-        for item in paths
-        if TEST.search(item) and _is_alike(path, item) and wanted <= (said := _words(_stem(item)))
+        for test in paths
+        if TEST.search(test) and _is_alike(path, test) and wanted <= (said := _words(_stem(test)))
     )
-    return tuple(share for extra, *_, share in ranked if extra <= len(wanted))[:limit]
+    return tuple(test for extra, *_, test in ranked if extra <= len(wanted))[:limit]
 
 
 def _stem(path: str) -> str:
@@ -218,8 +211,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _is_alike(path: str, other: str) -> bool:
-    one, two = ending_of(path), ending_of(other)
-    return one == two or (one in _SCRIPTS and two in _SCRIPTS)
+    endings = {ending_of(path), ending_of(other)}
+    return len(endings) == 1 or endings <= _SCRIPTS
 
 
 # Which files of the tree an import leads to.
@@ -238,19 +231,15 @@ def imported_files(name: str, path: str, text: str, index: PathIndex) -> tuple[s
 def _import_rows(name: str, lines: tuple[str, ...]) -> Iterator[str]:
     """Rows that import a name; of an import of several rows the first, or the last with `from`."""
     wanted = [part for part in re.split(r"::|[.\\]", name) if part]
-    for number, line in enumerate(lines):
-        row = line[: limits.LINE]
+    lines = tuple(line[: limits.LINE] for line in lines)
+    for number, row in enumerate(lines):
         if not any(uses(item, row) for item in wanted):
             continue
         if _IMPORTS.match(row):
             yield row
         elif re.fullmatch(r"\s*[\w ,{}*]+,?\s*\\?", row):
             around = (*lines[max(0, number - 12) : number][::-1], *lines[number + 1 : number + 12])
-            yield from (
-                item[: limits.LINE]
-                for item in around
-                if re.search(r"\bfrom\s+\S", item[: limits.LINE])
-            )
+            yield from (row for row in around if re.search(r"\bfrom\s+\S", row))
 
 
 def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str, ...]:
@@ -324,8 +313,31 @@ class Lookup:
         self.frames = tuple(dict.fromkeys(frames))
 
     def place(self, use: Use) -> Place | None:
-        """Find where the name is defined, by the first way that finds it."""
-        return next((place for way in WAYS if (place := way(use, self))), None)
+        """Find where a name is defined, the cheapest way first."""
+        for owner in use.owners:
+            found = (*self.imports(owner, use.path), *class_files(owner, self.index))
+            if place := self._member_in(use.name, owner, (use.path, *found, *self.frames)):
+                return place
+        if use.is_own:
+            frames = () if use.receiver else self.frames
+            imported = self.imports(use.name, use.path)
+            if place := self.within(use.name, (use.path, *frames, *imported)):
+                return place
+            for base in bases_in(self.text(use.path) or "") if use.receiver else ():
+                paths = (*self.imports(base, use.path), *class_files(base, self.index))
+                if place := self._member_in(use.name, base, paths):
+                    return place
+        classes = class_files(use.name, self.index)[:3] if use.name[:1].isupper() else ()
+        if place := self.within(use.name, classes):
+            return place
+        if use.name in COMMON or not (use.is_telling or (use.is_own and use.is_call)):
+            return None
+        paths = self.defining(use.name, use.path)
+        return self.within(use.name, paths) if use.is_own or len(paths) == 1 else None
+
+    def _member_in(self, name: str, owner: str, paths: Iterable[str]) -> Place | None:
+        places = (self.member(name, owner, path) for path in dict.fromkeys(paths))
+        return next(filter(None, places), None)
 
     def imports(self, name: str, path: str) -> tuple[str, ...]:
         """List the files that an import of this name in a file leads to."""
@@ -368,71 +380,15 @@ class Lookup:
 
         Nothing where too many do.
         """
-        heads = (
-            head
-            for head in language_of(like).heads
-            if (head in (("class ",) if name[:1].isupper() else ("def ", "func ")))
-        )
-        hits = self.hits(f"{next(heads, '')}{name}")
+        certain = ("class ",) if name[:1].isupper() else ("def ", "func ")
+        head = next((head for head in language_of(like).heads if head in certain), "")
+        hits = self.hits(f"{head}{name}")
         paths = dict.fromkeys(
             hit.path for hit in hits if defined_name(hit.text, language_of(hit.path)) == name
         )
         if len(paths) > limits.SAME_NAME_PLACES or len(hits) >= limits.CALLEE_HITS:
             return ()
         return tuple(sorted(paths, key=lambda path: distance(path, like)))
-
-
-def in_own_file(use: Use, known: Lookup) -> Place | None:
-    """Look in its own file, and for what stands alone in the files of the other frames."""
-    if not use.is_own:
-        return None
-    own = known.within(use.name, (use.path,))
-    return own if use.receiver and use.is_own else own or known.within(use.name, known.frames)
-
-
-def in_base_class(use: Use, known: Lookup) -> Place | None:
-    """Look in the classes that those of its file are made of."""
-    if not (use.receiver and use.is_own):
-        return None
-    for base in bases_in(known.text(use.path) or ""):
-        paths = (*known.imports(base, use.path), *class_files(base, known.index))
-        for path in dict.fromkeys(paths):
-            if place := known.member(use.name, base, path):
-                return place
-    return None
-
-
-def in_owner(use: Use, known: Lookup) -> Place | None:
-    """Look in the classes and modules that it may be a member of."""
-    for owner in use.owners:
-        paths = (use.path, *known.imports(owner, use.path))
-        paths += (*class_files(owner, known.index), *known.frames)
-        for path in dict.fromkeys(paths):
-            if place := known.member(use.name, owner, path):
-                return place
-    return None
-
-
-def in_imported_file(use: Use, known: Lookup) -> Place | None:
-    """Look in a file that an import of this name leads to."""
-    if use.receiver and not use.is_own:
-        return None
-    return known.within(use.name, known.imports(use.name, use.path))
-
-
-def in_class_file(use: Use, known: Lookup) -> Place | None:
-    """Look in the file that a class of this name would be in."""
-    if not use.name[:1].isupper():
-        return None
-    return known.within(use.name, class_files(use.name, known.index)[:3])
-
-
-def anywhere(use: Use, known: Lookup) -> Place | None:
-    """Search the tree for a name that tells enough; nowhere where too many places define it."""
-    if use.name in COMMON or not (use.is_telling or (use.is_own and use.is_call)):
-        return None
-    paths = known.defining(use.name, use.path)
-    return known.within(use.name, paths) if use.is_own or len(paths) == 1 else None
 
 
 def bases_in(text: str) -> tuple[str, ...]:
@@ -454,16 +410,6 @@ def _place(path: str, definition: Definition) -> Place:
     return Place(path=path, line=definition.line, end=definition.end)
 
 
-# Where a definition is looked for, the cheapest way first.
-WAYS: tuple[Callable[[Use, Lookup], Place | None], ...] = (
-    in_owner,
-    in_own_file,
-    in_imported_file,
-    in_base_class,
-    in_class_file,
-    anywhere,
-)
-
 # Definitions on the failing value's way: what an analyst would look up first.
 #
 # What makes the failing value is shown whole, or where it is long its head and every way out of it.
@@ -472,7 +418,7 @@ Shown = set[tuple[str, int]]
 _EXIT = re.compile(r"\s*(?:return|raise|throw)\b")
 
 
-def callees(
+def called_definitions(
     case: Case, known: Lookup, seen: Shown, members: tuple[str, ...] = ()
 ) -> tuple[Preview, ...]:
     """List definitions of what the failing statement, and those before it, call and build.
@@ -482,7 +428,7 @@ def callees(
     """
     previews: list[Preview] = []
     left, shown = limits.CALLEE_CHARACTERS, 0
-    for use in names_near(case, known.text, members):
+    for use in candidate_symbols(case, known.text, members):
         place = known.place(use)
         parts = _parts(place, use, known, seen) if place else ()
         size = sum(len(part.text) for part in parts)

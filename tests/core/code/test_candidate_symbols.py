@@ -3,7 +3,12 @@
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.candidate_symbols import Lookup, callees, imported, names_near
+from nightwatch_core.code.candidate_symbols import (
+    Lookup,
+    called_definitions,
+    candidate_symbols,
+    imported,
+)
 from nightwatch_core.code.limits import (
     CALLEE_CHARACTERS,
     CALLEE_HITS,
@@ -48,11 +53,11 @@ def found(
     files: dict[str, str], *places: tuple[str, int], searched: bool = True
 ) -> tuple[Preview, ...]:
     code, one = Code(files), case(*places)
-    return callees(one, lookup(code, one, searched), set())
+    return called_definitions(one, lookup(code, one, searched), set())
 
 
 def names(files: dict[str, str], *places: tuple[str, int]) -> list[str]:
-    return [use.name for use in names_near(case(*places), files.get)]
+    return [use.name for use in candidate_symbols(case(*places), files.get)]
 
 
 def starts(previews: tuple[Preview, ...]) -> list[tuple[str, int]]:
@@ -121,7 +126,7 @@ def test_what_was_shown_is_not_shown_again() -> None:
     one = case(("app/cart.rb", 3))
     for start, end, left in ((1, 7, []), (2, 4, []), (1, 2, [3]), (4, 7, [2]), (9, 9, [2])):
         seen = {("app/merging.rb", line) for line in range(start, end + 1)}
-        rest = callees(one, lookup(Code(RUBY), one), seen)
+        rest = called_definitions(one, lookup(Code(RUBY), one), seen)
         assert [preview.start for preview in rest] == left, (start, end)
 
 
@@ -235,13 +240,13 @@ def many(count: int) -> dict[str, str]:
 def test_everything_is_bounded() -> None:
     code = Code(many(60))
     one = case(("a/caller.py", 1))
-    shown = callees(one, lookup(code, one), set())
+    shown = called_definitions(one, lookup(code, one), set())
     assert len(code.searched) == CALLEES <= CALLEE_SEARCHES
     assert code.reads == ["a/caller.py", "b/steps.py"]
     assert 0 < len(shown) <= CALLEES
     assert {preview.end - preview.start + 1 for preview in shown} == {31}
     assert sum(len(preview.text) for preview in shown) <= CALLEE_CHARACTERS
-    assert len(names_near(one, code.read_file)) <= NEAR_NAMES
+    assert len(candidate_symbols(one, code.read_file)) <= NEAR_NAMES
 
 
 def test_of_a_long_function_the_head_and_every_way_out_is_shown() -> None:
@@ -282,7 +287,9 @@ def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
         raise trouble("too many files")
 
     one = case(("a/caller.py", 1))
-    assert callees(one, Lookup(PathIndex(code.files), code.read_file, search), set()) == ()
+    assert (
+        called_definitions(one, Lookup(PathIndex(code.files), code.read_file, search), set()) == ()
+    )
     assert len(asked) == 1
 
 
@@ -299,7 +306,7 @@ def test_a_search_with_too_many_hits_says_nothing() -> None:
 def test_without_a_line_to_start_from_there_is_nothing(places: tuple[tuple[str, int], ...]) -> None:
     assert found(RUBY, *places) == ()
     bare = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
-    assert callees(bare, lookup(Code(RUBY), bare), set()) == ()
+    assert called_definitions(bare, lookup(Code(RUBY), bare), set()) == ()
 
 
 @pytest.mark.parametrize(
