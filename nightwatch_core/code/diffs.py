@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import defined_name
+from nightwatch_core.code.edit_policy import common_lines
 from nightwatch_core.code.edits import apply
 from nightwatch_core.code.languages import Language
 from nightwatch_core.code.syntax import uses
@@ -152,8 +153,8 @@ def numbered_diff(old: list[str], new: list[str]) -> str:
     >>> [row for row in numbered_diff(old, new).split("\\n") if row[0] == "+"]
     ['+def c():', '+  go()', '+']
     """
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common_lines(old, new)
+    tail = common_lines(old[head:][::-1], new[head:][::-1])
     if max(len(old), len(new)) - head - tail > limits.DIFF_COMPARED:
         return "@@ too large to be shown @@"
     changed = _Slid(head, tail, old, new)
@@ -234,11 +235,6 @@ def _span(first: int, last: int) -> str:
     count = last - first
     begins = first + 1 if count else first
     return f"{begins}" if count == 1 else f"{begins},{count}"
-
-
-def _common(old: list[str], new: list[str]) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
 # Edits as diffs, one a file: with context and line numbers where the file's text is at hand.

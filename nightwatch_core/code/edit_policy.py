@@ -3,8 +3,9 @@
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
 from nightwatch_core.code.rule_files import load_rules
 from nightwatch_core.models.proposals import FileChange
@@ -253,8 +254,8 @@ def differing_lines(before: str, after: str) -> tuple[list[str], list[str]]:
     (['b'], ['x', 'y'])
     """
     old, new = before.split("\n"), after.split("\n")
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common_lines(old, new)
+    tail = common_lines(old[head:][::-1], new[head:][::-1])
     return old[head : len(old) - tail], new[head : len(new) - tail]
 
 
@@ -262,10 +263,6 @@ def _bytes(lines: list[str]) -> int:
     return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)
 
 
-def _common(old: list[str], new: list[str]) -> int:
-    same = 0
-    for item, other in zip(old, new, strict=False):
-        if item != other:
-            break
-        same += 1
-    return same
+def common_lines(old: Sequence[str], new: Sequence[str]) -> int:
+    """Count the lines that both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))

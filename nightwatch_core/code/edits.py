@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.definitions import definitions_in
-from nightwatch_core.code.edit_policy import hidden_in, is_change_note, refusal, too_large
+from nightwatch_core.code.edit_policy import (
+    common_lines,
+    hidden_in,
+    is_change_note,
+    refusal,
+    too_large,
+)
 from nightwatch_core.code.injected_instructions import Strangers, order_in, sentence_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import (
@@ -18,12 +24,6 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.code import (
-    Blame,
-    ChangedFile,
-    Commit,
-    CommitDiff,
-    FolderEntry,
-    LoggedCommit,
     SearchHit,
 )
 from nightwatch_core.models.errors import Case
@@ -155,8 +155,8 @@ def diff(edits: tuple[Edit, ...]) -> str:
 
 def _diff_of(edit: Edit) -> list[str]:
     old, new = edit.old.splitlines(), edit.new.splitlines()
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common_lines(old, new)
+    tail = common_lines(old[head:][::-1], new[head:][::-1])
     return [
         f"--- {'/dev/null' if edit.action == 'create' else edit.path}",
         f"+++ {'/dev/null' if edit.action == 'delete' else edit.path}",
@@ -165,11 +165,6 @@ def _diff_of(edit: Edit) -> list[str]:
         *(f"+{text}" for text in new[head : len(new) - tail]),
         *(f" {text}" for text in old[len(old) - tail :][:DIFF_CONTEXT]),
     ]
-
-
-def _common(old: list[str], new: list[str]) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
 def edits_for(
@@ -192,8 +187,17 @@ def edits_for(
         if grown == blocks:
             break
         blocks = grown
-    edits = tuple(_edit(path, lines, changed, block, description) for block in blocks)
-    return edits if _apply(whole, edits) else ()
+    numbers = [range(first, last + 1) for first, last in blocks]
+    edits = tuple(
+        Edit(
+            path=path,
+            old="\n".join(lines[n - 1] for n in block),
+            new="\n".join(changed.get(n, lines[n - 1]) for n in block),
+            description=description,
+        )
+        for block in numbers
+    )
+    return edits if not apply(edits, lambda _: whole).refusal else ()
 
 
 def _grown(block: tuple[int, int], whole: str, lines: Sequence[str]) -> tuple[int, int]:
@@ -214,30 +218,6 @@ def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((first, last))
     return merged
-
-
-def _edit(
-    path: str,
-    lines: Sequence[str],
-    changed: Mapping[int, str],
-    block: tuple[int, int],
-    description: str,
-) -> Edit:
-    numbers = range(block[0], block[1] + 1)
-    return Edit(
-        path=path,
-        old="\n".join(lines[n - 1] for n in numbers),
-        new="\n".join(changed.get(n, lines[n - 1]) for n in numbers),
-        description=description,
-    )
-
-
-def _apply(text: str, edits: tuple[Edit, ...]) -> bool:
-    for edit in edits:
-        if not edit.old or text.count(edit.old) != 1:
-            return False
-        text = text.replace(edit.old, edit.new)
-    return True
 
 
 # What the edits of a finding may rest on: files that were read, and what the analysis says.
@@ -274,9 +254,7 @@ def grounds_of(
 
 # Every edit of a fix judged by itself: what may stay of it, and what is refused with the reason.
 #
-# An edit that is refused takes along those that make no sense without it. In doubt they go, too:
-# half
-# a fix is worse than none.
+# A refused edit takes along those that make no sense without it: half a fix is worse than none.
 
 _NAME = re.compile(r"[^\W\d]\w{2,}")
 _WORDS = frozenset(
@@ -336,13 +314,8 @@ def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
         return "it names no file of the repository"
     if why := refusal(edit.path, paths, is_new=edit.action == "create"):
         return _it(edit.path, why)
-    return _unread(edit, paths, grounds)
-
-
-def _unread(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
-    if grounds.read is None:
-        return ""
-    return "it was not read" if edit.path in paths and edit.path not in grounds.read else ""
+    is_unread = grounds.read is not None and edit.path in paths and edit.path not in grounds.read
+    return "it was not read" if is_unread else ""
 
 
 # A new file lies beside a file that was read, a new test below tests.
@@ -474,34 +447,23 @@ def refused(
 
     `seen` are the files that whoever made it was shown, `paths` all files of the tree.
     """
-    return (
-        _masked(edits)
-        or applied.refusal
-        or edit_policy.refused(applied.changes, read, paths)
-        or _unseen(applied, seen, read)
-        or _does_not_parse(applied, read)
-    )
-
-
-def _masked(edits: Iterable[Edit]) -> str:
-    masked = (edit for edit in edits if holds_mask(f"{edit.old}\n{edit.new}"))
-    edit = next(masked, None)
-    return f"its change of {edit.path} repeats a mask: nobody was shown the value" if edit else ""
-
-
-def _unseen(applied: Applied, seen: Collection[str], read: ReadFile) -> str:
-    paths = (c.path for c in applied.changes if c.path not in seen)
-    unseen = next((path for path in paths if read(path) is not None), "")
-    return f"it changes {unseen}, which was not read" if unseen else ""
-
-
-def _does_not_parse(applied: Applied, read: ReadFile) -> str:
-    complaints = (
-        syntax.complaint(change.path, change.text, read(change.path))
-        for change in applied.changes
-        if change.text is not None
-    )
-    return next((why for why in complaints if why), "")
+    for edit in edits:
+        if holds_mask(f"{edit.old}\n{edit.new}"):
+            return f"its change of {edit.path} repeats a mask: nobody was shown the value"
+    if why := applied.refusal or edit_policy.refused(applied.changes, read, paths):
+        return why
+    for change in applied.changes:
+        if change.path not in seen and read(change.path) is not None:
+            return f"it changes {change.path}, which was not read"
+    for change in applied.changes:
+        why = (
+            syntax.complaint(change.path, change.text, read(change.path))
+            if change.text is not None
+            else ""
+        )
+        if why:
+            return why
+    return ""
 
 
 # A tree in which some edits were made, read like any other.
@@ -515,13 +477,11 @@ class ChangedCode:
         applied = apply(edits, code.read_file, code.paths())
         if edits and applied.refusal:
             raise GiveUp(applied.refusal)
-        self._code = code
+        self._code, self.commit = code, code.commit
+        self.list_directory, self.blame = code.list_directory, code.blame
+        self.show_commit, self.history = code.show_commit, code.history
+        self.compare, self.paths_changed = code.compare, code.paths_changed
         self._texts = {change.path: change.text for change in applied.changes}
-
-    @property
-    def commit(self) -> Commit:
-        """Return the commit of the tree."""
-        return self._code.commit
 
     def paths(self) -> tuple[str, ...]:
         """Return every file that is there now, sorted."""
@@ -543,27 +503,3 @@ class ChangedCode:
         )
         rest = self._code.search(query, path, limit)
         return (*new, *(hit for hit in rest if hit.path not in self._texts))[:limit]
-
-    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        """Return the names in a folder, as the tree has them."""
-        return self._code.list_directory(path)
-
-    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
-        """Return who last wrote lines of the tree."""
-        return self._code.blame(path, start, end)
-
-    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
-        """Return what a commit changed."""
-        return self._code.show_commit(sha, path)
-
-    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
-        """Return commits of the tree."""
-        return self._code.history(path, text, limit)
-
-    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
-        """Return what differs between two commits."""
-        return self._code.compare(old_sha, new_sha, path)
-
-    def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
-        """Return paths that differ between two commits."""
-        return self._code.paths_changed(old_sha, new_sha)
