@@ -376,7 +376,6 @@ _HANDED_ON = (
     "repo",
     "commit",
     "app_root",
-    "path_prefixes",
     "app_prefixes",
     "source_maps",
     "since",
