@@ -1,9 +1,9 @@
-"""`nightwatch bundle`: what a night's bundle holds, whether it is whole, and how two differ."""
+"""Show, verify and compare the bundles of nights."""
 
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -17,7 +17,7 @@ from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.manifest import SentRequest
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import EXIT_CODES, Bundle, RunReport
-from nightwatch_core.replay.players import counts, differences
+from nightwatch_core.replay.decisions import counts, differences
 from nightwatch_core.replay.record import joined
 from nightwatch_core.replay.sealing import decided
 from nightwatch_core.settings import night_options
@@ -25,117 +25,78 @@ from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.text.transcript_text import shown
 from tasks.dependencies import using
-from tasks.wiring import nights, transcripts
-from tasks.wiring import recording as replaying
+from tasks.wiring import nights, recording, transcripts
 from tasks.wiring.manifest import sent_requests
-from tasks.wiring.recording import bundle_named
-
-# `nightwatch replay`: a night again, from its bundle alone, and what would have been otherwise.
 
 Named = Annotated[
     str, typer.Argument(metavar="BUNDLE", help="A bundle's file, or its night; empty: the newest.")
 ]
-With = Annotated[
-    list[str] | None,
-    typer.Option("--with", help="Another option than the night's: max_prs=5, model=rules, agent=…"),
-]
-Live = Annotated[
-    bool, typer.Option("--live", help="Ask the model where the record ends; that costs money.")
-]
-Report = Annotated[bool, typer.Option("--report", help="Show the replayed night's report, too.")]
-
-SHORT = {"max_prs": "max_pull_requests"}  # what people call an option
-SIGN = "Running the night again (Prefect takes some 15 s to start) …"
-SHOWN = 8  # questions without an answer that are listed
+Report = Annotated[bool, typer.Option("--report", help="Show the report of the replay, too.")]
+STARTING = "Running the night again (Prefect takes some 15 s to start) …"
+SHOWN = 8  # new questions that are listed
 
 
-def replay(
-    bundle: Named = "", changed: With = None, live: Live = False, report: Report = False
-) -> None:
-    """Run a night again from its bundle: offline, writing nothing, through the real flow.
+def replay(bundle: Named = "", report: Report = False) -> None:
+    """Run a night again from its bundle, offline and without writing, and compare its decisions.
 
-    Exit code: 0 where it decides the same, byte by byte, or where --with changed something; 3
-    where it decides something else.
+    Exit code: 0 if the decisions are equal byte by byte, 3 if they differ.
     """
     try:
-        sealed, changes = replaying.bundle_named(bundle), read_changes(changed or ())
-        again = play(sealed, changes, live)
+        sealed = recording.bundle_named(bundle)
+        again = play(sealed)
     except NightWatchError as trouble:
         complain(trouble)
     if report and again.report:
         show_running(again.report)
     console = plain_console()
-    for text in lines(sealed, again, changes):
+    for text in lines(sealed, again):
         console.print(Text(text))
-    raise SystemExit(0 if changes or again.is_equal else EXIT_CODES["degraded"])
+    raise SystemExit(0 if again.is_equal else EXIT_CODES["degraded"])
 
 
 class Again(NamedTuple):
-    """What came of a replay."""
+    """The result of a replay."""
 
     decisions: Any
     is_equal: bool
-    differences: tuple[str, ...]
     missed: tuple[str, ...]  # questions that the night never asked
     report: RunReport | None
 
 
-def play(sealed: Bundle, changes: Mapping[str, str], live: bool) -> Again:
-    """Run the night again; raises `StopTheNight` where it cannot even begin."""
-    was = sealed.manifest
-    models = replaying.live_models(was.options) if live else None
-    with replaying.elsewhere(sealed) as state:
-        given = was.options.model_dump(exclude_none=True)
-        options = night_options({**given, **changes})
-        night = was.night.model_copy(update={"given": (*was.night.given, *changes)})
-        ports, record = replaying.dependencies(sealed, night, models, options.model)
+def play(sealed: Bundle) -> Again:
+    """Run the night again; raises `StopTheNight` if it cannot begin."""
+    manifest = sealed.manifest
+    with recording.replay_environment(sealed) as state:
+        options = night_options(manifest.options.model_dump(exclude_none=True))
+        ports, record = recording.dependencies(sealed, manifest.night, options.model)
         make_prefect_ready(state, verbose=False)
-        with using(ports), sign_of_life(Console(stderr=True), SIGN):
+        with using(ports), sign_of_life(Console(stderr=True), STARTING):
             report = _run(options)
-        other = replaying.sealed_again(night)
-        decisions = decided(other)
+        other = recording.sealed_again(manifest.night)
     return Again(
-        decisions=decisions,
-        is_equal=other.manifest.decided == was.decided,
-        differences=differences(decided(sealed), decisions),
+        decisions=decided(other),
+        is_equal=other.manifest.decided == manifest.decided,
         missed=tuple(dict.fromkeys(record.missed)),
         report=report,
     )
 
 
-def read_changes(given: Iterable[str]) -> dict[str, str]:
-    """Return options by name; raises `StopTheNight` for what is none.
-
-    >>> read_changes(["max_prs=5", "model = rules"])
-    {'max_pull_requests': '5', 'model': 'rules'}
-    """
-    pairs = [text.partition("=") for text in given]
-    named = {SHORT.get(name.strip(), name.strip()): value.strip() for name, _, value in pairs}
-    if wrong := sorted(named.keys() - NightOptions.model_fields.keys()):
-        raise StopTheNight(f"--with {wrong[0]}: no option is called so, see `nightwatch night -h`")
-    return named
-
-
-def lines(sealed: Bundle, again: Again, changes: Mapping[str, str]) -> Iterator[str]:
-    """What is to be said of a replay."""
+def lines(sealed: Bundle, again: Again) -> Iterator[str]:
+    """Return the lines that describe a replay."""
     before = counts(decided(sealed))
-    if changes:
-        yield f"With {', '.join(f'{name}={value}' for name, value in changes.items())}:"
-        yield f"  that night: {before}"
-        yield f"  now:        {counts(again.decisions)}"
-    elif again.is_equal:
+    if again.is_equal:
         yield f"Equal: {before}; decisions {sealed.manifest.decided[:12]}, byte by byte."
     else:
         yield f"Not equal: {before}; now {counts(again.decisions)}."
-    yield from (f"  {text}" for text in again.differences)
+    yield from (f"  {text}" for text in differences(decided(sealed), again.decisions))
     if again.missed:
-        yield f"The record ends here ({len(again.missed)} questions that night never asked):"
+        yield f"The night never asked these questions ({len(again.missed)}):"
         yield from (f"  {line(text)}" for text in again.missed[:SHOWN])
     yield from (f"Missing in the bundle: {line(text)}" for text in sealed.manifest.missing)
 
 
 def _run(options: NightOptions) -> RunReport | None:
-    """The night's report; None where it stopped, which is in its decisions."""
+    """Return the report; None if the night stopped, which its decisions say."""
     from flows.nightly import nightly
 
     try:
@@ -147,16 +108,16 @@ def _run(options: NightOptions) -> RunReport | None:
 
 Questions = Annotated[
     str,
-    typer.Option("--asked", help="Questions whose name begins so, as JSON: model, errors, code@…"),
+    typer.Option("--asked", help="Print recorded questions as JSON: model, errors, code@…"),
 ]
-Decisions = Annotated[bool, typer.Option("--decisions", help="The decisions, as JSON.")]
+Decisions = Annotated[bool, typer.Option("--decisions", help="Print the decisions as JSON.")]
 
 bundle = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=(__doc__ or "").strip())
 
 
 @bundle.command()
 def show(bundle: Named = "", asked: Questions = "", decisions: Decisions = False) -> None:
-    """Show what a bundle holds; it is verified first."""
+    """Verify a bundle and show its contents."""
     sealed, console = _read(bundle), plain_console()
     if decisions:
         print(json.dumps(decided(sealed), indent=1, ensure_ascii=True))
@@ -170,20 +131,22 @@ def show(bundle: Named = "", asked: Questions = "", decisions: Decisions = False
 
 @bundle.command()
 def verify(bundle: Named = "") -> None:
-    """Verify that nothing in a bundle was changed. Exit code: 0 whole, 1 changed or unreadable."""
+    """Verify a bundle. Exit code: 0 unchanged, 1 changed or unreadable."""
     sealed = _read(bundle)
     plain_console().print(
-        Text(f"Whole: {len(sealed.pieces)} pieces, digest {sealed.root}, {sealed.bytes:,} bytes.")
+        Text(
+            f"Unchanged: {len(sealed.pieces)} pieces, digest {sealed.root}, {sealed.bytes:,} bytes."
+        )
     )
 
 
 @bundle.command()
 def diff(first: Named, second: Named) -> None:
-    """Show what two nights decided in different ways. Exit code: 0 nothing, 3 something."""
-    one, other = decided(_read(first)), decided(_read(second))
-    console, found = plain_console(), differences(one, other)
-    console.print(Text(f"{counts(one)}\n{counts(other)}"))
-    for text in found or ("They decided the same.",):
+    """Compare the decisions of two nights. Exit code: 0 equal, 3 different."""
+    before, after = decided(_read(first)), decided(_read(second))
+    console, found = plain_console(), differences(before, after)
+    console.print(Text(f"{counts(before)}\n{counts(after)}"))
+    for text in found or ("The decisions are equal.",):
         console.print(Text(text))
     raise SystemExit(EXIT_CODES["degraded"] if found else 0)
 
@@ -215,22 +178,23 @@ def _print_facts(console: Console, sealed: Bundle) -> None:
 
 def _read(name: str) -> Bundle:
     try:
-        return bundle_named(name)
+        return recording.bundle_named(name)
     except NightWatchError as trouble:
         complain(trouble)
 
 
-# `nightwatch manifest`: what left this machine in a night, to whom, and every byte of it.
+# `nightwatch manifest`
 
 Which = Annotated[
-    str, typer.Option("--text", help="Print what was sent: a number of the list, or a hash.")
+    str,
+    typer.Option("--text", help="Print the text of a request: its number or hash."),
 ]
-Others = Annotated[bool, typer.Option("--others", help="What was sent outside nights.")]
+Others = Annotated[bool, typer.Option("--others", help="List requests sent outside nights.")]
 SHOWN_MANIFEST = 12  # digits of a hash
 
 
 def manifest(night: NightName = "", text: Which = "", others: Others = False) -> None:
-    """List every request that left this machine, or print what one of them said."""
+    """List the requests sent to other services in a night, or print one of them."""
     name = "" if others else _name(night)
     requests = sent_requests().of(name)
     if text:
@@ -248,42 +212,44 @@ def _list(requests: tuple[SentRequest, ...], when: str) -> None:
         at = f"{request.at:%Y-%m-%d %H:%M:%S}"
         console.print(f"{number:>5}  {at}  {size}  {digest}  {what}", markup=False)
     total = sum(request.bytes for request in requests)
-    counted = f"{plural(len(requests), 'request')} with {total:,} bytes left this machine"
-    console.print(f"{counted if requests else 'Nothing left this machine'} {when}.", markup=False)
+    counted = (
+        f"{plural(len(requests), 'request')} with {total:,} bytes" if requests else "Nothing was"
+    )
+    console.print(f"{counted} sent to other services {when}.", markup=False)
 
 
 def _name(night: str) -> str:
-    """The night that is meant; raises `StopTheNight` where there is none."""
+    """Return the night of that name, or the newest; raises `StopTheNight` for an unknown one."""
     known = [item.id for item in nights().history()]
-    wanted = night or next((item for item in known if not item.startswith("one-")), "")
-    if wanted not in known:
-        raise StopTheNight(f"no night {night[:80]!r} was kept: see `nightwatch history`")
-    return wanted
+    name = night or next((item for item in known if not item.startswith("one-")), "")
+    if name not in known:
+        raise StopTheNight(f"no night {night[:80]!r} is stored: see `nightwatch history`")
+    return name
 
 
-def _print_text(requests: tuple[SentRequest, ...], wanted: str) -> None:
-    """Every byte as it was sent; on a terminal without what would steer it."""
-    is_number = re.fullmatch(r"[0-9]{1,6}", wanted) and int(wanted) <= len(requests)
-    meant = (
-        requests[int(wanted) - 1 : int(wanted)]
+def _print_text(requests: tuple[SentRequest, ...], name: str) -> None:
+    """Print the bytes that were sent; a terminal gets no control characters."""
+    is_number = re.fullmatch(r"[0-9]{1,6}", name) and int(name) <= len(requests)
+    found = (
+        requests[int(name) - 1 : int(name)]
         if is_number
         else [
             request
             for request in requests
-            if request.sha256 and request.sha256.startswith(wanted.lower())
+            if request.sha256 and request.sha256.startswith(name.lower())
         ]
     )
-    if not meant or not (sent := sent_requests().text(meant[0])):
-        raise StopTheNight(f"no text of {wanted[:80]!r}: the list says which there are")
-    if meant[0].masked:
-        print("masked here, not where it was sent: its hash will not fit", file=sys.stderr)
+    if not found or not (sent := sent_requests().text(found[0])):
+        raise StopTheNight(f"no text of {name[:80]!r}: see the list")
+    if found[0].masked:
+        print("redacted here but not where it was sent: its hash does not fit", file=sys.stderr)
     if sys.stdout.isatty():
         plain_console().print(block(sent.decode(errors="replace"), len(sent)), markup=False)
     else:
         sys.stdout.buffer.write(sent)
 
 
-# `nightwatch transcript`: what was said between us and the model about one error.
+# `nightwatch transcript`
 
 Fingerprint = Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")]
 Full = Annotated[bool, typer.Option("--full", help="Show texts whole, and the system prompt.")]

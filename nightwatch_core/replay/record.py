@@ -1,4 +1,4 @@
-"""The record of a night, asked again: the same question has the same answers in the same order."""
+"""The record of a night: the same question gets the same answers in the same order."""
 
 import hashlib
 import json
@@ -20,12 +20,9 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.report import Asked, Bundle, Kind, Told
 from nightwatch_core.privacy.key_values import Scrub, without_numbers
 
-# Values as canonical JSON, cut into pieces that are named by what they hold.
-#
-# Equal values have equal bytes. What is long is a piece of its own, in whose place stands its name,
-# `{"$": "<sha256>"}`: a turn that ten requests repeat is kept once, and nothing can be exchanged
-# for
-# something else without its name no longer being true.
+# Values are canonical JSON. A long value is a piece of its own, replaced by its digest,
+# `{"$": "<sha256>"}`: a turn that ten requests repeat is stored once, and no piece can be changed
+# without breaking its digest.
 
 LONG = 400  # characters of JSON from which a value is a piece
 REFERENCE = "$"
@@ -65,7 +62,7 @@ class Cutter:
         if isinstance(value, str):
             return json.dumps(self._text(value))
         if isinstance(value, dict):
-            rows = {_key(self._text(name)): self._part(one) for name, one in value.items()}
+            rows = {_key(self._text(name)): self._part(item) for name, item in value.items()}
             return f"{{{','.join(f'{json.dumps(name)}:{rows[name]}' for name in sorted(rows))}}}"
         if isinstance(value, list):
             return f"[{','.join(map(self._part, value))}]"
@@ -83,18 +80,18 @@ class Cutter:
 def references(value: Any) -> Iterator[str]:
     """Return the names of pieces in JSON that was read."""
     if isinstance(value, list):
-        for one in value:
-            yield from references(one)
+        for item in value:
+            yield from references(item)
     elif isinstance(value, dict):
         if set(value) == {REFERENCE}:
             yield str(value[REFERENCE])
             return
-        for one in value.values():
-            yield from references(one)
+        for item in value.values():
+            yield from references(item)
 
 
 def reached(start: Iterable[str], pieces: Mapping[str, str]) -> set[str]:
-    """Return the names that can be come to from these, also of pieces that are missing."""
+    """Return the names of all pieces reachable from `start`, missing ones included."""
     names: set[str] = set()
     ahead = list(start)
     while ahead:
@@ -106,10 +103,10 @@ def reached(start: Iterable[str], pieces: Mapping[str, str]) -> set[str]:
 
 
 def joined(value: Any, pieces: Mapping[str, str], most: int = JOINED) -> Any:
-    """Return JSON with all its pieces in their places.
+    """Return JSON with its pieces filled in.
 
-    Raises `GiveUp` where one is missing, or where it comes to more than `most` characters: pieces
-    can name each other so that a small file is a value without end.
+    Raises `GiveUp` for a missing piece, and beyond `most` characters: pieces that name each other
+    could make a small file a huge value.
     """
     return _Joiner(pieces, most).join(value)
 
@@ -120,12 +117,12 @@ class _Joiner:
 
     def join(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self.join(one) for one in value]
+            return [self.join(item) for item in value]
         if not isinstance(value, dict):
             return value
         if set(value) == {REFERENCE}:
             return self.join(json.loads(self._piece(str(value[REFERENCE]))))
-        return {_plain(name): self.join(one) for name, one in value.items()}
+        return {_plain(name): self.join(item) for name, item in value.items()}
 
     def _piece(self, name: str) -> str:
         if name not in self._pieces:
@@ -137,7 +134,7 @@ class _Joiner:
 
 
 def _key(name: str) -> str:
-    """A field's name; one that begins as references do gets a second sign."""
+    """Escape the name of a field that looks like a reference."""
     return f"{REFERENCE}{name}" if name.startswith(REFERENCE) else name
 
 
@@ -145,7 +142,7 @@ def _plain(name: str) -> str:
     return name[1:] if name.startswith(REFERENCE * 2) else name
 
 
-# Ports as data: what can be asked of one, and an object that passes every question on.
+# Ports as data: the members of a port, and an object that passes every call on.
 
 
 class Member(NamedTuple):
@@ -157,22 +154,22 @@ class Member(NamedTuple):
 
     @property
     def port(self) -> type | None:
-        """The port that it returns, where that is one."""
+        """Return the port that it returns; None for any other value."""
         is_port = isinstance(self.returns, type) and getattr(self.returns, "_is_protocol", False)
         return self.returns if is_port else None
 
     @property
     def holds(self) -> bool:
-        """Whether it returns something to enter and to leave."""
+        """Return whether it returns a context manager."""
         return get_origin(self.returns) is AbstractContextManager
 
     @property
     def streams(self) -> bool:
-        """Whether it returns its values one by one."""
+        """Return whether it returns an iterator."""
         return get_origin(self.returns) is Iterator
 
     def arguments(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what it was given by the names of its parameters, defaults included."""
+        """Return the arguments of a call by name, defaults included."""
         if self.parameters is None:
             return {}
         bound = self.parameters.bind(None, *given, **named)
@@ -180,7 +177,7 @@ class Member(NamedTuple):
         return {name: value for name, value in bound.arguments.items() if name != "self"}
 
     def value(self, plain: Any) -> Any:
-        """Return the value that JSON stands for; raises `ValueError` where it stands for none."""
+        """Return the value of JSON; raises `ValueError` where it is not of the type."""
         return _adapter(self.returns).validate_python(plain)
 
 
@@ -189,24 +186,24 @@ Ask = Callable[[Member, tuple[Any, ...], Mapping[str, Any]], Any]
 
 @lru_cache
 def members(port: type) -> tuple[Member, ...]:
-    """Return what can be asked of a port."""
+    """Return the methods and properties of a port."""
     names = [name for name in dir(port) if not name.startswith("_")]
     return tuple(_member(name, getattr(port, name)) for name in names)
 
 
 def passing(port: type, ask: Ask, *more: type) -> Any:
-    """Return an object of a port, and of `more`, that hands every question to `ask`."""
+    """Return an implementation of a port, and of `more`, that passes every call to `ask`."""
     return _kind((port, *more))(ask)
 
 
 @lru_cache
 def _kind(ports: tuple[type, ...]) -> Callable[[Ask], Any]:
-    """A class with all methods in its own body: that is where `isinstance` looks for them."""
+    """Make a class with all methods in its own body, where `isinstance` looks for them."""
 
     def begin(self: Any, ask: Ask) -> None:
         self._ask = ask
 
-    body = {one.name: _passed(one) for port in ports for one in members(port)}
+    body = {member.name: _passed(member) for port in ports for member in members(port)}
     return type("Passing", (), {"__init__": begin, **body})
 
 
@@ -230,7 +227,7 @@ def _adapter(returns: Any) -> TypeAdapter[Any]:
     return TypeAdapter(returns)
 
 
-LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+IGNORED_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "errors.window": ("lookback", "now"),
     "model.reply": ("timeout",),
     "nights.unfinished": ("kind", "since"),
@@ -238,13 +235,13 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "batches.intents": ("now",),
     "batches.newest": ("since",),
 }
-"""Arguments that differ from run to run though the question is the same."""
+"""Arguments that differ between runs although the question is the same."""
 
 
 def named_question(port: str, member: Member, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a question is known by: its arguments, or of what is written its name alone.
+    """Return the key of a question: its arguments; for a write, the name of what is written.
 
-    `port` may name whose it is behind an @, as "code@1a2b".
+    `port` may end in an @ and a commit or model, as "code@1a2b".
     """
     name = f"{port.partition('@')[0]}.{member.name}"
     match name:
@@ -256,16 +253,16 @@ def named_question(port: str, member: Member, arguments: Mapping[str, Any]) -> d
             return {"slug": arguments["pattern"].slug}
         case "sandbox.run" | "sandbox.prepare":  # the same commit has several reasons
             return {**arguments, "commit": arguments["commit"].sha}
-    left_out = LEFT_OUT.get(name, ())
+    ignored = IGNORED_ARGUMENTS.get(name, ())
     return {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in arguments.items()
-        if name not in left_out
+        if name not in ignored
     }
 
 
 def asking(scrub: Scrub, keep: Any = lambda name, text: None) -> Cutter:
-    """Return what writes questions down: masks without their numbers, which differ by machine."""
+    """Return a cutter for questions: masks lose their numbers, which differ by machine."""
     return Cutter(lambda text: without_numbers(scrub(text)), keep)
 
 
@@ -273,7 +270,7 @@ class Record:
     """The answers of a bundle; safe for threads."""
 
     def __init__(self, bundle: Bundle, scrub: Scrub) -> None:
-        """Answer from `bundle`, and nothing from elsewhere."""
+        """Answer from `bundle` only."""
         self._asked = {(a.name, canonical(a.arguments)): a for a in bundle.manifest.asked}
         self._pieces = bundle.pieces
         self._cutter = asking(scrub)
@@ -282,25 +279,25 @@ class Record:
         self.missed: list[str] = []
 
     def answer(self, port: str, member: Member, arguments: Mapping[str, Any]) -> Told | None:
-        """Return the next answer to a question; None where the night never asked it."""
+        """Return the next answer to a question; None for a new question."""
         question = self._cutter.cut(named_question(port, member, arguments))
         key = f"{port}.{member.name}", question
         asked = self._asked.get(key)
         return self._next(key, asked) if asked else None
 
     def miss(self, port: str, member: Member, arguments: Mapping[str, Any]) -> GiveUp:
-        """Write down that the night never asked this; returns what to raise."""
-        small = {name: one for name, one in arguments.items() if isinstance(one, str | int)}
+        """Note a new question; returns the exception to raise."""
+        small = {name: item for name, item in arguments.items() if isinstance(item, str | int)}
         what = f"{port.partition('@')[0]}.{member.name} {json.dumps(small)[:120] if small else ''}"
         self.missed.append(what.strip())
-        return GiveUp(f"the record ends here: that night never asked for {what.strip()}")
+        return GiveUp(f"the record ends here: that night never asked {what.strip()}")
 
-    def value(self, told: Told, member: Member) -> Any:
-        """Return what was answered, or raise what was raised."""
-        plain = joined(told.json_value, self._pieces)
-        if told.kind == "value":
+    def value(self, answer: Told, member: Member) -> Any:
+        """Return the answer, or raise the recorded exception."""
+        plain = joined(answer.json_value, self._pieces)
+        if answer.kind == "value":
             return member.value(plain)
-        raise _raised(told.kind, plain)
+        raise _raised(answer.kind, plain)
 
     def _next(self, key: tuple[str, str], asked: Asked) -> Told:
         with self._lock:
@@ -310,13 +307,13 @@ class Record:
 
 
 def raised(trouble: NightWatchError) -> dict[str, Any]:
-    """Return what is kept of an error that a port raised."""
+    """Return the recorded fields of an exception."""
     return {"text": str(trouble), "usage": trouble.usage, "ending": trouble.ending}
 
 
 def kind_of(trouble: NightWatchError) -> str:
-    """Return what it is named by; of an adapter's own error what it is a kind of."""
-    names = [one.__name__ for one in type(trouble).__mro__]
+    """Return the name of an exception, or of its nearest base class among `Kind`."""
+    names = [base.__name__ for base in type(trouble).__mro__]
     return next((name for name in names if name in get_args(Kind)), "GiveUp")
 
 

@@ -1,7 +1,7 @@
-"""What a night wrote down while it ran becomes a bundle: a manifest, and the pieces it names.
+"""Turns the journal of a night into a bundle: a manifest, and the pieces that it names.
 
-The journal is lines: `R` where a run began, `P` and a piece, `T` and a question with its answer.
-A line that was torn is left out: what it held is missing.
+A journal has lines: `R` where a run began, `P` and a piece, `T` and a question with its answer.
+A line that was cut by a kill is skipped and counted as missing.
 """
 
 import json
@@ -14,24 +14,24 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Asked, Bundle, Manifest, Night, RunReport, Told
 from nightwatch_core.privacy.key_values import Scrub
-from nightwatch_core.replay.players import Writes, decisions
+from nightwatch_core.replay.decisions import Writes, decisions
 from nightwatch_core.replay.record import asking, canonical, joined, name_of, reached, references
 
-RUN, PIECE, TOLD = "R", "P", "T"
+RUN, PIECE, ANSWER = "R", "P", "T"
 SCHEMA = 1  # raised when an older NightWatch could not read what is written
 
 
 @dataclass
 class Journal:
-    """What was read of a journal."""
+    """The contents of a journal."""
 
     pieces: dict[str, str] = field(default_factory=dict)
     runs: int = 0
     torn: int = 0
-    told: dict[tuple[str, str], tuple[int, list[Told]]] = field(default_factory=dict)
+    answers: dict[tuple[str, str], tuple[int, list[Told]]] = field(default_factory=dict)
 
     def add(self, line: str) -> None:
-        """Take one line; of a question that several runs asked, the last run's answers count."""
+        """Add a line; where several runs asked a question, the last run's answers count."""
         sign, rest = line[:1], line[1:]
         if sign == RUN:
             self.runs += 1
@@ -42,22 +42,22 @@ class Journal:
 
     def _add_answer(self, row: list[Any]) -> None:
         name, arguments, kind, value, seconds = row
-        run, answers = self.told.get((name, canonical(arguments)), (0, []))
+        run, answers = self.answers.get((name, canonical(arguments)), (0, []))
         if run != self.runs:
             answers = []
         answers.append(Told(kind=kind, json_value=value, seconds=seconds))
-        self.told[name, canonical(arguments)] = self.runs, answers
+        self.answers[name, canonical(arguments)] = self.runs, answers
 
     def asked(self) -> tuple[Asked, ...]:
-        """Every question with its answers; what is answered alike to the end is there once."""
+        """Return every question with its answers."""
         return tuple(
             Asked(name=name, arguments=json.loads(arguments), answers=_without_repeats(answers))
-            for (name, arguments), (_, answers) in sorted(self.told.items())
+            for (name, arguments), (_, answers) in sorted(self.answers.items())
         )
 
 
 def read_journal(lines: Iterable[str]) -> Journal:
-    """Read a journal as far as it can be read."""
+    """Read the readable lines of a journal."""
     journal = Journal()
     for line in lines:
         try:
@@ -68,7 +68,7 @@ def read_journal(lines: Iterable[str]) -> Journal:
 
 
 class Run(NamedTuple):
-    """What is known of the run that seals a night."""
+    """The run that seals a night."""
 
     made: datetime
     began: datetime
@@ -82,16 +82,16 @@ class Run(NamedTuple):
 def sealed(
     journal: Journal, run: Run, report: RunReport, writes: Writes, scrub: Scrub
 ) -> list[str]:
-    """Return a bundle's lines: the manifest, and the pieces that it comes to.
+    """Return the lines of a bundle: the manifest, and the pieces that it refers to.
 
-    A question whose pieces were lost is left out, and counted among what is missing.
+    A question whose pieces were lost is left out, and counted as missing.
     """
     pieces = journal.pieces
     text = asking(scrub, pieces.__setitem__).cut(decisions(report, writes))
     every = journal.asked()
-    whole = tuple(one for one in every if _is_whole(one, pieces))
+    whole = tuple(asked for asked in every if _is_whole(asked, pieces))
     manifest = Manifest(
-        **run._asdict() | {"settings": {name: scrub(one) for name, one in run.settings.items()}},
+        **run._asdict() | {"settings": {name: scrub(text) for name, text in run.settings.items()}},
         runs=journal.runs,
         missing=_missing(run.night, journal, len(every) - len(whole)),
         decided=name_of(canonical(joined(json.loads(text), pieces))),
@@ -108,7 +108,7 @@ def _missing(night: Night, journal: Journal, lost: int) -> tuple[str, ...]:
     return tuple(
         text
         for text, holds in (
-            ("what an earlier run of this night was told", early),
+            ("the answers that an earlier run of this night got", early),
             (f"{lost} answers and {journal.torn} torn lines of the journal", lost or journal.torn),
         )
         if holds
@@ -116,11 +116,11 @@ def _missing(night: Night, journal: Journal, lost: int) -> tuple[str, ...]:
 
 
 def opened(root: str, lines: Iterable[str], size: int) -> Bundle:
-    """Read a bundle's lines; raises `GiveUp` where anything in it is not what its name says."""
+    """Read the lines of a bundle; raises `GiveUp` where a digest does not fit."""
     rows = iter(lines)
     first = next(rows, "")
     if name_of(first) != root:
-        raise GiveUp("the bundle was changed: its first line is not what its digest says")
+        raise GiveUp("the bundle was changed: its first line does not have the digest in its name")
     pieces = {name_of(text): text for text in rows}
     try:
         plain = json.loads(first)
@@ -129,18 +129,18 @@ def opened(root: str, lines: Iterable[str], size: int) -> Bundle:
     except (ValueError, RecursionError) as trouble:
         raise GiveUp(f"the bundle cannot be read: {str(trouble)[:200]}") from None
     if lacking := there - pieces.keys():
-        raise GiveUp(f"the bundle was changed: {len(lacking)} of its pieces are not there")
+        raise GiveUp(f"the bundle was changed: {len(lacking)} of its pieces are missing")
     if more := pieces.keys() - there:
         raise GiveUp(f"the bundle was changed: {len(more)} pieces in it belong to nothing")
     text = len(first) + sum(map(len, pieces.values()))
     bundle = Bundle(root=root, manifest=manifest, pieces=pieces, bytes=size, text=text)
     if name_of(canonical(decided(bundle))) != manifest.decided:
-        raise GiveUp("the bundle was changed: its decisions are not what their digest says")
+        raise GiveUp("the bundle was changed: its decisions do not have the digest of the manifest")
     return bundle
 
 
 def decided(bundle: Bundle) -> Any:
-    """Return the decisions of a bundle's night (`replay/decisions.py`)."""
+    """Return the decisions of a bundle (`decisions.py`)."""
     return joined(bundle.manifest.decisions, bundle.pieces)
 
 
@@ -149,9 +149,9 @@ def _is_whole(asked: Asked, pieces: dict[str, str]) -> bool:
 
 
 def _without_repeats(answers: list[Told]) -> tuple[Told, ...]:
-    """The answers without the last ones that say the same: the last is given ever after."""
-    said = [(one.kind, canonical(one.json_value)) for one in answers]
+    """Drop equal answers at the end: a replay repeats the last one."""
+    texts = [(answer.kind, canonical(answer.json_value)) for answer in answers]
     last = len(answers)
-    while last > 1 and said[last - 1] == said[last - 2] and answers[last - 1].kind == "value":
+    while last > 1 and texts[last - 1] == texts[last - 2] and answers[last - 1].kind == "value":
         last -= 1
     return tuple(answers[:last])

@@ -1,15 +1,14 @@
-"""A night is written down while it runs: every question to a port with its answer, then a bundle.
+"""Records a night while it runs, and sets up its replay.
 
-This stands outside the walls of `privacy.py`: what is written down is masked. What cannot be
-written costs the bundle, never the night.
+The recorder is outside the walls of `privacy.py` and redacts what it writes. A failure to write
+costs the bundle, never the night.
 """
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,17 +24,20 @@ from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Bundle, Night, RunReport
 from nightwatch_core.ports import BatchStore, CodeHost, KnowledgeWriter, Model, Nights, Outbox
-from nightwatch_core.privacy.proxies import ScrubbedModel
-from nightwatch_core.replay.listening import Listener
-from nightwatch_core.replay.players import PlayedModel, PlayedNights, ReplayClock, player
+from nightwatch_core.replay.player import PlayedNights, ReplayClock, player
 from nightwatch_core.replay.record import Record
+from nightwatch_core.replay.recorder import Recorder
 from nightwatch_core.replay.sealing import RUN, Run, read_journal, sealed
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import privacy, services
+from tasks.wiring import privacy
 
-APART = ("clock", "stand_in", "outbox")  # time is in the bundle, rules are our own, one a night
+NOT_RECORDED = (
+    "clock",
+    "stand_in",
+    "outbox",
+)  # the bundle has the time; rules are our own; an outbox is made for each night
 P = TypeVar("P", ReadingPorts, PublishingPorts)
 log = logging.getLogger(__name__)
 
@@ -44,51 +46,51 @@ class Recording:
     """One run of a night; nothing is written before the night has a name."""
 
     def __init__(self, options: NightOptions, at: Settings) -> None:
-        """Listen to nothing yet."""
+        """Record nothing yet."""
         clock, scrub = SystemClock(), privacy.scrubber(at).scrub
         self.options, self.at, self.clock, self.began = options, at, clock, clock.now()
-        self.listener = Listener(scrub, self._write, clock, self._finished)
+        self.recorder = Recorder(scrub, self._write, clock, self._finished)
         self.ports: tuple[str, ...] = ()
         self._scrub, self._files = scrub, bundles()
         self._night: Night | None = None
         self._lines = [RUN]
 
     def reading(self, ports: ReadingPorts, model: str) -> ReadingPorts:
-        """Return the ports, listened to; `model` is who is asked."""
+        """Return the ports, recorded; `model` names the model that is asked."""
         self.ports = tuple(field.name for field in fields(ports) if getattr(ports, field.name))
         names = {"model": f"model@{model}"}
-        apart = ("model",) if model == RULES else ()
-        return self._heard(ports, names, (*APART, *apart))
+        excluded = ("model",) if model == RULES else ()
+        return self._recorded(ports, names, (*NOT_RECORDED, *excluded))
 
     def publishing(self, ports: PublishingPorts) -> PublishingPorts:
-        """Return the ports, listened to."""
+        """Return the ports, recorded."""
 
         def outbox(night: Night) -> Outbox:
-            box: Outbox = self.listener.heard(Outbox, "outbox", ports.outbox(night))
+            box: Outbox = self.recorder.recorded(Outbox, "outbox", ports.outbox(night))
             return box
 
-        return replace(self._heard(ports, {"knowledge": "lessons"}, APART), outbox=outbox)
+        return replace(self._recorded(ports, {"knowledge": "lessons"}, NOT_RECORDED), outbox=outbox)
 
     def nights(self, nights: Nights) -> Nights:
-        """Return the nights that were, listened to."""
-        heard: Nights = self.listener.heard(Nights, "nights", nights)
-        return heard
+        """Return the past nights, recorded."""
+        recorded: Nights = self.recorder.recorded(Nights, "nights", nights)
+        return recorded
 
     def code(self, host: CodeHost) -> CodeHost:
-        """Return the code as it is, listened to: masked in the bundle, not for the caller."""
-        heard: CodeHost = self.listener.heard(CodeHost, "code", host)
-        return heard
+        """Return the code, recorded: redacted in the bundle, not for the caller."""
+        recorded: CodeHost = self.recorder.recorded(CodeHost, "code", host)
+        return recorded
 
-    def _heard(self, ports: P, names: Mapping[str, str], apart: tuple[str, ...]) -> P:
+    def _recorded(self, ports: P, names: Mapping[str, str], excluded: tuple[str, ...]) -> P:
         kinds = get_type_hints(type(ports))
-        heard = {
-            field.name: self.listener.heard(
+        recorded = {
+            field.name: self.recorder.recorded(
                 without_none(kinds[field.name]), names.get(field.name, field.name), inner
             )
             for field in fields(ports)
-            if field.name not in apart and (inner := getattr(ports, field.name))
+            if field.name not in excluded and (inner := getattr(ports, field.name))
         }
-        return replace(ports, **heard)
+        return replace(ports, **recorded)
 
     def name(self, night: Night) -> None:
         """Begin the night's journal."""
@@ -105,19 +107,19 @@ class Recording:
     def _finished(self, report: RunReport) -> None:
         with self._costs_the_bundle():
             self._seal(report)
-        if self.listener.lost:
-            log.warning("the night has no bundle: %s", self.listener.lost)
+        if self.recorder.lost:
+            log.warning("the night has no bundle: %s", self.recorder.lost)
 
     @contextmanager
     def _costs_the_bundle(self) -> Iterator[None]:
-        """Whatever goes wrong here, the night goes on."""
+        """Let the night go on without a bundle after a failure."""
         try:
             yield
         except (OSError, ValueError, TypeError, RecursionError, NightWatchError) as trouble:
-            self.listener.lose(trouble)
+            self.recorder.lose(trouble)
 
     def _seal(self, report: RunReport) -> None:
-        if self._night is None or self.listener.lost:
+        if self._night is None or self.recorder.lost:
             return
         journal = read_journal(self._files.journal(self._night.id))
         run = Run(
@@ -126,40 +128,40 @@ class Recording:
             program=version("nightwatch"),
             night=self._night,
             options=self.options,
-            settings=told_settings(self.at),
+            settings=recorded_settings(self.at),
             ports=self.ports,
         )
-        lines = sealed(journal, run, report, self.listener.writes, self._scrub)
+        lines = sealed(journal, run, report, self.recorder.writes, self._scrub)
         path = self._files.seal(self._night.id, lines, is_over=report.status != "failed")
         self._files.prune(BUNDLE_DAYS)
-        log.info("what the night was told and decided: %s", path)
+        log.info("bundle of the night: %s", path)
 
 
-BUNDLE_DAYS = 30  # that bundles of nights are kept
+BUNDLE_DAYS = 30  # until a bundle is deleted
 _current: list[Recording] = []  # of this process: one night at a time
 
 
 def begin_recording(options: NightOptions) -> None:
-    """Listen from here on, unless no bundles are wanted, or a test has put ports in."""
+    """Start to record, unless a test has put ports in."""
     instead, at = replacement(), settings()
     if instead is None or instead.recorded:
         _current[:] = [Recording(options, at)]
 
 
 def end_recording() -> None:
-    """Listen no more."""
+    """Stop recording."""
     _current.clear()
 
 
 def current_recording() -> Recording | None:
-    """Return what listens to this night; None where nothing does."""
+    """Return the recording of this night; None if nothing is recorded."""
     return _current[-1] if _current else None
 
 
 def record_night(night: Night) -> None:
-    """Write down what is heard as this night's."""
-    if listening := current_recording():
-        listening.name(night)
+    """Give the recording to this night."""
+    if recording := current_recording():
+        recording.name(night)
 
 
 def bundle_of(night: str) -> str:
@@ -173,12 +175,12 @@ def bundles() -> BundleFiles:
     return BundleFiles(settings().state / "bundles")
 
 
-def told_settings(at: Settings) -> dict[str, str]:
-    """Return folders and addresses; of a secret only whether it was set."""
-    told = {name: getattr(at, name) for name in type(at).model_fields}
+def recorded_settings(at: Settings) -> dict[str, str]:
+    """Return the settings; a secret is only `set`."""
+    values = {name: getattr(at, name) for name in type(at).model_fields}
     return {
         name: "set" if isinstance(value, SecretStr) else str(value)
-        for name, value in told.items()
+        for name, value in values.items()
         if value not in (None, "")
     }
 
@@ -189,9 +191,8 @@ def without_none(kind: Any) -> type:
     return port
 
 
-# The ports of a replay: a night's bundle in place of the world.
+# The ports of a replay.
 
-Live = Callable[[str], Model]  # the model of that name
 OURS = ("NIGHTWATCH_", "PREFECT_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
 
 
@@ -203,21 +204,9 @@ def bundle_named(name: str) -> Bundle:
     return read_bundle(path if path.is_file() else bundles().path(name))
 
 
-def live_models(options: NightOptions) -> Live:
-    """Models as the settings describe them now, asked with what these options allow."""
-    at = settings()
-
-    @lru_cache
-    def model(name: str) -> Model:
-        named = options.model_copy(update={"model": name})
-        return ScrubbedModel(services.claude(named, at), privacy.scrubber(at).scrub)
-
-    return model
-
-
 @contextmanager
-def elsewhere(bundle: Bundle) -> Iterator[Path]:
-    """Give a replay a state folder of its own, and settings that are the night's; returns it."""
+def replay_environment(bundle: Bundle) -> Iterator[Path]:
+    """Set the settings of the night and a temporary state folder; returns the folder."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(OURS)}
     with TemporaryDirectory(prefix="nightwatch-replay-") as folder:
         given = {
@@ -233,10 +222,8 @@ def elsewhere(bundle: Bundle) -> Iterator[Path]:
             _set_only(kept)
 
 
-def dependencies(
-    bundle: Bundle, night: Night, live: Live | None, model: str
-) -> tuple[Dependencies, Record]:
-    """Return what a replay depends on, and the record, which knows what was missed."""
+def dependencies(bundle: Bundle, night: Night, model: str) -> tuple[Dependencies, Record]:
+    """Return the ports of a replay, and the record, which lists new questions."""
     at, manifest = settings(), bundle.manifest
     record = Record(bundle, privacy.scrubber(at).scrub)
     clock, rules = ReplayClock(manifest.began), RulesModel()
@@ -244,7 +231,8 @@ def dependencies(
     def model_of(name: str) -> Model:
         if name == RULES:
             return rules
-        return PlayedModel(name, record, clock, (lambda: live(name)) if live else None)
+        recorded: Model = player(Model, f"model@{name}", record, wait=clock.wait)
+        return recorded
 
     reading = ReadingPorts(
         **_played(record, manifest.ports),
@@ -267,18 +255,18 @@ def sealed_again(night: Night) -> Bundle:
     return read_bundle(bundles().path(night.id))
 
 
-def _played(record: Record, there: tuple[str, ...]) -> dict[str, Any]:
-    """A player for every port that the night had, but for its time and its models."""
+def _played(record: Record, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return a player for every port that the night had, except its clock and models."""
     kinds = get_type_hints(ReadingPorts)
     return {
         field.name: player(without_none(kinds[field.name]), field.name, record)
         for field in fields(ReadingPorts)
-        if field.name in there and field.name not in ("clock", "model", "stand_in")
+        if field.name in names and field.name not in ("clock", "model", "stand_in")
     }
 
 
 def _set_only(values: Mapping[str, str]) -> None:
-    """Have no other settings of ours in the environment than these."""
+    """Replace our settings in the environment by these."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         del os.environ[name]
     os.environ.update(values)

@@ -35,7 +35,7 @@ def printed(*arguments: str) -> str:
 
 
 def test_a_night_is_listed_and_each_text_printed(sent: Manifest) -> None:
-    assert "Nothing left this machine in n1." in printed()
+    assert "Nothing was sent to other services in n1." in printed()
     sent.sent("Claude", "POST", "https://api.example/v1/messages", b'{"hello":\n1}\n')
     sent.sent("GitHub", "GET", "https://git.example/\x1b[31mred")
     first, second, total = printed("n1").splitlines()
@@ -43,7 +43,7 @@ def test_a_night_is_listed_and_each_text_printed(sent: Manifest) -> None:
     assert (number, size) == ("1", "13")
     assert to == ["Claude:", "POST", "https://api.example/v1/messages"]
     assert second.endswith("GitHub: GET https://git.example/red")
-    assert total == "2 requests with 13 bytes left this machine in n1."
+    assert total == "2 requests with 13 bytes sent to other services in n1."
     assert printed("--text", "1") == printed("--text", digest) == '{"hello":\n1}\n'
 
 
@@ -51,4 +51,4 @@ def test_what_is_not_there_is_a_message(sent: Manifest) -> None:
     for arguments in (["n2"], ["--text", "1"], ["n1", "--text", "abc"]):
         with pytest.raises(StopTheNight, match="no night|no text"):
             printed(*arguments)
-    assert "Nothing left this machine outside nights." in printed("--others")
+    assert "Nothing was sent to other services outside nights." in printed("--others")

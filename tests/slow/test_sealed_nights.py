@@ -24,12 +24,3 @@ def replayed(tmp_path: Path, name: str, *given: str) -> str:
 @pytest.mark.parametrize("name", ["rules", "model"])
 def test_a_night_comes_to_the_same_decisions_byte_by_byte(tmp_path: Path, name: str) -> None:
     assert replayed(tmp_path, name).startswith("Equal: ")
-
-
-def test_another_choice_shows_what_it_would_have_changed(tmp_path: Path) -> None:
-    said = replayed(tmp_path, "model", "--with", "max_prs=5")
-    assert "that night: 3 verdicts, 3 issues, 1 drafts" in said
-    assert "now:        3 verdicts, 3 issues, 3 drafts" in said
-    assert said.count("+ proposal pull") == 2
-    ended = said.partition("The record ends here")[2].splitlines()[1:]
-    assert all(line.startswith("  code.search ") for line in ended), "who uses what they change"

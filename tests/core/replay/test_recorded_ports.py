@@ -14,9 +14,9 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.report import Bundle
 from nightwatch_core.ports import CodeHost, ErrorSource, Sandbox
-from nightwatch_core.replay.listening import Listener
-from nightwatch_core.replay.players import player
+from nightwatch_core.replay.player import player
 from nightwatch_core.replay.record import Record, members, name_of, named_question
+from nightwatch_core.replay.recorder import Recorder
 from nightwatch_core.replay.sealing import RUN, Run, opened, read_journal, sealed
 
 REPORT = complete()
@@ -58,14 +58,14 @@ class Night:
 
     def __init__(self, scrub=as_it_is) -> None:
         self.lines, self.scrub = [RUN], scrub
-        self.listener = Listener(scrub, self.lines.extend, MemoryClock())
+        self.recorder = Recorder(scrub, self.lines.extend, MemoryClock())
 
-    def heard(self, port: type, inner: object, seam: str = "shelf"):
-        return self.listener.heard(port, seam, inner)
+    def recorded(self, port: type, inner: object, seam: str = "shelf"):
+        return self.recorder.recorded(port, seam, inner)
 
     def bundle(self) -> Bundle:
         run = Run(NOW, NOW, "0", REPORT.night, REPORT.options, {}, ())
-        lines = sealed(read_journal(self.lines), run, REPORT, self.listener.writes, self.scrub)
+        lines = sealed(read_journal(self.lines), run, REPORT, self.recorder.writes, self.scrub)
         return opened(name_of(lines[0]), lines, 0)
 
     def record(self) -> Record:
@@ -74,7 +74,7 @@ class Night:
 
 def test_the_same_questions_have_the_same_answers_in_whatever_order():
     night = Night()
-    shelf = night.heard(Shelf, Library())
+    shelf = night.recorded(Shelf, Library())
     with ThreadPoolExecutor(4) as beside:
         told = dict(zip("abcdefgh", beside.map(shelf.book, "abcdefgh"), strict=True))
     again = player(Shelf, "shelf", night.record())
@@ -84,7 +84,7 @@ def test_the_same_questions_have_the_same_answers_in_whatever_order():
 
 def test_answers_to_one_question_come_in_their_order_and_the_last_one_stays():
     night = Night()
-    shelf = night.heard(Shelf, Library("first", "then", "then", "then"))
+    shelf = night.recorded(Shelf, Library("first", "then", "then", "then"))
     assert [shelf.book("a") for _ in range(4)] == ["first", "then", "then", "then"]
     again = player(Shelf, "shelf", night.record())
     assert [again.book("a") for _ in range(6)] == ["first", *["then"] * 5]
@@ -95,7 +95,7 @@ def test_answers_to_one_question_come_in_their_order_and_the_last_one_stays():
 def test_what_was_raised_is_raised_again_with_what_it_had_used():
     night, trouble = Night(), TryLater("busy")
     trouble.usage = Usage(calls=2, cost=0.5)
-    shelf = night.heard(Shelf, Library(trouble, None))
+    shelf = night.recorded(Shelf, Library(trouble, None))
     with pytest.raises(TryLater):
         shelf.book("a")
     assert shelf.book("a") is None
@@ -108,7 +108,7 @@ def test_what_was_raised_is_raised_again_with_what_it_had_used():
 
 def test_where_the_record_ends_it_says_so():
     night = Night()
-    night.heard(Shelf, Library()).book("a")
+    night.recorded(Shelf, Library()).book("a")
     record = night.record()
     with pytest.raises(GiveUp, match="the record ends here"):
         player(Shelf, "shelf", record).book("z")
@@ -117,7 +117,7 @@ def test_where_the_record_ends_it_says_so():
 
 def test_of_a_stream_what_was_looked_at_is_written_down():
     night = Night()
-    books = night.heard(Shelf, Library()).books()
+    books = night.recorded(Shelf, Library()).books()
     assert next(books) == "a"
     books.close()
     assert list(player(Shelf, "shelf", night.record()).books()) == ["a"]
@@ -125,13 +125,13 @@ def test_of_a_stream_what_was_looked_at_is_written_down():
 
 def test_a_set_is_the_same_question_in_every_process():
     night = Night()
-    night.heard(Shelf, Library()).known(frozenset("abcdef"))
+    night.recorded(Shelf, Library()).known(frozenset("abcdef"))
     assert player(Shelf, "shelf", night.record()).known(frozenset("fedcba")) == 6
 
 
 def test_code_is_known_by_its_commit_and_read_once():
     night, files = Night(), {"a.py": "one\n", ".env": "SECRET=1\n"}
-    host = night.heard(CodeHost, MemoryHost(MemoryCode(files)), "code")
+    host = night.recorded(CodeHost, MemoryHost(MemoryCode(files)), "code")
     reader = host.reader(host.head())
     assert [reader.read_file("a.py") for _ in range(3)] == ["one\n"] * 3
     assert reader.read_file(".env") == "SECRET=1\n"
@@ -146,7 +146,7 @@ def test_code_is_known_by_its_commit_and_read_once():
 
 def test_nothing_secret_is_written_down_and_masks_of_another_key_are_the_same_question():
     night = Night(lambda text: text.replace("hunter2", "<secret-123456>"))
-    night.heard(Shelf, Library("hunter2 it is")).book("of hunter2")
+    night.recorded(Shelf, Library("hunter2 it is")).book("of hunter2")
     assert "hunter2" not in "".join(night.lines)
     record = Record(night.bundle(), lambda text: text.replace("hunter2", "<secret-999999>"))
     assert player(Shelf, "shelf", record).book("of hunter2") == "<secret-123456> it is"
@@ -154,13 +154,13 @@ def test_nothing_secret_is_written_down_and_masks_of_another_key_are_the_same_qu
 
 def test_a_run_that_takes_a_night_up_completes_what_a_killed_one_wrote():
     night = Night()
-    shelf = night.heard(Shelf, Library("a of the first run", "b of the first run"))
+    shelf = night.recorded(Shelf, Library("a of the first run", "b of the first run"))
     shelf.book("a"), shelf.book("b")
     torn = night.lines[-1][: len(night.lines[-1]) // 2]
     second = Night()
     second.lines = [*night.lines, torn, RUN]
-    second.listener = Listener(as_it_is, second.lines.extend, MemoryClock())
-    second.heard(Shelf, Library("b of the second run")).book("b")
+    second.recorder = Recorder(as_it_is, second.lines.extend, MemoryClock())
+    second.recorded(Shelf, Library("b of the second run")).book("b")
     again = player(Shelf, "shelf", second.record())
     assert (again.book("a"), again.book("b")) == ("a of the first run", "b of the second run")
     manifest = second.bundle().manifest
@@ -172,10 +172,10 @@ def test_a_full_disk_costs_the_bundle_and_not_the_answer():
     def full(_: list[str]) -> None:
         raise OSError(28, "No space left on device")
 
-    listener = Listener(as_it_is, full, MemoryClock())
-    shelf = listener.heard(Shelf, "shelf", Library())
+    recorder = Recorder(as_it_is, full, MemoryClock())
+    shelf = recorder.recorded(Shelf, "shelf", Library())
     assert shelf.book("a") == "a/1"
-    assert "No space left" in listener.lost
+    assert "No space left" in recorder.lost
 
 
 def test_moments_do_not_make_another_question():
