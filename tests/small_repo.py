@@ -19,7 +19,7 @@ from nightwatch_core.models.code import (
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.rules.model import next_turn
+from nightwatch_core.rules.engine import next_turn
 
 
 class SmallRepo:

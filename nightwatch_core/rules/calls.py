@@ -1,4 +1,4 @@
-"""Calls that do not fit the function they call: renamed keywords and wrong numbers of arguments."""
+"""Explain calls that do not fit their function: renamed keywords, wrong numbers of arguments."""
 
 import re
 
@@ -14,25 +14,23 @@ from nightwatch_core.code.syntax import (
 from nightwatch_core.models.answer import Edit, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import (
+    ALIKE,
+    Context,
     FailingLine,
     Finding,
+    callers,
     can_be_of,
     complaint_of,
+    definitions,
     hypothesis,
+    likeness,
     line_of_frame,
+    means_something_else,
     plain_name,
     quoted,
-)
-from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.names import replaced
-from nightwatch_core.rules.similar_names import (
-    ALIKE,
-    callers,
-    definitions,
-    likeness,
-    means_something_else,
     slip,
 )
+from nightwatch_core.rules.names import replaced
 
 _INITS = ("__init__", "initialize", "constructor", "__construct")
 _MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its value
@@ -237,6 +235,3 @@ def _edits(
 def _replaced(text: str, pattern: re.Pattern[str], keyword: str, new: str, code: str) -> str:
     """Replace the keyword in code, which is the line without what strings hold."""
     return replaced(text, tuple(match.start() for match in pattern.finditer(code)), keyword, new)
-
-
-# Causes that the failing line and what is around it show: loops, divisors, constants.

@@ -1,4 +1,4 @@
-"""Names that nothing visible defines: misspelt, renamed, moved, not imported, or not set yet."""
+"""Explain names that nothing visible defines: misspelt, renamed, or never imported."""
 
 import re
 
@@ -22,28 +22,28 @@ from nightwatch_core.code.syntax import (
 from nightwatch_core.models.answer import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
+from nightwatch_core.rules.callees import importers, is_import
 from nightwatch_core.rules.findings import (
+    CANDIDATES,
+    EDITED_FILES,
+    LINE,
+    Candidate,
+    Context,
     FailingLine,
     Finding,
-    hypothesis,
-    or_else,
-    owner_of,
-    quoted,
-)
-from nightwatch_core.rules.imports import importers, is_import
-from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import CANDIDATES, EDITED_FILES, LINE
-from nightwatch_core.rules.none import tree_of
-from nightwatch_core.rules.similar_names import (
-    Candidate,
     callers,
     candidate,
     definitions,
+    hypothesis,
     means_something_else,
+    or_else,
+    owner_of,
+    quoted,
     similar_anywhere,
     similar_in_file,
     suggested,
 )
+from nightwatch_core.rules.none import tree_of
 
 # A name without a definition: what it is called now, and every caller that was missed.
 
@@ -231,10 +231,7 @@ def _ruled_out(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[Hy
     )
 
 
-# Names that a JavaScript file takes out of another: `const { a } = require('./b')`, `import`.
-
-
-# Members that a receiver lacks: renamed, misspelt, not set yet, or not loaded.
+# Members that a receiver lacks: renamed or misspelt.
 
 _BUILT_IN = frozenset(
     (

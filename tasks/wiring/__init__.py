@@ -43,7 +43,7 @@ from nightwatch_core.ports import (
     Tracker,
 )
 from nightwatch_core.privacy.proxies import ScrubbedLessons
-from nightwatch_core.rules.model import RulesModel
+from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import available, local, privacy, services

@@ -28,7 +28,7 @@ from nightwatch_core.replay.player import PlayedNights, ReplayClock, player
 from nightwatch_core.replay.record import Record
 from nightwatch_core.replay.recorder import Recorder
 from nightwatch_core.replay.sealing import RUN, Run, read_journal, sealed
-from nightwatch_core.rules.model import RulesModel
+from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import privacy

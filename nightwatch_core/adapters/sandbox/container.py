@@ -28,13 +28,7 @@ _CLIENTS = (  # where the socket stands, the program that speaks to it, how it i
     ("DOCKER_HOST", "docker", ("--host",)),
     ("CONTAINER_HOST", "podman", ("--remote", "--url")),
 )
-# a home's proxies would go inside
-_NO_HOME = (
-    "env",
-    "-i",
-    "HOME=/nonexistent",
-    "PATH=/usr/bin:/bin",
-)
+_NO_HOME = ("env", "-i", "HOME=/nonexistent", "PATH=/usr/bin:/bin")  # its proxies would go inside
 _STATE = ("inspect", "--format", "{{.State.Status}} {{.State.OOMKilled}}")
 _ENDED = ("exited", "stopped")
 _ROOT = Path("/").stat()

@@ -44,9 +44,8 @@ def start_words(cell: Cell) -> tuple[str, ...]:
 
 # Confinement by unshare alone, where bubblewrap is not installed.
 #
-# The root is changed by pivot_root, and the old one unmounted: out of a mere chroot a program
-# that is
-# root in its namespace finds its way.
+# The root is changed by pivot_root, and the old one unmounted: a program that is root in its
+# namespace finds its way out of a mere chroot.
 
 NAME_NAMESPACES = "unshare"
 _NEEDED = ("unshare", "pivot_root", "setpriv", "mount", "umount", "env")

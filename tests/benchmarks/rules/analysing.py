@@ -22,7 +22,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.rules.model import RulesModel
+from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.traces.placing import PathIndex, place_frames
 
 _OPTIONS = NightOptions(model="rules")

@@ -12,7 +12,7 @@ from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.rules.model import RulesModel
+from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.placing import PathIndex, place_frames
 

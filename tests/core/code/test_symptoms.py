@@ -4,8 +4,8 @@ import pytest
 
 from nightwatch_core.code.symptoms import RULES as SYMPTOMS
 from nightwatch_core.code.symptoms import symptom_of
-from nightwatch_core.rules.kinds import KINDS
-from nightwatch_core.rules.model import RULES
+from nightwatch_core.rules.engine import RULES
+from nightwatch_core.rules.triage_notes import KINDS
 
 CASES = [
     ("NoMethodError", "undefined method 'total' for nil", "none receiver", {"name": "total"}),

@@ -5,7 +5,7 @@ from small_repo import SmallRepo, case, opening
 from nightwatch_core.analysis import tools
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolCall
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.rules.known_code import KnownCode, Question
+from nightwatch_core.rules.findings import KnownCode, Question
 
 CASE = case("E", "m")
 

@@ -8,8 +8,8 @@ from nightwatch_core.analysis import tools
 from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolResult
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.rules.limits import QUESTIONS, ROUNDS
-from nightwatch_core.rules.model import RulesModel
+from nightwatch_core.rules.engine import RulesModel
+from nightwatch_core.rules.findings import QUESTIONS, ROUNDS
 
 FILES = {"shop/a.py": "def show(row):\n    found = row.get('x')\n    return found.total\n"}
 CASE = case(

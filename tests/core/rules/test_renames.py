@@ -3,7 +3,7 @@
 import pytest
 from small_repo import case, explained, frame, mended
 
-from nightwatch_core.rules.similar_names import OPPOSITES, means_something_else
+from nightwatch_core.rules.findings import OPPOSITES, means_something_else
 
 OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
 

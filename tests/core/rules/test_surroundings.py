@@ -9,9 +9,8 @@ from nightwatch_core.code.languages import PYTHON
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.rules.findings import FailingLine
-from nightwatch_core.rules.known_code import Context, KnownCode
-from nightwatch_core.rules.model import SHAPES, telling_shape
+from nightwatch_core.rules.engine import SHAPES, telling_shape
+from nightwatch_core.rules.findings import Context, FailingLine, KnownCode
 
 LINE = FailingLine(path="shop/feed.py", line=3, language=PYTHON, seen=True)
 SHOWN = [

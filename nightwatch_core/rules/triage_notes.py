@@ -1,17 +1,67 @@
-"""Which change brought the failure: blame of the lines that are shown to be at fault."""
+"""Tell what a failure without a known cause gives away, and which change is at fault."""
 
 import re
+import tomllib
 from datetime import datetime, timedelta
+from functools import cache
+from importlib.resources import files
 
+from pydantic import TypeAdapter
 from tree_sitter import Node
 
 from nightwatch_core.code.limits import NEAR_DAYS
-from nightwatch_core.code.syntax import text_of
+from nightwatch_core.code.symptoms import Symptom, neighbour
+from nightwatch_core.code.syntax import masked, text_of
 from nightwatch_core.code.value_flow import function_at, origin_of_name
 from nightwatch_core.models.code import Blame, MergedPull
-from nightwatch_core.rules.findings import FailingLine
-from nightwatch_core.rules.known_callees import call_of, defining, known_function, type_of
-from nightwatch_core.rules.known_code import Context
+from nightwatch_core.models.value import Value
+from nightwatch_core.rules.callees import call_of, defining, known_function, type_of
+from nightwatch_core.rules.findings import Context, FailingLine, Finding
+
+
+class Category(Value):
+    """What a category of failures tells by itself; words in braces are filled in."""
+
+    value: str = ""  # what failed, as far as the class tells it
+    tags: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+@cache
+def categories() -> dict[str, Category]:
+    """Read categories.toml; raises `ValidationError` where it does not hold what it should."""
+    text = (files(__package__) / "categories.toml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[str, Category]).validate_python(tomllib.loads(text))
+
+
+_CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
+
+
+def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Say what the class and the message give away, and what to look at: that is no cause."""
+    category = categories().get(symptom.kind, categories()["unknown"])
+    call = _call(failing)
+    words = {
+        "place": failing.place or "the code",
+        "call": call,
+        "who": neighbour(symptom) or (f"the neighbour behind `{call}`" if call else "a neighbour"),
+        "name": f"`{symptom.module or symptom.owner or symptom.name}`",
+        "relation": f"`{symptom.relation}`" if symptom.relation else "",
+    }
+    return Finding(
+        value=category.value.format(**words),
+        tags=category.tags,
+        steps=tuple(step.format(**words) for step in category.steps),
+    )
+
+
+def _call(failing: FailingLine) -> str:
+    """The call of the failing line that most likely leaves the process."""
+    match = _CALL.search(masked(failing.text, failing.language))
+    return match[1] if match else ""
+
+
+# Which change brought the failure: blame of the lines that are shown to be at fault.
 
 _NEAR = timedelta(days=NEAR_DAYS)
 _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone

@@ -1,4 +1,4 @@
-"""A model that needs no network and no account: rules that read the code like a model would."""
+"""Answer like a model, by rules that read the code through the same tools; no network."""
 
 import re
 from collections.abc import Callable
@@ -16,10 +16,7 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.errors import Frame
 from nightwatch_core.rules.calls import wrong_arguments
-from nightwatch_core.rules.findings import FailingLine, Finding, failing_line, line_of_frame
-from nightwatch_core.rules.kinds import general
-from nightwatch_core.rules.known_code import Context, KnownCode
-from nightwatch_core.rules.limits import (
+from nightwatch_core.rules.findings import (
     EVIDENCE,
     HANDED_LINE,
     HANDED_LINES,
@@ -31,13 +28,17 @@ from nightwatch_core.rules.limits import (
     SENTENCES,
     STEPS,
     WRITING_LINES,
+    Context,
+    FailingLine,
+    Finding,
+    KnownCode,
+    failing_line,
+    line_of_frame,
 )
 from nightwatch_core.rules.names import undefined_name, unknown_member
 from nightwatch_core.rules.none import missing_key, none_receiver
-from nightwatch_core.rules.other_rules import last_change, suspect_change
+from nightwatch_core.rules.triage_notes import general, last_change, suspect_change
 from nightwatch_core.text.words import last_segment
-
-# What stands around a failure: errors raised on purpose, dependencies, chains, clues of words.
 
 _RAISES = re.compile(r"(?:^|[\s;{(])(?:raise|throw|panic|abort|fail)\b")
 _RAISED_CLASS = re.compile(r"\b(?:raise|throw)\s+(?:new\s+)?(?P<name>[A-Z][\w.:\\]{0,200})")
@@ -260,8 +261,6 @@ def _title(failing: FailingLine, context: Context) -> str:
     name = last_segment(group.error_class) or "Error"
     return " ".join((f"{name} in {where}" if where else name).split())[:120]
 
-
-# Puts the findings of all rules together into the answer.
 
 Rule = Callable[[Symptom, FailingLine, Context], Finding]
 
