@@ -13,7 +13,7 @@ from nightwatch_core.code.code_view import MARK, halves, inside, lines_of, name
 from nightwatch_core.code.code_view import name as shown_name
 from nightwatch_core.code.definitions import Definition, definitions_in
 from nightwatch_core.code.languages import BULK, is_code, kind_of, rank_of
-from nightwatch_core.code.library_places import (
+from nightwatch_core.code.libraries import (
     LibraryPlace,
     library_places,
     locked_version,

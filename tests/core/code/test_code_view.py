@@ -1,9 +1,20 @@
 """Code as it is shown: exact, and nothing in it unseen."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nightwatch_core.code.code_view import around, as_written, lines_of, name, numbered, visible
-from nightwatch_core.models.answer import Edit
+from nightwatch_core.code.code_view import (
+    around,
+    as_written,
+    lines_of,
+    name,
+    numbered,
+    verified,
+    visible,
+)
+from nightwatch_core.code.limits import QUOTE_NEAR
+from nightwatch_core.models.answer import Edit, Evidence
 
 
 @pytest.mark.parametrize(
@@ -59,3 +70,132 @@ def test_the_part_around():
 def test_an_edit_in_what_was_shown_becomes_one_in_what_is_there(old, new, text, becomes):
     edit = as_written(Edit(path="a", old=old, new=new), text)
     assert (edit.old, edit.new) == becomes
+
+
+TEXT = """\
+class Cart
+  def total(lines)
+    lines.sum do |line|
+      line.price * line.count
+    end
+  end
+
+  def empty?
+    lines.none?
+  end
+end
+"""
+
+
+def found(quote, line, text=TEXT, path="cart.rb"):
+    return verified(Evidence(path=path, line=line, quote=quote), text)
+
+
+@pytest.mark.parametrize(
+    ("quote", "line", "right"),
+    [
+        ("      line.price * line.count", 4, 4),
+        ("line.price   *\tline.count", 4, 4),
+        ("line.price * line.count", 2, 4),
+        ("line.price * line.count", 7, 4),
+        ("line.price * line.count", 4 + QUOTE_NEAR, 4),
+        ("line.price * line.count", 0, 4),
+        ("line.price *", 4, 4),
+        ("line.price * line…", 4, 4),
+        ("...price * line.count", 4, 4),
+        ("    4|       line.price * line.count", 4, 4),
+        ("lines.sum do |line|\n  line.price * line.count\nend", 3, 3),
+        ("sum do |line|\n\n  line.price * line.count\n  en", 3, 3),
+        ("    8|   def empty?\n    9|     lines.none?", 8, 8),
+        ("  def total(lines)\r\n    lines.sum do |line|", 2, 2),
+        ("end\n\ndef empty?", 6, 6),
+        ("  end", 5, 5),
+        ("  end", 11, 11),
+    ],
+)
+def test_a_quote_is_found_and_its_line_put_right(quote, line, right):
+    one = found(quote, line)
+    assert (one.verified, one.line) == (True, right)
+
+
+@pytest.mark.parametrize(
+    ("quote", "line"),
+    [
+        ("line.cost * line.count", 4),
+        ("", 4),
+        (" \n\t", 4),
+        ("}", 4),
+        ("...", 4),
+        ("    4|", 4),
+        ("line", 4),
+        ("end", 200),
+        ("  end", 4),
+        ("  end", 7),
+        ("line.price * line.count", 5 + QUOTE_NEAR),
+        ("line.price * line.count", 400),
+        ("line.price * line.count", -9),
+        ("the end is near, append it", 5),
+        ("raise unless lines.sum do |line| end", 3),
+        ("line.price * line.count\nelse", 4),
+        ("lines.sum do |line|\nend", 3),
+        ("def empty?\ndef total(lines)", 8),
+        ("LINE.PRICE * line.count", 4),
+    ],
+)
+def test_what_does_not_stand_there_is_not_verified(quote, line):
+    one = found(quote, line)
+    assert (one.verified, one.line) == (False, line)
+
+
+def test_of_several_equal_lines_only_the_one_that_is_named_counts():
+    text = "".join(f"call(n)  # {n}\n" if n % 4 == 0 else "x\n" for n in range(1, 40))
+    assert found("call(n)", 8, text).verified
+    for off in (7, 9, 10, 200):
+        assert not found("call(n)", off, text).verified
+
+
+def test_lines_are_counted_as_compilers_do():
+    text = "a = '\x0c\u2028'\nb = call_it()\r\nc = 3\n"
+    assert found("b = call_it()", 2, text).line == 2
+    assert found("c = 3", 3, text).line == 3
+
+
+def test_a_missing_file_and_a_path_that_leaves_the_tree_verify_nothing():
+    assert not found("class Cart", 1, None).verified
+    for path in ("../cart.rb", "/etc/passwd", "a\\b", "a\0", "", "\ud800"):
+        assert not found("class Cart", 1, TEXT, path).verified
+    assert found("class Cart", 1, TEXT, "./app//cart.rb").path == "app/cart.rb"
+
+
+def test_a_claim_of_the_model_is_taken_back():
+    said = Evidence(path="cart.rb", line=1, quote="no such line", verified=True)
+    assert not verified(said, TEXT).verified
+
+
+def test_huge_files_and_quotes_are_looked_up_quickly():
+    text = "x = 1\n" * 100_000
+    assert not found("y = 2\n" * 1_000, 50_000, text).verified
+    assert not found("b" + "a" * 1_000_000, 5, "a" * 1_000_000).verified
+
+
+@given(st.integers(1, 11), st.integers(-QUOTE_NEAR, QUOTE_NEAR))
+def test_a_whole_line_is_found_where_it_stands_and_near_it_where_it_is_the_only_one(number, off):
+    lines = TEXT.split("\n")
+    line = lines[number - 1]
+    one = found(line, number + off)
+    if not line.strip():
+        assert not one.verified
+    elif one.verified:
+        assert lines[one.line - 1].strip() == line.strip()
+        assert one.line in (number, number + off)
+    else:
+        assert [row.strip() for row in lines].count(line.strip()) > 1
+        assert off
+
+
+def test_hidden_characters_may_be_quoted_as_they_were_shown():
+    text = "if role == 'admin\u202e':\n    label = '\u26a0\ufe0f'\n"
+    for quote in ("if role == 'admin\\u202e':", "if role == 'admin\u202e':"):
+        assert verified(Evidence(path="a.py", line=1, quote=quote), text).verified
+    assert verified(Evidence(path="a.py", line=2, quote="label = '\u26a0\ufe0f'"), text).verified
+    assert not verified(Evidence(path="a.py", line=1, quote="if role == 'admin':"), text).verified

@@ -1,7 +1,13 @@
+""""""
+
 import pytest
+from core.code.outside_paths import AGENTS, ESCAPES, PACKAGES, STARTS, TOO_COMMON
+from core.code.outside_paths import CI as OUTSIDE_CI
+from core.code.outside_paths import ORDINARY as OUTSIDE_ORDINARY
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.adapters.git.branch import why_unsafe
 from nightwatch_core.code import edit_policy
 from nightwatch_core.code.edit_policy import PATHS, is_change_note, refusal, refused
 from nightwatch_core.models.proposals import FileChange
@@ -272,3 +278,37 @@ def test_nothing_else_passes_for_a_note_of_a_change(path):
 def test_letters_that_look_alike_are_in_no_name(path):
     assert "look alike" in refusal(path)
     assert not refusal("shop/\u0440\u0430\u0431\u043e\u0442\u0430.txt")
+
+
+OUTSIDE_PROTECTED = {
+    "ci": OUTSIDE_CI,
+    "packages": PACKAGES,
+    "starts": STARTS,
+    "agents": AGENTS,
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIDE_PROTECTED)
+def test_what_is_executed_or_obeyed_is_protected_in_any_case_and_part(kind: str) -> None:
+    rows = [
+        form(path)
+        for path in OUTSIDE_PROTECTED[kind]
+        for form in (str, str.upper, str.lower)
+    ]
+    assert [path for path in rows if not refusal(path, is_new=True)] == []
+
+
+def test_no_spelling_leaves_the_tree_or_reaches_gits_own_files() -> None:
+    assert [path for path in ESCAPES if not refusal(path, is_new=True)] == []
+
+
+def test_what_leaves_the_tree_is_refused_once_more_where_it_would_be_written() -> None:
+    leaving = [path for path in ESCAPES if ".." in path or ".git/" in path.lower()]
+    assert [path for path in leaving if not why_unsafe(path)] == []
+
+
+def test_ordinary_files_of_real_projects_may_be_mended() -> None:
+    assert len(OUTSIDE_ORDINARY) >= 100
+    assert [
+        (path, refusal(path)) for path in (*OUTSIDE_ORDINARY, *TOO_COMMON) if refusal(path)
+    ] == []

@@ -11,7 +11,7 @@ from nightwatch_core.code import symptom_fixes
 from nightwatch_core.code.capabilities import CapabilityRules
 from nightwatch_core.code.edit_policy import ProtectedPaths
 from nightwatch_core.code.languages import LanguageRules
-from nightwatch_core.code.library_places import LibraryRules
+from nightwatch_core.code.libraries import LibraryRules
 from nightwatch_core.code.likely_files import LikelyFileRules
 from nightwatch_core.code.record_fit import RecordFitRules
 from nightwatch_core.code.rule_files import FOLDER, load_rules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.code.library_places import locked_version
+from nightwatch_core.code.libraries import locked_version
 
 LOCKS = {
     "uv.lock": '[[package]]\nname = "flask-login"\nversion = "0.6.3"\n',

@@ -1,3 +1,5 @@
+""""""
+
 from time import perf_counter
 
 import pytest

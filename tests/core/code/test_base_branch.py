@@ -1,3 +1,5 @@
+""""""
+
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -5,9 +5,11 @@ from analysis_shapes import case
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.candidate_symbols import Lookup
+from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.limits import CALLERS, OTHER_USES
-from nightwatch_core.code.related_code import callers, other_uses, sibling_methods
-from nightwatch_core.models.code import SearchHit
+from nightwatch_core.code.related_code import callers, other_uses, reach_of, sibling_methods
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.code import Commit, SearchHit
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.placing import PathIndex
 
@@ -138,3 +140,40 @@ def test_of_several_functions_of_that_name_nobody_knows_which_is_called() -> Non
 def test_few_callers_are_told() -> None:
     many = CALLED | {f"app/v{n}.py": "x = get_tags(y)\n" for n in range(20)}
     assert len(called_by(frame("app/tags.py", 2), files=many)) == CALLERS
+
+
+# What a change reaches beyond itself.
+
+CHANGED_FILES = {
+    "shop/cart.py": "def total(lines):\n    return sum(line.list_price for line in lines)\n"
+    "\n\ndef show_cart(lines):\n    return total_text(lines, customer=lines.owner)\n",
+    "shop/pay.py": "from shop.cart import show_cart\n\n\ndef pay(lines):\n"
+    "    return show_cart(lines), lines[0].list_price\n",
+    "tests/test_cart.py": "from shop.cart import show_cart\n",
+}
+
+
+def reached(old, new, cited=(), files=CHANGED_FILES):
+    code = MemoryCode(files, Commit(repository="shop/shop", sha="c" * 40))
+    changes = file_diffs((Edit(path="shop/cart.py", old=old, new=new),), code.read_file)
+    return reach_of(changes, cited, code.read_file, code.search)
+
+
+def test_who_uses_a_changed_function_is_told_without_its_tests():
+    (users,) = reached("customer=lines.owner", "account=lines.owner").users
+    assert (users.text, users.places) == ("show_cart", ("shop/pay.py:1", "shop/pay.py:5"))
+
+
+def test_what_it_takes_out_and_what_stands_elsewhere_is_a_sibling():
+    (same,) = reached("line.list_price", "line.price").unmended
+    assert (same.text, same.places) == (".list_price", ("shop/pay.py:5",))
+    assert reached("customer=lines.owner", "account=lines.owner").unmended == ()
+
+
+def test_the_failing_line_as_it_stands_in_another_file_is_a_sibling_and_a_crowd_is_none():
+    line = "return rates[code.upper()]"
+    for copies, siblings in ((1, 0), (3, 1), (40, 0)):
+        others = {f"shop/c{n}.py": f"def of(code):\n    {line}\n" for n in range(copies)}
+        old, own = "(lines):\n    return ", (("shop/c0.py", line),)
+        found = reached(old, f"{old}+", own, CHANGED_FILES | others).unmended
+        assert [one.text for one in found if one.text == line] == [line] * siblings

@@ -1,0 +1,214 @@
+""""""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.code.diffs import (
+    Span,
+    change_in,
+    dependency_changes,
+    holds,
+    is_manifest,
+    meet,
+    numbered_diff,
+    renamed_to,
+)
+from nightwatch_core.models.code import ChangedFile
+
+RENAME = """@@ -1,6 +1,6 @@
+ class Cart:
+-    def total(self, lines):
+-        return self.total_of(lines)
++    def sum_of(self, lines):
++        return self.total_of(lines)
+
+     def other(self):
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "diff", "new"),
+    [
+        ("total", RENAME, "sum_of"),
+        ("total_of", RENAME, ""),
+        ("gone", RENAME, ""),
+        ("price", "@@ -1 +1 @@\n-    price: int\n+    cost: int", "cost"),
+        ("price", '@@ -1 +1 @@\n-  "price": 1,\n+  "cost": 1,', "cost"),
+        ("price", "@@ -1 +1 @@\n-price = 1\n+price = 2", ""),
+        ("price", "@@ -1 +1 @@\n-price = 1\n+cost = 2", ""),
+        ("price", "@@ -1 +1 @@\n-price\n", ""),
+        ("pri.e", "@@ -1 +1 @@\n-price\n+cost", ""),
+        ("a", "@@ -1,2 +1,2 @@\n-a\n context\n+b", ""),
+    ],
+)
+def test_a_name_that_was_replaced_is_recognised(name: str, diff: str, new: str) -> None:
+    assert renamed_to(name, diff) == new
+
+
+POETRY = """@@ -10,7 +10,7 @@
+ [[package]]
+ name = "flask"
+-version = "2.1.0"
++version = "3.0.0"
+ description = "A framework"
+@@ -90,4 +90,0 @@
+-[[package]]
+-name = "gone"
+-version = "1.4.1"
+"""
+NPM = """@@ -5,7 +5,7 @@
+     "node_modules/@scope/left-pad": {
+-      "version": "1.0.0",
+-      "resolved": "https://registry.example/left-pad-1.0.0.tgz",
++      "version": "1.1.0",
++      "resolved": "https://registry.example/left-pad-1.1.0.tgz",
+"""
+MAVEN = """@@ -3,4 +3,4 @@
+   <artifactId>jackson-core</artifactId>
+-  <version>2.14.0</version>
++  <version>2.15.2</version>
+"""
+
+
+LINES = {
+    "requirements.txt": ("Flask>=2.1.0", "Flask>=3.0.0", ("Flask", "2.1.0", "3.0.0")),
+    "package.json": ('"vue": "^2.7.0",', '"vue": "^3.4.0",', ("vue", "2.7.0", "3.4.0")),
+    "Gemfile.lock": ("    rails (7.0.1)", "    rails (7.1.0)", ("rails", "7.0.1", "7.1.0")),
+    "go.mod": ("\tx.org/x/y v1.2.0", "\tx.org/x/y v1.3.0", ("x.org/x/y", "v1.2.0", "v1.3.0")),
+}
+CASES = [
+    *((path, f"@@ -1 +1 @@\n-{old}\n+{new}", [told]) for path, (old, new, told) in LINES.items()),
+    ("poetry.lock", POETRY, [("flask", "2.1.0", "3.0.0"), ("gone", "1.4.1", "")]),
+    ("package-lock.json", NPM, [("@scope/left-pad", "1.0.0", "1.1.0")]),
+    ("pom.xml", MAVEN, [("jackson-core", "2.14.0", "2.15.2")]),
+    ("requirements.txt", "@@ -1 +1 @@\n-# a 1.2\n+# b", []),
+    ("requirements.txt", "", []),
+]
+
+
+@pytest.mark.parametrize(("path", "diff", "changes"), CASES)
+def test_versions_that_changed_are_listed(path: str, diff: str, changes: list[object]) -> None:
+    assert is_manifest(path)
+    told = dependency_changes(ChangedFile(path=path, diff=diff))
+    assert [(one.name, one.old, one.new) for one in told] == changes
+
+
+@pytest.mark.parametrize("path", ["a.py", "requirements.py", "docs/package.md", ""])
+def test_other_files_are_no_manifests(path: str) -> None:
+    assert not is_manifest(path)
+    assert is_manifest("api/requirements-dev.txt")
+
+
+# Differences between two texts: valid, and where a reader would say that they begin.
+
+TEXTS = st.lists(st.sampled_from(["", "a", "  b", "def c():"]), max_size=24)
+HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+def patched(old: list[str], diff: str) -> list[str]:
+    """Apply a diff as `patch` does; every line it takes for granted is looked at."""
+    new, at = [], 0
+    for row in diff.split("\n") if diff else []:
+        if head := HEAD.fullmatch(row):
+            first, count = int(head[1]), int(head[2] or 1)
+            begins = first - 1 if count else first
+            new += old[at:begins]
+            at = begins
+            assert int(head[3]) == len(new) + (head[4] != "0")
+            continue
+        if row[0] in " -":
+            assert old[at] == row[1:]
+            at += 1
+        if row[0] in " +":
+            new.append(row[1:])
+    return new + old[at:]
+
+
+@given(TEXTS, TEXTS)
+def test_a_diff_makes_the_new_text_of_the_old(old: list[str], new: list[str]) -> None:
+    assert patched(old, numbered_diff(old, new)) == new
+
+
+def test_an_added_test_begins_at_its_definition() -> None:
+    ends = ["", "        self.assertEqual(tags, {1})", ""]
+    old = ["    def test_a(self):", "        a()", *ends, "    def test_c(self):", "        c()"]
+    added = ["    def test_b(self):", "        b()", *ends]
+    rows = numbered_diff(old, [*old[:5], *added, *old[5:]]).split("\n")
+    assert rows[0] == "@@ -3,5 +3,10 @@"
+    assert [row[1:] for row in rows if row[0] == "+"] == added
+
+
+def test_a_block_slides_over_the_decorator_it_shares() -> None:
+    old = ["import x", "", "@mark", "def a():", "    go()"]
+    new = ["import x", "", "@mark", "def b():", "    go()", "", *old[2:]]
+    rows = numbered_diff(old, new).split("\n")
+    assert [row for row in rows if row[0] == "+"] == ["+@mark", "+def b():", "+    go()", "+"]
+
+
+# Which lines two changes touch, though they were made on different commits.
+
+TODAY = "".join(f"line number {n}\n" for n in range(1, 41))
+
+
+def change(diff, path="a.py", text=TODAY):
+    return change_in(ChangedFile(path=path, diff=diff), path, text)
+
+
+def hunk(at, *rows):
+    return "\n".join((f"@@ -{at},3 +{at},3 @@", *rows))
+
+
+AT_20 = hunk(19, " line number 19", "-line number 20", "+line twenty", " line number 21")
+
+
+@pytest.mark.parametrize(
+    ("diff", "spans"),
+    [
+        (AT_20, (Span(19, 20),)),
+        (AT_20.replace("-19,3", "-119,3"), (Span(19, 20),)),  # numbers of an older commit
+        (AT_20.replace("@@ -19,3 +19,3 @@", "@@"), (Span(19, 20),)),  # no numbers at all
+        (AT_20.replace(" line number 19", " gone since"), (Span(19, 20),)),  # another neighbour
+        (AT_20.replace("-line number 20", "-line that is gone"), ()),
+        (hunk(20, " line number 20", "+put between", " line number 21"), (Span(20, 20),)),
+        ("@@ too large to be shown @@", ()),
+        ("", ()),
+        ("@@ -" + "9" * 5000 + " @@\n-x", ()),
+    ],
+)
+def test_a_change_is_found_where_its_lines_stand_today(diff, spans):
+    assert change(diff).spans == spans
+
+
+def test_of_several_places_the_nearest_counts():
+    text = "".join(f"begin the block\nsame old line {n % 1}\n" for n in range(10))
+    diff = hunk(9, " begin the block", "-same old line 0", "+new")
+    assert change(diff, text=text).spans == (Span(9, 10),)
+
+
+@pytest.mark.parametrize(
+    ("other", "touches"),
+    [
+        (hunk(20, " line number 20", "-line number 21", "+x", " line number 22"), True),  # next to
+        (hunk(21, " line number 21", "-line number 22", "+x", " line number 23"), False),
+        (hunk(20, " line number 20", "+put between", " line number 21"), True),
+        (hunk(1, "-line number 20", "+its neighbours are others", "-and so is this one"), True),
+    ],
+)
+def test_changes_meet_where_they_overlap_or_touch(other, touches):
+    assert meet(change(AT_20), change(other)) is touches
+    assert not meet(change(AT_20), change(other, path="b.py"))
+
+
+def test_the_same_result_is_the_same_whatever_stands_beside_it():
+    ours = change(hunk(19, " line number 19", "-line number 20", "+    line   twenty"))
+    more = change(f"{AT_20}\n{hunk(30, '-line number 30', '+line thirty')}")
+    assert holds([more], [ours])
+    assert not holds([ours], [more])
+    assert not holds([change(hunk(19, "-line number 20"))], [ours])
+    gone = change(hunk(19, " line number 19", "-line number 20"))
+    assert holds([gone], [gone])
+    assert not holds([more], [gone])
+    assert not holds([change(hunk(1, "+}"))], [change(hunk(1, "+}"))])  # tells nothing
