@@ -8,7 +8,7 @@ from prefect import flow
 from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposals import DraftPull, GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.publish.draft_text import with_gates
 from nightwatch_core.report.builder import add_ci, add_publications
 from tasks.analysis import beside_others
@@ -40,7 +40,7 @@ def publish_findings(
     """
     options, night = report.options, report.night
     report, met = beside_others(report, own)
-    known = Known()
+    known = NightCache()
     try:
         gates = through_the_gate(report, own, known, hear=hear_gate)
         told = with_gates(report, gates)

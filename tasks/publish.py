@@ -29,7 +29,7 @@ from nightwatch_core.models.proposals import (
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.ports import Model
 from nightwatch_core.proof.asking import ProofBriefing
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
 from nightwatch_core.publish import ci as ci_watch
 from nightwatch_core.publish.ci import Hands, Waiting, Watched, ci_started
@@ -108,7 +108,7 @@ ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
 
 @task(name="gate", task_run_name="gate · {draft.title}")
 def gate(
-    draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
+    draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
 ) -> GateResult:
     """Prove a draft's change as far as it can be run; what the base gave is `known` afterwards.
 
@@ -119,7 +119,7 @@ def gate(
 
 
 def briefing_for(
-    draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
+    draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
 ) -> ProofBriefing | None:
     """What proving a draft's change is given; None where no sandbox is at hand."""
     options, base = report.options, report.base or report.commit
@@ -156,7 +156,7 @@ def _model(report: RunReport) -> Model | None:
 def through_the_gate(
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
-    known: Known,
+    known: NightCache,
     receipts: tuple[Receipt, ...] = (),
     gates: tuple[tuple[str, GateResult], ...] = (),
     hear: Callable[[str, GateResult], object] = lambda _name, _gate: None,
@@ -189,7 +189,7 @@ def through_the_gate(
 
 
 def _tried(
-    draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
+    draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
 ) -> GateResult:
     """What came of a proof, also of one that did not come to its end: the night goes on.
 
@@ -248,7 +248,7 @@ def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...
 
 @task(name="mend after checks", task_run_name="mend after checks · #{one.number}")
 def mend(
-    watched: Watched, analysis: Analysis, report: RunReport, known: Known
+    watched: Watched, analysis: Analysis, report: RunReport, known: NightCache
 ) -> GateResult | None:
     """Another attempt at a draft's fix; None where nothing can be run here."""
     briefing = briefing_for(watched.draft, analysis, report, known, report.usage)
@@ -282,7 +282,7 @@ CI_MINUTES = 15
 
 
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
-    options, known = report.options, Known()
+    options, known = report.options, NightCache()
     clock, none = reading(options).clock, tuple[CiRun, ...]()
     began = clock.monotonic()
 

@@ -9,7 +9,7 @@ from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.conversation import AgentSpec, AnalysisPlan
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
 from tasks.records import bare_reader_of, records
 from tasks.wiring import reading
@@ -37,6 +37,6 @@ def runs_for(
 
 
 @lru_cache(maxsize=4)
-def _known(_night: str) -> Known:
+def _known(_night: str) -> NightCache:
     """What a night's analyses have found out about its projects."""
-    return Known()
+    return NightCache()

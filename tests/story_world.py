@@ -12,7 +12,7 @@ from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull
 from nightwatch_core.proof.asking import ProofBriefing
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 
 CASES = "import unittest\nfrom shop.{0} import {1}\n\n\nclass {2}(unittest.TestCase):\n"
 TREE = {
@@ -119,7 +119,7 @@ def briefing(model, sandbox=None, **more):
         "clock": MemoryClock(),
         "allowance": allowance(),
         "story": allowance(),
-        "known": Known(),
+        "known": NightCache(),
         **more,
     }
     sandbox = sandbox or ScriptedSandbox(all_green)

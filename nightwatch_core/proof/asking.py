@@ -16,7 +16,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull, GateResult, Reproduction
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, CodeReader, Model, Sandbox
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.text.plain_text import one_line, shortened
 
 # What proving one fix is given.
@@ -33,7 +33,7 @@ class ProofBriefing:
     failing: CodeReader  # the commit that failed in production, likewise
     shown: CodeReader  # the base without its secrets: what a model may see
     sandbox: Sandbox
-    known: Known  # what the night has found out about its projects
+    known: NightCache  # what the night has found out about its projects
     clock: Clock
     allowance: Allowance  # of all that is asked for this fix
     story: Allowance | None = None  # of a fix that is made in several steps; None: none is
@@ -96,8 +96,8 @@ def why_unanswered(briefing: ProofBriefing, trouble: NightWatchError, poor: str)
 def files_seen(
     briefing: ProofBriefing, opening: Conversation, calls: CallHistory
 ) -> tuple[str, ...]:
-    """Files of which lines were shown, to whoever found the cause or now."""
-    previews = (one.path for one in opening.research.previews)
+    """Return files of which lines were shown, to whoever found the cause or now."""
+    previews = (item.path for item in opening.research.previews)
     return tuple(dict.fromkeys((*briefing.analysis.read, *previews, *calls.read)))
 
 

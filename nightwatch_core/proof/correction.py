@@ -113,7 +113,7 @@ def corrected(briefing: ProofBriefing, failed: GateResult, judge: Judge) -> Gate
 
 
 def _failed_output(result: GateResult) -> str:
-    return next((one.output for one in result.checks if one.outcome == "failed"), "")
+    return next((item.output for item in result.checks if item.outcome == "failed"), "")
 
 
 def attempt_again(briefing: ProofBriefing, failing: Failing) -> SecondAttempt:
@@ -194,7 +194,7 @@ def refusal(
         return reason
     if risk := powers_gained(applied.changes, read, paths):
         return risk
-    texts = ((one.path, read(one.path), one.text or "") for one in applied.changes)
+    texts = ((item.path, read(item.path), item.text or "") for item in applied.changes)
     aids = [aid for path, old, new in texts if old for aid in symptom_fixes(path, old, new)]
     if weakened := next((aid.path for aid in aids if aid.kind in NEVER), ""):
         return f"it weakens a test in {weakened}"
@@ -210,7 +210,7 @@ def _request(briefing: ProofBriefing, failing: Failing, research: ResearchContex
         cause=fenced(block(briefing.analysis.root_cause, _CAUSE), fence),
         diff=fenced(halves(fixing.diff(failing.edits), _DIFF), fence),
         failed=fenced(f"{line(failing.why, _REASON)}\n{output}".rstrip(), fence),
-        code="\n\n".join(fenced(preview_text(one), fence) for one in research.previews),
+        code="\n\n".join(fenced(preview_text(item), fence) for item in research.previews),
         turns=TURNS,
     )
 

@@ -88,13 +88,13 @@ def printed_and_raised(output: str, mark: str) -> tuple[str, tuple[Raised, ...]]
     printed, between, written = output.rpartition(f"\n{mark}\n")
     if not between:
         return output, ()
-    records = [one for row in written.splitlines()[:2_000] if (one := _loaded(row))]
+    records = [item for row in written.splitlines()[:2_000] if (item := _loaded(row))]
     left: dict[str, set[int]] = {}
-    for one in records:
-        if isinstance(one.get("left"), int):
-            left.setdefault(str(one.get("id")), set()).add(one["left"])
-    whole = (one for one in records if "class" in one)
-    read = (_raised(one, left.get(str(one.get("id")), set())) for one in whole)
+    for item in records:
+        if isinstance(item.get("left"), int):
+            left.setdefault(str(item.get("id")), set()).add(item["left"])
+    whole = (item for item in records if "class" in item)
+    read = (_raised(item, left.get(str(item.get("id")), set())) for item in whole)
     return printed, tuple(read)[:_RECORDS]
 
 
@@ -118,8 +118,8 @@ def _raised(record: dict[str, Any], left: set[int]) -> Raised:
 
 
 def _frames(listed: object) -> Iterator[Frame]:
-    for one in listed[:_FRAMES] if isinstance(listed, list) else ():
-        path, line, name = one if isinstance(one, list) and len(one) == 3 else ("", 0, "")
+    for item in listed[:_FRAMES] if isinstance(listed, list) else ():
+        path, line, name = item if isinstance(item, list) and len(item) == 3 else ("", 0, "")
         is_inside = _text(path).startswith(WORK) and "/<" not in _text(path)
         inside = _text(path).removeprefix(WORK) if is_inside else ""
         yield Frame(
@@ -132,8 +132,8 @@ def _frames(listed: object) -> Iterator[Frame]:
 
 
 def _facts(listed: object, frames: tuple[Frame, ...]) -> Iterator[RuntimeFact]:
-    for one in listed if isinstance(listed, list) else ():
-        at, name, value = one if isinstance(one, list) and len(one) == 3 else (-1, "", "")
+    for item in listed if isinstance(listed, list) else ():
+        at, name, value = item if isinstance(item, list) and len(item) == 3 else (-1, "", "")
         if isinstance(at, int) and 0 <= at < len(frames) and frames[at].repo_path:
             frame = frames[at]
             yield RuntimeFact(
@@ -189,7 +189,7 @@ class Crash(NamedTuple):
 def crash_of(case: Case) -> Crash | None:
     """Give the crash of a case: its root's, as far out as its own frames go; None without any."""
     links = case.trace.links if case.trace else ()
-    link = next((one for one in reversed(links) if any(map(_is_ours, one.frames))), None)
+    link = next((item for item in reversed(links) if any(map(_is_ours, item.frames))), None)
     if link is None:
         return None
     own = tuple(filter(_is_ours, link.frames))
@@ -214,8 +214,8 @@ def places_of(frames: tuple[Frame, ...]) -> tuple[Place, ...]:
     """Put frames together that only some versions of a language print apart."""
     places: list[Place] = []
     waiting: Place | None = None  # a comprehension, which belongs to the frame around it
-    for (path, line), same in groupby(frames, key=lambda one: (one.repo_path, one.line)):
-        names = [one.function for one in same]
+    for (path, line), same in groupby(frames, key=lambda item: (item.repo_path, item.line)):
+        names = [item.function for item in same]
         lines = frozenset([line] if line else [])
         if waiting:
             lines, waiting = lines | (waiting.lines if waiting.path == path else set()), None
@@ -229,8 +229,8 @@ def places_of(frames: tuple[Frame, ...]) -> tuple[Place, ...]:
     return (*places, *((waiting,) if waiting else ()))
 
 
-def _is_same_function(one: Place, other: Place) -> bool:
-    return bool(one.functions) and one[::2] == other[::2]
+def _is_same_function(item: Place, other: Place) -> bool:
+    return bool(item.functions) and item[::2] == other[::2]
 
 
 def _plain(function: str) -> str:
@@ -258,25 +258,25 @@ def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> 
     """
     if simple_class(raised.error_class) != simple_class(crash.error_class):
         return f"{raised.error_class} is raised, not {crash.error_class}"
-    at = next((n for n, one in enumerate(raised.frames) if _is_app(one, test)), None)
+    at = next((n for n, item in enumerate(raised.frames) if _is_app(item, test)), None)
     if at is None:
         return f"{raised.error_class} is raised outside the application"
     inside = raised.frames[:at]
-    if any(_is_test(one, test) for one in inside) and crash.is_raised_within:
+    if any(_is_test(item, test) for item in inside) and crash.is_raised_within:
         return f"{raised.error_class} is raised by the test itself, not by the application"
-    app = tuple(one for one in raised.frames[at:] if _is_app(one, test))
+    app = tuple(item for item in raised.frames[at:] if _is_app(item, test))
     seen = places_of(app)
     if why := _other_place(seen[0], crash.places[0], exact and crash.is_exact):
         return f"{raised.error_class} is raised {why}"
-    for one, other in zip(seen[1:], crash.places[1:], strict=False):
-        if why := _other_place(one, other, exact=False):
+    for item, other in zip(seen[1:], crash.places[1:], strict=False):
+        if why := _other_place(item, other, exact=False):
             return f"{raised.error_class} comes there another way: it is called {why}"
     if len(seen) < crash.least:
         return f"the test has to come through {_told(crash.places[crash.least - 1])}"
     return other_message(raised.message, crash.message)
 
 
-def other_message(one: str, other: str) -> str:
+def other_message(item: str, other: str) -> str:
     """Say why a message is not of production's crash; empty where it may be, with other data.
 
     >>> other_message("'NoneType' object has no attribute 'tag'", "… has no attribute 'split'")
@@ -284,20 +284,20 @@ def other_message(one: str, other: str) -> str:
     >>> other_message("no order 17", "no order 4"), other_message("division by zero", "bad value")
     ('', 'it says "division by zero" where production said "bad value"')
     """
-    matches = (_MEMBER.search(text[:2_000]) for text in (one, other))
+    matches = (_MEMBER.search(text[:2_000]) for text in (item, other))
     members = [match[1] or match[2] for match in matches if match]
     if len(members) == 2:
         same = members[0] == members[1]
         return "" if same else f"it says '{members[0]}' where production said '{members[1]}'"
-    said, wanted = ({*_WORD.findall(_DATA.sub(" ", text[:2_000]))} for text in (one, other))
-    if not said or not wanted or len(said & wanted) * 3 >= min(len(said), len(wanted)):
+    said, expected = ({*_WORD.findall(_DATA.sub(" ", text[:2_000]))} for text in (item, other))
+    if not said or not expected or len(said & expected) * 3 >= min(len(said), len(expected)):
         return ""
-    return f'it says "{shortened(one, 80)}" where production said "{shortened(other, 80)}"'
+    return f'it says "{shortened(item, 80)}" where production said "{shortened(other, 80)}"'
 
 
 def has_left(raised: Raised, test: str = "") -> bool:
-    """Whether the exception left the innermost frame of the application."""
-    own = (n for n, one in enumerate(raised.frames) if _is_app(one, test))
+    """Tell whether the exception left the innermost frame of the application."""
+    own = (n for n, item in enumerate(raised.frames) if _is_app(item, test))
     return next(own, -1) in raised.left
 
 
@@ -310,14 +310,14 @@ def _is_app(frame: Frame, test: str) -> bool:
     return frame.in_app and not _is_test(frame, test)
 
 
-def _other_place(one: Place, other: Place, exact: bool) -> str:
-    """How the place differs from production's."""
-    if one.path != other.path:
-        return f"in {_told(one)}, not in {_told(other)}"
-    if one.functions and other.functions and not one.functions & other.functions:
-        return f"in {_told(one)}, not in {_told(other)}"
-    if exact and one.lines and other.lines and not one.lines & other.lines:
-        return f"in {_told(one)}, not in {_told(other)}"
+def _other_place(item: Place, other: Place, exact: bool) -> str:
+    """Say how the place differs from production's."""
+    if item.path != other.path:
+        return f"in {_told(item)}, not in {_told(other)}"
+    if item.functions and other.functions and not item.functions & other.functions:
+        return f"in {_told(item)}, not in {_told(other)}"
+    if exact and item.lines and other.lines and not item.lines & other.lines:
+        return f"in {_told(item)}, not in {_told(other)}"
     return ""
 
 
@@ -329,12 +329,12 @@ def _told(place: Place) -> str:
 
 def entered(raised: Raised, test: str = "") -> int:
     """Count the application's places that a test raises through."""
-    return len(places_of(tuple(one for one in raised.frames if _is_app(one, test))))
+    return len(places_of(tuple(item for item in raised.frames if _is_app(item, test))))
 
 
 def frames_told(crash: Crash, raised: Raised, test: str = "") -> tuple[str, ...]:
     """Name production's frames that a test raised through, innermost first."""
-    return tuple(_told(one) for one in crash.places[: entered(raised, test)])
+    return tuple(_told(item) for item in crash.places[: entered(raised, test)])
 
 
 # How far out a test has to enter, so that it is about the crash and about its fix.
@@ -361,7 +361,7 @@ def least_places(crash: Crash, fix: tuple[Edit, ...], read: Read) -> int:
 
 
 def _lies_in(edit: Edit, place: Place, read: Read) -> bool:
-    """Whether an edit changes the function of a place."""
+    """Tell whether an edit changes the function of a place."""
     text = read(place.path) if edit.path == place.path else None
     if not text or not edit.old or edit.old not in text or not place.lines:
         return False

@@ -29,7 +29,7 @@ NEAREST_FILES = 6  # tests of one changed file
 TEST_NAME = 200  # characters of a test that an analyst names
 
 
-class Known:
+class NightCache:
     """What a night has found out about its projects, so that nothing is asked for twice."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Known:
         self.silent = ""  # why no model is asked any more tonight
 
 
-class Bench:
+class Environment:
     """One project at one commit, one fix, and the seconds that are left for it."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Bench:
         kit: Kit,
         commit: Commit,
         changes: tuple[FileChange, ...],
-        known: Known,
+        known: NightCache,
         seconds: float,
     ) -> None:
         """Nothing is run yet."""
@@ -77,7 +77,7 @@ class Bench:
     _key = ""
 
     def has_time(self) -> bool:
-        """Whether another command is worth starting."""
+        """Tell whether another command is worth starting."""
         return self.seconds_left >= LEAST_SECONDS
 
     def base(self, words: Words, most: float, again: int = 0) -> Run:
@@ -116,7 +116,7 @@ class Bench:
         """Raises `GiveUp` where the tree cannot be laid out or nothing confines programs."""
         inner = words
         if self.kit.root or self.kit.folders:
-            made = "".join(f"mkdir -p {shlex.quote(one)} && " for one in self.kit.folders)
+            made = "".join(f"mkdir -p {shlex.quote(item)} && " for item in self.kit.folders)
             script = f'cd "$0" && {made}exec "$@"'
             inner = ("/bin/sh", "-c", script, self.kit.root or ".", *words)
         seconds = max(LEAST_SECONDS, min(most, self.seconds_left))
@@ -215,54 +215,59 @@ def _undotted(text: str, files: Collection[str]) -> tuple[str, str]:
 # Tests: first on the base, then with the fix; those nearest to the change first.
 
 
-def nearest_tests(bench: Bench, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Files that test what is changed, and tests that are changed and were there before."""
-    inside, changed = bench.kit.inner(paths), bench.kit.inner(tuple(c.path for c in bench.changes))
-    gone = {c.path for c in bench.changes if c.text is None}
+def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return files that test what is changed, and tests that are changed and were there before."""
+    inside, changed = (
+        environment.kit.inner(paths),
+        environment.kit.inner(tuple(c.path for c in environment.changes)),
+    )
+    gone = {c.path for c in environment.changes if c.text is None}
     ours = [path for path in changed if TEST.search(path) and path in inside]
-    ours += [one for path in changed for one in files_testing(path, inside, NEAREST_FILES)]
-    return tuple(dict.fromkeys(path for path in ours if bench.kit.root + path not in gone))
+    ours += [item for path in changed for item in files_testing(path, inside, NEAREST_FILES)]
+    return tuple(dict.fromkeys(path for path in ours if environment.kit.root + path not in gone))
 
 
-def usable_runner(bench: Bench, nearest: tuple[str, ...]) -> Runner | str:
+def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> Runner | str:
     """The first runner whose run on the base tells something; else what the last one printed."""
-    known = bench.remembered_runner()
+    known = environment.remembered_runner()
     if known is not None:
-        return next((one for one in bench.kit.runners if one.name == known[0]), known[1])
+        return next((item for item in environment.kit.runners if item.name == known[0]), known[1])
     ended, code, is_late = "there was no time", 0, False
-    for runner in bench.kit.runners:
+    for runner in environment.kit.runners:
         if runner.only_after not in (None, code):
             continue
         words = runner.some(nearest) if nearest else runner.whole
-        if not bench.has_time():
+        if not environment.has_time():
             return ended
-        base = bench.base_reading(words, runner.form, bench.seconds_left / 3)
+        base = environment.base_reading(words, runner.form, environment.seconds_left / 3)
         if base.ran == 0 and nearest:
-            base = bench.base_reading(runner.whole, runner.form, bench.seconds_left / 3)
+            base = environment.base_reading(runner.whole, runner.form, environment.seconds_left / 3)
         if base.tells:
-            bench.remember_runner(runner.name)
+            environment.remember_runner(runner.name)
             return runner
         why = base.run.ended if base.run.ended != "exited" else _last_line(base)
         ended, code = f"{runner.name} on the base: {why}", base.run.code
         is_late = is_late or base.run.ended == "took too long"
     if not is_late:  # with more time it may tell
-        bench.remember_runner("", ended)
+        environment.remember_runner("", ended)
     return ended
 
 
 def tested(
-    bench: Bench, runner: Runner, nearest: tuple[str, ...]
+    environment: Environment, runner: Runner, nearest: tuple[str, ...]
 ) -> Iterator[tuple[Check, Compared]]:
     """Compare the nearest tests, then the whole suite, as far as there is time."""
     if nearest:
-        yield _compared(bench, runner, runner.some(nearest), ", ".join(nearest))
-    if bench.has_time():
-        yield _compared(bench, runner, runner.whole, "the whole suite")
+        yield _compared(environment, runner, runner.some(nearest), ", ".join(nearest))
+    if environment.has_time():
+        yield _compared(environment, runner, runner.whole, "the whole suite")
 
 
-def _compared(bench: Bench, runner: Runner, words: Words, what: str) -> tuple[Check, Compared]:
-    started, shown = bench.seconds, f"{runner.name}: {what}"
-    base = bench.base_reading(words, runner.form, bench.seconds_left / 3)
+def _compared(
+    environment: Environment, runner: Runner, words: Words, what: str
+) -> tuple[Check, Compared]:
+    started, shown = environment.seconds, f"{runner.name}: {what}"
+    base = environment.base_reading(words, runner.form, environment.seconds_left / 3)
     if not base.tells:
         late = base.run.ended == "took too long"
         why = "no test is green on the base, or it cannot be told which"
@@ -270,29 +275,33 @@ def _compared(bench: Bench, runner: Runner, words: Words, what: str) -> tuple[Ch
         return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
     flaky = frozenset[str]()
     if base.failed:  # once more: what is green now is flaky
-        flaky = base.failed - bench.base_reading(words, runner.form, base.run.seconds * 3, 1).failed
-    fixed = bench.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
-    came = _judged(bench, runner, words, base, fixed)
-    flaky |= came.flaky
-    came = came._replace(preexisting=(base.failed & fixed.failed) - flaky, flaky=flaky)
-    seconds = round(bench.seconds - started, 1)
-    if came.worse:
+        flaky = (
+            base.failed
+            - environment.base_reading(words, runner.form, base.run.seconds * 3, 1).failed
+        )
+    fixed = environment.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
+    result = _judged(environment, runner, words, base, fixed)
+    flaky |= result.flaky
+    result = result._replace(preexisting=(base.failed & fixed.failed) - flaky, flaky=flaky)
+    seconds = round(environment.seconds - started, 1)
+    if result.worse:
         return (
-            Check(name="tests", outcome="failed", text=f"{shown}: {came.worse}",
-                  command=runner.name, output=came.output, seconds=seconds),
-            came,
+            Check(name="tests", outcome="failed", text=f"{shown}: {result.worse}",
+                  command=runner.name, output=result.output, seconds=seconds),
+            result,
         )  # fmt: skip
     count = plural(fixed.ran, "test") if fixed.ran is not None else "all"
     state = "green" if fixed.is_green else "no worse than the base"
     text = f"{shown}: {count}, {state}"
-    return Check(name="tests", outcome="passed", text=text, seconds=seconds), came
+    return Check(name="tests", outcome="passed", text=text, seconds=seconds), result
 
 
-def _judged(bench: Bench, runner: Runner, words: Words, base: Reading, fixed: Reading) -> Compared:
-    """What is worse with the fix; what is red now and then is flaky, and not held against it."""
+def _judged(
+    environment: Environment, runner: Runner, words: Words, base: Reading, fixed: Reading
+) -> Compared:
     if fixed.is_readable and not (fixed.failed - base.failed) and not _fewer(base, fixed):
         return Compared()
-    again = bench.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
+    again = environment.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
     output = again.run.output[-OUTPUT_CHARACTERS:]
     if not again.is_readable:
         ended = again.run.ended if again.run.ended != "exited" else _last_line(again)
@@ -303,7 +312,7 @@ def _judged(bench: Bench, runner: Runner, words: Words, base: Reading, fixed: Re
     steady = (fixed.failed & again.failed if fixed.is_readable else again.failed) - base.failed
     flaky = (fixed.failed | again.failed) - base.failed - steady
     if steady:
-        later = bench.base_reading(words, runner.form, base.run.seconds * 3 + 20, 2).failed
+        later = environment.base_reading(words, runner.form, base.run.seconds * 3 + 20, 2).failed
         flaky, steady = flaky | (steady & later), steady - later
     if not steady:
         return Compared(flaky=flaky)
@@ -312,7 +321,7 @@ def _judged(bench: Bench, runner: Runner, words: Words, base: Reading, fixed: Re
 
 
 def _fewer(base: Reading, fixed: Reading) -> bool:
-    """Whether fewer tests are run: what stops the runner early must not look green."""
+    """Tell whether fewer tests are run: what stops the runner early must not look green."""
     return base.ran is not None and (fixed.ran is None or fixed.ran < base.ran)
 
 

@@ -10,9 +10,9 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Run, not_run
 from nightwatch_core.ports import CodeReader, Sandbox
 from nightwatch_core.proof.environment import (
-    Bench,
     Compared,
-    Known,
+    Environment,
+    NightCache,
     nearest_tests,
     read_test_id,
     tested,
@@ -44,7 +44,7 @@ def checks_known(draft: DraftPull, tree: CodeReader, options: NightOptions) -> t
     kit = kit_for(paths, tree.paths(), tree.read_file, options)
     if isinstance(kit, str):
         return ()
-    return tuple(dict.fromkeys((TESTS, *(one.name for one in kit.inspections))))
+    return tuple(dict.fromkeys((TESTS, *(item.name for item in kit.inspections))))
 
 
 def not_accepted(
@@ -54,27 +54,27 @@ def not_accepted(
     tree: CodeReader,
     sandbox: Sandbox,
     options: NightOptions,
-    known: Known,
+    known: NightCache,
 ) -> str:
     """Say why the check called `name`, or the tests in the file of that name, did not pass.
 
     `result` is what came of running the draft. Empty where they passed.
     """
     if "/" not in name and "." not in name:
-        passed = any(one.name == name and one.outcome == "passed" for one in result.checks)
+        passed = any(item.name == name and item.outcome == "passed" for item in result.checks)
         return "" if passed else f"{name}: was not run"
     paths = tuple(change.path for change in draft.changes)
     kit = kit_for(paths, tree.paths(), tree.read_file, options)
     if isinstance(kit, str) or not kit.runners or not kit.inner((name,)):
         return f"{name} is not run by itself here"
-    bench = Bench(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
+    environment = Environment(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
     try:
-        bench.prepare()
-        runner = usable_runner(bench, nearest_tests(bench, tree.paths()))
+        environment.prepare()
+        runner = usable_runner(environment, nearest_tests(environment, tree.paths()))
         if isinstance(runner, str):
             return runner
-        words = runner.some(bench.kit.inner((name,)))
-        reading = bench.fixed_reading(words, runner.form, CHECK_SECONDS)
+        words = runner.some(environment.kit.inner((name,)))
+        reading = environment.fixed_reading(words, runner.form, CHECK_SECONDS)
     except GiveUp as trouble:
         return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
     if reading.ran == 0:
@@ -88,22 +88,22 @@ _PLACE = re.compile(r":\d+(:\d+)?(?=:|\s|$)|\bline \d+\b")  # moves with every e
 _ABSENT = re.compile(r"No module named|not found|Cannot find module|can't be found")
 
 
-def inspected(bench: Bench, inspection: Inspection) -> Check | None:
+def inspected(environment: Environment, inspection: Inspection) -> Check | None:
     """Compare the complaints of a check; None where it does not concern the changed files."""
-    files = bench.kit.inner(tuple(c.path for c in bench.changes if c.text is not None))
+    files = environment.kit.inner(tuple(c.path for c in environment.changes if c.text is not None))
     files = tuple(path for path in files if path.endswith(inspection.endings))
     files = tuple(path for path in files if inspection.of_tests or not TEST.search(path))
-    if not files or not bench.has_time():
+    if not files or not environment.has_time():
         return None
     words = (*inspection.words, *files)
     shown = f"{inspection.name} of {', '.join(files[:5])}"
-    fixed = bench.fixed(words, CHECK_SECONDS)
+    fixed = environment.fixed(words, CHECK_SECONDS)
     if fixed.ended != "exited" or is_absent(fixed):
         return None
     complaints = _complaints(fixed)
     if not complaints:
         return Check(name=inspection.name, outcome="passed", text=shown, seconds=fixed.seconds)
-    base = bench.base(words, CHECK_SECONDS)
+    base = environment.base(words, CHECK_SECONDS)
     new = complaints - _complaints(base)
     if base.ended != "exited" or not new:
         text = f"{shown}: nothing that the base does not have"
@@ -125,7 +125,7 @@ def _complaints(run: Run) -> Counter[str]:
 
 
 def is_absent(run: Run) -> bool:
-    """Whether the tool itself is not here, which is nobody's fault."""
+    """Tell whether the tool itself is not here, which is nobody's fault."""
     return not run.went_well and bool(_ABSENT.search(run.output)) and run.output.count("\n") <= 2
 
 
@@ -133,7 +133,7 @@ _OWN_WORDS = "verify"
 
 
 def gated(
-    draft: DraftPull, tree: CodeReader, sandbox: Sandbox, options: NightOptions, known: Known
+    draft: DraftPull, tree: CodeReader, sandbox: Sandbox, options: NightOptions, known: NightCache
 ) -> GateResult:
     """Run what can be run of a draft; `tree` is the commit that its edits were made on.
 
@@ -150,29 +150,29 @@ def gated(
     kit = kit_for(tuple(c.path for c in draft.changes), paths, tree.read_file, options)
     if isinstance(kit, str):
         return not_run("no tests", kit)
-    bench = Bench(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
+    environment = Environment(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
     try:
-        result = _result(bench, paths)
+        result = _result(environment, paths)
     except GiveUp as trouble:
         text = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
         result = not_run("trouble", text)
-    return result.model_copy(update={"fix": draft.fix, "seconds": round(bench.seconds, 1)})
+    return result.model_copy(update={"fix": draft.fix, "seconds": round(environment.seconds, 1)})
 
 
-def _result(bench: Bench, paths: tuple[str, ...]) -> GateResult:
-    """All checks in order, until one of them fails."""
+def _result(environment: Environment, paths: tuple[str, ...]) -> GateResult:
+    """Return all checks in order, until one of them fails."""
     checks: list[Check] = []
     preexisting, flaky = frozenset[str](), frozenset[str]()
-    bench.prepare()
-    if bench.lacks:
-        checks.append(Check(name="dependencies", outcome="not run", text=bench.lacks))
-    for check, compared in _steps(bench, paths):
+    environment.prepare()
+    if environment.lacks:
+        checks.append(Check(name="dependencies", outcome="not run", text=environment.lacks))
+    for check, compared in _steps(environment, paths):
         checks.append(check)
         preexisting, flaky = preexisting | compared.preexisting, flaky | compared.flaky
         if check.outcome == "failed":
             break
-    failed = next((one.text for one in checks if one.outcome == "failed"), "")
-    ran = any(one.name == "tests" and one.outcome == "passed" for one in checks)
+    failed = next((item.text for item in checks if item.outcome == "failed"), "")
+    ran = any(item.name == "tests" and item.outcome == "passed" for item in checks)
     result = GateResult(
         outcome="failed" if failed else "passed" if ran else "not run",
         text=failed,
@@ -182,27 +182,29 @@ def _result(bench: Bench, paths: tuple[str, ...]) -> GateResult:
     )
     if result.outcome != "not run":
         return result
-    kind = "not prepared" if bench.lacks else "no tests" if bench.has_time() else "no time"
-    said = (one.text for one in checks if one.outcome == "not run" and one.name == "tests")
-    why = bench.lacks or f"{next(said, 'there was no time')}; say how with NIGHTWATCH_VERIFY"
+    kind = (
+        "not prepared" if environment.lacks else "no tests" if environment.has_time() else "no time"
+    )
+    said = (item.text for item in checks if item.outcome == "not run" and item.name == "tests")
+    why = environment.lacks or f"{next(said, 'there was no time')}; say how with NIGHTWATCH_VERIFY"
     text = f"its tests could not be run: {why}"
     return result.model_copy(update={"kind": kind, "text": text})
 
 
-def _steps(bench: Bench, paths: tuple[str, ...]) -> Iterator[tuple[Check, Compared]]:
-    for inspection in bench.kit.inspections:
-        if check := inspected(bench, inspection):
+def _steps(environment: Environment, paths: tuple[str, ...]) -> Iterator[tuple[Check, Compared]]:
+    for inspection in environment.kit.inspections:
+        if check := inspected(environment, inspection):
             yield check, Compared()
-    if bench.kit.verify:
-        words = ("/bin/sh", "-c", bench.kit.verify)
-        yield from tested(bench, Runner(name=_OWN_WORDS, words=words, takes_files=False), ())
+    if environment.kit.verify:
+        words = ("/bin/sh", "-c", environment.kit.verify)
+        yield from tested(environment, Runner(name=_OWN_WORDS, words=words, takes_files=False), ())
         return
-    nearest = nearest_tests(bench, paths)
-    runner = usable_runner(bench, nearest)
+    nearest = nearest_tests(environment, paths)
+    runner = usable_runner(environment, nearest)
     if isinstance(runner, str):
         yield Check(name="tests", outcome="not run", text=runner), Compared()
     else:
-        yield from tested(bench, runner, nearest)
+        yield from tested(environment, runner, nearest)
 
 
 # Runs what an analyst asks for: tests and snippets of one project, at the commit that failed.
@@ -213,27 +215,27 @@ _TIMELESS = 1e9  # seconds: whoever asks counts them
 class TryOut:
     """One project at one commit. What is run depends on what is asked alone, never on what was."""
 
-    def __init__(self, sandbox: Sandbox, kit: Kit, tree: CodeReader, known: Known) -> None:
+    def __init__(self, sandbox: Sandbox, kit: Kit, tree: CodeReader, known: NightCache) -> None:
         """Nothing is prepared before the first call; `known` is shared by the night's."""
         self._kit, self._tree = kit, tree
-        self._bench = Bench(sandbox, kit, tree.commit, (), known, _TIMELESS)
+        self._environment = Environment(sandbox, kit, tree.commit, (), known, _TIMELESS)
         self._is_prepared = False
 
     @property
     def project(self) -> str:
-        """A name of the project in its repository."""
+        """Return a name of the project in its repository."""
         return f"{self._kit.language}-{digest(self._kit.root)}"
 
     def run_test(self, test: str) -> Run:
         """Run a file of tests, or one of them; raises `GiveUp`, with what to ask instead."""
-        wanted = read_test_id(test, self._kit.inner(self._tree.paths()))
+        expected = read_test_id(test, self._kit.inner(self._tree.paths()))
         last: Run | None = None
         for runner in self._kit.runners:
             if runner.only_after not in (None, last.code if last else None):
                 continue
             if last and runner.only_after is None and not is_absent(last):
                 break
-            last = self._run(words_for(runner, wanted))
+            last = self._run(words_for(runner, expected))
         if last is None:
             raise GiveUp("nobody knows how this project's tests are run one by one")
         return last
@@ -246,12 +248,12 @@ class TryOut:
 
     def _run(self, words: Words) -> Run:
         if not self._is_prepared:
-            self._bench.prepare()
+            self._environment.prepare()
             self._is_prepared = True
-        run = self._bench.base(words, RUN_SECONDS)
-        if run.went_well or not self._bench.lacks:
+        run = self._environment.base(words, RUN_SECONDS)
+        if run.went_well or not self._environment.lacks:
             return run
-        return run.model_copy(update={"output": f"{run.output}\n[{self._bench.lacks}]"})
+        return run.model_copy(update={"output": f"{run.output}\n[{self._environment.lacks}]"})
 
 
 def try_out(
@@ -259,7 +261,7 @@ def try_out(
     tree: CodeReader,
     sandbox: Sandbox,
     options: NightOptions,
-    known: Known,
+    known: NightCache,
 ) -> TryOut | None:
     """Say who runs tests and snippets of the project of `files`; None where nobody can."""
     if not files or known.lacking:

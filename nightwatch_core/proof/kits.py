@@ -59,7 +59,7 @@ class Runner(Value):
         if not self.takes_files:
             return self.words
         if self.dotted:
-            files = tuple(one.removesuffix(".py").replace("/", ".") for one in files)
+            files = tuple(item.removesuffix(".py").replace("/", ".") for item in files)
         return (*self.words, *files)
 
 
@@ -192,10 +192,10 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     fields: Fields = {"root": root, **scripts, **project.fields}
 
     def expanded(words: Words, **more: str | Words) -> Words:
-        return tuple(word for one in words for word in _expanded(one, {**fields, **more}))
+        return tuple(word for item in words for word in _expanded(item, {**fields, **more}))
 
-    def is_used(one: Runner | Inspection) -> bool:
-        return not one.when or one.when in project.facts
+    def is_used(item: Runner | Inspection) -> bool:
+        return not item.when or item.when in project.facts
 
     runners = tuple(
         runner.model_copy(
@@ -206,7 +206,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
     )
     if not runners or "tests" not in project.facts:
         return None
-    environment = tuple((name, expanded((one,))[0]) for name, one in kind.environment.items())
+    environment = tuple((name, expanded((item,))[0]) for name, item in kind.environment.items())
 
     def snippet(code: str) -> Words:
         is_module = re.search(r"^\s*import\b(?!\s*\()", code, re.M)
@@ -220,9 +220,9 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         preparation=project.preparation,
         runners=runners,
         inspections=tuple(
-            one.model_copy(update={"words": expanded(one.words)})
-            for one in kind.checks
-            if is_used(one)
+            item.model_copy(update={"words": expanded(item.words)})
+            for item in kind.checks
+            if is_used(item)
         ),
         environment=environment + project.environment,
         links=project.links,
@@ -261,7 +261,7 @@ def _python(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
     facts = {"tests"} if any(map(_PYTHON_TESTS.search, inside)) else set()
     facts.add("django" if "manage.py" in inside else "no django")
     for tool, (section, own) in _TOOLS.items():
-        if any(map(text, own)) or any(re.search(section, one, re.M) for one in shared):
+        if any(map(text, own)) or any(re.search(section, item, re.M) for item in shared):
             facts.add(tool)
     if "pytest" in names_of(lines):
         facts.add("pytest")
@@ -273,7 +273,7 @@ def _python(root: str, inside: Words, text: Callable[[str], str]) -> _Project:
     return _Project(
         frozenset(facts),
         {
-            "source": ":/work/src" if any(one.startswith("src/") for one in inside) else "",
+            "source": ":/work/src" if any(item.startswith("src/") for item in inside) else "",
             "settings": settings[1] if settings else "",
         },
         Preparation(language="python", files=(listed,), words=words) if lines else None,
@@ -327,7 +327,7 @@ def _javascript(root: str, inside: Words, text: Callable[[str], str]) -> _Projec
 
     needs = {**table("dependencies"), **table("devDependencies")}
     script = str(table("scripts").get("test", ""))
-    named = [one for one in ("jest", "vitest", "mocha") if one in needs or one in script]
+    named = [item for item in ("jest", "vitest", "mocha") if item in needs or item in script]
     if "node --test" in script or (not named and any(map(_NODE_TESTS.search, inside))):
         named.append("node --test")
     elif script and not named and "no test specified" not in script:
@@ -335,7 +335,7 @@ def _javascript(root: str, inside: Words, text: Callable[[str], str]) -> _Projec
     facts = frozenset(("tests", *named))
     if not needs:
         return _Project(facts)
-    lock = next(one for one in _LOCKED if one in inside)
+    lock = next(item for item in _LOCKED if item in inside)
     names = ("package.json", lock, ".npmrc", ".yarnrc.yml", "pnpm-workspace.yaml")
     install = f"{_LOCKED[lock]} && mkdir -p node_modules && mv node_modules /env/"
     preparation = _from_manifests("javascript", names, ("/bin/sh", "-c", install), text)
@@ -377,14 +377,14 @@ def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
     """
     there = {path[:end] for path in paths for end in _ends_of_folders(path)} | set(paths)
     scripts = sorted(filter(_SCRIPT.match, paths))[:_SCRIPTS]
-    calls = (call for one in scripts for call in _MADE.findall(text(one)))
+    calls = (call for item in scripts for call in _MADE.findall(text(item)))
     named = (name.rstrip("/") for call in calls for name in call.split())
     new = (name for name in named if name not in there and ".." not in name.split("/"))
     return tuple(dict.fromkeys(new))[:_FOLDERS]
 
 
 def _ends_of_folders(path: str) -> list[int]:
-    return [index for index, one in enumerate(path) if one == "/"]
+    return [index for index, item in enumerate(path) if item == "/"]
 
 
 def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
@@ -398,7 +398,7 @@ def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions)
         if isinstance(kit, str):
             said.append(kit)
             continue
-        by = kit.verify or ", else ".join(one.name for one in kit.runners)
+        by = kit.verify or ", else ".join(item.name for item in kit.runners)
         where = f" in {kit.root}" if kit.root else ""
         needs = _dependencies(kit, tree, sandbox, options)
         said.append(f"{kit.language}{where} by {by}, {needs}")
@@ -407,14 +407,14 @@ def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions)
 
 def _one_of_each(paths: Words) -> Iterator[str]:
     """Return the outermost source file of each language that there is enough of."""
-    plain = [one for one in paths if not one.endswith(_TEMPLATES) and not TEST.search(one)]
+    plain = [item for item in paths if not item.endswith(_TEMPLATES) and not TEST.search(item)]
     groups = [
-        [one for one in plain if one.endswith(kind.endings)] for kind in kits().kinds.values()
+        [item for item in plain if item.endswith(kind.endings)] for kind in kits().kinds.values()
     ]
     least = max(1, _SHARE * sum(map(len, groups)))
     for group in sorted(groups, key=len, reverse=True):
         if len(group) >= least:
-            yield min(group, key=lambda one: (one.count("/"), one))
+            yield min(group, key=lambda item: (item.count("/"), item))
 
 
 def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
@@ -464,6 +464,8 @@ def reading_of(run: Run, form: str) -> Reading:
     """
     text, known = run.output[-READ_CHARACTERS:], kits().forms
     forms = [known[form]] if form in known else list(known.values())
-    failed = frozenset(name[:NAME_CHARACTERS] for one in forms for name in one.failed.findall(text))
-    counts = [int(number) for one in forms for number in one.counts.findall(text)]
+    failed = frozenset(
+        name[:NAME_CHARACTERS] for item in forms for name in item.failed.findall(text)
+    )
+    counts = [int(number) for item in forms for number in item.counts.findall(text)]
     return Reading(failed, sum(counts) if counts else None, run)

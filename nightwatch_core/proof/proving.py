@@ -101,7 +101,7 @@ def _with_test(
     fix: tuple[Edit, ...],
     changes: tuple[FileChange, ...],
 ) -> WithFix | None:
-    """What became of the test with the fix; None where it is not run."""
+    """Return what became of the test with the fix; None where it is not run."""
     if reproduction.outcome != "reproduced" or not reproduction.test:
         return None
     harness = harness_for(briefing)
@@ -129,7 +129,7 @@ def _gated(
         because = f"the test is not part of the draft: {result.text}"
         reproduction = reproduction.model_copy(update={"because": because, "test": ()})
         return _gated(briefing, fix, checks, reproduction)
-    seconds = round(result.seconds + sum(one.seconds for one in checks), 1)
+    seconds = round(result.seconds + sum(item.seconds for item in checks), 1)
     more = {"reproduction": reproduction, "checks": (*checks, *result.checks), "seconds": seconds}
     result = result.model_copy(update=more)
     if edits == briefing.analysis.fix:
@@ -179,7 +179,7 @@ def mended(briefing: ProofBriefing, run: CiRun) -> GateResult:
     """
     before = briefing.analysis.gate
     reproduction = before.reproduction if before and before.reproduction else _NONE
-    edits = tuple(one for one in briefing.analysis.fix if one not in reproduction.test)
+    edits = tuple(item for item in briefing.analysis.fix if item not in reproduction.test)
     why = f"the checks of its branch failed: {one_line(', '.join(run.failed))}"
     used = before.usage if before else Failing(edits, why).used
     attempt = attempt_again(briefing, Failing(edits, why, run.log, used))

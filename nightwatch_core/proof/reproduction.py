@@ -56,7 +56,7 @@ from nightwatch_core.proof.crash import (
     simple_class,
     unlike,
 )
-from nightwatch_core.proof.environment import Bench, nearest_tests, usable_runner
+from nightwatch_core.proof.environment import Environment, nearest_tests, usable_runner
 from nightwatch_core.proof.kits import (
     EXPLAINED_CHARACTERS,
     OUTPUT_CHARACTERS,
@@ -86,31 +86,31 @@ class Shown(NamedTuple):
 
     @property
     def is_red(self) -> bool:
-        """Whether the test ran, and is red."""
+        """Tell whether the test ran, and is red."""
         return self.reading.run.ended == "exited" and not self.reading.is_green
 
     @property
     def is_green(self) -> bool:
-        """Whether a test ran, and all were green."""
+        """Tell whether a test ran, and all were green."""
         return self.reading.is_green and self.reading.ran != 0
 
     @property
     def output(self) -> str:
-        """The end of what it printed."""
+        """Return the end of what it printed."""
         return self.reading.run.output[-OUTPUT_CHARACTERS:].strip()
 
     def around(self, error_class: str) -> str:
-        """What it printed up to the last word of an exception, else the end of it."""
+        """Return what it printed up to the last word of an exception, else the end of it."""
         text = self.reading.run.output
         name = simple_class(error_class)
-        lines = [one for one in re.finditer(r"^[^\n]{0,400}$", text, re.M) if name in one[0]]
-        raising = [one for one in lines if not _SUMMARY.match(one[0])] or lines
+        lines = [item for item in re.finditer(r"^[^\n]{0,400}$", text, re.M) if name in item[0]]
+        raising = [item for item in lines if not _SUMMARY.match(item[0])] or lines
         return text[: raising[-1].end()][-OUTPUT_CHARACTERS:].strip() if raising else self.output
 
     @property
     def facts(self) -> tuple[RuntimeFact, ...]:
-        """Values of locals along the crash, or else along what was raised instead."""
-        listed = (one.facts for one in (self.crash, *self.raised) if one)
+        """Return values of locals along the crash, or else along what was raised instead."""
+        listed = (item.facts for item in (self.crash, *self.raised) if item)
         own = (tuple(f for f in facts if not TEST.search(f.path)) for facts in listed)
         return next(filter(None, own), ())
 
@@ -137,14 +137,17 @@ class Harness:
     def _shown(
         self, tree: CodeReader, fix: tuple[FileChange, ...], path: str, text: str, exact: bool
     ) -> Shown:
-        changes = (*(one for one in fix if one.path != path), FileChange(path=path, text=text))
-        bench = _bench(self.briefing, self.kit, tree, changes, self.seconds_left)
-        bench.prepare()
+        changes = (*(item for item in fix if item.path != path), FileChange(path=path, text=text))
+        environment = _environment(self.briefing, self.kit, tree, changes, self.seconds_left)
+        environment.prepare()
         mark = hashlib.sha256(f"{self.briefing.fence}\n{text}".encode()).hexdigest()[:24]
-        words = tuple(_NATIVE.get(one, one) for one in self.runner.some(self.kit.inner((path,))))
-        wanted = simple_class(self.crash.error_class)
-        run = bench.fixed(recorded(words, self._recorder, mark, wanted), _RUN_SECONDS)
-        self.seconds_left, self.seconds = bench.seconds_left, self.seconds + bench.seconds
+        words = tuple(_NATIVE.get(item, item) for item in self.runner.some(self.kit.inner((path,))))
+        expected = simple_class(self.crash.error_class)
+        run = environment.fixed(recorded(words, self._recorder, mark, expected), _RUN_SECONDS)
+        self.seconds_left, self.seconds = (
+            environment.seconds_left,
+            self.seconds + environment.seconds,
+        )
         printed, raised = printed_and_raised(run.output, mark)
         run = run.model_copy(update={"output": printed})
         reading = reading_of(run, self.runner.form)
@@ -154,13 +157,16 @@ class Harness:
     def _likest(
         self, raised: tuple[Raised, ...], exact: bool, test: str, reading: Reading
     ) -> tuple[Raised | None, str]:
-        """The exception that is production's, else why the nearest one is not."""
-        wanted, other = simple_class(self.crash.error_class), "nothing is raised in the application"
-        outermost = sorted(raised, key=lambda one: -entered(one, test))
-        for one in sorted(outermost, key=lambda one: simple_class(one.error_class) != wanted):
-            why = unlike(one, self.crash, exact, test) or self._handled(one, exact, test, reading)
+        """Return the exception that is production's, else why the nearest one is not."""
+        expected, other = (
+            simple_class(self.crash.error_class),
+            "nothing is raised in the application",
+        )
+        outermost = sorted(raised, key=lambda item: -entered(item, test))
+        for item in sorted(outermost, key=lambda item: simple_class(item.error_class) != expected):
+            why = unlike(item, self.crash, exact, test) or self._handled(item, exact, test, reading)
             if not why:
-                return one, ""
+                return item, ""
             if other.startswith("nothing"):
                 other = why
         return None, other
@@ -173,7 +179,7 @@ class Harness:
         if self._recorder.tells_left:
             is_out = has_left(raised, test)
         else:
-            top = next(one for one in raised.frames if one.in_app)
+            top = next(item for item in raised.frames if item.in_app)
             place = f"{top.repo_path.rpartition('/')[2]}:{top.line}"
             is_out = exact or reading.is_green or place in reading.run.output
         return "" if is_out else f"{raised.error_class} is raised, and handled where it is raised"
@@ -204,24 +210,24 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
 def _harnessd(briefing: ProofBriefing, crash: Crash, kit: Kit, recorder: Recorder) -> Harness | str:
     seconds = briefing.options.gate_seconds  # as much as the gate gives: it is told what came of it
     concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
-    bench = _bench(briefing, kit, briefing.failing, concerned, seconds)
-    bench.prepare()
-    runner = usable_runner(bench, nearest_tests(bench, briefing.failing.paths()))
+    environment = _environment(briefing, kit, briefing.failing, concerned, seconds)
+    environment.prepare()
+    runner = usable_runner(environment, nearest_tests(environment, briefing.failing.paths()))
     if isinstance(runner, str):
-        return f"the project's tests cannot be run: {bench.lacks or runner}"
+        return f"the project's tests cannot be run: {environment.lacks or runner}"
     if runner.some(("a",)) == runner.whole:
         return f"{runner.name} runs all tests or none"
     return Harness(briefing, crash, kit, recorder, runner)
 
 
-def _bench(
+def _environment(
     briefing: ProofBriefing,
     kit: Kit,
     tree: CodeReader,
     changes: tuple[FileChange, ...],
     seconds: float,
-) -> Bench:
-    return Bench(briefing.sandbox, kit, tree.commit, changes, briefing.known, seconds)
+) -> Environment:
+    return Environment(briefing.sandbox, kit, tree.commit, changes, briefing.known, seconds)
 
 
 LINES, CHARACTERS = 200, 12_000
@@ -243,7 +249,7 @@ class Candidate(NamedTuple):
 
     @property
     def edit(self) -> Edit:
-        """What puts it into the tree."""
+        """Return what puts it into the tree."""
         what = "A test that raises the production error without the fix"
         return Edit(path=self.path, action="create", new=self.text, description=what)
 
@@ -265,7 +271,7 @@ def refused(candidate: Candidate, paths: Collection[str]) -> str:
     return refusal(candidate.path, paths, is_new=True)
 
 
-def placed(wanted: str, example: str, paths: Collection[str]) -> str:
+def placed(expected: str, example: str, paths: Collection[str]) -> str:
     """Give the path of a new test: the one that is wanted, if tests lie there, else the example's.
 
     >>> placed("tests/test_cart_empty.py", "tests/test_cart.py", ("tests/test_cart.py",))
@@ -276,10 +282,12 @@ def placed(wanted: str, example: str, paths: Collection[str]) -> str:
     'spec/cart_crash_spec.rb'
     """
     tests = tuple(path for path in paths if TEST.search(path))
-    folder = wanted.rpartition("/")[0]
-    beside = any(_form(one) == _form(wanted) and one.rpartition("/")[0] == folder for one in tests)
-    if beside and wanted not in paths:
-        return wanted
+    folder = expected.rpartition("/")[0]
+    beside = any(
+        _form(item) == _form(expected) and item.rpartition("/")[0] == folder for item in tests
+    )
+    if beside and expected not in paths:
+        return expected
     named = _NAMED.match(example)
     if not named:
         return ""
@@ -288,7 +296,7 @@ def placed(wanted: str, example: str, paths: Collection[str]) -> str:
 
 
 def _form(path: str) -> tuple[bool, str]:
-    """How tests are called there: a word before, or behind."""
+    """Say how tests are called there: a word before, or behind."""
     named, name = _NAMED.match(path), path.rpartition("/")[2]
     return name.startswith("test_"), named["end"] if named else ""
 
@@ -336,7 +344,7 @@ def tried(harness: Harness, test: Candidate) -> Tried:
 
 
 def _observed(harness: Harness, test: Candidate) -> tuple[str, Shown | None]:
-    """Why the test does not reproduce, and what its last run showed."""
+    """Say why the test does not reproduce, and what its last run showed."""
     if test.asserting:
         first = harness.on_failing(test.path, test.asserting)
         if first.crash is None:
@@ -385,17 +393,16 @@ def with_fix(
 
 
 def _fate(harness: Harness, test: Candidate, runs: list[Shown], least: int) -> Fate:
-    """What becomes of a test, told of one green run, or of two; `least` is what it has to enter."""
-    crashes = [one.crash for one in runs if one.crash]
+    crashes = [item.crash for item in runs if item.crash]
     if runs[-1].is_green:
         return "green" if len(runs) == 1 else "flaky"
-    if len(crashes) == len(runs) and all(entered(one, test.path) >= least for one in crashes):
+    if len(crashes) == len(runs) and all(entered(item, test.path) >= least for item in crashes):
         return "crash"
     return "green" if not crashes and _is_green_in_part(harness, test, runs[-1]) else "red"
 
 
 def _is_green_in_part(harness: Harness, test: Candidate, fixed: Shown) -> bool:
-    """Whether what the crash made red is green, and what else is red is so without the fix.
+    """Tell whether what the crash made red is green, and what else is red is so without the fix.
 
     A test of several cases may have some that cannot be run here at all.
     """
@@ -432,7 +439,7 @@ def request(harness: Harness, examples: tuple[str, ...]) -> str:
         data=only_data(fence),
         error=fenced(error_text(case), fence),
         trace=fenced(trace_text(case.trace) if case.trace else "", fence),
-        wanted=line(harness.crash.error_class, 200),
+        expected=line(harness.crash.error_class, 200),
         place=_place(harness.crash),
         runner=harness.runner.name,
         cause=fenced(block(briefing.analysis.root_cause, _CAUSE), fence),
@@ -469,12 +476,12 @@ def _code(harness: Harness) -> Iterator[str]:
         if text:
             shown = (caller if number else failing)(place.path, text, at)
             yield from (
-                preview_text(one) for one in (*_class_around(place.path, text, shown), shown)
+                preview_text(item) for item in (*_class_around(place.path, text, shown), shown)
             )
 
 
 def _class_around(path: str, text: str, shown: Preview) -> Iterator[Preview]:
-    """The first lines of the class that a function stands in: how one of it is made."""
+    """Return the first lines of the class that a function stands in: how one of it is made."""
     lines = text_lines(text)
     inner = next(filter(str.strip, lines[shown.start - 1 : shown.end]), "")
     for number in range(min(shown.start, len(lines)) - 1, 0, -1):
@@ -493,10 +500,10 @@ def _examples(harness: Harness, examples: Iterable[str]) -> Iterator[str]:
 
 
 def _facts(reproduction: Reproduction, shown: Shown | None) -> Iterator[str]:
-    """What was raised in the application, and values of locals along it."""
-    for one in shown.raised[:5] if shown else ():
-        own = [f"{frame.place} {frame.function}" for frame in one.frames if frame.in_app][:4]
-        yield line(f"raised: {one.error_class}: {one.message} at {'; '.join(own)}", 500)
+    """Return what was raised in the application, and values of locals along it."""
+    for item in shown.raised[:5] if shown else ():
+        own = [f"{frame.place} {frame.function}" for frame in item.frames if frame.in_app][:4]
+        yield line(f"raised: {item.error_class}: {item.message} at {'; '.join(own)}", 500)
     for fact in reproduction.facts[:_FACTS]:
         yield line(f"{fact.path}:{fact.line} {fact.function}: {fact.name} = {fact.value}", 500)
 
@@ -554,14 +561,14 @@ class _Asking:
         state = begin(opening, self.model.capabilities(), briefing.allowance)
         while True:
             state, reply = self._asked(state)
-            came = self._tried(reply, examples)
-            if came.reproduction.outcome == "reproduced" or self.tries >= ASKS:
-                return came.reproduction
-            if came.reproduction.outcome == "not tried":
-                return came.reproduction
-            turn = UserTurn(text=again(self.harness, came.reproduction, came.shown))
+            result = self._tried(reply, examples)
+            if result.reproduction.outcome == "reproduced" or self.tries >= ASKS:
+                return result.reproduction
+            if result.reproduction.outcome == "not tried":
+                return result.reproduction
+            turn = UserTurn(text=again(self.harness, result.reproduction, result.shown))
             if not self._has_room(state, turn):
-                return came.reproduction
+                return result.reproduction
             state = _told(state, turn)
 
     def _asked(self, state: LoopState) -> tuple[LoopState, Reply]:
@@ -581,7 +588,7 @@ class _Asking:
         )
 
     def _tried(self, reply: Reply, examples: tuple[str, ...]) -> Tried:
-        """What came of running the test that a reply holds."""
+        """Return what came of running the test that a reply holds."""
         try:
             answer = read_object(reply.turn.text, FIELDS)
         except GiveUp as wrong:
@@ -590,7 +597,7 @@ class _Asking:
             why = shortened(one_line(_text(answer, "why_not")), _REASON) or "no test was given"
             return _without(why, "not tried")
         briefing = self.harness.briefing
-        taken = (one.path for one in briefing.analysis.fix)
+        taken = (item.path for item in briefing.analysis.fix)
         paths = (*briefing.failing.paths(), *briefing.base.paths(), *taken)
         path = placed(_text(answer, "path").strip(), examples[0] if examples else "", paths)
         if not path:
@@ -617,15 +624,15 @@ def examples_for(harness: Harness) -> tuple[str, ...]:
     """Name tests near the fix, then near the failing code, then what they all load."""
     inside = harness.kit.inner(harness.briefing.failing.paths())
     mended = harness.kit.inner(tuple(edit.path for edit in harness.briefing.analysis.fix))
-    failing = harness.kit.inner(tuple(one.path for one in harness.crash.places))
+    failing = harness.kit.inner(tuple(item.path for item in harness.crash.places))
     touched = (path for path in mended if path in inside and _is_test_of(harness, path))
     near = (test for path in (*mended, *failing) for test in files_testing(path, inside))
-    others = sorted((one for one in inside if _is_test_of(harness, one)), key=len)
+    others = sorted((item for item in inside if _is_test_of(harness, item)), key=len)
     chosen = tuple(dict.fromkeys((*touched, *near, *others)))[:_EXAMPLES]
-    folders = {one.rpartition("/")[0] for one in chosen} | {"test", "spec", "tests", ""}
-    helpers = (one for one in inside if one.rpartition("/")[2] in _HELPERS)
-    known = [one for one in helpers if one.rpartition("/")[0] in folders][:1]
-    return tuple(harness.kit.root + one for one in (*chosen, *known))
+    folders = {item.rpartition("/")[0] for item in chosen} | {"test", "spec", "tests", ""}
+    helpers = (item for item in inside if item.rpartition("/")[2] in _HELPERS)
+    known = [item for item in helpers if item.rpartition("/")[0] in folders][:1]
+    return tuple(harness.kit.root + item for item in (*chosen, *known))
 
 
 def _is_test_of(harness: Harness, path: str) -> bool:

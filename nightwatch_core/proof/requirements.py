@@ -42,11 +42,11 @@ def names_of(lines: tuple[str, ...]) -> frozenset[str]:
     ['django', 'zope-interface']
     """
     named = (_NAME.match(line) for line in lines)
-    return frozenset(re.sub(r"[-_.]+", "-", one[0]).lower() for one in named if one)
+    return frozenset(re.sub(r"[-_.]+", "-", item[0]).lower() for item in named if item)
 
 
 def _listed(name: str, text: Callable[[str], str], extras: set[str]) -> Iterator[str]:
-    """Lines of a file and of those that it names, without options that say where to look."""
+    """Return lines of a file and of those that it names, without options that say where to look."""
     folder, waiting, seen = name.rpartition("/")[0], [name], {name}
     while waiting and len(seen) < 20:
         for line in re.sub(r"\\\n", " ", text(waiting.pop(0))).splitlines():
@@ -82,7 +82,7 @@ def _of_pyproject(text: str, extras: set[str]) -> Iterator[str]:
 
 
 def _of_poetry(name: str, how: object) -> str:
-    """A dependency as pip writes it.
+    """Return a dependency as pip writes it.
 
     >>> _of_poetry("django", "^4.2"), _of_poetry("x", {"version": "*"}), _of_poetry("python", "3")
     ('django>=4.2,<5', 'x', '')
@@ -115,8 +115,8 @@ def _of_setup(text: str) -> Iterator[str]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             named[node.targets[0].id] = node.value
         elif isinstance(node, ast.Call):
-            spelled = (one for one in node.keywords if ast.unparse(one.value) != one.arg)
-            named |= {one.arg: one.value for one in spelled if one.arg}
+            spelled = (item for item in node.keywords if ast.unparse(item.value) != item.arg)
+            named |= {item.arg: item.value for item in spelled if item.arg}
     for listed in ("install_requires", "tests_require"):
         yield from _literals(named.get(listed), named)
     extras = named.get("extras_require")
@@ -134,12 +134,12 @@ def _literals(node: ast.expr | None, named: Mapping[str, ast.expr]) -> Iterator[
     if isinstance(node, ast.Name):
         node = named.get(node.id)
     if isinstance(node, ast.List | ast.Tuple):
-        values = (one.value for one in node.elts if isinstance(one, ast.Constant))
+        values = (item.value for item in node.elts if isinstance(item, ast.Constant))
         yield from (value for value in values if isinstance(value, str))
 
 
 def _of_tox(text: str) -> Iterator[str]:
-    """What tox installs for its main environment."""
+    """Return what tox installs for its main environment."""
     parser = configparser.RawConfigParser()
     try:
         parser.read_string(text)
@@ -162,4 +162,4 @@ def _table(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _texts(value: object) -> Iterator[str]:
     if isinstance(value, list):
-        yield from (one for one in value if isinstance(one, str) and _NAME.match(one))
+        yield from (item for item in value if isinstance(item, str) and _NAME.match(item))

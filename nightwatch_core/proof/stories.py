@@ -125,7 +125,7 @@ class _Making:
         end = clock.monotonic() + seconds
         if because := self._planned():
             return self._kept(story.model_copy(update={"because": because}))
-        steps = [Step(title=one.title, accepted_when=one.accepted_when) for one in self.plan]
+        steps = [Step(title=item.title, accepted_when=item.accepted_when) for item in self.plan]
         for index, step in enumerate(steps):
             late = clock.monotonic() > end
             because = "there was no time for it" if late else self._make(index + 1)
@@ -137,7 +137,7 @@ class _Making:
                 story = story.model_copy(update={"because": f"{step.title}: {because}"})
                 break
         story = story.model_copy(update={"steps": tuple(steps)})
-        passed = sum(one.outcome == "passed" for one in steps)
+        passed = sum(item.outcome == "passed" for item in steps)
         if passed == len(steps):
             return self._published(story.model_copy(update={"outcome": "whole"}))
         if passed and self.whole.outcome != "passed" and self.plan[passed - 1].stands_alone:
@@ -177,7 +177,7 @@ class _Making:
         """Ask for the steps; return why there are none."""
         briefing, analysis = self.briefing, self.briefing.analysis
         previews = shown_files(analysis.fix, briefing.shown.read_file)
-        printed = tuple(one.output for one in self.whole.checks)
+        printed = tuple(item.output for item in self.whole.checks)
         research = ResearchContext(previews=previews)
         ground = _Ground(
             frozenset(briefing.base.paths()),
@@ -221,13 +221,13 @@ class _Making:
         briefing, analysis = self.briefing, self.briefing.analysis
         tests = _tests_of(sorted({edit.path for edit in analysis.fix}), briefing.base.paths())
         reproduced = self.whole.reproduction.test if self.whole.reproduction else ()
-        named = ", ".join(f"`{one}`" for one in checks)
+        named = ", ".join(f"`{item}`" for item in checks)
         return prompt("plan").format(
             **self._common(),
             most=MOST_STEPS,
             diff=self._fenced(halves(fixing.diff((*analysis.fix, *reproduced)), _DIFF)),
             came=self._fenced(_outcome_text(self.whole)),
-            code="\n\n".join(self._fenced(preview_text(one)) for one in previews),
+            code="\n\n".join(self._fenced(preview_text(item)) for item in previews),
             tests=", ".join(f"`{path}`" for path in tests) or "none that is called like them",
             title=TITLE,
             files=MAX_FILES,
@@ -295,7 +295,7 @@ class _Making:
         fix = judged(answer.file_changes, code, grounds)
         if fix.refused:
             return _Written(because=f"{fix.refused[0].path}: {fix.refused[0].reason}")
-        facts = (*(one.description for one in fix.edits), *(f.fact for f in answer.learnings[:3]))
+        facts = (*(item.description for item in fix.edits), *(f.fact for f in answer.learnings[:3]))
         rows = (f"- {line(fact, _NOTE)}" for fact in facts if fact)
         return _Written(fix.edits, said, "\n".join((f"{line(step.title, TITLE)}:", *rows)))
 
@@ -303,8 +303,8 @@ class _Making:
         step = self.plan[number - 1]
         states = ["made"] * (number - 1) + ["this one"] + ["later"] * len(self.plan)
         plan = (
-            f"{index}. {line(one.title, TITLE)} ({states[index - 1]}; {', '.join(one.files)})"
-            for index, one in enumerate(self.plan, 1)
+            f"{index}. {line(item.title, TITLE)} ({states[index - 1]}; {', '.join(item.files)})"
+            for index, item in enumerate(self.plan, 1)
         )
         diff = fixing.diff(tuple(e for e in self.briefing.analysis.fix if e.path in step.files))
         failed = self.whole.text if self.whole.outcome == "failed" else ""
@@ -320,7 +320,7 @@ class _Making:
             files=", ".join(f"`{path}`" for path in step.files),
             accepted=f"`{step.accepted_when}` is green",
             diff=self._fenced(f"{halves(diff, _DIFF)}{failed}") if diff else "Nothing.",
-            code="\n\n".join(self._fenced(preview_text(one)) for one in previews)
+            code="\n\n".join(self._fenced(preview_text(item)) for item in previews)
             or "None of them is there yet.",
         )
 
@@ -367,8 +367,8 @@ class _Making:
     def _common(self) -> dict[str, object]:
         """Return what both requests say: the error, and the cause with the lines that show it."""
         analysis = self.briefing.analysis
-        quotes = (one for one in analysis.evidence if one.verified)
-        rows = (f"{one.path}:{one.line}: {line(one.quote, _NOTE)}" for one in quotes)
+        quotes = (item for item in analysis.evidence if item.verified)
+        rows = (f"{item.path}:{item.line}: {line(item.quote, _NOTE)}" for item in quotes)
         return {
             "data": only_data(self.briefing.fence),
             "error": self._fenced(error_text(analysis.case)),
@@ -379,10 +379,10 @@ class _Making:
 
 def _outcome_text(result: GateResult) -> str:
     """Write what came of running the fix in one piece, and what failed checks printed."""
-    rows = [f"{one.outcome}: {line(one.text or one.name, _TEXT)}" for one in result.checks]
-    if result.text not in {one.text for one in result.checks}:
+    rows = [f"{item.outcome}: {line(item.text or item.name, _TEXT)}" for item in result.checks]
+    if result.text not in {item.text for item in result.checks}:
         rows.insert(0, f"{result.outcome}: {line(result.text, _TEXT)}")
-    rows += [one.output[-_CAUSE:] for one in result.checks if one.outcome == "failed"]
+    rows += [item.output[-_CAUSE:] for item in result.checks if item.outcome == "failed"]
     if result.correction and result.correction.because:
         rows.append(f"made anew once: {line(result.correction.because, _TEXT)}")
     return block("\n".join(rows), 2 * _CAUSE, code=True)
@@ -405,13 +405,13 @@ def _plain_steps(answer: Answer) -> tuple[PlannedStep, ...]:
     """Return the steps of an answer, their texts cut and their paths as the tree has them."""
     return tuple(
         PlannedStep(
-            title=shortened(one_line(clean(one.title)), TITLE),
-            task=clean(one.task)[:TASK],
-            files=tuple(dict.fromkeys(inside(path) or path for path in one.files)),
-            accepted_when=inside(one.accepted_when) or one.accepted_when,
-            stands_alone=one.stands_alone,
+            title=shortened(one_line(clean(item.title)), TITLE),
+            task=clean(item.task)[:TASK],
+            files=tuple(dict.fromkeys(inside(path) or path for path in item.files)),
+            accepted_when=inside(item.accepted_when) or item.accepted_when,
+            stands_alone=item.stands_alone,
         )
-        for one in answer.steps
+        for item in answer.steps
     )
 
 

@@ -118,14 +118,14 @@ def leads_to(module: str, dots: int, path: str, target: str) -> bool:
     >>> leads_to("store", 1, "shop/views.py", "shop/store.py")
     True
     """
-    wanted = _SUFFIX.sub("", target).removesuffix("/__init__").split("/")
+    expected = _SUFFIX.sub("", target).removesuffix("/__init__").split("/")
     parts = [part for part in module.split(".") if part]
     own = path.split("/")[:-1]
     if dots:
-        return wanted == [*own[: len(own) - dots + 1], *parts]
-    if not parts or wanted[-len(parts) :] != parts:
+        return expected == [*own[: len(own) - dots + 1], *parts]
+    if not parts or expected[-len(parts) :] != parts:
         return False
-    root = wanted[: -len(parts)]
+    root = expected[: -len(parts)]
     return own[: len(root)] == root or root in (["src"], ["lib"])
 
 
@@ -144,7 +144,7 @@ def _python(name: str, row: str, path: str, target: str) -> bool:
         real = next((part[0] for part in given if part[-1] == name), "")
         dots = len(match["dots"])
         modules = (match["module"], f"{match['module']}.{real}")
-        return bool(real) and any(leads_to(one, dots, path, target) for one in modules)
+        return bool(real) and any(leads_to(item, dots, path, target) for item in modules)
     plain = _IMPORT.match(row)
     if plain and (plain["alias"] or plain["module"]) == name:
         return leads_to(plain["module"], 0, path, target)
@@ -159,7 +159,7 @@ def _relative(name: str, row: str, path: str, target: str) -> bool:
     stems = (stem, stem.removesuffix("/index"))
     module = re.sub(r"\.(?:[cm]?[jt]sx?)$", "", match["module"])
     if not module.startswith("."):
-        return any(one.endswith("/" + module.split("/", 1)[1]) for one in stems)
+        return any(item.endswith("/" + module.split("/", 1)[1]) for item in stems)
     parts = path.split("/")[:-1]
     for step in module.split("/"):
         parts = parts[:-1] if step == ".." else parts if step == "." else [*parts, step]
@@ -223,9 +223,9 @@ def call_of(node: Node) -> Call | None:
     if function.type in ("identifier", "name"):
         return Call(node, None, text_of(function))
     fields = ("attribute", "property", "field", "name")
-    member = next((one for f in fields if (one := function.child_by_field_name(f))), None)
+    member = next((item for f in fields if (item := function.child_by_field_name(f))), None)
     values = ("object", "operand", "expression")
-    owner = next((one for f in values if (one := function.child_by_field_name(f))), None)
+    owner = next((item for f in values if (item := function.child_by_field_name(f))), None)
     return Call(node, owner, text_of(member)) if member and owner else None
 
 
@@ -267,11 +267,11 @@ def defining(name: str, like: str, code: KnownCode) -> tuple[tuple[str, Definiti
         lines = code.whole(path)
         if lines is None or not has_grammar(path):
             return None
-        own = [one for one in definitions_in(path, "\n".join(lines)) if one.name == name]
-        own_lines = {one.line for one in own}
+        own = [item for item in definitions_in(path, "\n".join(lines)) if item.name == name]
+        own_lines = {item.line for item in own}
         if any(_MAKES.search(h.text) for h in hits if h.path == path and h.line not in own_lines):
             return None
-        known += [(path, one) for one in own]
+        known += [(path, item) for item in own]
     return tuple(known)
 
 
@@ -296,7 +296,7 @@ def may_define(hit: SearchHit, name: str) -> bool:
 
 
 def _is_meant(call: Call, path: str, root: Node, known: KnownFunction, context: Context) -> bool:
-    """Whether the receiver, an import or the place of the call leads to the function."""
+    """Tell whether the receiver, an import or the place of the call leads to the function."""
     language = language_of(path).name
     inside = _class_of(known.path, known.definition, context)
     if call.receiver is None:
@@ -352,34 +352,34 @@ def _declared(function: Node, name: str) -> str:
 def parameter_names_of(node: Node) -> tuple[str, ...]:
     """List the names that one parameter, or a few of one type, give."""
     own = node.children_by_field_name("name") or node.children_by_field_name("pattern")
-    own = own or [one for one in node.named_children[:1] if one.type == "identifier"]
-    return tuple(text_of(one) for one in own)
+    own = own or [item for item in node.named_children[:1] if item.type == "identifier"]
+    return tuple(text_of(item) for item in own)
 
 
 def _class_of(path: str, definition: Definition, context: Context) -> str:
-    """The class that a function belongs to; in Go, its receiver's type."""
+    """Return the class that a function belongs to; in Go, its receiver's type."""
     lines = context.code.whole(path) or ()
     head = lines[definition.line - 1] if definition.line <= len(lines) else ""
     receiver = re.match(r"func\s*\(\s*\w*\s*\*?\s*(\w+)", head)
     if receiver:
         return receiver[1]
     around = [
-        one
-        for one in definitions_in(path, "\n".join(lines))
-        if one.kind == "class" and one.line < definition.line <= one.end
+        item
+        for item in definitions_in(path, "\n".join(lines))
+        if item.kind == "class" and item.line < definition.line <= item.end
     ]
-    return max(around, key=lambda one: one.line).name if around else ""
+    return max(around, key=lambda item: item.line).name if around else ""
 
 
 def _classes_at(call: Call, path: str, context: Context) -> tuple[str, ...]:
-    """The class around a call, and those that its first line names."""
+    """Return the class around a call, and those that its first line names."""
     lines, row = context.code.whole(path) or (), _row(call.node)
     around = [
-        one
-        for one in definitions_in(path, "\n".join(lines))
-        if one.kind == "class" and one.line <= row <= one.end
+        item
+        for item in definitions_in(path, "\n".join(lines))
+        if item.kind == "class" and item.line <= row <= item.end
     ]
-    inner = max(around, key=lambda one: one.line, default=None)
+    inner = max(around, key=lambda item: item.line, default=None)
     bases = re.findall(r"[A-Z]\w*", lines[inner.line - 1][:LINE]) if inner else []
     return (inner.name, *bases) if inner else ()
 
@@ -389,8 +389,8 @@ def _row(node: Node) -> int:
 
 
 def _is_local(call: Call, name: str = "") -> bool:
-    wanted = name or call.name
-    return any(wanted in parameter_names(one) for one in functions_around(call.node))
+    expected = name or call.name
+    return any(expected in parameter_names(item) for item in functions_around(call.node))
 
 
 # What the calling frame of a trace gave for a parameter, where its line shows one such call.
@@ -426,8 +426,10 @@ def given_from(name: str, function: Node, failing: FailingLine, context: Context
     if call is None or name not in parameters:
         return None
     arguments = call.node.child_by_field_name("arguments")
-    given = [one for one in arguments.named_children if one.type != "comment"] if arguments else []
-    if any(_SPLATS.search(one.type) for one in (*given, *_written(function))):
+    given = (
+        [item for item in arguments.named_children if item.type != "comment"] if arguments else []
+    )
+    if any(_SPLATS.search(item.type) for item in (*given, *_written(function))):
         return None
     return _picked(name, parameters, given, function, Given(caller, root, None))
 
@@ -435,12 +437,12 @@ def given_from(name: str, function: Node, failing: FailingLine, context: Context
 def _picked(
     name: str, parameters: tuple[str, ...], given: list[Node], function: Node, rest: Given
 ) -> Given | None:
-    for one in given:
-        key = one.child_by_field_name("name") or one.child_by_field_name("key")
-        if one.type in _NAMED and key is not None and text_of(key).strip(":") == name:
-            return rest._replace(node=unwrapped(one.child_by_field_name("value") or one))
-    plain = [one for one in given if one.type not in _NAMED]
-    if any(one.type == "argument" and one.named_child_count != 1 for one in plain):
+    for item in given:
+        key = item.child_by_field_name("name") or item.child_by_field_name("key")
+        if item.type in _NAMED and key is not None and text_of(key).strip(":") == name:
+            return rest._replace(node=unwrapped(item.child_by_field_name("value") or item))
+    plain = [item for item in given if item.type not in _NAMED]
+    if any(item.type == "argument" and item.named_child_count != 1 for item in plain):
         return None  # named ones of C# and PHP
     at = parameters.index(name)
     if at < len(plain):
@@ -450,17 +452,17 @@ def _picked(
 
 
 def _name_of(function: Node) -> str:
-    """The name under which a function is called; that of what it is assigned to."""
+    """Return the name under which a function is called; that of what it is assigned to."""
     own, above = function.child_by_field_name("name"), function.parent
     if own is None and above is not None and above.type in _GIVES_NAMES:
         fields = ("left", "name", "key")
-        own = next((one for field in fields if (one := above.child_by_field_name(field))), None)
+        own = next((item for field in fields if (item := above.child_by_field_name(field))), None)
     property_ = own.child_by_field_name("property") if own is not None else None
     return text_of(property_ or own) if own is not None else ""
 
 
 def _caller(failing: FailingLine, context: Context) -> FailingLine | None:
-    """The frame that stands next to the failing one, where that is one of ours."""
+    """Return the frame that stands next to the failing one, where that is one of ours."""
     trace = context.case.trace
     frames = trace.root.frames if trace else ()
     for inner, outer in zip(frames, frames[1:], strict=False):
@@ -495,13 +497,13 @@ def _written(function: Node) -> tuple[Node, ...]:
 
 
 def _is_nothing_without(name: str, function: Node) -> bool:
-    """Whether a parameter that is left out is nothing."""
-    for one in _written(function):
-        own = one.child_by_field_name("name") or one.child_by_field_name("pattern") or one
+    """Tell whether a parameter that is left out is nothing."""
+    for item in _written(function):
+        own = item.child_by_field_name("name") or item.child_by_field_name("pattern") or item
         if text_of(own) != name:
             continue
-        value = one.child_by_field_name("value") or one.child_by_field_name("default_value")
+        value = item.child_by_field_name("value") or item.child_by_field_name("default_value")
         if value is not None:
             return text_of(value) in ("None", "nil", "null", "undefined")
-        return function.type in _LENIENT and one.type in _OPTIONAL
+        return function.type in _LENIENT and item.type in _OPTIONAL
     return False

@@ -77,7 +77,7 @@ def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) ->
 
 
 def _unknown(symptom: Symptom, failing: FailingLine, function: str) -> Finding:
-    """What the message says, where the function that is meant is not proved."""
+    """Return what the message says, where the function that is meant is not proved."""
     what = f"`{function}`" if function else "the function that it calls"
     return Finding(
         value=complaint_of(symptom),
@@ -89,7 +89,7 @@ def _unknown(symptom: Symptom, failing: FailingLine, function: str) -> Finding:
 def _call_and_function(
     symptom: Symptom, failing: FailingLine, context: Context
 ) -> tuple[FailingLine, str]:
-    """The line that calls, and the bare name of what it calls.
+    """Return the line that calls, and the bare name of what it calls.
 
     Ruby blames the callee's first line, so there the call is one frame further out.
     """
@@ -103,7 +103,7 @@ def _call_and_function(
 
 
 def _definition(function: str, failing: FailingLine, context: Context) -> SearchHit | None:
-    """The one definition of the function; of a class, its constructor."""
+    """Return the one definition of the function; of a class, its constructor."""
     defined = definitions(function, failing.language, context.code)
     if len(defined.hits) != 1 or not defined.complete:
         return _innermost(function, context)
@@ -112,13 +112,13 @@ def _definition(function: str, failing: FailingLine, context: Context) -> Search
         return hit
     lines = context.code.whole(hit.path) or ()
     known = definitions_in(hit.path, "\n".join(lines))
-    end = next((one.end for one in known if one.line == hit.line), 0)
+    end = next((item.end for item in known if item.line == hit.line), 0)
     line = next((d.line for d in known if d.name in _INITS and hit.line < d.line <= end), 0)
     return SearchHit(path=hit.path, line=line, text=lines[line - 1]) if line else hit
 
 
 def _innermost(function: str, context: Context) -> SearchHit | None:
-    """The top frame's own line where that defines the function."""
+    """Return the top frame's own line where that defines the function."""
     if not context.app_frames:
         return None
     failing = line_of_frame(context.app_frames[0], context)
@@ -130,7 +130,6 @@ def _innermost(function: str, context: Context) -> SearchHit | None:
 def _renamed(
     keyword: str, function: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> Finding:
-    """The one parameter that the keyword must mean, and the edits of the calls that say it."""
     mark = _MARK.get(failing.language.name, "")
     free, needed = _unfilled(function, definition, failing, context)
     alone = [name for name in free if [name] in (free, needed)]
@@ -187,7 +186,7 @@ def _unfilled(
 def _replaced_by(
     keyword: str, name: str, definition: SearchHit, context: Context
 ) -> tuple[int, str] | None:
-    """The line of the parameter and the change that put it in the keyword's place."""
+    """Return the line of the parameter and the change that put it in the keyword's place."""
     start = definition.line
     lines = context.code.lines(definition.path, start, start + 20)
     own = next((n for n in range(start, start + 20) if uses(name, lines.get(n, ""))), start)
@@ -196,7 +195,7 @@ def _replaced_by(
 
 
 def _given(function: str, failing: FailingLine) -> tuple[str, ...]:
-    """The arguments of the call at the failing line."""
+    """Return the arguments of the call at the failing line."""
     call = re.search(rf"(?<![\w$]){re.escape(function)}\s*\(", failing.text)
     return arguments(failing.lines, failing.line, call.end() - 1) if call else ()
 
@@ -204,7 +203,7 @@ def _given(function: str, failing: FailingLine) -> tuple[str, ...]:
 def _edits(
     keyword: str, new: str, function: str, mark: str, failing: FailingLine, context: Context
 ) -> tuple[Edit, ...]:
-    """Edits of the failing call and of other one-line calls that use the old keyword."""
+    """Return edits of the failing call and of other one-line calls that use the old keyword."""
     calls = callers(function, context.code)
     if not failing.seen or not calls.complete:
         return ()

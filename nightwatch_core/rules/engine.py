@@ -66,16 +66,16 @@ def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
 
 
 def _raises_another(failing: FailingLine, context: Context) -> bool:
-    """Whether the line names a class that is not the error's."""
+    """Tell whether the line names a class that is not the error's."""
     named = _RAISED_CLASS.search(failing.text)
     trace, group = context.case.trace, context.case.leader
     classes = {group.error_class, trace.root.error_class if trace else ""} - {""}
     name = last_segment(named["name"]) if named else ""
-    return bool(name) and name not in {last_segment(one) for one in classes}
+    return bool(name) and name not in {last_segment(item) for item in classes}
 
 
 def _guard(failing: FailingLine) -> int:
-    """The line that the failing one stands in: the nearest above with less indentation."""
+    """Return the line that the failing one stands in: the nearest above with less indentation."""
     above = range(failing.line - 1, failing.top, -1)
     inside = (
         n
@@ -162,7 +162,7 @@ _NUMBERS = re.compile(
 
 def telling_shape(symptom: Symptom, failing: FailingLine) -> Finding:
     """Say what the text that could not be parsed looks like, where the message shows it."""
-    shape = next((one for one in SHAPES if re.search(one[0], symptom.text, re.IGNORECASE)), None)
+    shape = next((item for item in SHAPES if re.search(item[0], symptom.text, re.IGNORECASE)), None)
     if symptom.kind != "parse error" or not shape:
         return Finding()
     _, what, tells = shape
@@ -179,7 +179,7 @@ def telling_shape(symptom: Symptom, failing: FailingLine) -> Finding:
 def written_values(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """List lines of the code that write a value the message quotes: they may have sent it there."""
     message = symptom.text.split(": ", 1)[-1]
-    values = [one for result in _VALUE.findall(message) for one in result if one][:QUOTED_VALUES]
+    values = [item for result in _VALUE.findall(message) for item in result if item][:QUOTED_VALUES]
     finding = Finding()
     for value in values:
         result = context.code.search(value)
@@ -218,7 +218,7 @@ def handed_over(
 
 
 def _evidence(failing: FailingLine, finding: Finding) -> tuple[Evidence, ...]:
-    """The failing line; without one, what the rules came upon."""
+    """Return the failing line; without one, what the rules came upon."""
     if failing.seen and failing.text.strip():
         return (failing.evidence("the failing line"),)
     return () if failing.line or failing.moved else finding.evidence[:1]
@@ -242,7 +242,7 @@ def _handover(
 
 
 def _value(symptom: Symptom) -> str:
-    """What the message names: the key, the name, the argument."""
+    """Return what the message names: the key, the name, the argument."""
     if symptom.kind == "none receiver":
         return f"nothing, which was asked for `{symptom.name}`" if symptom.name else ""
     named = (("key", symptom.key), ("name", symptom.name), ("argument", symptom.keyword))
@@ -307,7 +307,7 @@ def symptom_in(context: Context) -> Symptom:
     words = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
     words.append((leader.error_class, leader.message))
     symptoms = [symptom_of(*each) for each in words if any(each)]
-    return next((one for one in symptoms if one.kind != "unknown"), symptoms[0])
+    return next((item for item in symptoms if item.kind != "unknown"), symptoms[0])
 
 
 def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
@@ -326,13 +326,13 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
         likeliest(failing, context) if symptom.kind not in RULES else Finding(),
     )
     finding = Finding()
-    for part in sorted(parts, key=lambda one: not one.explained):
+    for part in sorted(parts, key=lambda item: not item.explained):
         finding = finding + part
     return finding
 
 
 def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Finding, ...]:
-    """What the message itself gives away, for kinds that no rule looks into more deeply."""
+    """Return what the message itself gives away, for kinds that no rule looks into more deeply."""
     if symptom.kind in RULES or not failing.seen:
         return ()
     if symptom.kind == "parse error":
@@ -341,7 +341,7 @@ def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Fi
 
 
 def _stale(failing: FailingLine, context: Context) -> Finding:
-    """The code that failed is not the code at hand: nothing is claimed about it."""
+    """Say that the code at hand is not the code that failed, and claim nothing about it."""
     commit = context.case.leader.release or "the failing release"
     why = context.research.misfit or (
         f"{failing.place} does not hold the line that failed, so this is not the code that failed"
@@ -354,7 +354,7 @@ def _stale(failing: FailingLine, context: Context) -> Finding:
 
 
 def _unread(symptom: Symptom, failing: FailingLine) -> Finding:
-    """The kind of failure is told by the message, but the code could not be read."""
+    """Say that the code could not be read."""
     return Finding(
         steps=(f"Find where {failing.path} is kept, and check how trace paths are mapped.",),
         tags=(symptom.kind.replace(" ", "-"),),
@@ -366,9 +366,9 @@ def _evidence_answer(failing: FailingLine, finding: Finding) -> tuple[Evidence, 
     own = (failing.evidence("the failing line"),) if failing.seen and failing.text.strip() else ()
     evidence = (*((finding.fault,) if finding.fault else ()), *own, *finding.evidence)
     once: dict[tuple[str, int], Evidence] = {}
-    for one in evidence:
-        if one.quote:
-            once.setdefault((one.path, one.line), one)
+    for item in evidence:
+        if item.quote:
+            once.setdefault((item.path, item.line), item)
     return tuple(once.values())[:EVIDENCE]
 
 

@@ -202,7 +202,7 @@ class Context(NamedTuple):
 
     @property
     def language(self) -> str:
-        """What the trace calls its language; empty without a trace."""
+        """Return what the trace calls its language; empty without a trace."""
         return self.case.trace.language if self.case.trace else ""
 
     @property
@@ -252,13 +252,13 @@ def brought(pull: MergedPull, sha: str) -> bool:
     return any(same_commit(own, sha) for own in (pull.sha, *pull.commits))
 
 
-def same_commit(one: str, other: str) -> bool:
+def same_commit(item: str, other: str) -> bool:
     """Tell whether two ids, perhaps shortened, are of one commit.
 
     >>> same_commit("0123456789ab", "0123456"), same_commit("", "0123456")
     (True, False)
     """
-    shorter, longer = sorted((one, other), key=len)
+    shorter, longer = sorted((item, other), key=len)
     return len(shorter) >= 7 and longer.startswith(shorter)
 
 
@@ -324,7 +324,7 @@ def callers(name: str, code: KnownCode) -> HitsFound:
 
 
 def _defines(hit: SearchHit, name: str) -> bool:
-    """Whether the line, of the language its file has, defines exactly this name."""
+    """Tell whether the line, of the language its file has, defines exactly this name."""
     return defined_name(hit.text, language_of(hit.path)) in (name, f"{name}=")
 
 
@@ -334,8 +334,8 @@ def similar_in_file(name: str, path: str, code: KnownCode) -> tuple[Candidate, .
     if lines is None:
         return ()
     defined = definitions_in(path, "\n".join(lines))
-    places = (SearchHit(path=path, line=one.line, text=lines[one.line - 1]) for one in defined)
-    return _alike(name, ((one.name, place) for one, place in zip(defined, places, strict=True)))
+    places = (SearchHit(path=path, line=item.line, text=lines[item.line - 1]) for item in defined)
+    return _alike(name, ((item.name, place) for item, place in zip(defined, places, strict=True)))
 
 
 def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
@@ -343,7 +343,7 @@ def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
     parts = sorted({word.lower() for word in words(name) if len(word) > SHORTEST_WORD}, key=len)
     places = [hit for part in parts[-3:] for hit in code.search(part).hits]
     own = (place for place in places if not TEST.search(place.path))
-    return _alike(name, ((defined_name(one.text, language_of(one.path)), one) for one in own))
+    return _alike(name, ((defined_name(item.text, language_of(item.path)), item) for item in own))
 
 
 def _alike(name: str, defined: Iterable[tuple[str, SearchHit]]) -> tuple[Candidate, ...]:
@@ -353,7 +353,7 @@ def _alike(name: str, defined: Iterable[tuple[str, SearchHit]]) -> tuple[Candida
         ratio = likeness(name, other)
         if other != name and ratio >= ALIKE and not (name[:1].isupper() ^ other[:1].isupper()):
             candidates.setdefault(other, candidate(name, other, place))
-    return tuple(sorted(candidates.values(), key=lambda one: (-one.ratio, one.name)))
+    return tuple(sorted(candidates.values(), key=lambda item: (-item.ratio, item.name)))
 
 
 def candidate(name: str, other: str, place: SearchHit) -> Candidate:
@@ -369,7 +369,7 @@ def candidate(name: str, other: str, place: SearchHit) -> Candidate:
 
 def suggested(name: str, meant: str, language: Language, code: KnownCode) -> tuple[Candidate, ...]:
     """Give the name that the message itself suggests, where it is defined exactly once."""
-    mine, theirs = ({word.lower() for word in words(one)} for one in (name, meant))
+    mine, theirs = ({word.lower() for word in words(item)} for item in (name, meant))
     numbered = any(char.isdigit() for word in mine ^ theirs for char in word)
     if not meant or meant == name or numbered or name[:1].isupper() ^ meant[:1].isupper():
         return ()
@@ -390,7 +390,7 @@ def slip(name: str, other: str) -> bool:
     >>> [slip(*names) for names in (("item", "items"), ("is_valid", "is_invalid"), ("a1", "a2"))]
     [False, False, False]
     """
-    mine, theirs = ([word.lower() for word in words(one)] for one in (name, other))
+    mine, theirs = ([word.lower() for word in words(item)] for item in (name, other))
     if "".join(mine) == "".join(theirs):
         return name != other
     differing = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
@@ -404,10 +404,10 @@ def slip(name: str, other: str) -> bool:
     return not another_form and (matcher.ratio() >= _SLIP or _swapped(shorter, longer))
 
 
-def _swapped(one: str, other: str) -> bool:
-    """Whether two neighbouring letters changed places."""
-    differing = [at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
-    return len(one) == len(other) and len(differing) == 2 and sorted(one) == sorted(other)
+def _swapped(item: str, other: str) -> bool:
+    """Tell whether two neighbouring letters changed places."""
+    differing = [at for at, pair in enumerate(zip(item, other, strict=False)) if pair[0] != pair[1]]
+    return len(item) == len(other) and len(differing) == 2 and sorted(item) == sorted(other)
 
 
 def likeness(name: str, other: str) -> float:
@@ -419,7 +419,7 @@ def likeness(name: str, other: str) -> float:
     if not name or not other:
         return 0.0
     ratio = difflib.SequenceMatcher(None, name[:100], other[:100], autojunk=False).ratio()
-    mine, theirs = ({word.lower() for word in words(one)} for one in (name, other))
+    mine, theirs = ({word.lower() for word in words(item)} for item in (name, other))
     inside = bool(mine and theirs) and (mine <= theirs or theirs <= mine)
     return max(ratio, 0.7) if inside else ratio
 
@@ -436,15 +436,15 @@ def means_something_else(name: str, other: str, only: bool = False) -> str:
     >>> means_something_else("rate", "percent"), means_something_else("rate", "percent", only=True)
     ('percent', '')
     """
-    mine, theirs = ({word.lower() for word in words(one)} for one in (name, other))
+    mine, theirs = ({word.lower() for word in words(item)} for item in (name, other))
     gone, come = mine - theirs, theirs - mine
     telling = (gone | come) & ((UNITS - SHARES if only else UNITS) | NEGATIONS)
     for row in OPPOSITES:
         if gone & {*row} and come & {*row}:
             telling |= (gone | come) & {*row}
-    for one, negated in [*product(gone, come), *product(come, gone)]:
-        if any(negated == beginning + one for beginning in _NEGATING):
-            telling |= {one, negated}
+    for item, negated in [*product(gone, come), *product(come, gone)]:
+        if any(negated == beginning + item for beginning in _NEGATING):
+            telling |= {item, negated}
     return ", ".join(sorted(telling))
 
 
@@ -593,7 +593,7 @@ def module_file(dotted: str, context: Context) -> str:
 
 
 def _imported(receiver: str, failing: FailingLine, context: Context) -> SearchHit | None:
-    """The file that a JavaScript module name stands for."""
+    """Return the file that a JavaScript module name stands for."""
     lines = context.code.whole(failing.path) if failing.seen else None
     for text in lines or ():
         match = re.match(

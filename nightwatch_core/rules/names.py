@@ -63,15 +63,16 @@ def renamed(
     """
     elsewhere = _used_elsewhere(name, failing, context) if member else ""
     looked = tuple(
-        (one, _objection(name, one, failing, context, elsewhere)) for one in candidates[:CANDIDATES]
+        (item, _objection(name, item, failing, context, elsewhere))
+        for item in candidates[:CANDIDATES]
     )
-    sound = [one for one, objection in looked if not objection]
+    sound = [item for item, objection in looked if not objection]
     if len(sound) > 1:  # the change that made it says which one is meant
-        sound = [one for one in sound if _replaced(name, one, context)] or sound
+        sound = [item for item in sound if _replaced(name, item, context)] or sound
     if len(sound) != 1:
         return Finding(steps=_left_open(name, looked), tags=("undefined-name",))
     new = sound[0]
-    others = tuple((one, why) for one, why in looked if one is not new)
+    others = tuple((item, why) for item, why in looked if item is not new)
     reason = _support(name, new, context)
     if new.is_suggested and _replaced(name, new, context):
         new = new.model_copy(update={"misspelt": False})
@@ -102,7 +103,6 @@ def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) 
 
 
 def _used_elsewhere(name: str, failing: FailingLine, context: Context) -> str:
-    """A line that asks another receiver for the name: then it is a name of its own, no slip."""
     mine = set(receivers_of(name, failing.text, failing.language))
     for hit in callers(name, context.code).hits:
         theirs = set(receivers_of(name, hit.text, language_of(hit.path)))
@@ -112,43 +112,42 @@ def _used_elsewhere(name: str, failing: FailingLine, context: Context) -> str:
 
 
 def _objection(
-    name: str, one: Candidate, failing: FailingLine, context: Context, elsewhere: str
+    name: str, item: Candidate, failing: FailingLine, context: Context, elsewhere: str
 ) -> str:
-    """Why this candidate cannot be what was meant; empty where nothing speaks against it."""
-    other_meaning = means_something_else(name, one.name)
-    if other_meaning and (one.is_suggested or not one.misspelt):
+    """Say why this candidate cannot be what was meant; empty where nothing speaks against it."""
+    other_meaning = means_something_else(name, item.name)
+    if other_meaning and (item.is_suggested or not item.misspelt):
         return f"the names differ in meaning ({other_meaning})"
-    if elsewhere and not _replaced(name, one, context):
+    if elsewhere and not _replaced(name, item, context):
         return f"{elsewhere} uses `{name}` on something else, so it is a name of its own"
-    if not _support(name, one, context):
+    if not _support(name, item, context):
         return "neither the spelling nor a change says that it was renamed"
-    if not _fits(name, one, failing, context):
+    if not _fits(name, item, failing, context):
         return "it takes other arguments than this call gives"
     return ""
 
 
-def _support(name: str, one: Candidate, context: Context) -> str:
-    """What proves a rename: the change that made it, the message, or the spelling."""
-    replaced = _replaced(name, one, context)
-    if replaced or not (one.is_suggested or one.misspelt):
+def _support(name: str, item: Candidate, context: Context) -> str:
+    """Return what proves a rename: the change that made it, the message, or the spelling."""
+    replaced = _replaced(name, item, context)
+    if replaced or not (item.is_suggested or item.misspelt):
         return replaced
-    return "the message itself suggests it" if one.is_suggested else "the names differ by a slip"
+    return "the message itself suggests it" if item.is_suggested else "the names differ by a slip"
 
 
-def _replaced(name: str, one: Candidate, context: Context) -> str:
-    return context.replaced(name, one.name, one.place.path, one.place.line)
+def _replaced(name: str, item: Candidate, context: Context) -> str:
+    return context.replaced(name, item.name, item.place.path, item.place.line)
 
 
-def _fits(name: str, one: Candidate, failing: FailingLine, context: Context) -> bool:
-    """Whether the call's arguments fit the candidate's parameters, where both can be counted."""
+def _fits(name: str, item: Candidate, failing: FailingLine, context: Context) -> bool:
     call = re.search(rf"(?<![\w$]){re.escape(name)}\(", failing.text)
     if not call:
         return True
-    if not re.match(one.language.functions, one.place.text[:1_000]):
-        return not re.match(_DATA, one.place.text) or one.language.name != "python"
+    if not re.match(item.language.functions, item.place.text[:1_000]):
+        return not re.match(_DATA, item.place.text) or item.language.name != "python"
     given = arguments(failing.lines, failing.line, call.end() - 1)
-    start = one.place.line
-    lines = context.code.lines(one.place.path, start, start + 10)
+    start = item.place.line
+    lines = context.code.lines(item.place.path, start, start + 10)
     takes = parameters(lines, start)
     if any(text.startswith(("*", "&", "...")) for text in (*given, *takes)):
         return True
@@ -159,7 +158,7 @@ def _fits(name: str, one: Candidate, failing: FailingLine, context: Context) -> 
 def _edits(
     name: str, new: Candidate, failing: FailingLine, context: Context, member: bool
 ) -> tuple[Edit, ...]:
-    """Edits of every missed caller; none where a caller may have been overlooked."""
+    """Return edits of every missed caller; none where a caller may have been overlooked."""
     if not failing.seen:
         return ()
     receivers = receivers_of(name, failing.text, failing.language) if member else ()
@@ -212,22 +211,22 @@ def replaced(text: str, at: tuple[int, ...], name: str, new: str) -> str:
 
 
 def _left_open(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[str, ...]:
-    """Names to be looked at, where none is proved to be meant."""
+    """Return names to be looked at, where none is proved to be meant."""
     return tuple(
-        f"Check whether `{name}` means `{one.name}` ({one.place.path}:{one.place.line}): "
+        f"Check whether `{name}` means `{item.name}` ({item.place.path}:{item.place.line}): "
         f"{why or 'nothing decides between it and others'}."
-        for one, why in looked
+        for item, why in looked
     )
 
 
 def _ruled_out(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[Hypothesis, ...]:
     return tuple(
         hypothesis(
-            f"`{name}` means `{one.name}` ({one.place.path}:{one.place.line})",
+            f"`{name}` means `{item.name}` ({item.place.path}:{item.place.line})",
             standing="ruled out",
             because=why or "a change put another name in its place",
         )
-        for one, why in looked
+        for item, why in looked
     )
 
 
@@ -267,7 +266,9 @@ def suggested_first(
 ) -> tuple[Candidate, ...]:
     """Give the candidates behind the one that the message itself suggests."""
     first = suggested(symptom.name, symptom.meant, failing.language, context.code)
-    return first + tuple(one for one in candidates if one.name not in [two.name for two in first])
+    return first + tuple(
+        item for item in candidates if item.name not in [two.name for two in first]
+    )
 
 
 def _lacks(name: str, symptom: Symptom) -> Finding:
@@ -283,11 +284,11 @@ def _lacks(name: str, symptom: Symptom) -> Finding:
 
 
 def _only_to_look_at(finding: Finding, candidates: tuple[Candidate, ...]) -> Finding:
-    """What is only alike, of a receiver that is not known: no cause."""
+    """Return what is only alike, of a receiver that is not known: no cause."""
     if not finding.explained:
         return finding
-    one = candidates[0]
-    step = f"Check whether `{one.name}` ({one.place.path}:{one.place.line}) is meant."
+    item = candidates[0]
+    step = f"Check whether `{item.name}` ({item.place.path}:{item.place.line}) is meant."
     return Finding(steps=(step,), tags=("undefined-name",))
 
 
@@ -296,12 +297,12 @@ def _of_owner(
 ) -> tuple[Candidate, ...]:
     """Those of the class itself; of a module, those at its top level."""
     if symptom.module:
-        return tuple(one for one in candidates if not one.place.text.startswith((" ", "\t")))
+        return tuple(item for item in candidates if not item.place.text.startswith((" ", "\t")))
     if not owner.text:
         return candidates
     text = "\n".join(context.code.whole(owner.path) or ())
     end = next((d.end for d in definitions_in(owner.path, text) if d.line == owner.line), 0)
-    return tuple(one for one in candidates if owner.line < one.place.line <= end)
+    return tuple(item for item in candidates if owner.line < item.place.line <= end)
 
 
 def _defined(
@@ -310,7 +311,7 @@ def _defined(
     symptom: Symptom,
     failing: FailingLine,
 ) -> Finding:
-    """The name is defined somewhere, but not on this receiver."""
+    """Say where a name is defined that this receiver does not have."""
     members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
     places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
     steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
@@ -318,7 +319,6 @@ def _defined(
 
 
 def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
-    """Whether a line defines a method or an attribute, no variable, key or function of its own."""
     own, text = re.escape(name), hit.text[:LINE]
     if language_of(hit.path) != failing.language:
         return False
@@ -336,7 +336,7 @@ _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Explain a bare name: its import is missing, it is misspelt, or a function was renamed."""
     name = symptom.name
-    own = [one for one in _locals(name, failing) if one.misspelt]
+    own = [item for item in _locals(name, failing) if item.misspelt]
     if len(own) == 1:
         finding = renamed(name, tuple(own), failing, context, member=False)
         return or_else(finding, _undefined(name))
@@ -372,12 +372,12 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
         return Finding()
     key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")  # of an object: binds nothing
     defined = {
-        one.name
-        for one in definitions_in(failing.path, "\n".join(lines))
-        if not key.match(lines[one.line - 1])
+        item.name
+        for item in definitions_in(failing.path, "\n".join(lines))
+        if not key.match(lines[item.line - 1])
     }
     around = (*functions_around_bindings(at), root)
-    bound = any(name in parameter_names(one) or any(sets_of(one, name)) for one in around)
+    bound = any(name in parameter_names(item) or any(sets_of(item, name)) for item in around)
     if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):
         return Finding()
     elsewhere, shown = importers(name, failing, context)
@@ -401,12 +401,12 @@ def _candidates(symptom: Symptom, failing: FailingLine, context: Context) -> tup
     name = symptom.name
     own = similar_in_file(name, failing.path, context.code) if failing.seen else ()
     others = similar_anywhere(name, context.code)
-    both = _together(own, tuple(one for one in others if _visible(one, failing, context)))
+    both = _together(own, tuple(item for item in others if _visible(item, failing, context)))
     return suggested_first(symptom, both, failing, context)
 
 
 def _locals(name: str, failing: FailingLine) -> tuple[Candidate, ...]:
-    """Names of the function around the failing line that are like this one."""
+    """Return names of the function around the failing line that are like this one."""
     if not failing.top:
         return ()
     candidates: dict[str, Candidate] = {}
@@ -422,14 +422,13 @@ def _locals(name: str, failing: FailingLine) -> tuple[Candidate, ...]:
     return tuple(candidates.values())
 
 
-def _visible(one: Candidate, failing: FailingLine, context: Context) -> bool:
-    """Whether the file can use the name as it is: no language rule, or an import, forbids it."""
-    if one.place.path == failing.path or failing.language.name not in ("python", "javascript"):
+def _visible(item: Candidate, failing: FailingLine, context: Context) -> bool:
+    if item.place.path == failing.path or failing.language.name not in ("python", "javascript"):
         return True
     lines = context.code.whole(failing.path) if failing.seen else None
-    return any(is_import(text) and uses(one.name, text) for text in lines or ())
+    return any(is_import(text) and uses(item.name, text) for text in lines or ())
 
 
 def _together(*groups: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    once = {one.name: one for group in reversed(groups) for one in group}
-    return tuple(sorted(once.values(), key=lambda one: (-one.ratio, one.name)))
+    once = {item.name: item for group in reversed(groups) for item in group}
+    return tuple(sorted(once.values(), key=lambda item: (-item.ratio, item.name)))

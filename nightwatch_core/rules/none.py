@@ -132,7 +132,7 @@ def ruled_out(
 
 
 def _of_receiver(receiver: str, asked: tuple[Asked, ...]) -> tuple[Candidate, ...]:
-    """What a message names itself, as the statement has it."""
+    """Return what a message names itself, as the statement has it."""
     plain = receiver.removeprefix("this.")
     called = re.split(r"[.]", receiver.split("(", 1)[0])[-1] if "(" in receiver else ""
     for one in asked:
@@ -145,7 +145,7 @@ def _of_receiver(receiver: str, asked: tuple[Asked, ...]) -> tuple[Candidate, ..
 
 
 def _named(name: str, asked: tuple[Asked, ...], root: Node, line: int) -> Iterator[Node]:
-    """Values that are asked for a member of this name."""
+    """Return values that are asked for a member of this name."""
     if name in ("[]", "[]="):
         yield from (one.value for one in asked if one.how == "element")
         return
@@ -164,7 +164,7 @@ def _named(name: str, asked: tuple[Asked, ...], root: Node, line: int) -> Iterat
 
 
 def _used(symptom: Symptom, asked: tuple[Asked, ...], statement: Node, row: int) -> Iterator[Node]:
-    """Values of a Python statement that are used in the way the message complains of."""
+    """Return values of a Python statement that are used in the way the message complains of."""
     start, end = rows_of(statement, row)
     nodes = [n for n in nodes_in(statement, start, end) if start <= n.start_point[0] <= end]
     operation = _OPERATORS.search(symptom.text)
@@ -192,7 +192,7 @@ def _used(symptom: Symptom, asked: tuple[Asked, ...], statement: Node, row: int)
 
 
 def _operands(operation: re.Match[str], nodes: list[Node]) -> Iterator[Node]:
-    """The operands that are None, of every use of the operator that the message names."""
+    """Return the operands that are None, of every use of the operator that the message names."""
     binary = operation["binary"] is not None
     sides = (
         (operation["left"], operation["right"])
@@ -224,12 +224,12 @@ def _takes(pattern: Node, name: str) -> bool:
 
 
 def _is_method(one: Asked, asked: tuple[Asked, ...]) -> bool:
-    """Whether what is called is a member, whose value is asked itself."""
+    """Tell whether what is called is a member, whose value is asked itself."""
     return any(one.value == other.node for other in asked)
 
 
 def _proves(one: Asked, language: Language) -> bool:
-    """Whether asking this of nothing would have failed."""
+    """Tell whether asking this of nothing would have failed."""
     if language.name == "ruby":
         return one.member not in _NIL_SAFE
     if language.name in ("go", "csharp"):  # methods of nil pointers; extension methods
@@ -244,7 +244,6 @@ def _is_address(node: Node) -> bool:
 
 
 def _is_struct(node: Node) -> bool:
-    """Whether a Go parameter is of a plain type and a field is asked of it: then it is a value."""
     above, name = node.parent, text_of(node)
     if above is None or above.type != "selector_expression":
         return False
@@ -316,7 +315,7 @@ def cause_of(
 def _from_value(
     name: str, origin: Origin, root: Node, failing: FailingLine, context: Context
 ) -> Finding:
-    """What a single assignment gives the name."""
+    """Return what a single assignment gives the name."""
     value = unwrapped(origin.value) if origin.value is not None else None
     if value is None:
         return Finding()
@@ -352,7 +351,7 @@ def _from_call(
     context: Context,
     position: int = -1,
 ) -> Finding:
-    """A function of the repository that gives nothing, or a lookup that found nothing."""
+    """Explain a value by the function or the lookup that gave it."""
     is_told = position < 0 or failing.language.name == "go"  # what is unpacked is not
     known = known_function(call, failing.path, root, context) if is_told else None
     if known is not None:
@@ -368,7 +367,7 @@ def _from_call(
 
 
 def _given_by(text: str, place: str, none: str, asks: str, is_part: bool = False) -> Finding:
-    """The call is the only thing that can have given the value."""
+    """Say that nothing but this call can have given the value."""
     what = "part of what" if is_part else "what"
     return Finding(
         because=(f"It is {what} `{text[:120]}` gave in {place}{asks}.",),
@@ -378,7 +377,7 @@ def _given_by(text: str, place: str, none: str, asks: str, is_part: bool = False
 
 
 def _gives(none: str, text: str, failing: FailingLine) -> bool:
-    """Whether a JavaScript lookup gives this kind of nothing."""
+    """Tell whether a JavaScript lookup gives this kind of nothing."""
     if failing.language.name != "javascript":
         return True
     return bool(_UNDEFINED.search(text)) == (none == "undefined")
@@ -387,7 +386,7 @@ def _gives(none: str, text: str, failing: FailingLine) -> bool:
 def _from_function(
     known: KnownFunction, line: int, failing: FailingLine, context: Context, position: int
 ) -> Finding:
-    """The lines in which a known function gives nothing."""
+    """Return the lines in which a known function gives nothing."""
     function = function_at(known.root, known.definition.line - 1)
     if function is None or _is_changed(function):
         return Finding()
@@ -435,7 +434,7 @@ def _way(one: NoneExit, path: str, none: str) -> str:
 
 
 def _is_changed(function: Node) -> bool:
-    """Whether a decorator may give something else than the function."""
+    """Tell whether a decorator may give something else than the function."""
     above = function.parent
     if above is None or above.type != "decorated_definition":
         return False
@@ -446,7 +445,7 @@ def _is_changed(function: Node) -> bool:
 def _from_caller(
     name: str, function: Node, failing: FailingLine, context: Context, depth: int
 ) -> Finding:
-    """What the calling frame gave for a parameter."""
+    """Return what the calling frame gave for a parameter."""
     given = given_from(name, function, failing, context)
     if given is None or depth >= CALLERS:
         return Finding()
@@ -570,7 +569,7 @@ def _one(candidate: Candidate, root: Node, failing: FailingLine, context: Contex
 def _guarded(
     possible: tuple[Candidate, ...], failing: FailingLine, context: Context
 ) -> Finding | None:
-    """The one value that the code itself has found to be nothing before it uses it."""
+    """Return the one value that the code itself has found to be nothing before it uses it."""
     lines = [(one, own_guard(one.node)) for one in possible if one.node is not None]
     guards = [(one, line) for one, line in lines if line]
     if len(guards) != 1:
@@ -591,7 +590,6 @@ def _guarded(
 
 
 def _is_itself(candidate: Candidate, root: Node, failing: FailingLine, context: Context) -> bool:
-    """Whether in Go the value is nil, and no embedded pointer that a field of it goes through."""
     if failing.language.name != "go" or candidate.node is None:
         return True
     asked = [one for one in asked_at(root, failing.line - 1) if one.text == candidate.text]
@@ -624,7 +622,7 @@ def raised_outside(context: Context) -> str:
 def _is_complete(
     symptom: Symptom, root: Node, failing: FailingLine, candidates: tuple[Candidate, ...]
 ) -> bool:
-    """Whether nothing else of the statement can be meant.
+    """Tell whether nothing else of the statement can be meant.
 
     Where the message names no expression, iterating, unboxing or a called value may be meant, too.
     """
@@ -636,7 +634,6 @@ def _is_complete(
 
 
 def _may_unbox(root: Node, line: int) -> bool:
-    """Whether what a call of a Java statement gives may be unboxed: nothing fails then, too."""
     asked = asked_at(root, line - 1)
     values = [one.value for one in asked]
     results = (
@@ -648,7 +645,7 @@ def _may_unbox(root: Node, line: int) -> bool:
 
 
 def _is_kept(call: Node) -> bool:
-    """Whether the result of a call is dropped, or kept as an object."""
+    """Tell whether the result of a call is dropped, or kept as an object."""
     above = call.parent
     if above is None or above.type == "expression_statement":
         return True
@@ -679,14 +676,14 @@ def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Fin
 
 
 def _is_elsewhere(context: Context) -> bool:
-    """Whether a dependency raised the error itself: then our line need not hold the key."""
+    """Tell whether a dependency raised the error itself: then our line need not hold the key."""
     trace = context.case.trace
     first = next(iter(trace.root.frames), None) if trace else None
     return first is not None and not first.in_app
 
 
 def _mapping(key: str, failing: FailingLine) -> str:
-    """The expression whose key is read; empty where the line does not show it.
+    """Return the expression whose key is read; empty where the line does not show it.
 
     The key as a literal first, where it stands once; else the one subscript of the line, whose key
     is a variable.
@@ -704,5 +701,5 @@ def _mapping(key: str, failing: FailingLine) -> str:
 
 
 def _bare(expression: str) -> str:
-    """The expression without a cast before it."""
+    """Return the expression without a cast before it."""
     return re.sub(r"^\((?:int|string|float|bool|array|object)\)\s*", "", expression)

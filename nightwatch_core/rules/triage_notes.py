@@ -56,7 +56,7 @@ def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding
 
 
 def _call(failing: FailingLine) -> str:
-    """The call of the failing line that most likely leaves the process."""
+    """Return the call of the failing line that most likely leaves the process."""
     match = _CALL.search(masked(failing.text, failing.language))
     return match[1] if match else ""
 
@@ -100,7 +100,6 @@ def _first_seen(context: Context) -> datetime | None:
 
 
 def _possible(blame: Blame, context: Context) -> bool:
-    """Whether the line was written within a month before the error was first seen, if known."""
     seen = _first_seen(context)
     return seen is None or -_DAY <= seen.date() - blame.at.date() <= _NEAR
 
@@ -133,7 +132,7 @@ def is_own_field(value: Node, member: str, path: str, root: Node, context: Conte
 
 
 def _result_of(value: Node, path: str, root: Node, context: Context) -> str:
-    """The type that a pointer to comes first of what the called function gives."""
+    """Return the type that a pointer to comes first of what the called function gives."""
     origin = origin_of_name(root, text_of(value), value)
     call = call_of(origin.value) if origin and origin.value is not None else None
     known = known_function(call, path, root, context) if call else None

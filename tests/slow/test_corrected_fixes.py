@@ -14,7 +14,7 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull
 from nightwatch_core.proof.asking import ProofBriefing
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
 from nightwatch_core.proof.proving import proved
 
@@ -39,7 +39,7 @@ def bench(tmp_path_factory):
     state = tmp_path_factory.mktemp("state")
     needs("sandbox")
     sandbox = cells.sandbox(state, PYTHON)
-    yield sandbox, Known()
+    yield sandbox, NightCache()
     sandbox.close()
 
 
@@ -107,7 +107,7 @@ def test_what_a_failing_run_prints_stays_data(bench):
 def test_one_test_and_a_snippet_are_run(tmp_path, program, files, path, test, code):
     needs("sandbox", program)
     sandbox = cells.sandbox(tmp_path, files)
-    made = try_out((path,), MemoryCode(files, COMMIT), sandbox, NightOptions(), Known())
+    made = try_out((path,), MemoryCode(files, COMMIT), sandbox, NightOptions(), NightCache())
     one = made.run_test(test)
     assert one.code != 0
     assert "old" in one.output

@@ -7,7 +7,7 @@ from machine import needs
 
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull, FileChange
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
 
 pytestmark = [pytest.mark.slow]
@@ -103,7 +103,7 @@ def project(request, tmp_path_factory):
     program, files, path, texts = LANGUAGES[request.param]
     state = tmp_path_factory.mktemp("state")
     needs("sandbox", program)
-    sandbox, known = cells.sandbox(state, files), Known()
+    sandbox, known = cells.sandbox(state, files), NightCache()
 
     yield lambda name: asked(sandbox, files, known, path, texts[name])
     sandbox.close()
@@ -134,7 +134,7 @@ def test_a_template_is_parsed_by_what_renders_it(text, passes, tmp_path):
     needs("sandbox", "ruby")
     files = {**RUBY, "views/cart.erb": "<%= @lines %>\n"}
     sandbox = cells.sandbox(tmp_path, files)
-    result = asked(sandbox, files, Known(), "views/cart.erb", text)
+    result = asked(sandbox, files, NightCache(), "views/cart.erb", text)
     sandbox.close()
     assert result.checks[0].name == "syntax"
     assert (result.checks[0].outcome == "passed") == passes

@@ -10,7 +10,7 @@ from machine import needs
 from proof_worlds import Asked, briefing_of
 
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import proved
 from nightwatch_core.proof.reproduction import by_model
 
@@ -133,7 +133,7 @@ def made_world(name, tmp_path_factory):
     made = WORLDS[name]
     state = tmp_path_factory.mktemp("state")
     needs("sandbox", made.program)
-    sandbox, known = cells.sandbox(state, made.files), Known()
+    sandbox, known = cells.sandbox(state, made.files), NightCache()
     source = next(p for p, text in made.files.items() if made.good[0] in text)
 
     def prove(*answers, fix="good", by=proved):

@@ -131,7 +131,7 @@ def _bounds(bounds: Bounds) -> list[str]:
 
 def _shown(mount: Mount) -> str:
     source = str(mount.source)
-    if any(one in source for one in ',"\n'):
+    if any(item in source for item in ',"\n'):
         raise GiveUp(f"a container cannot be shown {source!a}: its name would be read as options")
     ending = "" if mount.writable else ",readonly"
     return f"type=bind,source={source},target={mount.target}{ending}"

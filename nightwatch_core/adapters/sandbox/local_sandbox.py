@@ -109,7 +109,7 @@ def lay_changes(changes: tuple[FileChange, ...], folder: Path) -> tuple[str, ...
                 path.chmod(0o644)
             except (OSError, UnicodeEncodeError) as error:
                 raise GiveUp(f"{change.path[:80]!a} cannot be laid out: {error}") from error
-    for inner in (one for one in folder.rglob("*") if one.is_dir()):
+    for inner in (item for item in folder.rglob("*") if item.is_dir()):
         inner.chmod(0o755)
     return tuple(change.path for change in changes if change.text is None)
 
@@ -146,40 +146,44 @@ class Toolchain:
     @cached_property
     def mounts(self) -> tuple[Mount, ...]:
         """Everything that is seen in every run."""
-        named = (*self._own, *(one for one in self._named if one.is_dir()))
+        named = (*self._own, *(item for item in self._named if item.is_dir()))
         listed = (*map(Path, (*_SYSTEM, *_FEW)), *named)
-        return tuple(Mount(one, str(one)) for one in listed if one.exists() and not _inside(one))
+        return tuple(
+            Mount(item, str(item)) for item in listed if item.exists() and not _inside(item)
+        )
 
     @cached_property
     def network(self) -> tuple[Mount, ...]:
-        """What a program needs besides to look names up."""
-        files = (Path(one) for one in _NETWORK)
-        return tuple(Mount(one.resolve(), str(one)) for one in files if one.exists())
+        """Return what a program needs besides to look names up."""
+        files = (Path(item) for item in _NETWORK)
+        return tuple(Mount(item.resolve(), str(item)) for item in files if item.exists())
 
     @cached_property
     def path(self) -> str:
         """Where programs are looked for, dependencies first."""
-        named = (str(one / "bin") for one in (*self._own, *self._named) if (one / "bin").is_dir())
+        named = (
+            str(item / "bin") for item in (*self._own, *self._named) if (item / "bin").is_dir()
+        )
         return ":".join(("/env/bin", *named, *_PATH))
 
     @cached_property
     def programs(self) -> frozenset[str]:
-        """Names of the programs that can be started."""
+        """Return names of the programs that can be started."""
         names: set[str] = set()
         for folder in self.path.split(":")[1:]:
             if Path(folder).is_dir():
-                names.update(one.name for one in Path(folder).iterdir())
+                names.update(item.name for item in Path(folder).iterdir())
         return frozenset(names)
 
     @cached_property
     def python(self) -> str:
         """The first Python there is, by name and version: python3.12; empty where there is none."""
         places = (Path(folder) / "python3" for folder in self.path.split(":")[1:])
-        return next((one.resolve().name for one in places if one.exists()), "")
+        return next((item.resolve().name for item in places if item.exists()), "")
 
     @cached_property
     def _own(self) -> tuple[Path, ...]:
-        """The Python that runs us, where it is not the system's and may be entered."""
+        """Return the Python that runs us, where it is not the system's and may be entered."""
         own = Path(sys.base_prefix).resolve()
         if own.is_relative_to("/usr") or not may_enter(own, self._user):
             return ()
@@ -187,15 +191,15 @@ class Toolchain:
 
 
 def _inside(folder: Path) -> bool:
-    """Whether the system's folders show it already."""
-    return any(folder != Path(one) and folder.is_relative_to(one) for one in _SYSTEM)
+    """Tell whether the system's folders show it already."""
+    return any(folder != Path(item) and folder.is_relative_to(item) for item in _SYSTEM)
 
 
 def may_enter(folder: Path, user: int) -> bool:
     """Tell whether a user who is in no group of its owners may walk to it."""
     if user == os.geteuid():
         return os.access(folder, os.R_OK | os.X_OK)
-    return all(one.stat().st_mode & 0o005 == 0o005 for one in (folder, *folder.parents))
+    return all(item.stat().st_mode & 0o005 == 0o005 for item in (folder, *folder.parents))
 
 
 # Dependencies of projects: those beside a checkout, those kept from before, or fetched once.
@@ -276,7 +280,7 @@ class Dependencies:
             lay_changes(preparation.files, manifests)
             mounts = [Mount(new, ENV, writable=True), Mount(manifests, CHANGES), *_own_pip(user)]
             mounts += [Mount(tree, TREE)] if tree else []
-            copied = [f"cp -dR {one}/. {WORK}" for one in (*([TREE] if tree else []), CHANGES)]
+            copied = [f"cp -dR {item}/. {WORK}" for item in (*([TREE] if tree else []), CHANGES)]
             script = f'{" && ".join(copied)} && exec "$@"'
             words = ("/bin/sh", "-c", script, "sh", *preparation.words)
             environment = {"PYTHONPATH": _TOOLS, **dict(preparation.environment)}
@@ -301,7 +305,7 @@ class Dependencies:
 
     def _prune(self) -> None:
         """Delete what no night has used for long, and the oldest of too many."""
-        folders = [(one.stat().st_mtime, one) for one in (self._place() / "prepared").iterdir()]
+        folders = [(item.stat().st_mtime, item) for item in (self._place() / "prepared").iterdir()]
         folders.sort(reverse=True)
         oldest = time.time() - KEPT_DAYS * 86_400
         for at, (used, folder) in enumerate(folders):
@@ -309,7 +313,7 @@ class Dependencies:
                 delete(folder)
 
     def _beside(self, language: str, libraries: Sequence[Path]) -> Path | None:
-        """The folder of that language's packages below those that were named or found."""
+        """Return the folder of that language's packages below those that were named or found."""
         python = self._tools.python
         inner = {
             "python": (f"lib/{python}/site-packages", f"lib/{python}/dist-packages"),
@@ -453,7 +457,7 @@ class LocalSandbox:
     @cached_property
     def _shown(self) -> tuple[Mount, ...]:
         etc = tuple(
-            Mount(one, f"/etc/{one.name}") for one in sorted((self._place / "etc").iterdir())
+            Mount(item, f"/etc/{item.name}") for item in sorted((self._place / "etc").iterdir())
         )
         return (*self._tools.mounts, *etc)
 
@@ -470,7 +474,7 @@ class LocalSandbox:
 
 
 def laid_out(gone: tuple[str, ...], links: tuple[tuple[str, str], ...]) -> str:
-    """The shell's words that copy tree and changes into the work folder."""
+    """Return the shell's words that copy tree and changes into the work folder."""
     steps = [f"cp -dR {TREE}/. {WORK}"]
     steps += [f"rm -f -- {shlex.quote(f'{WORK}/{path}')}" for path in gone]
     steps += [f"cp -dR {CHANGES}/. {WORK}", f"cd {WORK}"]

@@ -16,7 +16,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Reproduction, not_run
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.correction import Failing, attempt_again, corrected
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended
 
 TEST = "def test_total():\n    assert total([Line(3)]) == 3\n"
@@ -46,7 +46,7 @@ def briefing(model, known=None, options=None, of=None, allowed=None):
     )  # fmt: skip
     return ProofBriefing(
         draft=draft, analysis=(of or analysis(fix=(FIX,))), options=options or NightOptions(),
-        base=code, failing=code, shown=code, sandbox=None, known=known or Known(),
+        base=code, failing=code, shown=code, sandbox=None, known=known or NightCache(),
         clock=MemoryClock(), allowance=allowed or allowance(), model=model, fence="3fa9",
     )  # fmt: skip
 
@@ -161,7 +161,7 @@ def test_orders_in_what_failed_are_not_obeyed():
 @pytest.mark.parametrize("trouble", [TryLater("503"), GiveUp("refused"), StopTheNight("no key")])
 def test_a_model_that_is_away_costs_the_correction_alone(trouble):
     trouble.usage = Usage(calls=1, input_tokens=40, cost=0.1)
-    known = Known()
+    known = NightCache()
     came, ran, _ = correct(trouble, known=known)
     assert not ran
     assert (came.outcome, came.correction.outcome) == ("failed", "not tried")

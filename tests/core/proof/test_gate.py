@@ -6,7 +6,7 @@ from scripted_sandbox import ScriptedSandbox, unittest_run
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import NOT_LAID_OUT, DraftPull, FileChange, Run
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
 
 FILES = {
@@ -58,7 +58,7 @@ def gate(answer, *, tree=None, known=None, options=None, of=None, **more):
 
     sandbox = ScriptedSandbox(answered, **more)
     options = options or NightOptions()
-    result = gated(of or draft(), tree or Tree(), sandbox, options, known or Known())
+    result = gated(of or draft(), tree or Tree(), sandbox, options, known or NightCache())
     return result, sandbox
 
 
@@ -136,14 +136,14 @@ def test_complaints_of_the_base_are_not_held_against_it_new_ones_are(new, outcom
         return Run(code=0, output=f"shop/cart.py:{place}: old\n{more}")
 
     sandbox = ScriptedSandbox(answer)
-    result = gated(draft(), Tree(), sandbox, NightOptions(), Known())
+    result = gated(draft(), Tree(), sandbox, NightOptions(), NightCache())
     assert result.outcome == outcome
     assert ("NameError" in result.text) == bool(new)
     assert any(is_test(words) for words, _ in sandbox.asked) != bool(new)
 
 
 def test_without_a_sandbox_nothing_is_run_and_it_is_asked_for_once():
-    known = Known()
+    known = NightCache()
     result, sandbox = gate(lambda *_: unittest_run(), lacking="install it", known=known)
     assert (result.outcome, result.kind, result.text) == ("not run", "no sandbox", "install it")
     assert gate(lambda *_: unittest_run(), known=known)[0].kind == "no sandbox"
@@ -153,7 +153,7 @@ def test_without_a_sandbox_nothing_is_run_and_it_is_asked_for_once():
 def test_what_cannot_be_prepared_is_tried_once_a_night_and_costs_nothing_more():
     tree = Tree({**FILES, "requirements.txt": "django\n"})
     broken = Run(code=1, output="ModuleNotFoundError: No module named 'django'", seconds=1)
-    known = Known()
+    known = NightCache()
     first, _ = gate(lambda *_: broken, tree=tree, known=known, not_prepared="set NETWORK")
     assert (first.kind, first.text) == ("not prepared", "its tests could not be run: set NETWORK")
     again, later = gate(lambda *_: broken, tree=tree, known=known, not_prepared="set NETWORK")
@@ -176,7 +176,7 @@ def test_where_nothing_is_green_on_the_base_nothing_can_be_said():
 
 
 def test_the_base_is_run_once_for_several_fixes():
-    known = Known()
+    known = NightCache()
     gate(lambda *_: unittest_run(), known=known)
     _, sandbox = gate(lambda *_: unittest_run(), known=known)
     assert (WHOLE, False) not in sandbox.asked
@@ -199,15 +199,15 @@ def test_a_person_says_how():
         return Run(code=int(fixed), output="broken" if fixed else "", seconds=1)
 
     sandbox = ScriptedSandbox(answer)
-    result = gated(draft("main.go"), tree, sandbox, options, Known())
+    result = gated(draft("main.go"), tree, sandbox, options, NightCache())
     assert result.outcome == "failed"
-    unknown = gated(draft("main.go"), tree, sandbox, NightOptions(), Known())
+    unknown = gated(draft("main.go"), tree, sandbox, NightOptions(), NightCache())
     assert "a Go project's tests are run: say so with NIGHTWATCH_VERIFY" in unknown.text
 
 
 def test_a_tree_that_does_not_fit_is_no_failure_of_the_fix():
     sandbox = ScriptedSandbox(lambda *_: Run(code=NOT_LAID_OUT))
-    result = gated(draft(), Tree(), sandbox, NightOptions(), Known())
+    result = gated(draft(), Tree(), sandbox, NightOptions(), NightCache())
     assert (result.outcome, result.kind) == ("not run", "trouble")
 
 
@@ -215,13 +215,13 @@ def test_a_project_below_the_root_is_run_in_its_folder():
     files = {f"backend/{name}": text for name, text in FILES.items()} | {"package.json": "{}"}
     asked = []
     sandbox = ScriptedSandbox(lambda words, *_: asked.append(words) or unittest_run())
-    gated(draft("backend/shop/cart.py"), Tree(files), sandbox, NightOptions(), Known())
+    gated(draft("backend/shop/cart.py"), Tree(files), sandbox, NightOptions(), NightCache())
     assert all(words[2:4] == ('cd "$0" && exec "$@"', "backend/") for words in asked)
     assert asked[-1][4:] == WHOLE
 
 
 def test_a_runner_that_was_late_once_is_tried_again_where_there_is_more_time():
-    late, known = Run(code=-9, ended="took too long", output="", seconds=3), Known()
+    late, known = Run(code=-9, ended="took too long", output="", seconds=3), NightCache()
     slow, _ = gate(lambda *_: late, known=known, options=NightOptions(gate_seconds=10))
     assert (slow.outcome, slow.kind) == ("not run", "no tests")
     again, _ = gate(lambda *_: unittest_run(), known=known)

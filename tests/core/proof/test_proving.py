@@ -14,7 +14,7 @@ from nightwatch_core.models.answer import Allowance, Edit, Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
-from nightwatch_core.proof.environment import Known
+from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import proved
 
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
@@ -70,7 +70,7 @@ def mended(changes):
 
 def prove(sandbox, model, **more):
     files = more.pop("files", FILES)
-    return proved(briefing_of(files, TRACE, FIX, sandbox, Known(), model, COMMIT, **more))
+    return proved(briefing_of(files, TRACE, FIX, sandbox, NightCache(), model, COMMIT, **more))
 
 
 def test_what_reproduces_is_red_green_and_part_of_what_is_published():
@@ -145,7 +145,7 @@ def test_a_test_that_is_red_once_is_flaky():
 )
 def test_a_model_that_is_away_blocks_nothing_and_what_it_took_is_counted(trouble, silent):
     trouble.usage = Usage(calls=1, input_tokens=7)
-    briefing = briefing_of(FILES, TRACE, FIX, Shop(), Known(), Asked(trouble), COMMIT)
+    briefing = briefing_of(FILES, TRACE, FIX, Shop(), NightCache(), Asked(trouble), COMMIT)
     result = proved(briefing)
     assert (result.outcome, result.reproduction.because) == ("passed", str(trouble))
     assert result.usage.input_tokens == 7
@@ -206,7 +206,7 @@ def test_what_the_policy_refuses_of_a_test_does_not_take_the_fix_along():
 def test_the_tests_of_what_is_mended_are_examples_before_those_of_what_failed():
     files = {**FILES, "shop/page.py": "", "tests/test_page.py": "PAGES = 1\n"}
     model, page = Asked(""), Edit(path="shop/page.py", action="create", new="x")
-    proved(briefing_of(files, TRACE, (page, *FIX), Shop(), Known(), model, COMMIT))
+    proved(briefing_of(files, TRACE, (page, *FIX), Shop(), NightCache(), model, COMMIT))
     asked = model.asked[0].turns[0].text
     assert asked.index("PAGES = 1") < asked.index("import unittest")
 
@@ -217,5 +217,5 @@ def test_how_the_failing_class_is_made_is_shown_in_a_long_file():
     text = f"class Cart:\n    def __init__(self, currency):\n        pass\n{others}"
     files, model = {**FILES, "shop/cart.py": text + "\n" + method}, Asked("")
     trace = TRACE.replace("line 2", f"line {text.count(chr(10)) + 3}")
-    proved(briefing_of(files, trace, FIX, Shop(), Known(), model, COMMIT))
+    proved(briefing_of(files, trace, FIX, Shop(), NightCache(), model, COMMIT))
     assert "__init__(self, currency)" in model.asked[0].turns[0].text

@@ -11,7 +11,7 @@ from twins.reading import MemoryCode
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
-from nightwatch_core.proof.environment import Known, read_test_id
+from nightwatch_core.proof.environment import NightCache, read_test_id
 from nightwatch_core.proof.gate import try_out
 
 PYTHON = {"shop/cart.py": "", "tests/test_cart.py": "", "tests/__init__.py": ""}
@@ -26,7 +26,7 @@ GREEN = Run(code=0, output="Ran 1 test in 0.1s\n1 passed in 0.1s\n# tests 1\n", 
 
 def of(files, changed, answer=None, options=None, **more):
     sandbox = ScriptedSandbox(answer or (lambda *_: GREEN), **more)
-    made = try_out((changed,), MemoryCode(files), sandbox, options or NightOptions(), Known())
+    made = try_out((changed,), MemoryCode(files), sandbox, options or NightOptions(), NightCache())
     return made, sandbox
 
 
@@ -103,7 +103,9 @@ def test_dependencies_that_are_not_here_are_said_behind_what_failed():
 def test_who_can_run_nothing_is_nobody():
     assert of({"a.go": "", "go.mod": ""}, "a.go")[0] is None
     assert of(PYTHON, "shop/cart.py", lacking="install bubblewrap")[0] is None
-    assert try_out((), MemoryCode(PYTHON), ScriptedSandbox(None), NightOptions(), Known()) is None
+    assert (
+        try_out((), MemoryCode(PYTHON), ScriptedSandbox(None), NightOptions(), NightCache()) is None
+    )
     made, sandbox = of(PYTHON, "shop/cart.py", options=NightOptions(verify="make test"))
     made.run_test("tests/test_cart.py")
     assert sandbox.asked[0][0][:3] == ("python3", "-m", "unittest")
