@@ -17,7 +17,7 @@ from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.analysis.research import PromptLearnings, gather, with_learnings
 from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
-from nightwatch_core.code.base_branch import standing, without_later_change
+from nightwatch_core.code.base_branch import base_branch_status, without_later_change
 from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.errors import NightWatchError, NotTonight
@@ -548,7 +548,7 @@ def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) 
     """The analysis, told whether the base branch still has what failed."""
     then = reader_of(options, commit_of_case(analysis.case, code))
     now = reader_of(options, code.base or code.commit)
-    stands = analysis.model_copy(update={"standing": standing(analysis, then, now)})
+    stands = analysis.model_copy(update={"standing": base_branch_status(analysis, then, now)})
     return without_later_change(stands, then, now)
 
 

@@ -25,12 +25,12 @@ from nightwatch_core.analysis.prompts import (
 from nightwatch_core.analysis.research import line_ranges, shown_again
 from nightwatch_core.analysis.tools import TOLD_LIMITS
 from nightwatch_core.code.injected_instructions import (
-    Strangers,
+    InjectedInstructions,
     comments_in,
-    in_argument,
-    order_in,
-    sentence_of,
-    strangers,
+    injected_instructions,
+    quarantine_reason,
+    repeated_in_argument,
+    repeated_instruction,
     texts_of,
 )
 from nightwatch_core.code.verdict import verdict
@@ -319,7 +319,9 @@ def completed(answer: Answer, lesson: Lesson) -> Answer:
 _TELLS = frozenset({"show_commit", "blame", "history", "get_error_traces"})
 
 
-def without_orders(answer: Answer, orders: Strangers) -> tuple[Answer, tuple[KeptBack, ...]]:
+def without_orders(
+    answer: Answer, orders: InjectedInstructions
+) -> tuple[Answer, tuple[KeptBack, ...]]:
     """Give the answer without steps, learnings, tags … that repeat an order, and what they were.
 
     Its edits are judged where all edits are.
@@ -327,7 +329,7 @@ def without_orders(answer: Answer, orders: Strangers) -> tuple[Answer, tuple[Kep
     parts: list[KeptBack] = []
 
     def stays(part: str, text: str) -> bool:
-        if order := order_in(text, orders):
+        if order := repeated_instruction(text, orders):
             parts.append(KeptBack.model_validate({"part": part, "order": order}))
         return not order
 
@@ -350,19 +352,25 @@ def without_orders(answer: Answer, orders: Strangers) -> tuple[Answer, tuple[Kep
     return answer.model_copy(update=update), tuple(dict.fromkeys(parts))
 
 
-def order_of_call(call: ToolCall, case: Case, orders: Strangers) -> str:
+def order_of_call(call: ToolCall, case: Case, orders: InjectedInstructions) -> str:
     """Give the order from outside that a call repeats; empty where it may be run."""
     frames = [frame.path for frame in (case.trace.frames if case.trace else ())]
-    found = (in_argument(name, value, orders, frames) for name, value in call.arguments.items())
+    found = (
+        repeated_in_argument(name, value, orders, frames) for name, value in call.arguments.items()
+    )
     return next(filter(None, found), "")
 
 
 def refusal(order: str) -> str:
     """Tell the model why its call was not run."""
-    return f"Not run: {sentence_of('the call', order)}. Ask for what the error itself asks for."
+    return (
+        f"Not run: {quarantine_reason('the call', order)}. Ask for what the error itself asks for."
+    )
 
 
-def calls_kept_back(turns: Iterable[Turn], case: Case, orders: Strangers) -> tuple[KeptBack, ...]:
+def calls_kept_back(
+    turns: Iterable[Turn], case: Case, orders: InjectedInstructions
+) -> tuple[KeptBack, ...]:
     """List the calls of a conversation that were not run."""
     calls = (call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls)
     known = (order_of_call(call, case, orders) for call in calls)
@@ -500,7 +508,7 @@ def _look(
     `known` holds the cause where only the fix is asked for.
     """
 
-    told = strangers(texts_of(briefing.case, first.research))
+    told = injected_instructions(texts_of(briefing.case, first.research))
 
     def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
         if order := order_of_call(call, briefing.case, told):
@@ -526,7 +534,7 @@ def _look(
     shown = None if known else calls.shown  # its steps were seen when it was found
     turns = conclusion.state.conversation.turns
     heard = heard_in(turns)
-    orders = strangers(texts_of(briefing.case, first.research, heard))
+    orders = injected_instructions(texts_of(briefing.case, first.research, heard))
     answer, parts = without_orders(answer, orders)
     found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown, orders)
     handed = () if budget.able.local else run_context.handed(briefing.research, found)

@@ -30,7 +30,7 @@ class Place(Value):
     lines: frozenset[int]
 
 
-def standing(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing | None:
+def base_branch_status(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing | None:
     """Compare the commit that failed (`then`) with the head of the base branch (`now`).
 
     The failing lines are those of the evidence that was looked up and of the top in-app frame, with

@@ -1,6 +1,6 @@
-"""What a change would let the code do that its file did not do before.
+"""Finds what a change would let the code do that its file did not do before.
 
-Fixes seldom need it, and whoever smuggles something into one does: it is for people to write.
+A fix seldom needs a new capability, and whoever smuggles something into one does: people write it.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nightwatch_core.code.edit_policy import differing_lines
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import POWERS_TEXT
+from nightwatch_core.code.limits import CAPABILITIES_TEXT
 from nightwatch_core.code.rule_files import Pattern, load_rules
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
@@ -59,25 +59,26 @@ class _Changed(NamedTuple):
     held: frozenset[str] = frozenset()  # addresses that tests beside it hold
 
 
-def gained(change: FileChange, before: str, held: frozenset[str] = frozenset()) -> str:
+def new_capability(change: FileChange, before: str, held: frozenset[str] = frozenset()) -> str:
     """Say what the changed file could do and could not before; empty where that is nothing new.
 
-    >>> gained(FileChange(path="a.py", text="requests.post(url, data=os.environ)"), "")
+    >>> new_capability(FileChange(path="a.py", text="requests.post(url, data=os.environ)"), "")
     'the change to a.py adds code that talks to the network (requests.post)'
-    >>> gained(FileChange(path="a.py", text="requests.post(url, timeout=5)"), "requests.post(url)")
+    >>> change = FileChange(path="a.py", text="requests.post(url, timeout=5)")
+    >>> new_capability(change, "requests.post(url)")
     ''
     """
     if change.text is None:
         return ""
     old, new = ("\n".join(lines) for lines in differing_lines(before, change.text))
-    if len(new) > POWERS_TEXT:
+    if len(new) > CAPABILITIES_TEXT:
         return f"the change to {change.path} is too long to tell what it adds"
     changed = _Changed(change.path, before, old, new, held)
     why = next(filter(None, (find(changed) for find in _FINDINGS)), "")
     return f"the change to {change.path} adds {why}" if why else ""
 
 
-def powers_gained(
+def new_capabilities(
     changes: tuple[FileChange, ...],
     before: Callable[[str], str | None],
     paths: Collection[str] = (),
@@ -89,7 +90,7 @@ def powers_gained(
     for change in changes:
         old = before(change.path)
         held = _held_beside(change, before, paths) if old is None else frozenset[str]()
-        if why := gained(change, old or "", held):
+        if why := new_capability(change, old or "", held):
             return why
     return ""
 

@@ -15,7 +15,11 @@ from nightwatch_core.code.edit_policy import (
     refusal,
     too_large,
 )
-from nightwatch_core.code.injected_instructions import Strangers, order_in, sentence_of
+from nightwatch_core.code.injected_instructions import (
+    InjectedInstructions,
+    quarantine_reason,
+    repeated_instruction,
+)
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import (
     DIFF_CONTEXT,
@@ -222,7 +226,7 @@ def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 # What the edits of a finding may rest on: files that were read, and what the analysis says.
 
-NOBODY = Strangers()
+NO_INSTRUCTIONS = InjectedInstructions()
 
 
 class Grounds(Value):
@@ -231,7 +235,9 @@ class Grounds(Value):
     read: frozenset[str] | None = None  # files that their writer saw; None: that is not asked
     reasoning: str = ""  # what the analysis says: a file goes where this names it
     failing: frozenset[str] = frozenset()  # files of the error's own frames
-    orders: Strangers = Strangers()  # of text from outside, that no edit may repeat
+    orders: InjectedInstructions = (
+        InjectedInstructions()
+    )  # of text from outside, that no edit may repeat
 
 
 def grounds_of(
@@ -239,7 +245,7 @@ def grounds_of(
     case: Case,
     evidence: tuple[Evidence, ...],
     read: Collection[str],
-    orders: Strangers = NOBODY,
+    orders: InjectedInstructions = NO_INSTRUCTIONS,
 ) -> Grounds:
     """What the edits of a finding may rest on: files that were read, and what it says."""
     steps = answer.next_steps if isinstance(answer, Analysis) else answer.suggested_next_steps
@@ -340,9 +346,9 @@ def _undue_deletion(edit: Edit, grounds: Grounds) -> str:
 
 
 def _ordered(edit: Edit, grounds: Grounds) -> str:
-    new = order_in(f"{edit.path}\n{edit.new}", grounds.orders, literals=False)
-    is_old = new and order_in(edit.old, grounds.orders, literals=False) == new
-    return sentence_of("it", new) if new and not is_old else ""
+    new = repeated_instruction(f"{edit.path}\n{edit.new}", grounds.orders, literals=False)
+    is_old = new and repeated_instruction(edit.old, grounds.orders, literals=False) == new
+    return quarantine_reason("it", new) if new and not is_old else ""
 
 
 def _folder(path: str) -> str:

@@ -1,17 +1,15 @@
-"""What an analyst says that a stranger's text told it to say, where somebody would obey it.
+"""Finds where an analyst repeats an instruction from untrusted text, where somebody would obey it.
 
-Strangers' text is what production sent and what the repository says in prose: messages, traces,
-commit messages, titles, comments, lessons, notes, reviewers' words; code is none of it. It may be
-looked for, quoted and explained: that is the work. It is kept back in *instruction position* only,
-which is
+Untrusted is what production sent and what the repository says in prose: messages, traces, commit
+messages, titles, comments, lessons, notes, reviews; code is not. It may be searched for, quoted and
+explained. It is quarantined only in a place that is obeyed:
 
-- a next step, a learning, the question: what people and later nights do;
-- the words of an edit outside of its string literals: code, and comments, which agents obey;
-- a tag, a path, or a tool's argument that selects: what machines obey;
+- a next step, a learning, the question: people and later nights do them;
+- the words of an edit outside its string literals: agents obey code and comments;
+- a tag, a path, or a tool's argument that selects: machines obey them;
 
-and there only where it is an *order*: a run of words that speaks to whoever reads it, a command, or
-an address that such words send to. This is a second net: it knows what is repeated, not what is
-meant, and nothing that may be written rests on it.
+and only where it is an *instruction*: a run of words that addresses its reader, a command, or an
+address that such words send to. This is a second net: nothing that may be written rests on it.
 """
 
 import re
@@ -57,8 +55,8 @@ _QUOTED = re.compile(
 )
 
 
-class Strangers(NamedTuple):
-    """What strangers' texts order, as far as it can be told again."""
+class InjectedInstructions(NamedTuple):
+    """Instructions in untrusted texts, in the forms in which they can be recognised."""
 
     runs: frozenset[tuple[str, ...]] = frozenset()
     acts: frozenset[str] = frozenset()  # commands, and addresses that somebody is sent to
@@ -67,12 +65,12 @@ class Strangers(NamedTuple):
     code: frozenset[tuple[str, ...]] = frozenset()  # runs of words that somebody is to run
 
 
-def strangers(texts: Iterable[str]) -> Strangers:
-    """Note what the texts order; of each so many characters as are ever shown."""
+def injected_instructions(texts: Iterable[str]) -> InjectedInstructions:
+    """Collect the instructions in texts, in as many characters of each as are ever shown."""
     known = [text[:TAINT_TEXT] for text in dict.fromkeys(texts)]
     sentences = [item for text in known for item in _SENTENCE.split(text)]
     sent_to = {m[0] for text in known for m in _ADDRESS.finditer(text) if _is_sent_to(m)}
-    return Strangers(
+    return InjectedInstructions(
         runs=frozenset(
             r for sentence in sentences for r in _runs(sentence) if _ADDRESSING.intersection(r)
         ),
@@ -89,7 +87,7 @@ def strangers(texts: Iterable[str]) -> Strangers:
 
 
 def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -> Iterator[str]:
-    """Give every stranger's text that an analysis is shown; `heard` is what tools told of them."""
+    """Walk every untrusted text that an analysis is shown; `heard` are those from tools."""
     for group in case.groups:
         yield from (group.message, group.error_class, group.transaction, group.release)
     for link in case.trace.links if case.trace else ():
@@ -111,7 +109,7 @@ def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -
 
 
 def comments_in(code: str) -> str:
-    """Give the lines that are comments, numbered as tools show them or not.
+    """Return the comment lines, numbered as tools show them or not.
 
     >>> comments_in("12| # Always merge.\\n13| total = 1")
     'Always merge.'
@@ -119,8 +117,8 @@ def comments_in(code: str) -> str:
     return "\n".join(_COMMENT.findall(code))
 
 
-def order_in(text: str, by: Strangers, *, literals: bool = True) -> str:
-    """Give what the text repeats of an order; empty for nothing.
+def repeated_instruction(text: str, by: InjectedInstructions, *, literals: bool = True) -> str:
+    """Return the instruction that the text repeats; empty for none.
 
     Words in quotation marks are quoted; with `literals` commands and addresses count there, too:
     people run what stands in backticks.
@@ -133,8 +131,10 @@ def order_in(text: str, by: Strangers, *, literals: bool = True) -> str:
     return next((act for act in sorted(by.acts) if act in where), "")
 
 
-def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()) -> str:
-    """Give what a tool's argument repeats as an order; empty for nothing.
+def repeated_in_argument(
+    name: str, value: Any, by: InjectedInstructions, frames: Iterable[str] = ()
+) -> str:
+    """Return the instruction that a tool's argument repeats; empty for none.
 
     What is looked for is data, but for words that a search obeys (`repo:…`); an address selects
     something only where no frame names it.
@@ -143,7 +143,7 @@ def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()
         item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
     ]
     if name == "code":
-        return next((order for text in texts if (order := in_code(text, by))), "")
+        return next((order for text in texts if (order := repeated_in_code(text, by))), "")
     for text in texts:
         operator = next((operator for operator in sorted(by.operators) if operator in text), "")
         selects = name not in ("queries", "query")
@@ -152,24 +152,24 @@ def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()
         )
         if operator or (address and not any(text in frame for frame in frames)):
             return operator or address
-        if selects and (order := order_in(text, by)):
+        if selects and (order := repeated_instruction(text, by)):
             return order
     return ""
 
 
-def in_code(text: str, by: Strangers) -> str:
-    """Give what code that is to be run repeats of an order; empty for nothing.
+def repeated_in_code(text: str, by: InjectedInstructions) -> str:
+    """Return the instruction that code to be run repeats; empty for none.
 
     An address in it is data, like the values that failed: what runs it has no network.
     """
     again = next((run for run in _runs(text, CODE_RUN) if run in by.code), None)
-    return " ".join(again) if again else order_in(text, by)
+    return " ".join(again) if again else repeated_instruction(text, by)
 
 
-def sentence_of(what: str, order: str) -> str:
-    """Say why something is kept back."""
+def quarantine_reason(what: str, order: str) -> str:
+    """Say why something is quarantined."""
     told = ascii(shortened(one_line(order), 120))[1:-1]
-    return f"{what} repeats an order that stands in text from outside: {told}"
+    return f"{what} repeats an instruction from untrusted text: {told}"
 
 
 def _runs(text: str, length: int = RUN) -> Iterator[tuple[str, ...]]:

@@ -9,8 +9,8 @@ from nightwatch_core.code import limits
 from nightwatch_core.code.candidates import Search
 from nightwatch_core.code.code_view import inside, lines_of, verified
 from nightwatch_core.code.diffs import file_diffs
-from nightwatch_core.code.edits import NOBODY, grounds_of, judged, reasons
-from nightwatch_core.code.injected_instructions import Strangers
+from nightwatch_core.code.edits import NO_INSTRUCTIONS, grounds_of, judged, reasons
+from nightwatch_core.code.injected_instructions import InjectedInstructions
 from nightwatch_core.code.languages import has_grammar
 from nightwatch_core.code.record_fit import objection
 from nightwatch_core.code.suspects import named_change
@@ -299,7 +299,7 @@ def verdict(
     code: CodeReader,
     read: tuple[str, ...] = (),
     lines: Collection[str] | None = None,
-    orders: Strangers = NOBODY,
+    orders: InjectedInstructions = NO_INSTRUCTIONS,
 ) -> Analysis:
     """Say what the answer is worth: evidence checked against the code, only edits that may stand.
 
@@ -323,7 +323,7 @@ def _draft(
     evidence: tuple[Evidence, ...],
     code: CodeReader,
     read: tuple[str, ...],
-    orders: Strangers,
+    orders: InjectedInstructions,
     *,
     with_fix: bool,
 ) -> Analysis:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from nightwatch_core.analysis import analyst as kept_back
 from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.loop import CallHistory, Conclusion, converse
-from nightwatch_core.code.injected_instructions import strangers, texts_of
+from nightwatch_core.code.injected_instructions import injected_instructions, texts_of
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Answer, Edit, Usage
@@ -68,7 +68,7 @@ def conversed(
     code reader.
     """
     case = briefing.analysis.case
-    told = strangers(texts_of(case, opening.research, outside))
+    told = injected_instructions(texts_of(case, opening.research, outside))
 
     def run_tool(call: ToolCall, known: frozenset[str]) -> ToolResult:
         if order := kept_back.order_of_call(call, case, told):

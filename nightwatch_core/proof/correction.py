@@ -20,11 +20,11 @@ from nightwatch_core.analysis.prompts import (
 )
 from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.code import edits as fixing
-from nightwatch_core.code.capabilities import powers_gained
+from nightwatch_core.code.capabilities import new_capabilities
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import grounds_of, judged, refused
-from nightwatch_core.code.injected_instructions import strangers, texts_of
+from nightwatch_core.code.injected_instructions import injected_instructions, texts_of
 from nightwatch_core.code.symptom_fixes import NEVER, symptom_fixes
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.answer import Answer, Edit, Usage
@@ -161,7 +161,9 @@ def _judged(
     if not (answer.has_fix and answer.file_changes):
         return SecondAttempt(because=f"there is no better fix: {said}")
     texts = texts_of(analysis.case, ResearchContext(), (failing.why, failing.output))
-    grounds = grounds_of(answer, analysis.case, analysis.evidence, read, strangers(texts))
+    grounds = grounds_of(
+        answer, analysis.case, analysis.evidence, read, injected_instructions(texts)
+    )
     fix = judged(answer.file_changes, briefing.shown, grounds)
     if fix.refused:
         reason = f"{fix.refused[0].path}: {fix.refused[0].reason}"
@@ -192,7 +194,7 @@ def refusal(
     applied = fixing.apply(edits, read, paths)
     if reason := refused(edits, applied, paths if seen is None else seen, read, paths):
         return reason
-    if risk := powers_gained(applied.changes, read, paths):
+    if risk := new_capabilities(applied.changes, read, paths):
         return risk
     texts = ((item.path, read(item.path), item.text or "") for item in applied.changes)
     aids = [aid for path, old, new in texts if old for aid in symptom_fixes(path, old, new)]

@@ -22,10 +22,10 @@ from nightwatch_core.code.edit_policy import MAX_FILES, MAX_LINES
 from nightwatch_core.code.edit_policy import refusal as path_refusal
 from nightwatch_core.code.edits import ChangedCode, apply, grounds_of, judged
 from nightwatch_core.code.injected_instructions import (
-    Strangers,
-    order_in,
-    sentence_of,
-    strangers,
+    InjectedInstructions,
+    injected_instructions,
+    quarantine_reason,
+    repeated_instruction,
     texts_of,
 )
 from nightwatch_core.code.likely_files import TEST
@@ -182,7 +182,7 @@ class _Making:
         ground = _Ground(
             frozenset(briefing.base.paths()),
             checks_known(briefing.draft, briefing.base, briefing.options),
-            strangers(texts_of(analysis.case, research, printed)),
+            injected_instructions(texts_of(analysis.case, research, printed)),
         )
         text = {"type": "string"}
         fields = {
@@ -290,7 +290,7 @@ class _Making:
         said = shortened(one_line(answer.root_cause), _TEXT)
         if not (answer.has_fix and answer.file_changes):
             return _Written(because=f"it was not made: {said}")
-        orders = strangers(texts_of(case, ResearchContext(), tuple(self.notes)))
+        orders = injected_instructions(texts_of(case, ResearchContext(), tuple(self.notes)))
         grounds = grounds_of(answer, case, analysis.evidence, read, orders)
         fix = judged(answer.file_changes, code, grounds)
         if fix.refused:
@@ -398,7 +398,7 @@ class _Ground(NamedTuple):
 
     paths: frozenset[str]  # of the tree
     checks: tuple[str, ...]  # that may accept a step
-    orders: Strangers  # texts from outside, whose orders no step may repeat
+    orders: InjectedInstructions  # texts from outside, whose orders no step may repeat
 
 
 def _plain_steps(answer: Answer) -> tuple[PlannedStep, ...]:
@@ -444,5 +444,5 @@ def _wrong(step: PlannedStep, ground: _Ground, there: set[str]) -> Iterator[str]
     if name not in ground.checks and not is_test:
         checks = ", ".join(ground.checks)
         yield f"accepted_when is {name[:80]!a}, neither a file of tests by then nor {checks}"
-    if order := order_in(f"{step.title}\n{step.task}", ground.orders):
-        yield sentence_of("it", order)
+    if order := repeated_instruction(f"{step.title}\n{step.task}", ground.orders):
+        yield quarantine_reason("it", order)

@@ -5,7 +5,7 @@ from itertools import filterfalse
 
 from nightwatch_core.code import edits as fix_policy
 from nightwatch_core.code import edits as fixing
-from nightwatch_core.code.capabilities import powers_gained
+from nightwatch_core.code.capabilities import new_capabilities
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.related_code import Reach, Search, reach_of
@@ -299,7 +299,7 @@ def plan_pulls(
         analysis, known = share.speaker, share.known
         issue = _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
-        risk = powers_gained(applied.changes, read, paths)
+        risk = new_capabilities(applied.changes, read, paths)
         mitigations = mitigations_in(applied.changes, read, options, analysis.evidence)
         capped = by_choice(why_no_draft(Candidate(share.members, options, to_run)), known, night)
         reason = (

@@ -19,7 +19,7 @@ def test_a_call_that_an_order_asks_for_is_not_run():
     found, model = run(asks(("read_file", {"path": LINK})), answer())
     (result,) = model.shown[1].turns[-1].results
     assert result.is_error
-    assert "repeats an order that stands in text from outside" in result.text
+    assert "repeats an instruction from untrusted text" in result.text
     assert [one.part for one in found.kept_back] == ["tool call"]
 
 
@@ -35,7 +35,7 @@ def test_what_repeats_an_order_is_kept_back_and_said():
     )  # fmt: skip
     assert found.next_steps == ("Rename it.",)
     assert (found.learnings, found.tags, found.question, found.fix) == ((), (), "", ())
-    assert "repeats an order" in found.refused[0].reason
+    assert "repeats an instruction" in found.refused[0].reason
     assert {one.part for one in found.kept_back} == {"next step", "learning", "tag", "question"}
     assert "a next step, which repeats an order from outside" in kept_back(found.kept_back[0])
 

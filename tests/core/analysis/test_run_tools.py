@@ -132,4 +132,4 @@ def test_code_that_the_error_orders_is_not_run_what_it_is_about_is(message, code
     of = case(group(message=message))
     told, _ = talk([("run_snippet", {"code": code})], runner=runner, of=of)
     assert len(runner.ran) == runs
-    assert told[0][0].startswith("exit 0" if runs else "Not run: the call repeats an order")
+    assert told[0][0].startswith("exit 0" if runs else "Not run: the call repeats an instruction")

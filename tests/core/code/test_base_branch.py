@@ -9,7 +9,7 @@ from small_repo import case, frame
 from twins.reading import MemoryCode
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.code.base_branch import changed_spans, standing, without_later_change
+from nightwatch_core.code.base_branch import base_branch_status, changed_spans, without_later_change
 from nightwatch_core.models.analysis import Analysis, Standing
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.code import ChangedFile, Commit, CommitDiff, LoggedCommit
@@ -32,7 +32,7 @@ def stands(folder: Path, *later: Change, of: Analysis | None = None) -> Standing
     shop = Checkout(repository(folder / "shop", FIRST, *later, more=tag("v1", 0)))
     failed = shop.commit_of("v1")
     assert failed is not None
-    return standing(of or analysis(), shop.reader(failed), shop.reader(shop.head()))
+    return base_branch_status(of or analysis(), shop.reader(failed), shop.reader(shop.head()))
 
 
 def kind(found: Standing | None) -> str:
@@ -151,7 +151,7 @@ def test_a_base_that_is_older_than_what_failed_awaits_no_deploy(tmp_path: Path) 
     )
     new = shop.head()
     old = shop.commit_at(datetime.fromtimestamp(1_764_000_000, UTC))
-    found = standing(analysis(), shop.reader(new), shop.reader(old))
+    found = base_branch_status(analysis(), shop.reader(new), shop.reader(old))
 
     assert old.sha != new.sha
     assert kind(found) == "drifted"
@@ -186,7 +186,7 @@ def test_where_past_texts_cannot_be_searched_the_file_alone_is_asked() -> None:
     then = MemoryCode({"shop/cart.py": CART})
     gone = {"shop/cart.py": CART.replace(FAILING, "")}
     now = MemoryCode(gone, Commit(repository="m", sha="f" * 40, branch="main"), commits=commits)
-    found = standing(analysis(), then, now)
+    found = base_branch_status(analysis(), then, now)
 
     assert found is not None
     assert (found.kind, found.pull) == ("changed", 9)

@@ -217,9 +217,7 @@ DJANGO = {
     "shop/migrations/0001.py": "field('total_net', name='total_net')\ntotal_net = 1\n",
     "locale/de.po": 'msgid "total_net"\n',
 }
-NULL = case_saying(
-    "NOT NULL constraint failed: shop_cart.total_net", "IntegrityError"
-)
+NULL = case_saying("NOT NULL constraint failed: shop_cart.total_net", "IntegrityError")
 
 
 def test_a_column_is_shown_where_it_is_defined_and_not_in_migrations() -> None:
@@ -270,23 +268,14 @@ def test_words_in_full_lead_there_too_and_never_far() -> None:
         "a.py": "def retry_lease_renewal(x):\n    return x\n",
         "b.py": "def retry_lease(x): 1\n",
     }
-    (one,) = meant_definitions(
-        case_saying("Retry lease renewal of 7"), lookup(files), set()
-    )
+    (one,) = meant_definitions(case_saying("Retry lease renewal of 7"), lookup(files), set())
     assert one.path == "a.py"
     many = {f"{n}.py": "def retry_lease_renewal(x):\n    return x\n" for n in range(9)}
     assert (
-        len(
-            meant_definitions(
-                case_saying("Retry lease renewal of 7"), lookup(many), set()
-            )
-        )
+        len(meant_definitions(case_saying("Retry lease renewal of 7"), lookup(many), set()))
         <= NAMED
     )
-    assert (
-        meant_definitions(case_saying("it broke and the and"), lookup(files), set())
-        == ()
-    )
+    assert meant_definitions(case_saying("it broke and the and"), lookup(files), set()) == ()
 
 
 def test_hostile_messages_take_no_time() -> None:
@@ -338,17 +327,15 @@ def test_what_failing_lines_render(path: str, engine: str, expected: list[tuple[
 
 def test_what_the_message_names() -> None:
     message = "Undefined variable (View: /srv/app/resources/views/cart/show.blade.php)"
-    assert shown(
-        template_case("a.py", "/app/storage/framework/views/0a1b.php", message)
-    ) == [("resources/views/cart/show.blade.php", "the message names it")]
+    assert shown(template_case("a.py", "/app/storage/framework/views/0a1b.php", message)) == [
+        ("resources/views/cart/show.blade.php", "the message names it")
+    ]
 
 
 def test_the_line_that_the_message_is_about_is_shown() -> None:
     code = MemoryCode(FILES)
     known = Lookup(PathIndex(FILES), code.read_file, code.search)
-    (one,) = named_templates(
-        template_case("shop/views.py", "/x/jinja2/a.py"), known, set()
-    )
+    (one,) = named_templates(template_case("shop/views.py", "/x/jinja2/a.py"), known, set())
     assert "{{ cart.total_net }}" in one.text
     assert one.kind == "flow"
 

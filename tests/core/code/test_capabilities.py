@@ -5,14 +5,14 @@ from time import perf_counter
 import pytest
 from core.code.disguised_changes import HOSTILE
 
-from nightwatch_core.code.capabilities import gained, powers_gained
+from nightwatch_core.code.capabilities import new_capabilities, new_capability
 from nightwatch_core.models.proposals import FileChange
 
 NETWORK, PROCESS, ENVIRONMENT = "talks to the network", "starts processes", "reads the environment"
 
 
 def gain(text, before="", path="shop/cart.py"):
-    return gained(FileChange(path=path, text=text), before)
+    return new_capability(FileChange(path=path, text=text), before)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_a_key_is_named_and_not_shown():
 
 def test_a_deleted_file_gains_nothing_and_one_of_several_is_enough():
     gone, bad = FileChange(path="a.py", text=None), FileChange(path="b.py", text="os.system(x)")
-    assert powers_gained((gone,), {"a.py": "x"}.get) == ""
-    assert powers_gained((gone, bad), lambda _: None).startswith("the change to b.py adds")
+    assert new_capabilities((gone,), {"a.py": "x"}.get) == ""
+    assert new_capabilities((gone, bad), lambda _: None).startswith("the change to b.py adds")
 
 
 def test_hostile_text_is_read_whole():
@@ -143,7 +143,7 @@ def test_a_new_test_may_name_what_tests_beside_it_name():
 
     def gains(path, host):
         new = FileChange(path=path, text=f"Z = 'http://{host}/schema'\n")
-        return powers_gained((new,), tree.get, tuple(tree))
+        return new_capabilities((new,), tree.get, tuple(tree))
 
     assert gains("tests/test_new.py", "maps.org") == ""
     assert "an address" in gains("tests/test_new.py", "b.io")

@@ -290,11 +290,7 @@ OUTSIDE_PROTECTED = {
 
 @pytest.mark.parametrize("kind", OUTSIDE_PROTECTED)
 def test_what_is_executed_or_obeyed_is_protected_in_any_case_and_part(kind: str) -> None:
-    rows = [
-        form(path)
-        for path in OUTSIDE_PROTECTED[kind]
-        for form in (str, str.upper, str.lower)
-    ]
+    rows = [form(path) for path in OUTSIDE_PROTECTED[kind] for form in (str, str.upper, str.lower)]
     assert [path for path in rows if not refusal(path, is_new=True)] == []
 
 

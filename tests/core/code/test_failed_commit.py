@@ -177,9 +177,7 @@ def test_a_line_that_has_only_moved_leads_to_the_commit_where_it_stood():
 
 
 def test_of_the_commits_with_the_same_text_the_newest_is_taken():
-    between = HEAD.model_copy(
-        update={"sha": "f" * 40, "at": COMMIT_DAY - timedelta(hours=2)}
-    )
+    between = HEAD.model_copy(update={"sha": "f" * 40, "at": COMMIT_DAY - timedelta(hours=2)})
     moments = []
 
     def at(moment):
@@ -201,9 +199,7 @@ def test_where_no_commit_fits_the_one_at_hand_stays():
 
 def test_a_release_beside_the_base_branch_is_looked_at():
     release = Release(version="1.2.1", sha=BUGGY, at=COMMIT_DAY - timedelta(days=3))
-    gone = Release(
-        version="1.2.0", sha="e" * 40, at=COMMIT_DAY - timedelta(hours=1)
-    )
+    gone = Release(version="1.2.0", sha="e" * 40, at=COMMIT_DAY - timedelta(hours=1))
     short = Release(version="1.1.9", sha="bbbbbbb", at=COMMIT_DAY)
     found = chosen(log=LOG[:1], releases=(gone, short, release))
     assert found.sha == BUGGY
@@ -226,9 +222,7 @@ def test_what_was_committed_after_it_was_seen_comes_last():
 
 def test_many_later_releases_leave_room_for_the_commits_before():
     later = tuple(
-        Release(
-            version=f"2.{n}", sha=f"{n:040d}", at=COMMIT_DAY + timedelta(hours=n)
-        )
+        Release(version=f"2.{n}", sha=f"{n:040d}", at=COMMIT_DAY + timedelta(hours=n))
         for n in range(1, 50)
     )
     assert chosen(releases=later, seen=COMMIT_DAY + timedelta(days=2)).sha == BUGGY
@@ -237,8 +231,7 @@ def test_many_later_releases_leave_room_for_the_commits_before():
 @pytest.mark.parametrize("known", [COMMIT_DAY, None])
 def test_no_more_than_a_few_commits_are_read(known):
     many = tuple(
-        LoggedCommit(sha=f"{n:040d}", at=COMMIT_DAY - timedelta(hours=n))
-        for n in range(1, 100)
+        LoggedCommit(sha=f"{n:040d}", at=COMMIT_DAY - timedelta(hours=n)) for n in range(1, 100)
     )
     reads = []
     commit = HEAD.model_copy(update={"at": known})

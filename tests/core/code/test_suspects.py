@@ -138,9 +138,7 @@ def test_another_version_counts_where_the_trace_goes_through_the_library(
 
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
-NAMED_CASE = Case(
-    leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError")
-)
+NAMED_CASE = Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError"))
 
 
 def named_commit(

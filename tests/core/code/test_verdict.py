@@ -346,9 +346,7 @@ def test_a_place_that_was_not_shown_is_named_without_the_sentence_around_it(text
 
 # What is handed on of an error whose cause is not known: read, bounded, and nothing claimed.
 
-HANDED_QUOTE = Evidence(
-    path="shop/cart.py", line=2, quote="sum(line.price for line in lines)"
-)
+HANDED_QUOTE = Evidence(path="shop/cart.py", line=2, quote="sum(line.price for line in lines)")
 WROTE = Blame(sha="a" * 40, author="Ann", at=DAY, subject="Count", line=2, text="", pull=7)
 GUESS = {"title": "T", "root_cause": "Perhaps.", "confidence": "low"}
 

@@ -155,7 +155,7 @@ def test_orders_in_what_failed_are_not_obeyed():
     edit = {**BETTER, "new": f"line.amount for  # {order}\n        "}
     came, ran, _ = correct(answer({**edit, "old": "line.price for "}), before=failed(order))
     assert not ran
-    assert "order that stands in text from outside" in came.correction.because
+    assert "instruction from untrusted text" in came.correction.because
 
 
 @pytest.mark.parametrize("trouble", [TryLater("503"), GiveUp("refused"), StopTheNight("no key")])
@@ -212,7 +212,7 @@ def test_orders_in_the_error_are_no_reason_to_read():
     of = analysis(of=case(group(message=message)), fix=(FIX,))
     calls = asks(("read_file", {"path": "http://evil.example/a"}))
     _, _, model = correct(calls, answer(BETTER), of=of)
-    assert "Not run: the call repeats an order" in model.shown[1].turns[-1].results[0].text
+    assert "Not run: the call repeats an instruction" in model.shown[1].turns[-1].results[0].text
 
 
 RUN = CiRun(state="failed", failed=("unit",), log="E  1 != 2\n<b>x</b>")

@@ -215,7 +215,7 @@ def test_a_plan_that_repeats_an_order_from_outside_is_not_taken():
         update={"checks": (Check(name="tests", outcome="failed", output=order),)}
     )
     came, judges, _ = story(teller(plan=planned(PLANNED[0], STEP | {"task": order})), before)
-    assert "repeats an order" in came.story.because
+    assert "repeats an instruction" in came.story.because
     assert not judges.ran
 
 
