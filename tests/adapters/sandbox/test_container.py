@@ -9,7 +9,7 @@ from nightwatch_core.adapters.sandbox.container import run_and_remove, start_wor
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Bounds
 
-BOUNDS = Bounds(seconds=1)
+BOUNDS = Bounds(seconds=20)
 CELL = Cell(("true",), {"A": "b"}, (), BOUNDS, image="tools")
 
 
