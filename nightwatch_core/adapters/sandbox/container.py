@@ -10,11 +10,16 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from nightwatch_core.adapters.sandbox.cell import CHANGES, ENV, TREE, WORK, Cell, Mount
 from nightwatch_core.adapters.sandbox.supervision import (
+    CHANGES,
     DEVICES_MB,
     ENGINE_SECONDS,
+    ENV,
     OPEN_FILES,
+    TREE,
+    WORK,
+    Cell,
+    Mount,
     run_bounded,
     runner,
 )

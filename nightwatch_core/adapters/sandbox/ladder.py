@@ -2,12 +2,18 @@
 
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 from nightwatch_core.adapters.sandbox import container
-from nightwatch_core.adapters.sandbox.cell import WORK, Cell, Mount
-from nightwatch_core.adapters.sandbox.supervision import DEVICES_MB, PROBE_SECONDS, run_bounded
+from nightwatch_core.adapters.sandbox.supervision import (
+    DEVICES_MB,
+    PROBE_SECONDS,
+    WORK,
+    Cell,
+    Mount,
+    run_bounded,
+)
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Bounds, Run
 
@@ -129,17 +135,7 @@ NOTHING = (
 )
 
 
-class RunWords(Protocol):
-    """Runs words that were made for a cell."""
-
-    def __call__(
-        self,
-        words: Sequence[str],
-        bounds: Bounds,
-        enough: Callable[[], bool] | None = None,
-    ) -> Run:
-        """Run them."""
-        ...
+RunWords = Callable[..., Run]  # as `run_bounded`
 
 
 class Confinement(NamedTuple):

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
-from nightwatch_core.adapters.sandbox.cell import CHANGES, ENV, TREE, WORK, Cell, Mount
 from nightwatch_core.adapters.sandbox.ladder import LADDER, Confinement, first_that_holds
 from nightwatch_core.adapters.sandbox.supervision import (
+    CHANGES,
+    ENV,
     KEPT_COUNT,
     KEPT_DAYS,
     LEFT_SECONDS,
@@ -25,6 +25,10 @@ from nightwatch_core.adapters.sandbox.supervision import (
     PREPARED_FILES,
     PREPARED_MB,
     ROOM_SECONDS,
+    TREE,
+    WORK,
+    Cell,
+    Mount,
     runner,
 )
 from nightwatch_core.errors import GiveUp
@@ -221,20 +225,7 @@ _BOUNDS = Bounds(
 )
 
 
-class Start(Protocol):
-    """Runs words in a cell."""
-
-    def __call__(
-        self,
-        words: tuple[str, ...],
-        environment: Mapping[str, str],
-        mounts: list[Mount],
-        bounds: Bounds,
-        network: bool = False,
-        enough: Callable[[], bool] | None = None,
-    ) -> Run:
-        """Run them."""
-        ...
+Start = Callable[..., Run]  # as `LocalSandbox.start`
 
 
 class Dependencies:

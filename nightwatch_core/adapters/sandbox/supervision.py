@@ -6,9 +6,10 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Bounds, Ended, Run
@@ -182,3 +183,27 @@ def _threads_of(user: int) -> int:
                 if place.stat().st_uid == user:
                     count += sum(1 for _ in (place / "task").iterdir())
     return count
+
+
+# What a confined program sees: the one description that every kind of confinement follows.
+
+TREE, CHANGES, WORK, ENV = "/tree", "/changes", "/work", "/env"
+
+
+class Mount(NamedTuple):
+    """A folder or file of this machine, and where the program sees it."""
+
+    source: Path
+    target: str
+    writable: bool = False
+
+
+class Cell(NamedTuple):
+    """One program, everything it sees, and what it may take."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    mounts: tuple[Mount, ...]
+    bounds: Bounds
+    network: bool = False
+    image: str = ""  # that a container is made of; nothing else reads it

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.adapters.sandbox.cell import Cell, Mount
 from nightwatch_core.adapters.sandbox.container import run_and_remove, start_words
+from nightwatch_core.adapters.sandbox.supervision import Cell, Mount
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Bounds
 
