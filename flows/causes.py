@@ -22,9 +22,9 @@ from tasks.analysis import (
     recall_cases,
     research_case,
 )
+from tasks.code import code_at_hand, pin_code
 from tasks.errors import make_cases, narrow, trace_groups
 from tasks.knowledge import follow_up
-from tasks.records import code_at_hand, pin_code
 from tasks.runner import all_of, attempt, each, same
 
 

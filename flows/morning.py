@@ -12,8 +12,8 @@ from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_ci, add_publications
 from tasks.analysis import Progress
+from tasks.code import prune_records
 from tasks.publish import watch_ci
-from tasks.records import prune_records
 from tasks.report import keep_report
 from tasks.runner import Attempt, attempt, attempt_and_go_on, run_subflow, stop_where_stopped
 

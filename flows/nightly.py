@@ -1,16 +1,18 @@
 """The night: read errors, find out why they happen, publish, learn, tell."""
 
-if __name__ == "__main__":  # before Prefect is imported, which reads its environment then
-    from flows.commands.night import night, run_as_script
+if __name__ == "__main__":  # as `nightwatch night`, which sets Prefect's environment first
+    import runpy
+    import sys
 
-    run_as_script(night)
+    sys.argv[:] = ["nightwatch", "night", *sys.argv[1:]]
+    runpy.run_module("flows.commands.app", run_name="__main__")
 
 from typing import Any
 
 from prefect import flow
 
 from flows.morning import until_morning
-from flows.triage_batch import close_tail, collect_due, collect_night, submit_all, submit_tail
+from flows.triage import close_tail, collect_due, collect_night, submit_all, submit_tail
 from nightwatch_core.models.assignment import LongTail
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport

@@ -1,9 +1,11 @@
 """One error again: what the Prefect UI, `prefect deployment run` or `nightwatch one` re-runs."""
 
-if __name__ == "__main__":  # before Prefect is imported, which reads its environment then
-    from flows.commands.night import one, run_as_script
+if __name__ == "__main__":  # as `nightwatch one`, which sets Prefect's environment first
+    import runpy
+    import sys
 
-    run_as_script(one)
+    sys.argv[:] = ["nightwatch", "one", *sys.argv[1:]]
+    runpy.run_module("flows.commands.app", run_name="__main__")
 
 from typing import Any
 

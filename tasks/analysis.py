@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from prefect import task
@@ -13,9 +15,12 @@ from prefect.context import TaskRunContext
 
 from nightwatch_core.analysis import agent_specs, analyst
 from nightwatch_core.analysis import analyst as plans
+from nightwatch_core.analysis.analyst import RULES
+from nightwatch_core.analysis.budget import KeptRuns, RunsLeft
 from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.analysis.research import PromptLearnings, gather, with_learnings
+from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
 from nightwatch_core.code.base_branch import base_branch_status, without_later_change
 from nightwatch_core.code.failed_commit import merged_before
@@ -33,7 +38,7 @@ from nightwatch_core.memory.prior_analyses import (
     recall_case,
     unanswered_assignments,
 )
-from nightwatch_core.memory.reuse import RULES, CaseTonight
+from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
     AnalystTonight,
@@ -56,19 +61,14 @@ from nightwatch_core.models.options import LESSON_DAYS, NightOptions
 from nightwatch_core.models.proposals import GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.ports import Clock, Model
+from nightwatch_core.proof.environment import NightCache
+from nightwatch_core.proof.gate import try_out
 from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_publications
+from tasks.code import Trees, bare_reader_of, commit_of_case, index_in, reader_of, reads_of
 from tasks.night import banner, begin_night
-from tasks.records import (
-    Trees,
-    bare_reader_of,
-    commit_of_case,
-    index_in,
-    reader_of,
-    reads_of,
-    records,
-)
+from tasks.records import records
 from tasks.report import notify, with_health
 from tasks.runner import (
     KEPT,
@@ -82,10 +82,39 @@ from tasks.runner import (
     same,
     settled,
 )
-from tasks.runs import runs_for
 from tasks.wiring import publishing, reading, transcripts
-from tasks.wiring.manifest import list_for
+from tasks.wiring.privacy import list_for
 from tasks.wiring.recording import record_night
+
+# What analysts may run: tests and snippets in the sandbox, at the commit that failed.
+
+_TURN = Lock()  # of this machine: what is run would only slow what runs beside it
+
+
+def runs_for(
+    assignment: Assignment, options: NightOptions, agent: AgentSpec, plan: AnalysisPlan
+) -> RunsLeft | None:
+    """Say what an analysis may run; None where it may not, or nothing can be run."""
+    sandbox = reading(options).sandbox
+    may = plan.model != RULES and not {*ONE_BY_ONE}.isdisjoint(agent.tools)
+    if sandbox is None or not may:
+        return None
+    case, night = assignment.case, assignment.night
+    frames = case.trace.in_app if case.trace else ()
+    files = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
+    tree = bare_reader_of(options, assignment.commit)
+    runner = try_out(files, tree, sandbox, options, _night_cache(night))
+    if runner is None:
+        return None
+    prefix = f"runs/{night}/{assignment.commit.sha}/{runner.project}"
+    return RunsLeft(KeptRuns(runner, records(), prefix, _TURN))
+
+
+@lru_cache(maxsize=4)
+def _night_cache(_night: str) -> NightCache:
+    """What a night's analyses have found out about its projects."""
+    return NightCache()
+
 
 log = logging.getLogger(__name__)
 _LOOK_AGAIN = "look again · {assignment.case.leader.short}"

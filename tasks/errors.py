@@ -12,7 +12,7 @@ from nightwatch_core.models.assignment import CodeTonight, KnownErrors, RecallRe
 from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from tasks.records import Trees, commit_of_group, index_in
+from tasks.code import Trees, commit_of_group, index_in
 from tasks.runner import KEPT, PATIENTLY, each, ends, kept_by_night, same
 from tasks.wiring import reading
 

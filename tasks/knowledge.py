@@ -38,7 +38,7 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, RunReport, WrittenLesson
 from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
 from nightwatch_core.text.plain_text import digest
-from tasks.records import reader_of, reads_of
+from tasks.code import reader_of, reads_of
 from tasks.runner import KEPT, PATIENTLY, attempt, kept_by_night
 from tasks.wiring import nights, publishing, reading
 

@@ -31,8 +31,7 @@ from tasks.wiring import (
     watermark_key,
     with_default_ports,
 )
-from tasks.wiring.manifest import list_for
-from tasks.wiring.privacy import night_fence
+from tasks.wiring.privacy import list_for, night_fence
 from tasks.wiring.recording import begin_recording
 from tasks.wiring.services import begin_counting
 

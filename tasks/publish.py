@@ -35,8 +35,9 @@ from nightwatch_core.publish import ci as ci_watch
 from nightwatch_core.publish.ci import Hands, Waiting, Watched, ci_started
 from nightwatch_core.publish.draft_text import with_gates
 from nightwatch_core.report.builder import proofs_usage
+from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement
-from tasks.records import bare_reader_of, reader_of, records
+from tasks.records import records
 from tasks.runner import PATIENTLY, as_is, attempt, digest
 from tasks.wiring import publishing, reading, transcripts
 from tasks.wiring.local import pace

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from nightwatch_core.models.file_contents import ReadingProgress
+from nightwatch_core.models.errors import ReadingProgress
 
 log = logging.getLogger(__name__)
 LOG_SECONDS = 10.0  # between two lines of a log

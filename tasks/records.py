@@ -5,40 +5,20 @@ drown the page; records are written at once, cost half a millisecond and survive
 Records of code never expire, for their keys hold the commit; `prune` bounds them.
 """
 
-import hashlib
 import logging
 import os
-import re
 import time
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
-from prefect import task
-from prefect.cache_policies import CacheKeyFnPolicy
-from prefect.context import TaskRunContext
 from prefect.filesystems import LocalFileSystem
 from prefect.results import ResultStore
 from prefect.serializers import JSONSerializer
 from prefect.settings import get_current_settings
 from prefect.types._datetime import now
 from pydantic import AwareDatetime, BaseModel, Json
-
-from nightwatch_core.code.candidates import first_files
-from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
-from nightwatch_core.code.releases import merged
-from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.models.assignment import CodeText, CodeTexts, CodeTonight, UnexplainedCase
-from nightwatch_core.models.code import CodeReads, Commit, Release
-from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
-from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night
-from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
-from nightwatch_core.traces.placing import PathIndex
-from tasks.runner import KEPT, PATIENTLY, attempt, each, ends, same
-from tasks.wiring import bare_code, reading
-from tasks.wiring import local as wiring
 
 KEEP = timedelta(hours=20)
 DAY = 86_400  # seconds
@@ -127,189 +107,3 @@ def records() -> PrefectRecords:
 def code_records() -> PrefectRecords:
     """Records of what was read of commits, there for later nights."""
     return _records_in(results(), None)
-
-
-@task(name="prune records", task_run_name="prune records")
-def prune_records() -> None:
-    """Delete records that no night used for a month, and the oldest beyond half a gibibyte."""
-    try:
-        pruned = wiring.prune_results(results())
-    except OSError as error:
-        raise GiveUp(f"the results in {results()} cannot be pruned: {error}") from error
-    log.info(
-        "%d records are kept (%.1f MiB), %d were pruned",
-        *(pruned.left, pruned.bytes / 2**20, pruned.deleted),
-    )
-
-
-# The code: which commits failed, which runs in production, and their trees.
-
-LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
-TREES = 8  # commits whose paths are kept at hand
-
-
-@task(
-    name="pin the code",
-    task_run_name="pin the code",
-    **KEPT,
-    **PATIENTLY,
-)
-def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
-    """The commit that runs in production, the one fixes are made on, and what was released."""
-    ports = reading(options)
-    host = ports.code
-    nothing: tuple[Release, ...] = ()
-    told = attempt("reading deployments", ports.errors.releases, otherwise=nothing)
-    base, tags = host.head(), host.releases()
-    groups = (*selection.kept, *(group.group for group in selection.dropped))
-    named = frozenset(name for group in groups for name in (group.release, *group.releases))
-    deployed = deployments(tags, told.value, named - {""})
-    now = Sighting(release=_newest_release(groups), seen=night.window.until, deployed=deployed)
-    commit = _chosen(options.commit, host) if options.commit else failed_commit(now, host)
-    return CodeTonight(
-        commit=commit.model_copy(update={"branch": base.branch}),
-        base=base,
-        pulls=host.pulls_merged_since(night.window.since - LOOK_BACK),
-        releases=merged(tags, told.value),
-        deployed=deployed,
-        trouble=told.trouble,
-    )
-
-
-def commit_of_group(
-    options: NightOptions, code: CodeTonight, group: ErrorGroup, traces: tuple[Trace, ...]
-) -> Commit:
-    """The commit that a group's newest trace is of, and why that one; `options.commit` wins."""
-    if options.commit:
-        return code.commit
-    return failed_commit(sighting_of(group, traces, code.deployed), reading(options).code)
-
-
-def commit_of_case(case: Case, code: CodeTonight) -> Commit:
-    """The commit that a case is read at."""
-    return case.commit or code.commit
-
-
-def code_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
-    """Names files of a commit: what they say never changes, so it lasts."""
-    commit, paths = parameters["commit"], parameters["paths"]
-    name = re.sub(r"[^a-z0-9._-]", "_", commit.repository.lower().replace("/", "__"))[:120]
-    digest = hashlib.sha256("\0".join(paths).encode(errors="replace")).hexdigest()[:24]
-    return f"code/{name.lstrip('.')}/{commit.sha}/files-{digest}"
-
-
-@task(
-    name="read code",
-    task_run_name="read code · {subject}",
-    cache_policy=CacheKeyFnPolicy(cache_key_fn=code_key),
-    **KEPT,
-    **PATIENTLY,
-)
-def read_code(
-    paths: tuple[str, ...], commit: Commit, subject: str, options: NightOptions
-) -> CodeTexts:
-    """Read the files of a commit that research begins with; a later night finds them cached."""
-    tree = reader_of(options, commit)
-    if isinstance(tree, KeepsFiles):
-        texts = tree.read_files(paths)
-    else:
-        texts = {path: tree.read_file(path) for path in paths}
-    files = tuple(CodeText(path=path, text=text) for path, text in texts.items())
-    return CodeTexts(commit=commit.sha, files=files, code_reads=reads_of(tree))
-
-
-def code_at_hand(
-    options: NightOptions, unknown: tuple[UnexplainedCase, ...], code: CodeTonight
-) -> CodeReads:
-    """Have the files that cases point at in memory; returns where they came from.
-
-    What cannot be read here is left to those who need it.
-    """
-    commits = [commit_of_case(case.case, code) for case in unknown]
-    paths = [
-        first_files(case.case, index_of(options, commit))
-        for case, commit in zip(unknown, commits, strict=True)
-    ]
-    subjects = [case.case.leader.short for case in unknown]
-    runs = list(read_code.map(each(paths), each(commits), each(subjects), same(options)))
-    reads = CodeReads()
-    for run, commit, texts in zip(runs, commits, ends(runs), strict=True):
-        if isinstance(texts, CodeTexts) and run.state.name == "Cached":
-            reads += _remembered(options, commit, texts)
-        elif isinstance(texts, CodeTexts):
-            reads += texts.code_reads
-    return reads
-
-
-def _remembered(options: NightOptions, commit: Commit, texts: CodeTexts) -> CodeReads:
-    tree = reader_of(options, commit)
-    if isinstance(tree, KeepsFiles):
-        tree.remember_files({file.path: file.text for file in texts.files})
-    return reads_of(tree)
-
-
-class Trees:
-    """Readers of one step, at as many commits as it needs, and what all of them read."""
-
-    def __init__(self, options: NightOptions) -> None:
-        """Open nothing yet."""
-        self.options = options
-        self._readers: dict[str, CodeReader] = {}
-
-    def at(self, commit: Commit) -> CodeReader:
-        """The tree at that commit."""
-        if commit.sha not in self._readers:
-            self._readers[commit.sha] = reader_of(self.options, commit)
-        return self._readers[commit.sha]
-
-    @property
-    def code_reads(self) -> CodeReads:
-        """What was read so far."""
-        return sum(map(reads_of, self._readers.values()), CodeReads())
-
-
-def reads_of(tree: CodeReader) -> CodeReads:
-    """What a reader read since it was made, where it counts that."""
-    return tree.code_reads if isinstance(tree, CountsReads) else CodeReads()
-
-
-def reader_of(options: NightOptions, commit: Commit) -> CodeReader:
-    """The tree at that commit."""
-    return reading(options).code.reader(commit)
-
-
-def bare_reader_of(options: NightOptions, commit: Commit) -> CodeReader:
-    """The same as it is, secrets and all: for making drafts, never for showing."""
-    return bare_code(options).reader(commit)
-
-
-def index_of(options: NightOptions, commit: Commit) -> PathIndex:
-    """An index of the tree's paths, made once a commit."""
-    return index_in(reader_of(options, commit))
-
-
-def index_in(tree: CodeReader) -> PathIndex:
-    """The same, asked of a reader that counts."""
-    return _index(tree.paths())
-
-
-@lru_cache(maxsize=TREES)
-def _index(paths: tuple[str, ...]) -> PathIndex:
-    return PathIndex(paths)
-
-
-def _chosen(name: str, host: CodeHost) -> Commit:
-    commit = host.commit_of(name, branches=True)
-    if commit is None:
-        raise StopTheNight(
-            f"{ascii(name[:80])} is no tag, branch or commit of {host.head().repository}: set "
-            "`commit` to one that is there, fetch it first, or leave it empty"
-        )
-    return commit.model_copy(update={"because": f"{commit.because}, as chosen", "is_named": True})
-
-
-def _newest_release(groups: tuple[ErrorGroup, ...]) -> str:
-    """The release that failed last: the one that runs now, as far as the errors tell."""
-    seen = [group for group in groups if group.release and group.last_seen]
-    newest = max(seen, key=lambda g: (g.last_seen is not None, str(g.last_seen)), default=None)
-    return newest.release if newest else ""

@@ -22,7 +22,7 @@ from tasks.night import advice, banner
 from tasks.records import records
 from tasks.runner import PATIENTLY, as_is, attempt
 from tasks.wiring import nights, publishing, reading
-from tasks.wiring.manifest import destinations
+from tasks.wiring.privacy import destinations
 from tasks.wiring.services import alarms, service_calls, state_of
 
 # The health of a night: how its services were, for the report; it never fails the night.

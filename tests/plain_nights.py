@@ -34,8 +34,8 @@ from tasks import knowledge as patterns
 from tasks import publish as fixes
 from tasks import publish as issues
 from tasks.analysis import research_case
+from tasks.code import pin_code
 from tasks.night import open_night
-from tasks.records import pin_code
 from tasks.report import keep_report, open_report
 from tasks.runner import PATIENTLY, Attempt, attempt
 from tasks.wiring import publishing, reading

@@ -35,7 +35,8 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
 from nightwatch_core.traces.parsing import PARSERS
-from tasks.wiring import available, services
+from tasks.wiring import services
+from tasks.wiring import services as available
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

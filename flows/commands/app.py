@@ -70,3 +70,7 @@ def main() -> None:
 
 def _no_option() -> None:
     """A command of verbs, even where only one of them is there."""
+
+
+if __name__ == "__main__":
+    main()

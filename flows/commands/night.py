@@ -17,7 +17,7 @@ from rich.text import Text
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.first_look.dry_analysis import FirstLookText, estimate, first_look
 from nightwatch_core.intake.windows import lookback
-from nightwatch_core.models.file_contents import ReadingProgress
+from nightwatch_core.models.errors import ReadingProgress
 from nightwatch_core.models.options import STANDARD_INPUT, NightOptions
 from nightwatch_core.models.report import EXIT_CODES, RunReport, Status
 from nightwatch_core.report.terminal import NightReport
@@ -272,14 +272,6 @@ def check_options(choices: dict[str, Any]) -> None:
         check_batch_mode(options)
     except NightWatchError as trouble:
         complain(trouble)
-
-
-def run_as_script(command: Callable[..., None]) -> None:
-    """Run one verb as a program of its own, and end the process."""
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command()(command)
-    app(args=sys.argv[1:])
-    sys.exit()
 
 
 def _nightly() -> Callable[..., RunReport]:

@@ -14,8 +14,7 @@ from flows.commands.memory import NightName
 from flows.commands.night import OfNight, complain, make_prefect_ready, plain_console, sign_of_life
 from flows.commands.night import show as show_running
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.models.manifest import SentRequest
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import NightOptions, SentRequest
 from nightwatch_core.models.report import EXIT_CODES, Bundle, RunReport
 from nightwatch_core.replay.decisions import counts, differences
 from nightwatch_core.replay.record import joined
@@ -26,7 +25,7 @@ from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.text.transcript_text import shown
 from tasks.dependencies import using
 from tasks.wiring import nights, recording, transcripts
-from tasks.wiring.manifest import sent_requests
+from tasks.wiring.privacy import sent_requests
 
 Named = Annotated[
     str, typer.Argument(metavar="BUNDLE", help="A bundle's file, or its night; empty: the newest.")

@@ -23,8 +23,7 @@ from nightwatch_core.intake.cases import cases
 from nightwatch_core.intake.selection import select
 from nightwatch_core.models.answer import Estimate, FirstLook, FoundRelease, GlancedError, Usage
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.errors import Case, ErrorGroup, RejectedRecord, Trace
-from nightwatch_core.models.file_contents import FileContents
+from nightwatch_core.models.errors import Case, ErrorGroup, FileContents, RejectedRecord, Trace
 from nightwatch_core.models.knowledge import IgnoreRules
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import FileSource

@@ -6,8 +6,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.errors import ErrorGroup, Frame
-from nightwatch_core.models.file_contents import FileContents
+from nightwatch_core.models.errors import ErrorGroup, FileContents, Frame
 from nightwatch_core.models.value import Value
 
 Confidence = Literal["high", "medium", "low"]

@@ -1,13 +1,61 @@
 """Words for what production did: occurrences, error groups, traces, cases."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import model_validator
 
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.triage import Triage, triage_texts
 from nightwatch_core.models.value import Value
+
+# What a team said about an error where its source keeps such a list.
+
+TriageState = Literal["", "ignored", "resolved", "regressed"]
+# What a state is to the reader of a report, the most telling one first.
+STATE_TEXTS: dict[TriageState, str] = {
+    "regressed": "a regression: resolved in {inbox}, and back",
+    "resolved": "resolved in {inbox} since it was last seen",
+    "ignored": "ignored in {inbox}",
+    "": "",
+}
+_ASSIGNED = "assigned to "
+_SEPARATOR = "; "
+_SHOWN_ASSIGNEES = 3
+
+
+class Triage(Value):
+    """A group's state in its team's list, and who looks after it; untrusted text: escape it."""
+
+    state: TriageState = ""
+    assignee: str = ""
+    service: str = ""  # that keeps the list, for people: "New Relic"
+    inbox: str = ""  # what the list is called there: "Errors Inbox"
+
+    @property
+    def state_text(self) -> str:
+        """The state for people; empty where there is none.
+
+        >>> Triage(state="ignored", service="Acme", inbox="Issues").state_text
+        "ignored in Acme's Issues"
+        """
+        return STATE_TEXTS[self.state].format(inbox=f"{self.service}'s {self.inbox}")
+
+
+def triage_texts(triages: Iterable[Triage]) -> tuple[str, str]:
+    """Say where the team said something about several groups, and what.
+
+    The most telling state comes first, then who has them.
+    """
+    given = tuple(triages)
+    inbox = next((triage.inbox for triage in given if triage.inbox), "")
+    most_telling = sorted(given, key=lambda triage: list(STATE_TEXTS).index(triage.state))
+    state = most_telling[0].state_text if given else ""
+    names = tuple(dict.fromkeys(triage.assignee for triage in given if triage.assignee))
+    more = len(names) - _SHOWN_ASSIGNEES
+    whom = ", ".join(names[:_SHOWN_ASSIGNEES]) + (f" and {more} more" if more > 0 else "")
+    return inbox, _SEPARATOR.join(filter(None, (state, f"{_ASSIGNED}{whom}" if names else "")))
+
 
 # Words for stack traces.
 
@@ -268,3 +316,28 @@ class Fetched(Value):
     left_out: tuple[str, ...] = ()  # what was not taken, and is not missed: one sentence each
     traffic: int | None = None  # the application's transactions in the window; None: not known
     whole: bool = True  # false: reading the window again may bring errors that are missing now
+
+
+# Words for what files of errors hold, before any night reads them.
+
+
+class FileContents(Value):
+    """What was understood of files, and what was not and why."""
+
+    shapes: tuple[tuple[str, int], ...] = ()  # names of shapes, with records; most records first
+    records: int = 0  # that are errors
+    harmless: int = 0  # that are none
+    left_out: tuple[tuple[str, int], ...] = ()  # why some of those may matter all the same
+    rejected: int = 0  # that could not be read
+    rejects: tuple[RejectedRecord, ...] = ()  # the first of those
+    missing: tuple[str, ...] = ()  # what else could not be read, a sentence each
+    window: Window | None = None  # of the records; None: they say no time
+
+
+class ReadingProgress(Value):
+    """How far the reading of files has come."""
+
+    file: str = ""  # the one being read
+    bytes: int = 0  # of the files on disk
+    of_bytes: int = 0
+    records: int = 0

@@ -21,8 +21,7 @@ from nightwatch_core.models.code import (
     SearchHit,
 )
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
-from nightwatch_core.models.errors import ErrorGroup, Fetched, Trace, Window
-from nightwatch_core.models.file_contents import FileContents
+from nightwatch_core.models.errors import ErrorGroup, Fetched, FileContents, Trace, Window
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Notes, Pattern, TaskFile
 from nightwatch_core.models.proposals import (
     Command,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.models.manifest import Destination
 from nightwatch_core.models.options import (
     MAX_LESSONS,
+    Destination,
     Health,
     NightOptions,
     ServiceCalls,
@@ -287,7 +287,7 @@ def good_line(health: Health) -> str:
 def left_sentence(health: Health | None) -> str:
     """Say how much left the machine for whom; empty where nobody looked.
 
-    >>> from nightwatch_core.models.manifest import Destination
+    >>> from nightwatch_core.models.options import Destination
     >>> left_sentence(Health(left=()))
     'nothing'
     >>> claude = Destination(service="Claude", host="api.anthropic.com", requests=1, bytes=3_000)

@@ -46,7 +46,8 @@ from nightwatch_core.privacy.proxies import ScrubbedLessons
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import available, local, privacy, services
+from tasks.wiring import local, privacy, services
+from tasks.wiring import services as available
 from tasks.wiring import services as batches
 from tasks.wiring import services as code_hosts
 from tasks.wiring import services as sandboxes

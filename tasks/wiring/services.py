@@ -23,6 +23,7 @@ from nightwatch_core.adapters.stores.code_cache import RecordedHost
 from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
 from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
@@ -33,7 +34,8 @@ from nightwatch_core.privacy.proxies import ScrubbedHost, ScrubbedRecords
 from nightwatch_core.publish import ci
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import replacement
-from tasks.wiring import local, manifest, privacy
+from tasks.wiring import local, privacy
+from tasks.wiring import privacy as manifest
 from tasks.wiring.local import pace, tuning
 
 if TYPE_CHECKING:
@@ -377,3 +379,31 @@ def store(options: NightOptions, at: Settings) -> BatchStore:
     """Files of the state folder, only read in a dry run."""
     files = BatchFiles(at.state)
     return QuietBatchStore(files) if options.dry_run else files
+
+
+# What can stand behind each port here: on this machine, and of the services that are set up.
+
+LOCAL: Mapping[str, frozenset[str]] = {
+    "source": frozenset({"file", "sample"}),
+    "code": default_ports.ON_THIS_MACHINE,
+    "model": frozenset({"rules"}),
+    "delivery": frozenset({"local"}),
+    "notify": frozenset({"local"}),
+}
+SERVICES: Mapping[str, frozenset[str]] = {
+    "source": frozenset({"newrelic"}),
+    "code": frozenset({"github"}),
+    "model": frozenset({"claude"}),
+    "delivery": frozenset({"github"}),
+    "notify": frozenset({"slack"}),
+}
+
+
+def available(settings: Settings) -> dict[str, frozenset[str]]:
+    """Every port's names that are connected."""
+    missing = lacking(settings)
+    ready = {port: names - missing.keys() for port, names in SERVICES.items()}
+    compatible = {default_ports.COMPATIBLE} if settings.anthropic_base_url else set()
+    return {port: LOCAL[port] | ready[port] for port in LOCAL} | {
+        "model": LOCAL["model"] | ready["model"] | compatible
+    }

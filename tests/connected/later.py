@@ -16,7 +16,9 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from flows.commands.night import check_options, run_and_show, run_as_script, with_option_flags
+import typer
+
+from flows.commands.night import check_options, run_and_show, with_option_flags
 from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.models.options import NightOptions
@@ -68,4 +70,6 @@ def night(ahead: float = 0.0, **choices: Any) -> None:
 
 
 if __name__ == "__main__":
-    run_as_script(night)
+    app = typer.Typer(add_completion=False)
+    app.command()(night)
+    app()

@@ -20,6 +20,7 @@ from nightwatch_core.models.errors import (
     Frame,
     RejectedRecord,
     Trace,
+    Triage,
     Window,
 )
 from nightwatch_core.models.knowledge import (
@@ -34,7 +35,6 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.models.options import Health, NightOptions, ServiceCalls, ServiceHealth
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip, SkipCause
 from nightwatch_core.models.report import LearningResult, Night, RunReport
-from nightwatch_core.models.triage import Triage
 from nightwatch_core.report.excerpts import FULL, Limits
 from nightwatch_core.report.view import view
 

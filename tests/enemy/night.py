@@ -32,16 +32,7 @@ from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_publications
 from nightwatch_core.settings import settings
 from nightwatch_core.text.plain_text import estimated_tokens
-from tasks import analysis as analysing
-from tasks import analysis as recall
-from tasks import analysis as research
-from tasks import errors, knowledge
-from tasks import errors as selecting
-from tasks import knowledge as outcomes
-from tasks import knowledge as patterns
-from tasks import publish as fixes
-from tasks import publish as issues
-from tasks import records as code
+from tasks import analysis, code, errors, knowledge, publish
 from tasks.dependencies import Dependencies, PublishingPorts, using
 from tasks.wiring import _outbox, _reading, local, publishing, reading
 
@@ -124,20 +115,20 @@ def _played(options: NightOptions, day: int) -> RunReport:
     night = publishing(options).nights.begin(
         f"2026-01-{day:02}-abcd", lambda id, resumed: Night(id=id, window=window, now=window.until)
     )
-    own = outcomes.read_outcomes.fn(options)
+    own = knowledge.read_outcomes.fn(options)
     fetched = errors.fetch_errors.fn(options, night)
-    known = selecting.known_errors.fn(options, night)
-    selection = selecting.select_groups.fn(options, fetched, known)
+    known = errors.known_errors.fn(options, night)
+    selection = errors.select_groups.fn(options, fetched, known)
     report = builder.add_errors(builder.start_report(night, options, (), now), fetched, selection)
     at = code.pin_code.fn(options, night, selection)
     traced = tuple(errors.trace_group.fn(group, options, at) for group in selection.kept)
-    cases = selecting.make_cases.fn(traced)
+    cases = errors.make_cases.fn(traced)
     earlier = builder.follow_up_input(fetched, own)
-    past = outcomes.follow_up.fn(options, night, at, selection, earlier, cases)
-    memory = recall.recall_cases.fn(options, night, at, cases, traced, past)
-    narrowed = selecting.narrow.fn(options, selection, memory)
+    past = knowledge.follow_up.fn(options, night, at, selection, earlier, cases)
+    memory = analysis.recall_cases.fn(options, night, at, cases, traced, past)
+    narrowed = errors.narrow.fn(options, selection, memory)
     prepared = tuple(
-        research.research_case.fn(one, options, at, narrowed.selection)
+        analysis.research_case.fn(one, options, at, narrowed.selection)
         for one in narrowed.memory.unknown
     )
     waves = first_wave(options, night, at, prepared, ABLE)
@@ -167,8 +158,8 @@ def _analysed(
 ) -> Iterator[Analysis | Failure]:
     ports = reading(options)
     for assignment in assignments:
-        agent, plan = analysing.led_by(assignment, options)
-        briefing = analysing._briefing(assignment, options, ports.clock, ports.model, agent, plan)
+        agent, plan = analysis.led_by(assignment, options)
+        briefing = analysis._briefing(assignment, options, ports.clock, ports.model, agent, plan)
         try:
             yield analyst.look_again(briefing, analyst.analyse(briefing))
         except NightWatchError as trouble:
@@ -176,22 +167,22 @@ def _analysed(
 
 
 def _published(options: NightOptions, report: RunReport, own) -> PublishResult:  # type: ignore[no-untyped-def]
-    planned = issues.plan_issues.fn(options, report, own)
-    opened = tuple(issues.publish.fn(one, options, report.night) for one in planned.proposals)
-    pulls = fixes.plan_pulls.fn(options, report, own, opened)
-    drafted = tuple(issues.publish.fn(one, options, report.night) for one in pulls.proposals)
+    planned = publish.plan_issues.fn(options, report, own)
+    opened = tuple(publish.publish.fn(one, options, report.night) for one in planned.proposals)
+    pulls = publish.plan_pulls.fn(options, report, own, opened)
+    drafted = tuple(publish.publish.fn(one, options, report.night) for one in pulls.proposals)
     return PublishResult(receipts=(*opened, *drafted), skips=(*planned.skips, *pulls.skips))
 
 
 def _learned(options: NightOptions, report: RunReport) -> RunReport:
     kept = tuple(knowledge.keep_lesson.fn(one, options, report) for one in lasting(report.analyses))
     index = knowledge.rebuild_index.fn(options)
-    upkeep = knowledge.keep_up.fn(options, report, patterns.read_lessons.fn(options, index))
-    found = patterns.detect_patterns.fn(options, report, upkeep.lessons)
+    upkeep = knowledge.keep_up.fn(options, report, knowledge.read_lessons.fn(options, index))
+    found = knowledge.detect_patterns.fn(options, report, upkeep.lessons)
     for one in found:
-        patterns.keep_pattern.fn(one, options)
-    patterns.relate_lessons.fn(options, upkeep.lessons)
-    suggested = patterns.suggest_ignores.fn(options, report, upkeep.lessons)
+        knowledge.keep_pattern.fn(one, options)
+    knowledge.relate_lessons.fn(options, upkeep.lessons)
+    suggested = knowledge.suggest_ignores.fn(options, report, upkeep.lessons)
     knowledge.rebuild_index.fn(options)
     learned = builder.learning_result(report, kept, (), upkeep, found, suggested)
     return builder.add_learning(report, learned)

@@ -10,7 +10,7 @@ from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_setti
 from twins.batches import HALF, MemoryBatches, MemoryBatchStore, unremarkable
 
 from flows.nightly import nightly
-from flows.triage_batch import collect
+from flows.triage import collect
 from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
 from nightwatch_core.models.batch import FirstSight, ItemResult, TriageItem
 from nightwatch_core.models.errors import ErrorGroup, Trace

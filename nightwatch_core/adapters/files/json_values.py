@@ -42,7 +42,7 @@ from nightwatch_core.adapters.files.limits import (
 from nightwatch_core.adapters.files.records import FIELDS, name_of, squeezed
 from nightwatch_core.adapters.files.shapes.json_texts import DECODER
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.file_contents import ReadingProgress
+from nightwatch_core.models.errors import ReadingProgress
 
 # How much one reading of all files has taken, where it has to end, and who hears of it.
 

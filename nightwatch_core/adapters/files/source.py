@@ -49,12 +49,12 @@ from nightwatch_core.models.errors import (
     ErrorGroup,
     ExceptionLink,
     Fetched,
+    FileContents,
     Occurrence,
     RejectedRecord,
     Trace,
     Window,
 )
-from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.traces.parsing import parse
 
 # One file of errors as entries: occurrences, rejects, and what the file itself says is missing.

@@ -39,9 +39,10 @@ from nightwatch_core.models.errors import (
     Frame,
     RejectedRecord,
     Trace,
+    Triage,
+    TriageState,
     Window,
 )
-from nightwatch_core.models.triage import Triage, TriageState
 from nightwatch_core.text.templates import message_template, transaction_template
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse

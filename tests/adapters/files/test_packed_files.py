@@ -16,8 +16,7 @@ from error_records import FULL, NOW, PYTHON, fetched, groups_of, json_lines, onl
 from nightwatch_core.adapters.files.json_values import Bounds
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.errors import Fetched
-from nightwatch_core.models.file_contents import ReadingProgress
+from nightwatch_core.models.errors import Fetched, ReadingProgress
 
 RECORD = json_lines([FULL]).encode()
 

@@ -10,8 +10,7 @@ from nightwatch_core.adapters.stores.state_folder import BatchFiles
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import Batch, BatchItem, FirstSight, ItemResult, TokenPrice
-from nightwatch_core.models.errors import ErrorGroup
-from nightwatch_core.models.triage import Triage
+from nightwatch_core.models.errors import ErrorGroup, Triage
 
 GROUP = ErrorGroup(
     fingerprint="v1:a", source="file", error_class="KeyError", message="half \ud83d",

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from nightwatch_core.adapters.stores.traffic import Manifest, SentRequests
-from nightwatch_core.models.manifest import Destination
+from nightwatch_core.models.options import Destination
 
 TO = "https://api.example/v1?page=2#part"
 

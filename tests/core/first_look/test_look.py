@@ -28,12 +28,12 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import (
     ErrorGroup,
     ExceptionLink,
+    FileContents,
     Frame,
     RejectedRecord,
     Trace,
     Window,
 )
-from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.models.options import NightOptions
 
 NOW = datetime(2026, 11, 20, 6, tzinfo=UTC)

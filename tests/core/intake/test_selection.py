@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from nightwatch_core.intake.selection import DROPS, narrow, select
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import RecallResult, UnexplainedCase
-from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Window
+from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Triage, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules
-from nightwatch_core.models.triage import Triage
 
 END = datetime(2026, 11, 3, 2, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)

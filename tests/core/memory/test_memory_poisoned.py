@@ -22,7 +22,7 @@ from nightwatch_core.memory.reuse import CaseTonight, news
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.errors import Case, ErrorGroup, Window
+from nightwatch_core.models.errors import Case, ErrorGroup, Triage, Window
 from nightwatch_core.models.knowledge import (
     CitedLine,
     FixWatch,
@@ -36,7 +36,6 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.models.triage import Triage
 from nightwatch_core.text.plain_text import digest
 
 END = datetime(2031, 3, 10, 4, tzinfo=UTC)

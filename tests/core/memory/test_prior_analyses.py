@@ -8,8 +8,8 @@ from nightwatch_core.memory.reuse import CaseTonight, reused_analysis
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.assignment import UnexplainedCase
+from nightwatch_core.models.errors import Triage
 from nightwatch_core.models.knowledge import CitedLine, FixWatch, Index, OutcomeEvent, PublishedItem
-from nightwatch_core.models.triage import Triage
 from nightwatch_core.text.plain_text import digest
 
 TONIGHT = night(5)

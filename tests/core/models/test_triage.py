@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from analysis_shapes import case, group
 
-from nightwatch_core.models.errors import DroppedGroup
-from nightwatch_core.models.triage import Triage, triage_texts
+from nightwatch_core.models.errors import DroppedGroup, Triage, triage_texts
 
 STATES = ("", "ignored", "resolved", "regressed")
 NAMES = ("", "Ann", "ignored", "x; ignored", "resolved, and back; ignored", "assigned to ignored")

@@ -11,8 +11,8 @@ from nightwatch_core.code.related_code import Places, Reach
 from nightwatch_core.models.analysis import RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Commit, MergedPull, Suspect
+from nightwatch_core.models.errors import Triage
 from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction
-from nightwatch_core.models.triage import Triage
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.issue_text import (
     BODY_LIMIT,

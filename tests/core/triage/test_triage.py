@@ -19,10 +19,16 @@ from nightwatch_core.models.batch import (
     Submission,
     TokenPrice,
 )
-from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Fetched, Selection, Window
+from nightwatch_core.models.errors import (
+    DroppedGroup,
+    ErrorGroup,
+    Fetched,
+    Selection,
+    Triage,
+    Window,
+)
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
-from nightwatch_core.models.triage import Triage
 from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.triage import batch_triage as asking
 from nightwatch_core.triage import collection as collecting
