@@ -375,16 +375,13 @@ def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
     >>> made_folders(("run.sh", "shop/a.py"), lambda _: script)
     ('data/images', 'logs')
     """
-    there = {path[:end] for path in paths for end in _ends_of_folders(path)} | set(paths)
+    ends = ((path, end) for path in paths for end, sign in enumerate(path) if sign == "/")
+    there = {path[:end] for path, end in ends} | set(paths)
     scripts = sorted(filter(_SCRIPT.match, paths))[:_SCRIPTS]
     calls = (call for item in scripts for call in _MADE.findall(text(item)))
     named = (name.rstrip("/") for call in calls for name in call.split())
     new = (name for name in named if name not in there and ".." not in name.split("/"))
     return tuple(dict.fromkeys(new))[:_FOLDERS]
-
-
-def _ends_of_folders(path: str) -> list[int]:
-    return [index for index, item in enumerate(path) if item == "/"]
 
 
 def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:

@@ -14,7 +14,6 @@ from nightwatch_core.models.conversation import (
     Reply,
     ToolCall,
 )
-from nightwatch_core.models.errors import Frame
 from nightwatch_core.rules.calls import wrong_arguments
 from nightwatch_core.rules.findings import (
     EVIDENCE,
@@ -128,7 +127,7 @@ def likeliest(failing: FailingLine, context: Context) -> Finding:
     best = next(iter(ranked_places(trace)), None) if trace else None
     if best is None:
         return Finding()
-    frame = next((f for f in context.app_frames if _path(f) == best.path), None)
+    frame = next((f for f in context.app_frames if (f.repo_path or f.path) == best.path), None)
     if frame is None or context.code.resolved(best.path) == failing.path:
         return Finding()
     other = line_of_frame(frame, context)
@@ -136,10 +135,6 @@ def likeliest(failing: FailingLine, context: Context) -> Finding:
         return Finding()
     why = "; ".join(best.because[1:]) or "the frames nearer to the error only check or carry"
     return Finding(steps=(f"Look at {other.place}, too: {why}.",))
-
-
-def _path(frame: Frame) -> str:
-    return frame.repo_path or frame.path
 
 
 _VALUE = re.compile(r"'([^'\n]{3,60})'|\"([^\"\n]{3,60})\"|`([^`\n]{3,60})`")

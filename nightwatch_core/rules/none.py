@@ -102,7 +102,11 @@ def candidates_for(
         return ()
     if language.name == "python":
         return _once(_used(symptom, asked, statement, line - 1))
-    return _once(one.value for one in asked if not (one.how == "called" and _is_method(one, asked)))
+    return _once(
+        one.value
+        for one in asked
+        if not (one.how == "called" and any(one.value == other.node for other in asked))
+    )
 
 
 def ruled_out(
@@ -221,11 +225,6 @@ def _arguments(nodes: list[Node], functions: frozenset[str]) -> Iterator[Node]:
 def _takes(pattern: Node, name: str) -> bool:
     names = (n for n in pattern.named_children)
     return any(text_of(one.child_by_field_name("key") or one) == name for one in names)
-
-
-def _is_method(one: Asked, asked: tuple[Asked, ...]) -> bool:
-    """Tell whether what is called is a member, whose value is asked itself."""
-    return any(one.value == other.node for other in asked)
 
 
 def _proves(one: Asked, language: Language) -> bool:
