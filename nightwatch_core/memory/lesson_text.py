@@ -58,7 +58,7 @@ def _read(knowledge: KnowledgeReader, entries: Iterable[IndexEntry]) -> tuple[Le
 
 # The part of a lesson's document that people read: escaped or fenced; only notes are read back.
 
-_NOT_KNOWN = "Not known: it was looked at, and nothing was proved."
+_NOT_KNOWN = "Cause unknown: it was looked at, and nothing was proved."
 
 
 def body(lesson: Lesson) -> str:

@@ -39,7 +39,7 @@ TESTS = "tests"  # all that the gate runs, as it does anyway
 
 
 def checks_known(draft: DraftPull, tree: CodeReader, options: NightOptions) -> tuple[str, ...]:
-    """Name the checks that the project of a draft has; none where nobody knows how it is tested."""
+    """Name the checks that the project of a draft has; none where no runner is known."""
     paths = tuple(change.path for change in draft.changes)
     kit = kit_for(paths, tree.paths(), tree.read_file, options)
     if isinstance(kit, str):
@@ -186,7 +186,7 @@ def _result(environment: Environment, paths: tuple[str, ...]) -> GateResult:
         "not prepared" if environment.lacks else "no tests" if environment.has_time() else "no time"
     )
     said = (item.text for item in checks if item.outcome == "not run" and item.name == "tests")
-    why = environment.lacks or f"{next(said, 'there was no time')}; say how with NIGHTWATCH_VERIFY"
+    why = environment.lacks or f"{next(said, 'there was no time')}; set NIGHTWATCH_VERIFY"
     text = f"its tests could not be run: {why}"
     return result.model_copy(update={"kind": kind, "text": text})
 
@@ -237,13 +237,13 @@ class TryOut:
                 break
             last = self._run(words_for(runner, expected))
         if last is None:
-            raise GiveUp("nobody knows how this project's tests are run one by one")
+            raise GiveUp("no runner is known that runs one test of this project alone")
         return last
 
     def run_snippet(self, code: str) -> Run:
         """Run code in the project's language from its root; raises `GiveUp` where none can be."""
         if self._kit.snippet is None:
-            raise GiveUp(f"nobody knows how {self._kit.language} is run here")
+            raise GiveUp(f"snippets of {self._kit.language} cannot be run here")
         return self._run(self._kit.snippet(code))
 
     def _run(self, words: Words) -> Run:

@@ -145,8 +145,8 @@ def kit_for(changed: Words, paths: Words, read: Read, options: NightOptions) -> 
         return kit
     what = f"a {language} project's" if language else "this project's"
     example = kits().kinds[language].example if language else ""
-    example = f" ({example}, say)" if example else ""
-    return f"nobody knows how {what} tests are run: say so with NIGHTWATCH_VERIFY{example}"
+    example = f" (for example: {example})" if example else ""
+    return f"no test runner was found for {what} files: set NIGHTWATCH_VERIFY{example}"
 
 
 def _language_of(changed: Words, paths: Words) -> tuple[str, str]:

@@ -49,12 +49,12 @@ def short_handover(given: Handover) -> str:
     """What is not known, and where it failed, in a sentence.
 
     >>> short_handover(Handover(unknown="why `x` is None in a.py:3"))
-    'Not known: why `x` is None in a.py:3.'
+    'Cause unknown: why `x` is None in a.py:3.'
     >>> short_handover(Handover(path="a.py", line=3)), short_handover(Handover())
     ('No cause is known; it failed in a.py:3.', 'No cause is known.')
     """
     if given.unknown.strip():
-        return f"Not known: {given.unknown.strip().rstrip('.')}."
+        return f"Cause unknown: {given.unknown.strip().rstrip('.')}."
     place = place_of(given)
     return f"{NO_CAUSE}; it failed in {place}." if place else f"{NO_CAUSE}."
 

@@ -344,7 +344,7 @@ def short_gist(given: Handover) -> str:
 
     >>> known = Handover(path="a.py", line=3, lines=("f(x.y)",), first_line=3)
     >>> short_gist(known), short_gist(known.model_copy(update={"unknown": "why a.py:3 fails"}))
-    ('Failed in a.py:3 `f(x.y)`', 'Not known: why a.py:3 fails: `f(x.y)`')
+    ('Failed in a.py:3 `f(x.y)`', 'Cause unknown: why a.py:3 fails: `f(x.y)`')
     """
     what, where = line(say.short_handover(given), TEXT), failed_in(given)
     if not given.unknown.strip():

@@ -54,13 +54,13 @@ def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
         return Finding()  # it came up while that one was made
     guard, caller = _guard(failing), _caller(context)
     below = f", below `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
-    steps = [f"{failing.place} raises it on purpose{below}: find out how it comes to that."]
+    steps = [f"{failing.place} raises it on purpose{below}: find the caller that passes the value."]
     if caller and caller.seen:
         steps.append(f"{caller.place} led there (`{caller.text.strip()[:120]}`).")
     return Finding(
         steps=tuple(steps),
         tags=("raised-on-purpose",),
-        unknown=f"how it comes to what {failing.place} refuses",
+        unknown=f"which caller passes the value that {failing.place} rejects",
     )
 
 
@@ -202,7 +202,7 @@ def handed_over(
     """Give the answer without a cause: one line that says so, and the handover."""
     return Answer(
         title=_title(failing, context),
-        root_cause=f"Not known: {finding.unknown or _why(failing, context)}.",
+        root_cause=f"Cause unknown: {finding.unknown or _why(failing, context)}.",
         confidence="low",
         suspect_commit="",
         evidence=_evidence(failing, finding),

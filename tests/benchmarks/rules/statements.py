@@ -11,7 +11,9 @@ from nightwatch_core.models.analysis import Analysis
 Verdict = Literal["true", "false", "none"]  # none: a restatement, or says that it is not known
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z`$@]|[\w./@-]+:\d)")
 _WRITTEN = re.compile(r"\S+:\d+ (?:was last written by|came with) ")
-_UNKNOWN = re.compile(r"\b(?:[Nn]ot known|not established|cause is not|does not say)\b")
+_UNKNOWN = re.compile(
+    r"\b(?:[Cc]ause unknown|[Nn]ot known|not established|cause is not|does not say)\b"
+)
 _BARE = re.compile(r"\S+(?: in \S+)?$")  # class and place
 _ADVICE = re.compile(
     r"(?:Find|Check|Log|Look|Read|Decide|Keep|Compare|Make|Retry|Consider|Add|Give|Say|Ask|See|Run|Search)\b"

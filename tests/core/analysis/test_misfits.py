@@ -104,7 +104,7 @@ def test_the_rules_name_no_line_of_other_code_and_the_model_is_told(raw):
     found = analysed(RulesModel(), case, code=code, research=research)
     assert found.evidence == ()
     assert found.root_cause.startswith(
-        "Not known: the cause, for the record does not fit this commit: "
+        "Cause unknown: the cause, for the record does not fit this commit: "
     )
     assert "stale-code" in found.tags
     assert research.misfit in first_message(case, (), research)

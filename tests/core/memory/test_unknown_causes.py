@@ -53,7 +53,7 @@ KEPT = lesson_from(unknown(), night(1), DIGESTS).model_copy(update={"file": "err
 def test_its_document_repeats_nothing_that_was_said():
     text = document(KEPT)
     assert CLAIM not in text
-    assert "Not known: it was looked at, and nothing was proved." in text
+    assert "Cause unknown: it was looked at, and nothing was proved." in text
     assert lesson_of(text, KEPT.file) == KEPT
     assert (KEPT.has_cause, KEPT.evidence, KEPT.learnings) == (False, (), ())
     assert KEPT.next_steps == ("Log the rate.",)

@@ -38,9 +38,7 @@ def test_runners_and_dependencies_are_named(not_prepared, options, words):
 def test_every_language_that_there_is_enough_of_is_named_with_what_to_set():
     go = {f"go/{name}.go": "" for name in "abc"} | {"go/go.mod": "", "x.java": ""}
     text = told({**PYTHON, **go})
-    assert (
-        "a Go project's tests are run: say so with NIGHTWATCH_VERIFY (go test ./..., say)" in text
-    )
+    assert "a Go project's files: set NIGHTWATCH_VERIFY (for example: go test ./...)" in text
     assert text.startswith("nobody knows")
     assert "python by unittest, its dependencies installed" in text
     assert "NIGHTWATCH_VERIFY (dotnet test --no-restore, say)" in told(

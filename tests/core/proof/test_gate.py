@@ -202,7 +202,7 @@ def test_a_person_says_how():
     result = gated(draft("main.go"), tree, sandbox, options, NightCache())
     assert result.outcome == "failed"
     unknown = gated(draft("main.go"), tree, sandbox, NightOptions(), NightCache())
-    assert "a Go project's tests are run: say so with NIGHTWATCH_VERIFY" in unknown.text
+    assert "a Go project's files: set NIGHTWATCH_VERIFY" in unknown.text
 
 
 def test_a_tree_that_does_not_fit_is_no_failure_of_the_fix():

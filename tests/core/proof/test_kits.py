@@ -25,7 +25,7 @@ def test_python_is_tested_by_what_it_is_set_up_for():
     assert runners("app/a.py", {**tests, "requirements-dev.txt": "pytest==8"})[0] == "pytest"
     django = {"shop/tests.py": "", "manage.py": "", "shop/a.py": ""}
     assert runners("shop/a.py", django) == ["manage.py test"]
-    assert "nobody knows how a python" in kit("app/a.py", {"app/a.py": ""})
+    assert "no test runner was found for a python" in kit("app/a.py", {"app/a.py": ""})
 
 
 def test_python_checks_are_those_that_are_set_up():

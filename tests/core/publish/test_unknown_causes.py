@@ -76,7 +76,8 @@ def test_asked_for_it_is_an_issue_that_claims_nothing():
     assert isinstance(issue, OpenIssue)
     assert issue.title == "No cause is known: AttributeError in page/1"
     assert issue.labels == ("nightwatch", "cause-unknown")
-    for told in ("## No cause is known", "Not known: why `line` has no price.", "`shop/cart.py:2`",
+    for told in ("## No cause is known", "Cause unknown: why `line` has no price.",
+                 "`shop/cart.py:2`",
                  "2      return sum(line.price for line in lines)", "## To look at next",
                  "Find out who adds a line", "Ann, 2026-11-02"):  # fmt: skip
         assert told in issue.body

@@ -155,7 +155,7 @@ def test_several_ways_to_none_are_left_open():
     nil = case("runtime error", message, frame("a.go", 4, "F"), language="go")
     answer, _ = explained(nil, files)
     assert answer.confidence == "low"
-    assert answer.root_cause == "Not known: what is nil in a.go:4."
+    assert answer.root_cause == "Cause unknown: what is nil in a.go:4."
     assert answer.handover.value == "what is used there: `a`, `b`"
     assert answer.hypotheses == ()
 
@@ -191,7 +191,7 @@ def test_none_in_other_languages():
     }
     message = "undefined method 'name' for nil"
     answer, _ = explained(case("NoMethodError", message, frame("o.rb", 5, "to")), ruby)
-    assert answer.root_cause == "Not known: why `buyer` is nil in o.rb:5."
+    assert answer.root_cause == "Cause unknown: why `buyer` is nil in o.rb:5."
 
     js = {
         "src/cart.js": (
@@ -242,7 +242,10 @@ def test_an_error_raised_on_purpose_names_its_condition_and_its_caller():
     }
     frames = (frame("shop/check.py", 3, "check"), frame("shop/page.py", 2, "page"))
     answer, _ = explained(case("shop.Refused", "no", *frames), files)
-    assert answer.root_cause == "Not known: how it comes to what shop/check.py:3 refuses."
+    assert (
+        answer.root_cause
+        == "Cause unknown: which caller passes the value that shop/check.py:3 rejects."
+    )
     looked = " ".join(answer.handover.look_at)
     assert "on purpose, below `if order.total < 0:` in line 2" in looked
     assert "shop/page.py:2 led there" in looked
@@ -268,7 +271,7 @@ def test_a_chain_is_explained_from_its_root():
     files = {"shop/rows.py": 'def load(row):\n    return row["a"]\n', "shop/page.py": "load({})\n"}
     answer, _ = explained(wrapped, files)
     assert answer.evidence[0].path == "shop/rows.py"
-    assert answer.root_cause == "Not known: why `row` has no key `a` in shop/rows.py:2."
+    assert answer.root_cause == "Cause unknown: why `row` has no key `a` in shop/rows.py:2."
     assert "PageError is only what was reported" in answer.handover.look_at[0]
 
 
@@ -277,7 +280,7 @@ def test_an_unknown_failure_says_so():
         case("PaymentDeclined", "card refused", frame("shop/orders.py", 14, "show")), SHOP
     )
     assert answer.confidence == "low"
-    assert answer.root_cause == "Not known: why shop/orders.py:14 raises PaymentDeclined."
+    assert answer.root_cause == "Cause unknown: why shop/orders.py:14 raises PaymentDeclined."
     assert answer.tags == ("unknown-cause",)
     assert answer.handover.lines[3] == "    return order.total"
     assert (answer.handover.line, answer.handover.first_line) == (14, 11)

@@ -33,10 +33,10 @@ def go(files, *frames):
 
 def test_a_receiver_that_was_used_above_is_not_what_is_nil():
     answer = go({"bot/t.go": BOT}, SEND)
-    assert answer.root_cause == "Not known: why `m` is nil in bot/t.go:13."
+    assert answer.root_cause == "Cause unknown: why `m` is nil in bot/t.go:13."
     assert answer.handover.value == "`m` is nil"
     deeper = go({"bot/t.go": BOT.replace("m.ID", "m.Chat.ID")}, SEND)
-    assert deeper.root_cause == "Not known: what is nil in bot/t.go:13."
+    assert deeper.root_cause == "Cause unknown: what is nil in bot/t.go:13."
     assert deeper.handover.value == "what is used there: `m`, `m.Chat`"
     unused = go({"bot/t.go": BOT.replace('t.log.Info("sending")', "")}, SEND)
     assert unused.handover.value == "what is used there: `t`, `m`"
@@ -78,7 +78,7 @@ STORE = "package store\n\nfunc (m *Mem) GetConfig(id string) *Config {\n\treturn
 )
 def test_a_method_of_the_same_name_is_not_taken_for_the_one_that_is_called(others):
     answer = go({"srv/s.go": SERVER, **others}, ("srv/s.go", "f", "srv.(*Server).handle"))
-    assert answer.root_cause == "Not known: what is nil in srv/s.go:5."
+    assert answer.root_cause == "Cause unknown: what is nil in srv/s.go:5."
     assert answer.handover.value == "what is used there: `cfg`"
     assert "pb/req" not in answer.model_dump_json()
 
@@ -141,7 +141,7 @@ def test_nothing_is_claimed_where_another_value_may_be_meant(code):
     assert not [e for e in answer.evidence if "gives None" in e.note]
     assert (answer.hypotheses, answer.learnings) == ((), ())
     if "if " in code or "for x" in code:
-        assert answer.root_cause.startswith("Not known: why `o` is None in shop/a.py:")
+        assert answer.root_cause.startswith("Cause unknown: why `o` is None in shop/a.py:")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,9 @@ def test_what_a_dependency_met_is_not_taken_for_what_our_line_uses():
     frames = (frame("lib/x.py", 9, "go", in_app=False), frame("shop/a.py", 2, "show"))
     files = {"shop/a.py": "def show(a):\n    return lib.go(a.total)\n"}
     answer, _ = explained(case("AttributeError", TOTAL, *frames), files)
-    assert answer.root_cause == "Not known: what is None in x.py (go), which shop/a.py:2 led to."
+    assert (
+        answer.root_cause == "Cause unknown: what is None in x.py (go), which shop/a.py:2 led to."
+    )
 
 
 def test_a_global_that_another_function_sets_is_not_known():

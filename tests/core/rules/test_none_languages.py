@@ -37,7 +37,7 @@ NET = "Object reference not set to an instance of an object."
         ),
         (
             "javascript", "a.js", JS, "function f(a) {\n  const { name } = a.opts; «f»\n}\n",
-            "Not known: why `a.opts` is undefined",
+            "Cause unknown: why `a.opts` is undefined",
         ),
         (
             "java", "A.java",
@@ -49,7 +49,7 @@ NET = "Object reference not set to an instance of an object."
         (
             "csharp", "A.cs", NET,
             "class A {\n  int F(B b) {\n    var o = b.Find(1);\n    L.W(o.Total); «f»\n  }\n}\n",
-            "Not known: what is null in A.cs:4.",
+            "Cause unknown: what is null in A.cs:4.",
         ),
         (
             "php", "a.php", PHP,
@@ -117,7 +117,7 @@ def test_what_java_may_unbox_is_no_proof_of_its_receiver():
     frames = (("A.java", "f", "f"),)
     name = "java.lang.NullPointerException"
     answer = answered(name, "", {"A.java": code}, *frames, language="java")
-    assert answer.root_cause == "Not known: what is null in A.java:3."
+    assert answer.root_cause == "Cause unknown: what is null in A.java:3."
     sure = {"A.java": code.replace("int n = m.get(1)", "Object n = m.get(1)")}
     answer = answered(name, "", sure, *frames, language="java")
     assert answer.handover.value == "`m` is null"

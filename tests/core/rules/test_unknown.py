@@ -23,7 +23,7 @@ def member(files, message=BOARD):
 )
 def test_a_second_definition_or_setter_makes_it_not_known(more):
     answer = member({"shop/project.py": PROJECT, **more})
-    assert answer.root_cause == "Not known: why `Project` has no `board`."
+    assert answer.root_cause == "Cause unknown: why `Project` has no `board`."
     assert answer.confidence == "low"
 
 
@@ -40,7 +40,7 @@ def test_a_name_that_another_type_has_is_handed_on():
     other = {"shop/project.py": "class Project:\n    name = 1\n"}
     other["shop/team.py"] = "class Team:\n    def board(self):\n        return 1\n"
     answer = member(other)
-    assert answer.root_cause == "Not known: why `Project` has no `board`."
+    assert answer.root_cause == "Cause unknown: why `Project` has no `board`."
     assert "shop/team.py:2" in answer.handover.look_at[0]
 
 
@@ -73,7 +73,7 @@ def test_a_name_that_nothing_visible_defines():
     ],
 )
 def test_a_name_that_something_may_define_is_not_known(code):
-    assert name(code).root_cause == "Not known: what `values` stands for."
+    assert name(code).root_cause == "Cause unknown: what `values` stands for."
 
 
 def test_a_variable_of_another_function_is_not_visible():
@@ -93,10 +93,10 @@ def test_a_parameter_that_is_no_function_is_not_called_undefined():
     files = {"a.js": "function f(callback) {\n  callback(1); «f»\n}\n"}
     message = "callback is not a function"
     answer = answered("TypeError", message, files, ("a.js", "f", "f"), language="javascript")
-    assert answer.root_cause == "Not known: why `callback` is no function."
+    assert answer.root_cause == "Cause unknown: why `callback` is no function."
     files["b.js"] = "const o = { trim: function () {} };\nvar trim = 1;\n"
     files["a.js"] = files["a.js"].replace("callback(1)", "callback.trim(1)")
     message = "callback.trim is not a function"
     answer = answered("TypeError", message, files, ("a.js", "f", "f"), language="javascript")
-    assert answer.root_cause == "Not known: why `callback` has no `trim`."
+    assert answer.root_cause == "Cause unknown: why `callback` has no `trim`."
     assert "b.js" not in " ".join(answer.handover.look_at)
