@@ -62,12 +62,12 @@ class Use(Value):
 
     @property
     def is_own(self) -> bool:
-        """Whether it is called on the object it stands in, or on nothing."""
+        """Return whether it is called on the object it stands in, or on nothing."""
         return not self.receiver or bool(_OWN.search(self.receiver))
 
     @property
     def is_telling(self) -> bool:
-        """Whether the name alone says enough to look for it anywhere: it has several words."""
+        """Return whether the name alone is specific enough to be searched everywhere."""
         return len(words(self.name)) > 1 or self.name[:1].isupper()
 
 
@@ -290,7 +290,7 @@ Search = Callable[[str, str, int], tuple[SearchHit, ...]]  # text, folder, how m
 
 
 class Place(Value):
-    """Where a name is defined: lines from 1, `end` included."""
+    """A definition of a name: lines from 1, `end` included."""
 
     path: str
     line: int

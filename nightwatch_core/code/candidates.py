@@ -1,4 +1,4 @@
-"""Which merged changes an analyst may want to look at: files that changed against files that fail.
+"""Merged changes an analyst may want to look at: files that changed against files that fail.
 
 Whoever touched the same file need not have broken it, so these are candidates and no suspects.
 Words of titles and messages are left out on purpose: they find nothing that the files do not.
@@ -40,7 +40,7 @@ _USUAL_SIZE = 5  # files; larger pull requests are damped
 
 
 class Ground(Value):
-    """What pull requests are compared with: files with weights, and the times of the error."""
+    """Files with weights, and the times of the error, to compare pull requests with."""
 
     files: tuple[tuple[str, float, str], ...]  # path, weight 0 to 1, what it is to the case
     onset: Onset | None = None
@@ -306,7 +306,7 @@ def _phrases(message: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 def _means(name: str, phrase: Iterable[str]) -> bool:
-    """Whether a name has all the words, or their initials as one.
+    """Return whether a name has all the words, or their initials as one.
 
     >>> _means("createCteExpression", ("common", "table", "expression")), _means("x", ("a", "b"))
     (True, False)

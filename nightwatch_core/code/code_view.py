@@ -25,7 +25,7 @@ _SELECTOR, _JOINER = "\ufe0f", "\u200d"
 
 
 def visible(text: str) -> str:
-    r"""Give the text with hidden characters as escapes, of the same meaning otherwise; tabs stay.
+    r"""Return the text with hidden characters as escapes, of the same meaning otherwise; tabs stay.
 
     >>> visible("if admin\u202e:\t# \u26a0\ufe0f")
     'if admin\\u202e:\t# ⚠️'
@@ -46,7 +46,7 @@ def name(path: str) -> str:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    r"""Give the lines as compilers count them: separators inside strings do not end a line.
+    r"""Return the lines as compilers count them: separators inside strings do not end a line.
 
     >>> lines_of("a\r\nb\n"), lines_of("")
     (('a', 'b'), ())
@@ -71,7 +71,7 @@ def numbered(lines: Iterable[str], start: int = 1, most: int = limits.SHOWN_LINE
 
 
 def around(line: str, text: str, most: int = 300) -> str:
-    """Give the part of a long line that holds `text`, cut ends marked.
+    """Return the part of a long line that holds `text`, cut ends marked.
 
     >>> around("x" * 50 + "needle" + "y" * 50, "needle", most=16)
     '…xxxxxneedleyyyyy…'
@@ -86,7 +86,7 @@ def around(line: str, text: str, most: int = 300) -> str:
 
 
 def as_written(edit: Edit, text: str | None) -> Edit:
-    r"""Give the edit in the file's own characters, where it was given in those it was shown.
+    r"""Return the edit in the file's own characters, where it was given in those it was shown.
 
     >>> as_written(Edit(path="a", old="x\\u200b=1", new="x\\u200b=2"), "x\u200b=1").new
     'x\u200b=2'
@@ -157,7 +157,7 @@ def _tail(text: str, size: int) -> str:
 
 
 def inside(path: str) -> str | None:
-    """Give the path as the code reader knows it; None where it would leave the repository.
+    """Return the path as the code reader knows it; None where it would leave the repository.
 
     >>> inside("./app//a.py"), inside("a/../../b"), inside("/etc/passwd"), inside("")
     ('app/a.py', None, None, '')

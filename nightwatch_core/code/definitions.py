@@ -1,4 +1,4 @@
-"""Where code defines and uses names: from a file's tree, or from lines where there is none."""
+"""Finds where code defines and uses names: in a file's tree, or in lines without a grammar."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ _PLACE = attrgetter("line", "column")
 
 
 class Names(NamedTuple):
-    """What a file defines and uses, in the order of its lines."""
+    """Names that a file defines and uses, in the order of its lines."""
 
     definitions: tuple[Definition, ...]
     uses: tuple[NameUse, ...] = ()
@@ -247,7 +247,7 @@ def _function_above(lines: Mapping[int, str], line: int, language: Language) -> 
 _NAMED = frozenset(("identifier", "variable_name"))
 
 
-def functions_around_bindings(node: Node) -> Iterator[Node]:
+def enclosing_functions(node: Node) -> Iterator[Node]:
     """Walk the functions that a node is in, the innermost first."""
     return (
         ancestor
@@ -268,7 +268,7 @@ def sets_of(function: Node, name: str) -> Iterator[Node]:
     for node in nodes_in(function):
         targets = () if "parameter" in node.type else targets_of(node)
         if any(name in names_of(target) for target in targets):
-            own = next(functions_around_bindings(node), None)
+            own = next(enclosing_functions(node), None)
             is_own = own == function or (own is None and function.parent is None)
             if is_own or node.type == "assignment_expression" or _is_shared(own, name):
                 yield node

@@ -59,7 +59,7 @@ def renamed_to(name: str, diff: str) -> str:
 
 
 def replaces(old: str, new: str, diff: str, language: Language) -> bool:
-    """Tell whether a change took a definition away and put one of another name in its hunk.
+    """Return whether a change took a definition away and put one of another name in its hunk.
 
     Where neither line defines anything, as for parameters, it is enough that one name is gone from
     the hunk and the other has come.
@@ -83,7 +83,7 @@ def replaces(old: str, new: str, diff: str, language: Language) -> bool:
 
 
 def is_manifest(path: str) -> bool:
-    """Tell whether a file names libraries and their versions."""
+    """Return whether a file names libraries and their versions."""
     name = path.rpartition("/")[2]
     return any(fnmatchcase(name, manifest) for manifest in MANIFESTS)
 
@@ -265,7 +265,7 @@ def file_diffs(edits: tuple[Edit, ...], read: ReadFile | None = None) -> tuple[C
 
 
 def joined_diff(files: tuple[ChangedFile, ...]) -> str:
-    """Give the diffs of several files as one, each under its name.
+    """Return the diffs of several files as one, each under its name.
 
     >>> print(joined_diff((ChangedFile(path="a.py", diff="-x"),)))
     --- a/a.py
@@ -318,12 +318,12 @@ class Span(NamedTuple):
     end: int
 
     def meets(self, other: "Span") -> bool:
-        """Whether they overlap, or one begins where the other ends."""
+        """Return whether they overlap, or one begins where the other ends."""
         return self.start <= other.end and other.start <= self.end
 
 
 class Change(NamedTuple):
-    """What a diff does to one file of today."""
+    """The effect of a diff on one file of today."""
 
     path: str
     spans: tuple[Span, ...]  # of the lines that it changes, where they stand in the file
@@ -352,7 +352,7 @@ def change_in(file: ChangedFile, path: str, text: str) -> Change:
 
 
 def meet(change: Change, other: Change) -> bool:
-    """Whether both change the same lines of a file, or lines next to each other."""
+    """Return whether both change the same lines of a file, or lines next to each other."""
     if change.path != other.path:
         return False
     by_text = not (change.is_whole and other.is_whole) and not change.removed.isdisjoint(
@@ -362,7 +362,7 @@ def meet(change: Change, other: Change) -> bool:
 
 
 def holds(one: Iterable[Change], other: Iterable[Change]) -> bool:
-    """Whether `one` brings every line that `other` does, or takes away all where that adds none.
+    """Return whether `one` adds every line that `other` adds, or removes all if that adds none.
 
     >>> a = Change("a", (), frozenset({"an old line"}), frozenset({"new line", "more"}))
     >>> holds([a], [a._replace(added=frozenset({"new line"}))]), holds([a], [])
@@ -394,7 +394,7 @@ def _hunks(diff: str) -> Iterator[Hunk]:
 
 
 def _spans(hunk: Hunk, lines: list[str]) -> Iterator[Span]:
-    found = _place_touched_lines(hunk, lines)
+    found = _located(hunk, lines)
     if found is None:
         return
     at, rows = found
@@ -405,7 +405,7 @@ def _spans(hunk: Hunk, lines: list[str]) -> Iterator[Span]:
         at += old
 
 
-def _place_touched_lines(hunk: Hunk, lines: list[str]) -> tuple[int, tuple[str, ...]] | None:
+def _located(hunk: Hunk, lines: list[str]) -> tuple[int, tuple[str, ...]] | None:
     above = next((n for n, row in enumerate(hunk.rows) if row[:1] != " "), 0)
     below = next((n for n, row in enumerate(hunk.rows[::-1]) if row[:1] != " "), 0)
     for fuzz in range(limits.HUNK_FUZZ + 1):

@@ -1,4 +1,4 @@
-"""Which files a fix may touch and how large it may be: ordinary files, reviewed in whole."""
+"""Decides which files a fix may touch and how large it may be: ordinary files, seen in whole."""
 
 import difflib
 import re
@@ -131,7 +131,7 @@ RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
 
 
 def is_change_note(path: str, paths: Collection[str], is_new: bool = True) -> bool:
-    """Whether a file is new and a note of a change, as repositories demand them with every change.
+    """Return whether a file is new and a change note, as some repositories demand for each change.
 
     It is one in a folder kept for them where files of its kind lie already; of all dot folders
     only those, since what else is in them configures, runs or instructs.

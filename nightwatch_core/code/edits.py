@@ -133,7 +133,7 @@ def _as_lines_end_here(edit: Edit, text: str) -> tuple[str, str]:
 
 
 def _times(part: str, text: str) -> int:
-    """How often `part` stands in `text`, overlapping ones too; counts no further than 99.
+    """Count `part` in `text`, overlapping ones too; no further than 99.
 
     >>> _times("aa", "aaa"), _times("b", "aaa")
     (2, 0)
@@ -145,7 +145,7 @@ def _times(part: str, text: str) -> int:
 
 
 def diff(edits: tuple[Edit, ...]) -> str:
-    """Give the edits as a readable diff, without line numbers: what is taken out, what is put in.
+    """Return the edits as a readable diff, without line numbers: what is taken out, what is put in.
 
     >>> print(diff((Edit(path="a.py", old="a\\nb", new="a\\nc"),)))
     --- a.py
@@ -230,7 +230,7 @@ NO_INSTRUCTIONS = InjectedInstructions()
 
 
 class Grounds(Value):
-    """What the edits of a fix may rest on."""
+    """Files and reasoning that the edits of a fix may rest on."""
 
     read: frozenset[str] | None = None  # files that their writer saw; None: that is not asked
     reasoning: str = ""  # what the analysis says: a file goes where this names it
@@ -247,7 +247,7 @@ def grounds_of(
     read: Collection[str],
     orders: InjectedInstructions = NO_INSTRUCTIONS,
 ) -> Grounds:
-    """What the edits of a finding may rest on: files that were read, and what it says."""
+    """Return what the edits of a finding may rest on: files that were read, and its reasoning."""
     steps = answer.next_steps if isinstance(answer, Analysis) else answer.suggested_next_steps
     frames = case.trace.frames if case.trace else ()
     return Grounds(

@@ -40,17 +40,9 @@ from nightwatch_core.traces.placing import (
 # The commit whose files hold the source that a record printed, where the one at hand does not.
 
 _CLOCKS = timedelta(hours=1)  # by which the clocks of committers and servers may differ
-
-
-_SHA_NEIGHBOUR_COMMITS = 40
-
-
+_SHA_LENGTH = 40
 History = Callable[[str], tuple[LoggedCommit, ...]]
-
-
 Files = Callable[[Commit], ReadFile]
-
-
 CommitAt = Callable[[datetime], Commit]  # the newest of the base branch then
 
 
@@ -97,8 +89,6 @@ def _newest_alike(chosen: Commit, touching: Sequence[Commit], commit_at: CommitA
 
 
 Worth = tuple[bool, float, float]  # the innermost frame stands there; shares that do, that differ
-
-
 _ALL: Worth = (True, 1.0, 0.0)
 
 
@@ -139,25 +129,22 @@ def _neighbours(
 
 def _touching(frames: tuple[Frame, ...], commit: Commit, history: History) -> tuple[Commit, ...]:
     paths = tuple(dict.fromkeys(frame.repo_path for frame in frames))[:NEIGHBOUR_FILES]
-    logged = {commit.sha: (path, commit) for path in paths for commit in _logged(path, history)}
+    logged = {entry.sha: (path, entry.at) for path in paths for entry in _logged(path, history)}
     return tuple(
-        commit.model_copy(
-            update={
-                "sha": sha,
-                "at": one.at,
-                "because": f"the record's source stands in {path} as of {sha[:10]}",
-            }
-        )
-        for sha, (path, one) in logged.items()
+        _at(commit, sha, at, f"the record's source stands in {path} as of {sha[:10]}")
+        for sha, (path, at) in logged.items()
     )
+
+
+def _at(commit: Commit, sha: str, at: datetime | None, because: str) -> Commit:
+    return commit.model_copy(update={"sha": sha, "at": at, "because": because})
 
 
 def _released(commit: Commit, releases: Iterable[Release]) -> Iterator[Commit]:
     for release in releases:
-        if len(release.sha) == _SHA_NEIGHBOUR_COMMITS:
+        if len(release.sha) == _SHA_LENGTH:
             because = f"the record's source stands like this in release {release.version[:60]}"
-            told = {"sha": release.sha, "at": release.at, "because": because}
-            yield commit.model_copy(update=told)
+            yield _at(commit, release.sha, release.at, because)
 
 
 def _logged(path: str, history: History) -> tuple[LoggedCommit, ...]:
@@ -171,7 +158,7 @@ def _logged(path: str, history: History) -> tuple[LoggedCommit, ...]:
 
 
 class Sighting(Value):
-    """What is known of the moment an error was last seen.
+    """Release, commit and time of an error when it was last seen.
 
     `deployed` are releases that ran from their moment on, in any order.
     """
@@ -185,7 +172,7 @@ class Sighting(Value):
 def sighting_of(
     group: ErrorGroup, traces: tuple[Trace, ...], deployed: tuple[Release, ...]
 ) -> Sighting:
-    """Give the newest sighting of a group, whose newest trace may say which release it is of."""
+    """Return the newest sighting of a group, whose newest trace may say which release it is of."""
     release = next((trace.release for trace in traces if trace.release), group.release)
     own = group.commit if release == group.release else ""
     return Sighting(release=release, commit=own, seen=group.last_seen, deployed=deployed)
@@ -288,7 +275,7 @@ def _shown(name: str) -> str:
 
 
 class Repository(NamedTuple):
-    """Where traces are placed: its trees, their paths, and how paths of traces lead there."""
+    """A repository to place traces in: trees, their paths, options, source maps, releases."""
 
     host: CodeHost
     tree: Callable[[Commit], CodeReader]

@@ -113,12 +113,12 @@ _BY_ENDING = {end: (make, query) for ends, make, query in GRAMMARS for end in en
 
 
 def ending_of(path: str) -> str:
-    """Give a file's last ending in small letters, with its dot; empty where it has none."""
+    """Return a file's last ending in small letters, with its dot; empty where it has none."""
     return "." + path.rsplit(".", 1)[-1].lower() if "." in path else ""
 
 
 def has_grammar(path: str) -> bool:
-    """Tell whether a grammar parses files of this name."""
+    """Return whether a grammar parses files of this name."""
     return ending_of(path) in _BY_ENDING
 
 
@@ -134,7 +134,7 @@ def parsed(path: str, text: str) -> tree_sitter.Node | None:
 
 
 def is_readable(root: tree_sitter.Node) -> bool:
-    """Tell whether a tree is worth a query: a file with errors is, a text without any code not."""
+    """Return whether a tree is worth a query: a file with errors is, a text without code is not."""
     return root.type != "ERROR" or root.child_count <= QUERY_WIDTH
 
 
@@ -183,7 +183,7 @@ def kind_of(path: str) -> Kind:
 
 
 def is_code(path: str) -> bool:
-    """Tell whether a file's ending is that of a language or a template."""
+    """Return whether a file's ending is that of a language or a template."""
     lower = path.lower()
     return has_grammar(path) or lower.endswith(_SUFFIXES) or ending_of(path) in RULES.other_code
 

@@ -22,7 +22,7 @@ class LibraryPlace(NamedTuple):
 
 
 class NamePattern(Value):
-    """How a text names a library of an ecosystem."""
+    """A way to name a library of an ecosystem."""
 
     ecosystem: Ecosystem
     pattern: Pattern
@@ -129,7 +129,7 @@ def locked_version(
 
 
 def same_version(text: str, other: str) -> bool:
-    """Tell whether two versions are one, whatever stands before or behind them.
+    """Return whether two versions are one, whatever stands before or behind them.
 
     >>> same_version("v1.9.0", "1.9.0"), same_version("1.16.0-x86_64-linux", "1.16.0")
     (True, True)

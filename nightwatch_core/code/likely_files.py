@@ -308,7 +308,7 @@ def from_message(case: Case, index: PathIndex) -> Found:
 
 
 def from_error_class(case: Case, index: PathIndex) -> Found:
-    """Give the file that defines an error class of the application."""
+    """Return the file that defines an error class of the application."""
     for path in class_files(case.leader.error_class, index):
         yield path, OWN_CLASS, "defines the error class"
 

@@ -1,4 +1,4 @@
-"""How much code is read, compared and shown: one table, each bound with its unit."""
+"""Limits on the code that is read, compared and shown, each with its unit."""
 
 # Lines and texts
 LINE = 400  # characters of a line in a preview, or looked at for names

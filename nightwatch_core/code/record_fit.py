@@ -29,7 +29,7 @@ _TOP_LEVEL = ("<module>", "<main>", "<top (required)>", "{main}", "Object.<anony
 
 
 class TemplateTags(Value):
-    """What holds the code of templates."""
+    """Tags around the code of templates."""
 
     endings: tuple[str, ...]
     pattern: Pattern

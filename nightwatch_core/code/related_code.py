@@ -30,7 +30,7 @@ _MOST_NAMES, _MOST_PLACES, _COMMON, _TELLING = 3, 5, 12, 16  # names, places, pl
 
 
 class Places(NamedTuple):
-    """Where a text stands: some places, and how many there are."""
+    """Some places of a text, and how many there are."""
 
     text: str
     places: tuple[str, ...]
@@ -38,7 +38,7 @@ class Places(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """What a change reaches."""
+    """Users of a change, and places that it left as they were."""
 
     users: tuple[Places, ...] = ()  # of the functions that it changes
     unmended: tuple[Places, ...] = ()  # what it takes out and what stands elsewhere as well

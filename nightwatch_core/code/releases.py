@@ -18,11 +18,7 @@ from nightwatch_core.models.value import Value
 # When an error began, and the release that brought it, as far as its record tells.
 
 _HOUR = timedelta(hours=1)
-
-
 _FRESH = timedelta(days=1)
-
-
 _HALF_LIFE_DAYS = 14.0
 
 
@@ -182,7 +178,7 @@ def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Rele
 
 
 def sha_of(version: str, deployed: Iterable[Release]) -> str:
-    """Give the commit that was deployed last under this version; empty where no deployment tells.
+    """Return the commit that was deployed last under this version; empty where no deployment tells.
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 11, 20, tzinfo=UTC)

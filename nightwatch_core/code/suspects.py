@@ -1,4 +1,4 @@
-"""Which changes are suspected of an error before anybody has analysed it.
+"""Changes that are suspected of an error before it is analysed.
 
 A change is suspected for what it did: it wrote the line that fails, one that led there, or what is
 used there; it replaced the name that is missing; it brought another version of a library that the
@@ -36,7 +36,7 @@ _NAMED = "the analysis names it as what brought the fault"
 
 
 class NamedChange(NamedTuple):
-    """What an answer's words on a commit come to."""
+    """The commit that an answer names, looked up in the history."""
 
     commit: str = ""  # its full sha; as it was named where nobody could look
     suspects: tuple[Suspect, ...] = ()  # that commit alone
@@ -86,7 +86,7 @@ def as_pull(shown: CommitDiff) -> MergedPull:
 
 
 def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
-    """Give the analysis with its own commit as the only suspect: what was near is ruled out by it.
+    """Return the analysis with its own commit as the only suspect: it rules out the others.
 
     Of `pulls` the one that brought the commit stands for it, and tells its title.
     """
@@ -100,13 +100,13 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
 
 
 def is_of(pull: MergedPull, sha: str) -> bool:
-    """Tell whether the commit, perhaps shortened, is the pull request's merge or came with it."""
+    """Return whether the commit, perhaps shortened, is the pull request's merge or came with it."""
     known = (pull.sha, *pull.commits)
     return len(sha) >= SHORTEST_SHA and any(item.startswith(sha) for item in known)
 
 
 def is_named(pull: MergedPull, name: str) -> bool:
-    """Tell whether a name means the change: its commit, one that it brought, or its number."""
+    """Return whether a name means the change: its commit, one that it brought, or its number."""
     return is_of(pull, name) or bool(pull.number and name == f"#{pull.number}")
 
 
@@ -135,7 +135,7 @@ _NAME = 3  # characters a library's name needs to be told from chance
 
 
 class Ground(NamedTuple):
-    """What a change is compared with."""
+    """Facts of the case that a change is compared with."""
 
     changes: CodeChanges
     onset: Onset

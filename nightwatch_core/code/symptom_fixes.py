@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from tree_sitter import Node
 
 from nightwatch_core.code import limits
-from nightwatch_core.code.definitions import functions_around_bindings as functions_around
+from nightwatch_core.code.definitions import enclosing_functions
 from nightwatch_core.code.languages import ending_of, parsed
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.rule_files import Pattern, load_rules
@@ -428,7 +428,7 @@ def _passed_over(change: Change, node: Node) -> Kind | None:
 
 
 def _ends_recursion(node: Node) -> bool:
-    function = next(functions_around(node), None)
+    function = next(enclosing_functions(node), None)
     named = function.child_by_field_name("name") if function else None
     if function is None or named is None:
         return False

@@ -11,7 +11,7 @@ _BARE_KEY = re.compile(r"'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|\d{1,20}")
 
 
 class Wordings(Value):
-    """How messages say that a kind of failure happened."""
+    """Messages that say that a kind of failure happened."""
 
     kind: str
     patterns: tuple[Pattern, ...]
@@ -66,7 +66,7 @@ def symptom_of(error_class: str, message: str) -> Symptom:
 
 
 def neighbour(symptom: Symptom) -> str:
-    """Give the host that a message names, with its port where it stands beside; empty: none.
+    """Return the host that a message names, with its port where it stands beside; empty: none.
 
     >>> neighbour(Symptom(kind="timeout", text="ReadTimeout: http://pay.example/v1 timed out"))
     'pay.example'

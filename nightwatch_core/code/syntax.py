@@ -1,4 +1,4 @@
-"""Whether a changed file still parses: a real parser per language, never keyword counting."""
+"""Reads trees and lines of code; checks that a changed file still parses, by a real parser."""
 
 import json
 import re
@@ -187,7 +187,7 @@ def statement_at(root: Node, row: int) -> Node | None:
 
 
 def rows_of(node: Node, row: int) -> tuple[int, int]:
-    """Give the rows of a statement without the bodies below it, at most a few around `row`."""
+    """Return the rows of a statement without the bodies below it, at most a few around `row`."""
     start, end = node.start_point[0], node.end_point[0]
     below = [body.start_point[0] for body in _bodies(node) if body.start_point[0] > row]
     end = max(row, min([end, *(first - 1 for first in below)]))
@@ -198,7 +198,7 @@ def rows_of(node: Node, row: int) -> tuple[int, int]:
 
 
 def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
-    """Give the rows of the functions around a row, innermost first; the file's at last."""
+    """Return the rows of the functions around a row, innermost first; the file's at last."""
     around = (node for node in nodes_in(root, row, row) if FUNCTIONS.search(node.type))
     nodes = (root, *(item for item in around if item.child_by_field_name("body")))
     return tuple((node.start_point[0], node.end_point[0]) for node in reversed(nodes))
@@ -232,7 +232,7 @@ def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
 
 
 def text_of(node: Node) -> str:
-    """Give a node's text; empty where it is long."""
+    """Return a node's text; empty where it is long."""
     if node.end_byte - node.start_byte > limits.LONGEST_NAME:
         return ""
     return (node.text or b"").decode("utf-8", "replace")
@@ -247,7 +247,7 @@ def _bodies(node: Node) -> Iterator[Node]:
 
 
 def targets_of(node: Node) -> tuple[Node, ...]:
-    """Give the nodes that hold what a node sets; none where it sets nothing."""
+    """Return the nodes that hold what a node sets; none where it sets nothing."""
     if node.type in _CALLED:  # the parameters of a block are set by the call that it is given to
         caller = node.parent
         while caller and caller.type in _WRAPS:
@@ -282,7 +282,7 @@ Lines = Mapping[int, str]
 
 
 def masked(text: str, language: Language) -> str:
-    """Give the line with the insides of strings and comments blanked, as long as before.
+    """Return the line with the insides of strings and comments blanked, as long as before.
 
     >>> from nightwatch_core.code.languages import PYTHON
     >>> masked("a['b c'].x  # why", PYTHON)
@@ -316,7 +316,7 @@ def uses(name: str, text: str) -> tuple[int, ...]:
 
 
 def receiver_before(text: str, at: int) -> str:
-    """Give the expression that ends before `at`: names, members, calls and subscripts.
+    """Return the expression that ends before `at`: names, members, calls and subscripts.
 
     >>> receiver_before("x = shop.basket(1)['a'].total", 23)
     "shop.basket(1)['a']"
@@ -344,7 +344,7 @@ def _belongs(text: str, at: int) -> bool:
 
 
 def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:
-    """Give the expressions whose member `name` the line uses, in order.
+    """Return the expressions whose member `name` the line uses, in order.
 
     >>> from nightwatch_core.code.languages import RUBY
     >>> receivers_of("total", "puts order.lines.total + cart&.total", RUBY)
@@ -383,7 +383,7 @@ def body_of(lines: Lines, start: int) -> tuple[int, ...]:
 
 
 def parameters(lines: Lines, start: int) -> tuple[str, ...]:
-    """Give the parameters of the function that starts at the line, as written, without self.
+    """Return the parameters of the function that starts at the line, as written, without self.
 
     >>> parameters({1: "def f(self, a, *, b: int = g(1, 2),", 2: "      c=None):"}, 1)
     ('a', '*', 'b: int = g(1, 2)', 'c=None')

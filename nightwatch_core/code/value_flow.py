@@ -1,4 +1,4 @@
-"""Where the value that fails comes from: the failing statement, and those that set what it reads.
+"""Follows the value that fails: the failing statement, and those that set what it reads.
 
 Read from a file's tree, in every language that has a grammar: a few kinds of nodes stand for
 assignments, loops and blocks that are called with each element.
@@ -12,8 +12,12 @@ from typing import Literal, NamedTuple
 from tree_sitter import Node
 
 from nightwatch_core.code import limits
-from nightwatch_core.code.definitions import ancestors, parameter_names, sets_of
-from nightwatch_core.code.definitions import functions_around_bindings as functions_around
+from nightwatch_core.code.definitions import (
+    ancestors,
+    enclosing_functions,
+    parameter_names,
+    sets_of,
+)
 from nightwatch_core.code.languages import RULES, Language
 from nightwatch_core.code.syntax import (
     BODIES,
@@ -186,12 +190,12 @@ def asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
 
 
 def written(node: Node) -> str:
-    """Give an expression in one line, without brackets and marks around it."""
+    """Return an expression in one line, without brackets and marks around it."""
     return " ".join(text_of(unwrapped(node)).split())
 
 
 def unwrapped(node: Node) -> Node:
-    """Give the expression in brackets, or marked as never null.
+    """Return the expression in brackets, or marked as never null.
 
     What is awaited is another value than what it is awaited of.
     """
@@ -293,7 +297,7 @@ def none_exits(
 
 
 def are_all_told(function: Node, language: Language, none: str, position: int = -1) -> bool:
-    """Tell whether every other exit surely gives something, so that `none_exits` lists the way."""
+    """Return whether every other exit surely gives something: `none_exits` lists the way."""
     told = {item.line for item in none_exits(function, language, none, position)}
     values = [
         value
@@ -309,7 +313,7 @@ def are_all_told(function: Node, language: Language, none: str, position: int = 
 
 
 def looks_up(node: Node, language: Language) -> bool:
-    """Tell whether an expression is a lookup, which gives nothing where it finds nothing."""
+    """Return whether an expression is a lookup, which gives nothing where it finds nothing."""
     text, inner = text_of(node), node.child_by_field_name("function") or node
     fields = ("receiver", "object", "operand", "expression")
     owner = next((one for name in fields if (one := inner.child_by_field_name(name))), None)
@@ -338,7 +342,7 @@ def function_at(root: Node, row: int) -> Node | None:
 
 def _own(function: Node) -> Iterator[Node]:
     for node in nodes_in(function):
-        is_own = node != function and next(functions_around(node), None) == function
+        is_own = node != function and next(enclosing_functions(node), None) == function
         if is_own and not _is_in_block(node, function):
             yield node
 
@@ -468,7 +472,7 @@ def _asks(condition: str, name: str) -> bool:
 
 
 def _is_set(name: str, guard: Node, node: Node) -> bool:
-    function = next(functions_around(node), None)
+    function = next(enclosing_functions(node), None)
     sets = sets_of(function, name) if function is not None else ()
     return any(guard.start_byte < item.start_byte < node.start_byte for item in sets)
 
@@ -499,7 +503,7 @@ Kind = Literal["assigned", "parameter"]
 
 
 class Origin(NamedTuple):
-    """How a name got its value: the statement and what stands at its right; or the function.
+    """The origin of a name's value: the statement and its right side, or the function.
 
     `position` is -1 where the name gets all of the value; else it counts from 0 among the names.
     """
@@ -514,7 +518,7 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
     """Find what gave the name its value where `at` uses it; None where that is not certain."""
     if _is_bound_inside(name, at):
         return None
-    for function in (*functions_around(at), root):
+    for function in (*enclosing_functions(at), root):
         sets = tuple(node for node in sets_of(function, name) if not _is_after(node, at))
         if name in parameter_names(function):
             return None if sets else Origin("parameter", function)
@@ -537,7 +541,7 @@ def asked_before(at: Node, name: str) -> Iterator[Asked]:
 
     Only where nothing sets the name between the function's beginning and `at`.
     """
-    function = next(functions_around(at), None)
+    function = next(enclosing_functions(at), None)
     if function is None or any(node.start_byte < at.start_byte for node in sets_of(function, name)):
         return
     for statement in statements_before(at, function):
@@ -556,8 +560,8 @@ def statements_before(at: Node, function: Node) -> Iterator[Node]:
 
 
 def is_tested(name: str, after: Node, at: Node) -> bool:
-    """Tell whether a condition between two places, or around the second, speaks of the name."""
-    function = next(functions_around(at), None)
+    """Return whether a condition between two places, or around the second, speaks of the name."""
+    function = next(enclosing_functions(at), None)
     conditions = (
         node
         for node in nodes_in(
@@ -587,7 +591,7 @@ def _is_sure(asked: Asked, statement: Node, name: str) -> bool:
 
 
 def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Origin | None:
-    inner = next(functions_around(at), None)
+    inner = next(enclosing_functions(at), None)
     if len(sets) > 1 and inner is not None and function != inner:
         return None  # whoever called this may have come after any of them
     around = tuple(ancestors(at))
@@ -608,7 +612,7 @@ def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Or
 
 
 def _is_bound_inside(name: str, at: Node) -> bool:
-    function = next(functions_around(at), None)
+    function = next(enclosing_functions(at), None)
     inside = takewhile(lambda ancestor: ancestor != function, ancestors(at))
     return any(
         name in parameter_names(item) or any(name in names_of(t) for t in _elements(item))

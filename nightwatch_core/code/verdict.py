@@ -114,7 +114,7 @@ _MOST = 2 * limits.HANDED_LINES + 1  # lines
 
 
 def handover_of(answer: Answer) -> Handover:
-    """Give what an answer that knows no cause hands on: what it would look at next.
+    """Return what an answer that knows no cause hands on: what it would look at next.
 
     >>> handover_of(Answer(title="T", root_cause="", confidence="low", question="Whose?")).look_at
     ('Whose?',)
@@ -207,7 +207,7 @@ _RANKS: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 
 
 def has_verified_evidence(analysis: Analysis) -> bool:
-    """Tell whether a quoted line was found in the code."""
+    """Return whether a quoted line was found in the code."""
     return any(evidence.verified for evidence in analysis.evidence)
 
 
@@ -259,7 +259,7 @@ BETTER: tuple[tuple[str, Callable[[Analysis], float]], ...] = (
 
 
 def scored(analysis: Analysis) -> Analysis:
-    """Give the analysis with its score and confidence, and the rules that gave them."""
+    """Return the analysis with its score and confidence, and the rules that gave them."""
     held = [(points, reason) for points, reason, rule in SCORE if rule(analysis)]
     confidence, why = _confidence(analysis)
     return analysis.model_copy(

@@ -11,7 +11,7 @@ from nightwatch_core.code.definitions import (
     definitions_in,
     parameter_names,
 )
-from nightwatch_core.code.definitions import functions_around_bindings as functions_around
+from nightwatch_core.code.definitions import enclosing_functions as functions_around
 from nightwatch_core.code.languages import BULK, has_grammar, kind_of, language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.syntax import (

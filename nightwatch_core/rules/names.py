@@ -4,7 +4,7 @@ import re
 
 from nightwatch_core.code.definitions import (
     definitions_in,
-    functions_around_bindings,
+    enclosing_functions,
     parameter_names,
     sets_of,
 )
@@ -376,7 +376,7 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
         for item in definitions_in(failing.path, "\n".join(lines))
         if not key.match(lines[item.line - 1])
     }
-    around = (*functions_around_bindings(at), root)
+    around = (*enclosing_functions(at), root)
     bound = any(name in parameter_names(item) or any(sets_of(item, name)) for item in around)
     if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):
         return Finding()

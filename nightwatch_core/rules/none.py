@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code.definitions import functions_around_bindings as functions_around
+from nightwatch_core.code.definitions import enclosing_functions as functions_around
 from nightwatch_core.code.languages import Language
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.code.syntax import (
