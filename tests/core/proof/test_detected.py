@@ -39,9 +39,9 @@ def test_every_language_that_there_is_enough_of_is_named_with_what_to_set():
     go = {f"go/{name}.go": "" for name in "abc"} | {"go/go.mod": "", "x.java": ""}
     text = told({**PYTHON, **go})
     assert "a Go project's files: set NIGHTWATCH_VERIFY (for example: go test ./...)" in text
-    assert text.startswith("nobody knows")
+    assert text.startswith("no test runner")
     assert "python by unittest, its dependencies installed" in text
-    assert "NIGHTWATCH_VERIFY (dotnet test --no-restore, say)" in told(
+    assert "NIGHTWATCH_VERIFY (for example: dotnet test --no-restore)" in told(
         {"src/Shop.csproj": "", "src/A.cs": ""}
     )
     assert told({"README": ""}) == "no source file of a language that is known"
