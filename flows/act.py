@@ -9,7 +9,7 @@ from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposals import DraftPull, GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.proof.environment import NightCache
-from nightwatch_core.publish.draft_text import with_gates
+from nightwatch_core.publish.finding_parts import with_gates
 from nightwatch_core.report.builder import add_ci, add_publications
 from tasks.analysis import beside_others
 from tasks.knowledge import read_outcomes

@@ -33,7 +33,7 @@ from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
 from nightwatch_core.publish import ci as ci_watch
 from nightwatch_core.publish.ci import Hands, Waiting, Watched, ci_started
-from nightwatch_core.publish.draft_text import with_gates
+from nightwatch_core.publish.finding_parts import with_gates
 from nightwatch_core.report.builder import proofs_usage
 from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement

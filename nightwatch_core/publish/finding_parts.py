@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.diffs import file_diffs
+from nightwatch_core.code.diffs import file_diffs, joined_diff
 from nightwatch_core.code.record_fit import MISFIT
 from nightwatch_core.code.suspects import is_of
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.answer import Evidence, Hypothesis
+from nightwatch_core.models.answer import Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import ChangedFile, MergedPull, Suspect
 from nightwatch_core.models.proposals import Check, Correction, GateResult, Reproduction, Story
+from nightwatch_core.models.report import RunReport
 from nightwatch_core.text.plain_text import plural, roughly
 
 _OLD = timedelta(days=30)  # a change that is named and this much older than its error says so
@@ -91,7 +92,7 @@ def suspect_reasons(analysis: Analysis, suspect: Suspect) -> tuple[str, ...]:
     age = first - _utc(suspect.pull.merged_at) if first else timedelta()
     if not analysis.suspect_commit.strip() or age < _OLD:
         return suspect.because
-    return (*suspect.because, f"it is {roughly(age)} older than the first sighting")
+    return (*suspect.because, f"it is {roughly(age)} older than the first occurrence")
 
 
 def _utc(at: datetime) -> datetime:
@@ -213,8 +214,8 @@ def awaited(analysis: Analysis) -> str:
 
 
 _STANDINGS = {
-    "live": "The base branch has the lines that failed.",
-    "drifted": "On the base branch the files that failed are other ones.",
+    "live": "The failing code is still on the base branch.",
+    "drifted": "The failing files differ on the base branch.",
     "changed": "Already changed on the base branch, awaiting deploy.",
 }
 
@@ -271,7 +272,7 @@ def _reproduced(made: Reproduction | None) -> Iterator[str]:
         yield (
             f"Reproduced{_effort(made)}: {made.name or 'a test'} raises "
             f"{made.error_class or 'the error'}{through}, as production does"
-            f"{'' if made.test else f'; it is no part of the change: {made.because}'}"
+            f"{'' if made.test else f'; it is not part of the change: {made.because}'}"
         )
 
 
@@ -287,9 +288,9 @@ def _corrected(tried: Correction | None) -> Iterator[str]:
         return
     if tried.outcome == "passed":
         first = tried.first_failed.rstrip(".")
-        yield f"Made anew, the first one did not pass: {first}; now {tried.because}"
+        yield f"The first fix did not pass: {first}; this is the second: {tried.because}"
     else:
-        yield f"Made anew, in vain: {tried.because}"
+        yield f"A second attempt did not pass: {tried.because}"
 
 
 def _checked(gate: GateResult) -> Iterator[str]:
@@ -316,8 +317,8 @@ def check_line(check: Check) -> str:
 
 def _named(gate: GateResult) -> Iterator[str]:
     for what, names in (
-        ("Red without the fix as well, so not held against it", gate.preexisting),
-        ("Flaky, red and green on the same code", gate.flaky),
+        ("Already failing without the fix", gate.preexisting),
+        ("Flaky, passing and failing on the same code", gate.flaky),
     ):
         if names:
             more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
@@ -339,8 +340,8 @@ def crash_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
     if made is None or made.outcome != "reproduced":
         return ()
     quotes = (
-        Quote("Red, on the commit that failed", made.red),
-        Quote("Green, with the change", made.green),
+        Quote("Before the change", made.red),
+        Quote("With the change", made.green),
     )
     return tuple(one for one in quotes if one.output.strip())
 
@@ -371,7 +372,7 @@ def told_in_report(analysis: Analysis) -> str:
     parts = (
         gate.text or "; ".join(tests),
         "reproduced by a test" if shown else "",
-        f"red before as well: {len(gate.preexisting)}" if gate.preexisting else "",
+        f"already failing: {len(gate.preexisting)}" if gate.preexisting else "",
         f"flaky: {', '.join(gate.flaky[:5])}" if gate.flaky else "",
         *(f"{one[:1].lower()}{one[1:]}" for one in (*others, *_in_steps(gate.story))),
     )
@@ -391,3 +392,118 @@ def checked_lines(analysis: Analysis) -> tuple[str, ...]:
     ]
     lines += proof_lines(analysis.gate) if analysis.gate else ()
     return tuple(map(sentence, lines))
+
+
+NO_CAUSE = "No cause is known"
+
+
+def place_of(given: Handover) -> str:
+    """Where it failed; empty where that is not known.
+
+    >>> place_of(Handover(path="app/a.py", line=3)), place_of(Handover())
+    ('app/a.py:3', '')
+    """
+    return f"{given.path}:{given.line}" if given.path and given.line else given.path
+
+
+def failing_row(given: Handover) -> str:
+    """The failing line's own text; empty where it is not known.
+
+    >>> failing_row(Handover(path="a.py", line=3, lines=("x = 1", "  y(x)"), first_line=2))
+    'y(x)'
+    """
+    at = given.line - given.first_line
+    return given.lines[at].strip() if given.first_line and 0 <= at < len(given.lines) else ""
+
+
+def short_handover(given: Handover) -> str:
+    """What is not known, and where it failed, in a sentence.
+
+    >>> short_handover(Handover(unknown="why `x` is None in a.py:3"))
+    'Cause unknown: why `x` is None in a.py:3.'
+    >>> short_handover(Handover(path="a.py", line=3)), short_handover(Handover())
+    ('No cause is known; it failed in a.py:3.', 'No cause is known.')
+    """
+    if given.unknown.strip():
+        return f"Cause unknown: {given.unknown.strip().rstrip('.')}."
+    place = place_of(given)
+    return f"{NO_CAUSE}; it failed in {place}." if place else f"{NO_CAUSE}."
+
+
+def handover_facts(given: Handover) -> tuple[tuple[str, str], ...]:
+    """What is known besides the place, each under its name.
+
+    >>> handover_facts(Handover(path="a.py", line=3, value="'EUR'"))
+    (('What failed', "'EUR'"),)
+    """
+    facts = (
+        ("What failed", given.value),
+        ("Line last written by", given.last_change),
+    )
+    return tuple((name, text) for name, text in facts if text.strip())
+
+
+NO_FIX, NO_DRAFT = "No fix, and why", "No draft, and why"
+FAILED = "The fix was tried, and did not pass"
+
+
+def missing_draft(analysis: Analysis, no_draft: str) -> str:
+    """Return the heading of a finding without a draft; empty where a draft is, or may be, made."""
+    gate = analysis.gate
+    if gate is not None and gate.outcome == "failed":
+        return FAILED
+    if not shown_changes(analysis):
+        return NO_FIX
+    return NO_DRAFT if no_draft else ""
+
+
+def decided_unless_checked(analysis: Analysis) -> tuple[Hypothesis, ...]:
+    """Return decided explanations; without a fix those ruled out are in `checked_lines`."""
+    decided = decided_explanations(analysis)
+    if shown_changes(analysis):
+        return decided
+    return tuple(item for item in decided if item.standing != "ruled out")
+
+
+def numbered_lines(given: Handover) -> str:
+    """Return the code around the failing line with its line numbers."""
+    width = len(str(given.first_line + len(given.lines)))
+    rows = enumerate(given.lines, given.first_line)
+    return "\n".join(f"{number:>{width}}  {text}" for number, text in rows)
+
+
+def is_part(analysis: Analysis) -> bool:
+    """Whether only some steps of the fix are proposed."""
+    gate = analysis.gate
+    return gate is not None and gate.story is not None and gate.story.outcome == "part"
+
+
+# Results of running fixes, added to their findings.
+
+
+def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> RunReport:
+    """The report, told what was run of fixes, by the fingerprints of their errors."""
+    known = dict(gates)
+    analyses = tuple(
+        _with_gate(one, known[one.fingerprint]) if one.fingerprint in known else one
+        for one in report.analyses
+    )
+    return report.model_copy(update={"analyses": analyses}) if known else report
+
+
+def _with_gate(analysis: Analysis, gate: GateResult) -> Analysis:
+    """The analysis, its fix being what passed: edits to be published are kept there alone."""
+    kept = gate.model_copy(update={"edits": (), "correction": _in_words(gate.correction)})
+    if not gate.edits:
+        return analysis.model_copy(update={"gate": kept})
+    read = tuple(dict.fromkeys((*analysis.read, *gate.read)))
+    update = {"gate": kept, "fix": gate.edits, "changes": gate.changes, "read": read}
+    return analysis.model_copy(update=update)
+
+
+def _in_words(attempt: Correction | None) -> Correction | None:
+    """A second attempt without its edits: they are the fix, or a diff that nobody applies."""
+    if attempt is None or not attempt.edits:
+        return attempt
+    diff = joined_diff(file_diffs(attempt.edits)) if attempt.outcome == "failed" else ""
+    return attempt.model_copy(update={"edits": (), "diff": diff})

@@ -1,136 +1,31 @@
-"""What our issues, comments and pull requests say: evidence first, everything untrusted escaped."""
+"""Titles, bodies and commit messages of issues, comments and drafts; untrusted text is escaped.
+
+The texts are in `templates/`.
+"""
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import cache
 from textwrap import fill
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from nightwatch_core.code.diffs import joined_diff
+from nightwatch_core.code.edits import diff as edits_diff
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
-from nightwatch_core.publish import draft_text as draft
 from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish import issue_sections as say
-from nightwatch_core.publish.draft_text import failed_runs, in_steps, is_part, second_attempt
-from nightwatch_core.publish.finding_parts import checked_lines, proof_lines, sentence
-from nightwatch_core.publish.issue_sections import bulleted, language_named
+from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
+from nightwatch_core.publish.finding_parts import NO_CAUSE, is_part
 from nightwatch_core.publish.markers import Told, marker, patch_marker, step_line
-from nightwatch_core.publish.overlap import met_pulls
-from nightwatch_core.publish.tiers import told_as
+from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.commit_prose import commit_prose
-from nightwatch_core.text.escaping import code_span, fenced, markdown, title
-from nightwatch_core.text.plain_text import one_line, shortened
-
-# What is told of an error whose cause is not known: the same in report and issue.
-#
-# Plain texts, as hostile as they came: each rendering escapes them for its own format.
-
-NO_CAUSE = "No cause is known"
-
-
-def place_of(given: Handover) -> str:
-    """Where it failed; empty where that is not known.
-
-    >>> place_of(Handover(path="app/a.py", line=3)), place_of(Handover())
-    ('app/a.py:3', '')
-    """
-    return f"{given.path}:{given.line}" if given.path and given.line else given.path
-
-
-def failing_row(given: Handover) -> str:
-    """The failing line's own text; empty where it is not known.
-
-    >>> failing_row(Handover(path="a.py", line=3, lines=("x = 1", "  y(x)"), first_line=2))
-    'y(x)'
-    """
-    at = given.line - given.first_line
-    return given.lines[at].strip() if given.first_line and 0 <= at < len(given.lines) else ""
-
-
-def short_handover(given: Handover) -> str:
-    """What is not known, and where it failed, in a sentence.
-
-    >>> short_handover(Handover(unknown="why `x` is None in a.py:3"))
-    'Cause unknown: why `x` is None in a.py:3.'
-    >>> short_handover(Handover(path="a.py", line=3)), short_handover(Handover())
-    ('No cause is known; it failed in a.py:3.', 'No cause is known.')
-    """
-    if given.unknown.strip():
-        return f"Cause unknown: {given.unknown.strip().rstrip('.')}."
-    place = place_of(given)
-    return f"{NO_CAUSE}; it failed in {place}." if place else f"{NO_CAUSE}."
-
-
-def handover_facts(given: Handover) -> tuple[tuple[str, str], ...]:
-    """What is known besides the place, each under its name.
-
-    >>> handover_facts(Handover(path="a.py", line=3, value="'EUR'"))
-    (('What failed', "'EUR'"),)
-    """
-    facts = (
-        ("What failed", given.value),
-        ("Line last written by", given.last_change),
-    )
-    return tuple((name, text) for name, text in facts if text.strip())
-
-
-# The section of an issue that stands where its cause would: what is known, and where to look.
-
-_LINES, _STEPS = 4_000, 8  # characters of the lines around the failing one; what to look at
-
-
-def handed_over(told: Told) -> str:
-    """What is known of an error whose cause is not."""
-    given = told.analysis.handover or Handover()
-    return "\n\n".join(filter(None, _parts(told, given)))
-
-
-def _parts(told: Told, given: Handover) -> Iterator[str]:
-    what = f" {told.prose(short_handover(given))}" if given.unknown else ""
-    yield f"## {NO_CAUSE}\n\nIt was looked at, and nothing was proved.{what} This is what is known."
-    place = place_of(given)
-    facts = (*((("Failed in", place),) if place else ()), *handover_facts(given))
-    yield "\n".join(f"- {name}: {told.prose(text)}" for name, text in facts)
-    width = len(str(given.first_line + len(given.lines)))
-    rows = enumerate(given.lines, given.first_line)
-    numbered = "\n".join(f"{number:>{width}}  {text}" for number, text in rows)
-    yield fenced(numbered, language_named(given.path), _LINES) if numbered else ""
-    yield bulleted("To look at next", map(told.prose, given.look_at[:_STEPS]))
-
-
-# What stands where a draft would: why there is none, what was checked, what would settle it.
-
-NO_FIX, NO_DRAFT = "No fix, and why", "No draft, and why"
-FAILED = "The fix was tried, and did not pass"
-
-
-def without_draft(told: Told) -> str:
-    """Why no draft is made of a finding, and what was checked; what was run, where one is."""
-    of = told.analysis
-    name = heading(told)
-    if not name:
-        ran = of.gate is not None and of.gate.outcome == "passed"
-        return bulleted("What was run", map(told.prose, proof_lines(of.gate))) if ran else ""
-    why = f"**Why no draft:** {told.prose(sentence(told.no_draft))}" if told.no_draft else ""
-    listed = "\n".join(f"- {told.prose(line)}" for line in checked_lines(of))
-    checked = f"What was checked:\n\n{listed}" if listed else ""
-    body = tuple(filter(None, (why, checked, failed_runs(told))))
-    return "\n\n".join((f"## {name}", *body)) if body else ""
-
-
-def checked(told: Told) -> str:
-    """What was checked of an error whose cause is not known."""
-    listed = bulleted("What was checked", map(told.prose, checked_lines(told.analysis)))
-    return "\n\n".join(filter(None, (listed, failed_runs(told))))
-
-
-def heading(told: Told) -> str:
-    """Name what is missing; empty where a draft is made, or may yet be."""
-    gate = told.analysis.gate
-    if gate is not None and gate.outcome == "failed":
-        return FAILED
-    if not parts.shown_changes(told.analysis):
-        return NO_FIX
-    return NO_DRAFT if told.no_draft else ""
-
+from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
+from nightwatch_core.text.plain_text import one_line, plural, shortened
 
 LABEL = "nightwatch"
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
@@ -158,17 +53,16 @@ def labels(analysis: Analysis) -> tuple[str, ...]:
 
 
 def issue_body(told: Told, key: str, night: str) -> str:
-    """The body of an issue."""
-    sections = _ISSUE if told.analysis.has_cause else _HANDOVER
-    return _joined(_head(told, key, night), *(write(told) for write in sections))
+    """Return the body of an issue."""
+    names = ISSUE if told.analysis.has_cause else HANDOVER
+    return _joined(_head(told, key, night), *_sections(told, names))
 
 
 def comment_body(told: Told, key: str, night: str, news: str) -> str:
-    """A comment on an issue whose error has news."""
-    sections = _COMMENT if told.analysis.has_cause else _HANDOVER
-    return _joined(
-        _head(told, key, night), f"**{markdown(news)}**", *(write(told) for write in sections)
-    )
+    """Return a comment on an issue whose error has news."""
+    names = COMMENT if told.analysis.has_cause else HANDOVER
+    sections = _sections(told, names)
+    return _joined(_head(told, key, night), f"**{markdown(news)}**", *sections)
 
 
 def pull_title(told: Told) -> str:
@@ -182,17 +76,9 @@ def _verb(told: Told) -> str:
 
 
 def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
-    """The body of a draft pull request; `Refs` our own issue, never closes anything."""
-    note = (
-        "> Proposed by NightWatch, a program, from production errors. Its input was untrusted: "
-        "read it as you would a stranger's patch."
-    )
-    refers = f"Refs #{issue}" if issue else ""
-    warning = f"**Look at this first:** {markdown(told.warning, 300)}." if told.warning else ""
-    return _joined(
-        *(_head(told, key, night), note, warning, told_as(told.mitigations), refers),
-        *(write(told) for write in _PULL),
-    )
+    """Return the body of a draft pull request; it refers to our issue and closes nothing."""
+    sections = _sections(told, DRAFT, ("finding.md.j2", "draft.md.j2"), issue=issue)
+    return _joined(_head(told, key, night), *sections)
 
 
 def patch_comment(body: str, fix: str, base: str, patch: str, file: str = "") -> str:
@@ -258,56 +144,135 @@ def _head(told: Told, key: str, night: str) -> str:
     return marker(told.analysis.fingerprint, key, night, also)
 
 
-Section = Callable[[Told], str]
-_ISSUE: tuple[Section, ...] = (
-    say.source,
-    say.caveats,
-    say.where,
-    say.twins,
-    say.cause,
-    say.question,
-    say.evidence,
-    say.fix,
-    met_pulls,
-    without_draft,
-    in_steps,
-    second_attempt,
-    say.refused,
-    say.suspects,
-    say.undecided,
-    say.next_steps,
-    say.decided,
-    say.trace,
-    say.how,
+# The sections of each text in their order: macros of templates/.
+ISSUE = (
+    "source caveats where twins cause question evidence fix other_pulls without_draft steps "
+    "second_attempt refused suspects undecided next_steps decided trace how"
 )
-_HANDOVER: tuple[Section, ...] = (  # where no cause is known
-    say.source,
-    say.caveats,
-    say.where,
-    handed_over,
-    checked,
-    say.trace,
-    say.how,
+COMMENT = ISSUE.replace(" decided trace", "")
+HANDOVER = "source caveats where handover checked trace how"
+DRAFT = (
+    "note warning mitigation issue_reference opening caveats twins cause "
+    "question evidence change proof steps risk other_pulls not_fixed "
+    "refused rejecting more how"
 )
-_COMMENT: tuple[Section, ...] = tuple(one for one in _ISSUE if one not in (say.trace, say.decided))
-_PULL: tuple[Section, ...] = (
-    draft.opening,
-    draft.caveats,
-    say.twins,
-    say.cause,
-    say.question,
-    say.evidence,
-    draft.change,
-    draft.proof,
-    in_steps,
-    draft.risk,
-    met_pulls,
-    draft.not_mended,
-    say.refused,
-    draft.rejecting,
-    draft.by_the_way,
-    say.how,
-)
+_CAUSE, _SENTENCE = 6_000, 600  # characters, like all sizes here
+_DIFF, _ROWS, _LAST = 20_000, 14, 1_200
+_LANGUAGES = {"py": "python", "rb": "ruby", "js": "javascript", "ts": "typescript", "cs": "csharp"}
+
+
+def _sections(
+    told: Told, names: str, templates: tuple[str, ...] = ("finding.md.j2",), **more: object
+) -> Iterator[str]:
+    """Render the named macros; of macros with one name that of the last template counts."""
+    of, case = told.analysis, told.analysis.case
+    files = parts.shown_changes(of) if told.changes is None else told.changes
+    tests = tuple(file for file in files if TEST.search(file.path))
+    code = tuple(file for file in files if file not in tests)
+    size = {
+        "files": len(code),
+        "lines": sum(file.added + file.removed for file in code),
+        "test_lines": sum(file.added + file.removed for file in tests),
+    }
+    shown, folded = (code, tests) if code else (files, ())
+    context = {
+        "finding": told,
+        "of": of,
+        "case": case,
+        "leader": case.leader,
+        "gate": of.gate,
+        "given": of.handover or Handover(),
+        "places": len({group.transaction for group in case.groups}),
+        "files": files,
+        "size": size,
+        "code_files": shown,
+        "test_files": folded,
+        "code_rows": sum(file.diff.count("\n") + 1 for file in shown),
+        "proof_kind": proof_of(of.gate),
+        "proved": PROOF_WORDS[proof_of(of.gate)],
+        **more,
+    }
+    macros: dict[str, Callable[[], str]] = {}
+    for template in templates:
+        macros |= vars(_environment().get_template(template).make_module(context))
+    for name in names.split():
+        yield str(macros[name]()).strip("\n")
+
+
+@cache
+def _environment() -> Environment:
+    """Make the environment of the templates: a value that passed no filter raises an error."""
+    environment = Environment(
+        loader=PackageLoader("nightwatch_core.publish"),
+        autoescape=True,
+        finalize=_escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"parts": parts, "effects": DOES}
+    environment.filters |= {
+        name: _safe(filter)
+        for name, filter in (
+            ("trusted", str),
+            ("web", lambda address: address if is_web(address) else ""),
+            ("code", code_span),
+            ("fence", lambda text, language="", limit=8_000: fenced(text, language, limit)),
+            ("md", markdown),
+            ("utc", utc),
+            ("plural", plural),
+            ("link", lambda of: link(of.name, of.url) if of.url else markdown(of.name)),
+            ("diff", lambda files: fenced(joined_diff(files), "diff", _DIFF)),
+            ("edits_diff", lambda edits: fenced(edits_diff(edits), "diff", 6_000)),
+        )
+    }
+    environment.filters |= {
+        "prose": _prose,
+        "paragraphs": _paragraphs,
+        "language": language_named,
+        "shortened": shortened,
+        "line": line,
+        "last_lines": _last_lines,
+        "is_cut": lambda quote: len(_last_lines(quote)) < len(quote.output.strip()),
+    }
+    return environment
+
+
+def _escaped(value: object) -> object:
+    if not isinstance(value, Markup | int):
+        raise TypeError("a template shows a value that passed no filter")
+    return value
+
+
+def _safe(filter: Callable[..., str]) -> Callable[..., Markup]:
+    return lambda *given, **named: Markup(filter(*given, **named))
+
+
+@pass_context
+def _prose(context: Context, text: str, limit: int = _SENTENCE) -> Markup:
+    return Markup(context["finding"].prose(text, limit))
+
+
+@pass_context
+def _paragraphs(context: Context, text: str) -> Markup:
+    blocks = re.split(r"\n\s*\n", text[:_CAUSE].strip())
+    shown = (context["finding"].prose(block, _CAUSE) for block in blocks[:20] if block.strip())
+    return Markup("\n\n".join(shown))
+
+
+def _last_lines(quote: parts.Quote) -> str:
+    return "\n".join(quote.output.strip().splitlines()[-_ROWS:])[-_LAST:]
+
+
+def language_named(path: str) -> str:
+    """Return the language of a code block for a file of that name."""
+    ending = path.rsplit(".", 1)[-1] if "." in path else ""
+    return _LANGUAGES.get(ending, ending)
+
+
+def utc(at: datetime) -> str:
+    """Return a time, of any zone, in UTC."""
+    return f"{at.astimezone(UTC) if at.tzinfo else at:%Y-%m-%d %H:%M} UTC"
 
 
 def _joined(head: str, *sections: str) -> str:

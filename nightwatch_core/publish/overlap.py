@@ -19,14 +19,13 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.expected_value import Reason, effect_key, known_item, names_of
 from nightwatch_core.publish.finding_parts import shown_changes
-from nightwatch_core.publish.markers import MOST_NAMES, Told
-from nightwatch_core.text.escaping import link, markdown
+from nightwatch_core.publish.markers import MOST_NAMES
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
 
 Read = Callable[[str], str | None]
 Overlaps = tuple[tuple[str, tuple[Overlap, ...]], ...]  # by fingerprint
-_WORDS, _SAID, _SHOWN = 20_000, 300, 3  # characters of a body, of a reviewer; pull requests
+_WORDS, _SAID = 20_000, 300  # characters of a body, of a reviewer
 _LINES = "already changes these lines"
 _ORDER = ("taken", "turned down", "merged", "beside")
 
@@ -172,23 +171,6 @@ def taken(analysis: Analysis) -> Reason | None:
             said = f": {one.words}" if one.words else ""
             return Reason("settled", f"the same change was turned down in {one.name}{said}")
     return None
-
-
-def met_pulls(told: Told) -> str:
-    """Say in Markdown which pull requests the fix meets, and what that means for it."""
-    lines = (_line(one) for one in told.analysis.overlaps if one.kind != "merged")
-    shown = [f"- {line}" for line in lines][:_SHOWN]
-    return "\n".join(("## Other pull requests\n", *shown)) if shown else ""
-
-
-def _line(one: Overlap) -> str:
-    name = link(one.name, one.url) if one.url else markdown(one.name)
-    if one.kind == "beside":
-        return f"{name} {one.because}: whoever is merged second has to put them together."
-    if one.kind == "taken":
-        return f"{name} {one.because}: no draft is made of this fix."
-    said = f" The last that was said: {markdown(one.words, _SAID)}" if one.words else ""
-    return f"{name} made the same change and was turned down: no draft is made of it.{said}"
 
 
 # Errors of one night with one cause: they share an issue and a draft.

@@ -24,8 +24,7 @@ from nightwatch_core.publish.expected_value import (
     proof_of,
 )
 from nightwatch_core.publish.overlap import taken
-from nightwatch_core.text.escaping import code_span
-from nightwatch_core.text.plain_text import plural, shortened
+from nightwatch_core.text.plain_text import plural
 
 
 class Candidate(NamedTuple):
@@ -193,7 +192,6 @@ DOES: dict[Kind, str] = {
     "cast": "casts a value, whatever it is",
     "ignored_warning": "switches a check off",
 }
-_SHOWN = 3
 _GUARDS: tuple[Kind, ...] = ("guard_only", "masking_default")
 # Code that says itself that there may be nothing: what it gives back, or how it is declared.
 _ANSWER = re.compile(
@@ -224,18 +222,3 @@ def not_wanted(mitigations: tuple[SymptomFix, ...]) -> Reason | None:
     if weakens:
         return Reason("refused", f"the change to {weakens.path} {DOES[weakens.kind]}")
     return None
-
-
-def told_as(mitigations: tuple[SymptomFix, ...]) -> str:
-    """Say in Markdown that a change is no fix, and what it does instead; empty for a fix."""
-    if not mitigations:
-        return ""
-    listed = "\n".join(
-        f"- {code_span(f'{one.path}:{one.line}')} {DOES[one.kind]}: "
-        f"{code_span(shortened(one.code, 100))}"
-        for one in mitigations[:_SHOWN]
-    )
-    return (
-        "**This is a mitigation, not the fix.** It keeps the error away; what brings the value or "
-        f"the state about, below under *Root cause*, stays as it is.\n\n{listed}"
-    )

@@ -37,7 +37,7 @@ from nightwatch_core.models.report import (
     WrittenLesson,
 )
 from nightwatch_core.models.value import Value
-from nightwatch_core.publish.draft_text import with_gates
+from nightwatch_core.publish.finding_parts import with_gates
 from nightwatch_core.publish.overlap import with_overlaps
 from nightwatch_core.report.duplicates import duplicates
 from nightwatch_core.report.publications import NAMES, PATCH, PUBLISHED, name_of

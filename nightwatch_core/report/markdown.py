@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.issue_text import NO_CAUSE
+from nightwatch_core.publish.finding_parts import NO_CAUSE
 from nightwatch_core.report import blocks
 from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
 from nightwatch_core.report.excerpts import CAUSE, FULL, Excerpt, Limits, code_text

@@ -13,7 +13,7 @@ from nightwatch_core.models.code import CiState, DraftCi
 from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.publish.issue_text import short_handover
+from nightwatch_core.publish.finding_parts import short_handover
 from nightwatch_core.report.excerpts import LONG, NAME, TEXT, TITLE
 from nightwatch_core.text.escaping import line
 

@@ -25,9 +25,11 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Skip
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish import issue_text as say
 from nightwatch_core.publish.expected_value import expected_value
 from nightwatch_core.publish.finding_parts import (
+    FAILED,
+    NO_DRAFT,
+    NO_FIX,
     checked_lines,
     correction_quotes,
     crash_quotes,
@@ -35,7 +37,6 @@ from nightwatch_core.publish.finding_parts import (
     proof_lines,
     sentence,
 )
-from nightwatch_core.publish.issue_text import FAILED, NO_DRAFT, NO_FIX
 from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.report.blocks import (
     Bullets,
@@ -346,10 +347,10 @@ def short_gist(given: Handover) -> str:
     >>> short_gist(known), short_gist(known.model_copy(update={"unknown": "why a.py:3 fails"}))
     ('Failed in a.py:3 `f(x.y)`', 'Cause unknown: why a.py:3 fails: `f(x.y)`')
     """
-    what, where = line(say.short_handover(given), TEXT), failed_in(given)
+    what, where = line(parts.short_handover(given), TEXT), failed_in(given)
     if not given.unknown.strip():
         return f"{where[:1].upper()}{where[1:]}"
-    place = line(say.place_of(given), TITLE)
+    place = line(parts.place_of(given), TITLE)
     if place and place in what:
         row = where.removeprefix(f"failed in {place}").strip()
         return f"{what.rstrip('.')}: {row}" if row else what
@@ -358,7 +359,7 @@ def short_gist(given: Handover) -> str:
 
 def failed_in(given: Handover) -> str:
     """Where it failed, with the line itself; empty where that is not known."""
-    row, place = line(say.failing_row(given), NAME), line(say.place_of(given), TITLE)
+    row, place = line(parts.failing_row(given), NAME), line(parts.place_of(given), TITLE)
     code = f" `{row}`" if row and "`" not in row else ""
     return f"failed in {place}{code}" if place else ""
 
@@ -367,7 +368,7 @@ def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> 
     """What is known, and what a person would look at next."""
     given, many = analysis.handover or Handover(), limits.texts
     said = analysis.case.leader.message if "message" in limits.without else ""
-    facts = (("Message", said), *say.handover_facts(given))
+    facts = (("Message", said), *parts.handover_facts(given))
     known = tuple(Fact(name=n, text=line(text, TEXT)) for n, text in facts if line(text, TEXT))
     yield section("handover", "", *((Facts(items=known),) if known else ()))
     yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
@@ -388,7 +389,7 @@ def _lines(given: Handover, links: Permalinks) -> Iterator[Excerpt]:
         for number, text in enumerate(given.lines, given.first_line or 1)
     )
     yield Excerpt(
-        place=line(say.place_of(given), TITLE),
+        place=line(parts.place_of(given), TITLE),
         address=links.line(given.path, given.line) if given.line else "",
         lines=rows,
     )

@@ -9,7 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.issue_text import NO_CAUSE
+from nightwatch_core.publish.finding_parts import NO_CAUSE
 from nightwatch_core.report import blocks
 from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
 from nightwatch_core.report.excerpts import BRIEF, Excerpt, code_text

@@ -1,15 +1,24 @@
 """Tests of how a second attempt is told: escaped, with its diff, and what became of it."""
 
+import re
+
 import pytest
 from analysis_shapes import COMMIT, FIX, analysis
 
 from nightwatch_core.models.proposals import Check, Correction, GateResult
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.draft_text import second_attempt, with_gates
-from nightwatch_core.publish.finding_parts import told_in_report
+from nightwatch_core.publish.finding_parts import told_in_report, with_gates
+from nightwatch_core.publish.issue_text import issue_body
 from nightwatch_core.publish.markers import Told
 
 RED = Check(name="tests", outcome="failed", text="red")
+
+
+def section(told):
+    body = issue_body(told, "k", "n")
+    return "".join(
+        re.findall(r"(?s)## (?:A second|First) attempt.*?(?=\n## |\n---\n|\n<details)", body)
+    )
 
 
 def told(outcome="failed", **more):
@@ -21,15 +30,15 @@ def told(outcome="failed", **more):
 
 def test_an_issue_carries_the_attempt_and_what_failed():
     diff = "-line.price\n+line.cost"
-    text = second_attempt(told(because="test_tax is red", diff=diff, output="boom ```\n@dana"))
+    text = section(told(because="test_tax is red", diff=diff, output="boom ```\n@dana"))
     assert text.startswith("## A second attempt\n\nIt did not pass either: `test_tax` is red")
     assert "-line.price\n+line.cost" in text
     assert "````\nboom ```" in text
 
 
 def test_a_draft_says_that_it_was_made_anew():
-    text = second_attempt(told("passed", because="It asks @dana for `cost`."))
-    assert "the first one did not pass (`test_total` is red)" in text
+    text = section(told("passed", because="It asks @dana for `cost`."))
+    assert "The first fix did not pass (`test_total` is red)" in text
     assert "`@dana`" in text
 
 
@@ -37,15 +46,17 @@ def test_a_draft_says_that_it_was_made_anew():
     ("outcome", "words"), [("not tried", "None was made: why"), ("failed", "It was not run: why")]
 )
 def test_why_there_is_none_is_said(outcome, words):
-    assert words in second_attempt(told(outcome, because="why"))
+    assert words in section(told(outcome, because="why"))
 
 
 def test_without_a_correction_nothing_is_said():
-    assert second_attempt(Told(analysis(gate=GateResult(outcome="passed")), (), COMMIT)) == ""
+    assert section(Told(analysis(gate=GateResult(outcome="passed")), (), COMMIT)) == ""
 
 
 def test_the_report_says_it_in_its_line():
-    assert "made anew, in vain: why" in told_in_report(told(because="why", edits=(FIX,)).analysis)
+    assert "a second attempt did not pass: why" in told_in_report(
+        told(because="why", edits=(FIX,)).analysis
+    )
     assert "made anew" not in told_in_report(told("not tried", because="why").analysis)
 
 

@@ -65,12 +65,12 @@ def test_a_draft_quotes_its_crash_red_and_green_and_says_how_to_reject_it():
     crash, options = with_gate(PROVED), EVERY.model_copy(update={"delivery": "github"})
     (draft,) = pulls(crash, options=options).proposals
     order = ("stranger's patch", "`AttributeError` in `page/1`**: 5 times", "the crash was repro",
-             "## Root cause", "## Change", "## Proof", "Reproduced (2 tries, 11 s)", "Red, on the",
-             "KeyError: 'EUR'", "Green, with the change", "## Risk", "## If you reject it",
-             "Close it unmerged")  # fmt: skip
+             "## Root cause", "## Change", "## Proof", "Reproduced (2 tries, 11 s)",
+             "Before the change", "KeyError: 'EUR'", "With the change", "## Risk",
+             "## If you reject it", "Close it unmerged")  # fmt: skip
     places = [draft.body.index(words) for words in order]
     assert places == sorted(places)
-    assert "Made anew, the first one did not pass" in draft.body
+    assert "The first fix did not pass" in draft.body
     assert "reasoned" not in draft.body
     local = pulls(crash, options=EVERY.model_copy(update={"delivery": "local"})).proposals[0]
     assert "Set `state: closed` in the first lines of this file" in local.body
@@ -85,7 +85,7 @@ def test_what_is_green_but_not_reproduced_says_so_where_risk_is_weighed():
 def test_a_failed_fix_carries_both_attempts_and_what_they_printed():
     analysis = with_gate(FELL_THROUGH)
     (issue,) = issues(analysis, drafts=pulls(analysis).skips).proposals
-    for said in ("**Why no draft:** it was run and did not pass", "Made anew, in vain",
+    for said in ("**Why no draft:** it was run and did not pass", "A second attempt did not pass",
                  "No reproduction was tried: there is no test framework", "Read: `shop/cart.py`",
                  "AssertionError: 4 != 5", "AssertionError: 3 != 4"):  # fmt: skip
         assert said in issue.body
@@ -128,7 +128,7 @@ def test_a_draft_and_the_report_say_why_nothing_reproduces():
 
 def test_the_report_says_it_in_a_line():
     assert told_in_report(with_gate(GREEN)) == (
-        "passed: unittest: 5 tests, green; red before as well: 1; flaky: test_now"
+        "passed: unittest: 5 tests, green; already failing: 1; flaky: test_now"
     )
     assert "reproduced by a test" in told_in_report(with_gate(PROVED))
     assert "not reproduced (3 tries): it needs a feed" in told_in_report(with_gate(UNPROVED))

@@ -312,8 +312,8 @@ def test_a_named_change_far_older_than_the_first_sighting_says_its_age(days, age
     of = analysis(suspect_commit="f" * 40, suspects=(Suspect(pull=pull, score=1.0),))
     body = issue_body(Told(of), "k", "n")
     assert "Suspected change" in body
-    assert ("older than the first sighting" in body) == bool(age)
-    assert f"it is {age} older than the first sighting" in body or not age
+    assert ("older than the first occurrence" in body) == bool(age)
+    assert f"it is {age} older than the first occurrence" in body or not age
 
 
 def test_a_record_that_does_not_fit_names_no_change_and_no_fix():

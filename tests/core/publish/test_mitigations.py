@@ -1,11 +1,14 @@
 """A fix that only keeps the crash away is published as what it is, or not at all."""
 
 import pytest
+from analysis_shapes import analysis
 
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.publish.tiers import mitigations_in, not_wanted, told_as
+from nightwatch_core.publish.issue_text import pull_body
+from nightwatch_core.publish.markers import Told
+from nightwatch_core.publish.tiers import mitigations_in, not_wanted
 
 BEFORE = "def price(order):\n    return order.net * 1.19\n"
 GUARDED = (
@@ -22,10 +25,11 @@ def mitigations_of(after, path="shop/price.py", before=BEFORE, evidence=(), **op
 
 
 def test_a_guard_is_told_as_a_mitigation_and_a_fix_is_not():
-    told = told_as(mitigations_of(GUARDED))
-    assert told.startswith("**This is a mitigation, not the fix.**")
-    assert "`shop/price.py:2` puts a made-up value" in told
-    assert told_as(mitigations_of(MENDED)) == ""
+    guarded = Told(analysis(), mitigations=mitigations_of(GUARDED))
+    body = pull_body(guarded, "k", "n", None)
+    assert "**This is a mitigation, not the fix.**" in body
+    assert "`shop/price.py:2` puts a made-up value" in body
+    assert mitigations_of(MENDED) == ()
 
 
 def test_a_mitigation_may_be_proposed():

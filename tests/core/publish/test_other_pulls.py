@@ -111,14 +111,14 @@ def test_lines_that_somebody_else_changes_for_something_else_are_said_in_the_dra
     proposals, reasons = published(pull())
     draft = proposals[-1]
     assert isinstance(draft, DraftPull)
-    assert "changes the same lines for something else: whoever is merged second" in draft.body
+    assert "changes the same lines for something else: whichever is merged second" in draft.body
     assert reasons == []
 
 
 def test_what_was_turned_down_is_not_proposed_again_and_says_the_last_words():
     proposals, reasons = published(pull(RENAMED, state="closed", words=("no", "We want\n404.")))
     assert reasons == ["the same change was turned down in #12 by alice: We want 404."]
-    assert "The last that was said: We want 404." in proposals[0].body
+    assert "Last comment: We want 404." in proposals[0].body
 
 
 def test_what_was_merged_after_the_code_that_failed_awaits_its_deploy():

@@ -11,8 +11,7 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Receipt, Step, Story
 from nightwatch_core.publish import plan_issues, plan_pulls
-from nightwatch_core.publish.draft_text import with_gates
-from nightwatch_core.publish.finding_parts import told_in_report
+from nightwatch_core.publish.finding_parts import told_in_report, with_gates
 from nightwatch_core.publish.markers import steps_told
 
 NIGHT = "2026-11-20-abcdef"
@@ -128,7 +127,7 @@ def test_a_part_is_called_one_and_says_what_is_missing():
     assert pull.title.startswith("Fix in part: ")
     assert pull.commits == ()
     for said in (
-        "not to the end: this is a part of the fix",
+        "not all steps passed, so this is part of the fix",
         "passed: Read prices with a comma; accepted by `tests/test_money.py`",
         "did not pass: Add prices up as numbers (red: `@team` `test_numbers`); to be",
         "not made: Print two digits; to be accepted by `tests/test_receipt.py`",
@@ -146,5 +145,5 @@ def test_without_a_draft_the_issue_carries_what_the_steps_came_to():
     issues = plan_issues((with_gate(stopped),), (), NightOptions(), COMMIT, NIGHT)
     (issue,) = issues.proposals
     assert "## Tried in steps" in issue.body
-    assert "does not stand alone" in issue.body
+    assert "do not work without the rest" in issue.body
     assert "replace(',', '.')" in issue.body

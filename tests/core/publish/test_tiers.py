@@ -9,8 +9,8 @@ from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
-from nightwatch_core.publish.draft_text import risk
 from nightwatch_core.publish.expected_value import expected_value
+from nightwatch_core.publish.issue_text import pull_body
 from nightwatch_core.publish.markers import Told
 from nightwatch_core.publish.plan import for_review
 from nightwatch_core.publish.tiers import RULES, Candidate, tier_of
@@ -131,4 +131,4 @@ def test_no_draft_is_lost_where_the_code_cannot_be_searched(trouble):
     told = Told(named(1, fix=fix), changes=file_diffs(fix, read))
     told = for_review(told, (), NightOptions(), read, search)
     assert not told.reach.is_known
-    assert "could not be searched" in risk(told)
+    assert "could not be searched" in pull_body(told, "k", "n", None)

@@ -173,7 +173,7 @@ def test_markdown_of_a_hostile_night_renders_as_text() -> None:
     raw = MarkdownIt("commonmark").enable("table").parse(source)
     html = {token.content.strip() for token in raw if token.type == "html_block"}
     folded = {"Stack trace", "Considered", "How it was found", "What is known"}
-    folded |= {"Red, on the commit that failed", "Green, with the change", "The second attempt"}
+    folded |= {"Before the change", "With the change", "The second attempt"}
     folded |= {"What the run printed"}
     assert html == {"</details>", *(f"<details><summary>{one}</summary>" for one in folded)}
     inline = [child for token in raw for child in token.children or ()]
@@ -213,4 +213,4 @@ def test_a_named_change_far_older_than_its_error_says_its_age(days: int, shown: 
     named = suspect.model_copy(update={"pull": old})
     report = complete(analyses=(analysis(1, suspects=(named,), suspect_commit=old.sha),))
     for text in (as_markdown(report), as_html(report), " ".join(printed(report).split())):
-        assert ("it is 2 years older than the first sighting" in text) == shown
+        assert ("it is 2 years older than the first occurrence" in text) == shown
