@@ -12,12 +12,10 @@ from typing import Any
 from prefect import flow
 
 from flows.morning import until_morning
-from flows.triage import close_tail, collect_due, collect_night, submit_all, submit_tail
-from nightwatch_core.models.assignment import LongTail
+from flows.triage import collect_night, submit_all
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.builder import add_long_tail, with_long_tail
 from tasks.analysis import report_on_failure
 from tasks.errors import fetch_errors, known_errors, select_groups
 from tasks.knowledge import read_outcomes
@@ -25,7 +23,6 @@ from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options
 from tasks.report import open_report, tell_the_team
 from tasks.runner import NightRunner, as_is, attempt
-from tasks.triage import take_turns
 
 
 @flow(name="nightly", flow_run_name=run_name, task_runner=NightRunner())
@@ -43,29 +40,17 @@ def nightly(collect: bool = False, **choices: Any) -> RunReport:
 
 
 def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
-    """Everything a night does; the long tail is collected first and submitted last."""
+    """Read errors, find causes, publish, learn and tell the team."""
     with report_on_failure(options) as progress:
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         night = progress.begin(open_night(options))
-        tail = attempt("collecting first sights", collect_due, options, night, otherwise=LongTail())
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selected = take_turns(
-            options, select_groups(options, as_is(fetched), known), as_is(tail.value)
-        )
-        selection = progress.select(selected)
+        selection = progress.select(select_groups(options, as_is(fetched), known))
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )
-        report = progress.update(add_long_tail(report, tail.value))
-
         earlier = builder.follow_up_input(fetched, outcomes.value)
-        report = until_morning(report, progress, selection, earlier, outcomes, **choices)
-
-        sent = attempt(
-            "submitting the long tail",
-            *(submit_tail, report, tail.value, fetched, known),
-            otherwise=tail.value,
+        return tell_the_team(
+            until_morning(report, progress, selection, earlier, outcomes, **choices)
         )
-        report = with_long_tail(report, sent.value)
-        return close_tail(tell_the_team(builder.degrade(report, tail.trouble, sent.trouble)))

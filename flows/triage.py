@@ -1,23 +1,18 @@
-"""First sight in batches: submit questions about many errors, collect the answers, go on from them.
-
-The night calls `submit_tail` and `collect_due`; the flows do each alone, over all errors.
-"""
+"""Triage in batches: submit questions about many errors, collect the answers, analyse the rest."""
 
 from typing import Any
 
 from prefect import flow
 
 from flows.morning import until_morning
-from nightwatch_core.models.assignment import FollowUpInput, KnownErrors, LongTail
+from nightwatch_core.models.assignment import FollowUpInput, LongTail
 from nightwatch_core.models.batch import Settled
-from nightwatch_core.models.errors import ErrorGroup, Fetched
+from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_long_tail, with_long_tail
-from nightwatch_core.triage.batch_triage import asks_tail, without_tail
 from nightwatch_core.triage.collection import is_waiting, with_complaints, with_submission
-from nightwatch_core.triage.planning import long_tail
 from tasks.analysis import report_on_failure
 from tasks.errors import fetch_errors, known_errors
 from tasks.knowledge import read_outcomes
@@ -79,16 +74,6 @@ def submit_all(options: NightOptions) -> RunReport:
         return keep_and_show(with_long_tail(report, sent))
 
 
-def submit_tail(
-    report: RunReport, tail: LongTail, fetched: Fetched, known: KnownErrors
-) -> LongTail:
-    """Submit the errors that the night had no room for, where that was asked for."""
-    if not asks_tail(report.options):
-        return tail
-    groups = long_tail(fetched, report.dropped, known.names)
-    return submit_errors(report.options, report.night, groups, tail, report.usage.cost)
-
-
 def submit_errors(
     options: NightOptions,
     night: Night,
@@ -106,24 +91,10 @@ def submit_errors(
     return with_submission(told, sent, planned.cost.text, questions)
 
 
-def collect_due(options: NightOptions, night: Night) -> LongTail:
-    """Read the batches of these sources that have ended, where that was asked for."""
-    if not asks_tail(options):
-        return without_tail(options)
-    return read_batches(options, night, settle_batches(options))
-
-
 def read_batches(options: NightOptions, night: Night, settled: Settled) -> LongTail:
     """Read every open batch of these sources that has ended, and wait for none."""
     read = one_by_one(read_batch, due_batches(options, night, as_is(settled)), options)
     return put_together(options, night, as_is(read), as_is(settled))
-
-
-def close_tail(report: RunReport) -> RunReport:
-    """Write down what the night has told of batches, where it had to do with any."""
-    if asks_tail(report.options):
-        close_batches(as_is(report))
-    return report
 
 
 def collect_night(name: str, choices: dict[str, Any]) -> RunReport:

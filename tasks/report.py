@@ -86,7 +86,7 @@ def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:
 
 log_notify = logging.getLogger(__name__)
 LAST = 7  # nights that are still news
-LISTED = 1_000  # errors of the long tail that Prefect shows
+LISTED = 1_000  # errors of batch triage that Prefect shows
 
 
 def open_report(options: NightOptions, night: Night) -> RunReport:
@@ -127,7 +127,7 @@ def show_in_prefect(report: RunReport) -> None:
     )
     if tail := sight_rows(report):
         create_table_artifact(
-            key="nightwatch-long-tail",
+            key="nightwatch-batch-triage",
             table=[row.model_dump(exclude={"flagged"}) for row in tail[:LISTED]],
             description=f"{len(tail):,} errors at first sight",
         )

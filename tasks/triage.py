@@ -61,13 +61,6 @@ def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) ->
     return selected.model_copy(update={"kept": new, "told": sentences})
 
 
-@task(name="let flagged errors take turns", task_run_name="let flagged errors take turns")
-def take_turns(options: NightOptions, selection: Selection, tail: LongTail) -> Selection:
-    """Tonight's errors and those that earlier batches flagged, in turns."""
-    candidates = intake.GROUPS_A_CASE * (options.max_errors or 5)
-    return turns.with_flagged(selection, tail.flagged, candidates)
-
-
 @task(name="select flagged errors", task_run_name="select flagged errors")
 def select_flagged(options: NightOptions, fetched: Fetched, tail: LongTail) -> Selection:
     """Select what batches flagged and nothing else, the worst first."""

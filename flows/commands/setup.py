@@ -132,7 +132,7 @@ def _asked(name: str, probe: Callable[[], str]) -> Probe:
 
 def _batches(options: NightOptions) -> str:
     """Whether there are batches; that there are none is bad news only where they are wanted."""
-    desk, wanted = reading(options).batches, options.batch_mode or options.long_tail
+    desk, wanted = reading(options).batches, options.batch_mode
     try:
         return desk.probe() if desk else ""
     except GiveUp as none:

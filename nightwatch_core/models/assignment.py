@@ -197,7 +197,7 @@ class CauseFindings(Value):
         return tuple(by_sha.values())
 
 
-# Words for the long tail: errors a night has no room for, judged at first sight in a batch.
+# Batch triage: many errors judged by a model without reading code.
 
 
 class Sighting(Value):

@@ -144,11 +144,6 @@ class NightOptions(Value):
     collect_minutes: int = _option(
         60, "Minutes --collect waits for a batch; then a later --collect reads it.", ge=0, le=120
     )
-    long_tail: bool = _option(
-        False,
-        "Ask at a night's end about errors it had no room for, as a batch; the next night collects "
-        "it. Off: it costs money, and pays from dozens of errors on. Needs a model with batches.",
-    )
 
     # this run
     dry_run: bool = _option(False, "Change nothing outside the state folder.")

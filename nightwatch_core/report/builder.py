@@ -367,11 +367,8 @@ def _barred(receipts: tuple[Receipt, ...]) -> str:
     return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
 
 
-# The long tail in a night's report: what batches said of it, what was submitted.
-
-
 def add_long_tail(report: RunReport, tail: LongTail) -> RunReport:
-    """Add what batches of the long tail took, and their troubles; nothing said degrades it.
+    """Add the cost and troubles of batches; a batch without any answer degrades the night.
 
     The errors themselves come last, with `with_long_tail`: there may be thousands, and every step
     is handed the report.
@@ -384,7 +381,7 @@ def add_long_tail(report: RunReport, tail: LongTail) -> RunReport:
 
 
 def with_long_tail(report: RunReport, tail: LongTail) -> RunReport:
-    """Put the whole of the long tail into the report."""
+    """Put the whole batch triage into the report."""
     return report.model_copy(update={"long_tail": tail})
 
 

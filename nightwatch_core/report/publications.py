@@ -213,7 +213,7 @@ def first_sentence(text: str) -> str:
     return line(match.group(1) if match else flat, TITLE)
 
 
-# The table of the long tail: an error judged at first sight in one line, and what came of it.
+# The table of batch triage: one line an error.
 
 _ORDER: tuple[str, ...] = get_args(Severity)
 _NO_WORD = "–"
@@ -230,7 +230,7 @@ UNJUDGED: dict[ResultKind, str] = {
 
 
 class SightRow(Value):
-    """A line of the table of the long tail."""
+    """One line of the table of batch triage."""
 
     error: str
     where: str

@@ -600,19 +600,19 @@ def _capture(report: RunReport) -> tuple[Command, ...]:
     return tuple(Command(name=name, text=f"{each}{more}") for each in commands[:1])
 
 
-# The long tail in the report: what batches said, what still runs, what was submitted tonight.
+# Batch triage in the report: results, running batches, submitted batches.
 
 _NOTHING = "none is said to need an analysis"
 HOW = "Run with --collect to retrieve results."
 
 
 def long_tail(report: RunReport, limits: Limits) -> Section:
-    """The table of the long tail; nothing where no batch had to do with the night."""
+    """Return the table of batch triage; empty where the night had no batch."""
     tail, rows = report.long_tail, sight_rows(report)
-    title = f"The long tail at first sight: {plural(len(rows), 'error')}"
+    title = f"Batch triage: {plural(len(rows), 'error')}"
     said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(tail, rows)]
     table = cut(SightTable, rows[: limits.tail], limits.tail, len(rows))
-    return section("long_tail", title if rows else "The long tail at first sight", said, table)
+    return section("long_tail", title if rows else "Batch triage", said, table)
 
 
 def tail_headline(report: RunReport) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from nightwatch_core.analysis.prompts import fenced, only_data
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES, is_sample
-from nightwatch_core.models.assignment import LongTail, Sighting
+from nightwatch_core.models.assignment import Sighting
 from nightwatch_core.models.batch import Batch, FirstSight
 from nightwatch_core.models.conversation import AgentSpec, Conversation, UserTurn
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
@@ -23,10 +23,6 @@ _NEEDED = (
     "rules analyse at once, and nothing costs anything"
 )
 _SAMPLE = ", and name errors of your own (--errors FILE --repo CHECKOUT): the sample asks nobody"
-_NO_TAIL = (
-    "long_tail is on, but no language model is connected: nothing was asked about the errors that "
-    "this night had no room for"
-)
 
 
 def check_batch_mode(options: NightOptions) -> None:
@@ -36,20 +32,6 @@ def check_batch_mode(options: NightOptions) -> None:
     """
     if options.batch_mode and options.model == RULES:
         raise StopTheNight(_NEEDED.format(sample=_SAMPLE if is_sample(options) else ""))
-
-
-def asks_tail(options: NightOptions) -> bool:
-    """Tell whether a night collects and submits its long tail.
-
-    >>> asks_tail(NightOptions(model="claude-x", long_tail=True)), asks_tail(NightOptions())
-    (True, False)
-    """
-    return options.long_tail and options.model != RULES
-
-
-def without_tail(options: NightOptions) -> LongTail:
-    """Make the value of a night without one; it says why, where one was asked for."""
-    return LongTail(complaints=(_NO_TAIL,)) if options.long_tail else LongTail()
 
 
 # How much of an error is told at first sight, how much is asked at once: each with its unit.

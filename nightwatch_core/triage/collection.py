@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import chain, zip_longest
 from typing import get_args
 
 from nightwatch_core.models.answer import Usage
@@ -163,24 +162,6 @@ def flagged(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
     return tuple(sorted(open_ones, key=_place))
 
 
-def with_flagged(selection: Selection, sightings: Sequence[Sighting], candidates: int) -> Selection:
-    """Let tonight's errors and flagged ones take turns, tonight's best first.
-
-    At most `candidates` flagged ones come in. One that was seen tonight comes as it was tonight;
-    it comes once, and not at all where somebody ignores it.
-    """
-    ignored = {one.group.fingerprint for one in selection.dropped if one.kind == "ignored"}
-    tonight = {group.fingerprint: group for group in _seen(selection)}
-    wanted = (tonight.get(one.group.fingerprint, one.group) for one in flagged(sightings))
-    come = [one for one in wanted if one.fingerprint not in ignored][:candidates]
-    turns = filter(None, chain.from_iterable(zip_longest(selection.kept, come)))
-    kept = tuple({one.fingerprint: one for one in turns}.values())
-    names = {one.fingerprint for one in kept}
-    dropped = tuple(one for one in selection.dropped if one.group.fingerprint not in names)
-    earlier = tuple(sorted(names - {group.fingerprint for group in _seen(selection)}))
-    return selection.model_copy(update={"kept": kept, "dropped": dropped, "earlier": earlier})
-
-
 def only_flagged(
     groups: Iterable[ErrorGroup], sightings: Sequence[Sighting], candidates: int
 ) -> Selection:
@@ -192,10 +173,6 @@ def only_flagged(
         for place, group in enumerate(every[candidates:], start=candidates + 1)
     )
     return Selection(kept=tuple(every[:candidates]), dropped=tuple(late))
-
-
-def _seen(selection: Selection) -> tuple[ErrorGroup, ...]:
-    return (*selection.kept, *(one.group for one in selection.dropped))
 
 
 def _place(one: Sighting) -> tuple[int, int]:

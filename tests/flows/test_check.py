@@ -28,7 +28,7 @@ def _answer(desk: MemoryBatches | None, options: NightOptions) -> tuple[str, boo
 
 
 def test_batches_are_probed_where_there_may_be_some() -> None:
-    plain, wanted = NightOptions(), NightOptions(long_tail=True)
+    plain, wanted = NightOptions(), NightOptions(batch_mode=True)
     none = "http://here has no Message Batches"
     assert _answer(None, plain) is None
     assert _answer(MemoryBatches(), plain) == ("0 batches in memory", True)

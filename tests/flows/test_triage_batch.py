@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from night_world import CART, PAY, TRACES, group, trace, worlds
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
-from twins.batches import HALF, MemoryBatches, MemoryBatchStore, unremarkable
+from twins.batches import MemoryBatches, MemoryBatchStore, unremarkable
 
 from flows.nightly import nightly
 from flows.triage import collect
@@ -69,40 +69,6 @@ def asked(world: Dependencies) -> list[str]:
     desk = world.reading.batches
     sent = [item for batch in desk.sent.values() for item in batch]
     return sorted(item.group.transaction for item in (*desk.asked, *sent))
-
-
-@pytest.mark.slow
-def test_a_night_submits_its_tail_and_the_next_collects_it() -> None:
-    world = with_batches(worlds((CART, *TAIL)), flagging("tail/dog"))
-    first = night(world, long_tail=True, max_errors=1)
-    assert [one.errors for one in first.long_tail.submitted] == [4]
-    assert asked(world) == ["tail/ant", "tail/bee", "tail/cow", "tail/dog"]
-    assert first.status == "complete"
-
-    world.reading.clock.pass_by(86_400)
-    running = night(world, long_tail=True, max_errors=1)
-    assert len(running.long_tail.running) == 1
-    assert "still running" in running.long_tail.running[0]
-    assert len(asked(world)) == 4, "what waits for its answer is not asked again"
-
-    world.reading.batches.end()
-    world.reading.clock.pass_by(86_400)
-    third = night(world, long_tail=True, max_errors=1)
-    assert len(third.long_tail.judged) == 4
-    analysed = [a.case.leader.transaction for a in third.analyses if a.ending.kind != "reused"]
-    assert analysed == ["tail/dog"], "flagged, it comes before those that rank above it"
-    asked_alone, in_the_batch = 2 * HALF.cost, 3 * HALF.cost
-    assert third.long_tail.usage.cost == pytest.approx(asked_alone + in_the_batch)
-    analyses = sum(a.usage.cost for a in third.analyses if a.ending.kind != "reused")
-    assert third.usage.cost == pytest.approx(analyses + asked_alone + in_the_batch)
-    assert len(asked(world)) == 4, "what was judged and has not changed is not asked again"
-
-    world.reading.clock.pass_by(86_400)
-    fourth = night(world, long_tail=True, max_errors=1)
-    assert not fourth.long_tail.judged
-    dropped = {one.group.transaction for one in fourth.dropped}
-    assert {one.group.transaction for one in fourth.long_tail.kept} == dropped == {"tail/cow"}
-    assert not fourth.long_tail.waiting
 
 
 @pytest.mark.slow

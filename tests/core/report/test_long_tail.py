@@ -1,4 +1,4 @@
-"""The table of the long tail: every kind of result, what came of it, in every rendering."""
+"""The table of batch triage: every kind of result, what came of it, in every rendering."""
 
 import pytest
 from core.report.golden_reports import printed
@@ -70,7 +70,7 @@ def test_an_earlier_word_stands_there_with_its_date_and_once() -> None:
 @pytest.mark.parametrize("render", [as_markdown, as_html, printed], ids=["md", "html", "terminal"])
 def test_every_rendering_has_the_table(render) -> None:  # type: ignore[no-untyped-def]
     text = render(told(sighting(1, sight("critical", True)), sighting(2, "expired")))
-    for part in ("The long tail at first sight: 2 errors", "critical", "A slip.", "expired"):
+    for part in ("Batch triage: 2 errors", "critical", "A slip.", "expired"):
         assert part in text
     assert "$0.50" in text
 

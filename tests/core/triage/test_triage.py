@@ -20,10 +20,7 @@ from nightwatch_core.models.batch import (
     TokenPrice,
 )
 from nightwatch_core.models.errors import (
-    DroppedGroup,
     ErrorGroup,
-    Fetched,
-    Selection,
     Triage,
     Window,
 )
@@ -32,16 +29,13 @@ from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.triage import batch_triage as asking
 from nightwatch_core.triage import collection as collecting
-from nightwatch_core.triage import collection as turns
 from nightwatch_core.triage import costs, planning
 from nightwatch_core.triage.batch_triage import (
     BUILT_IN,
-    asks_tail,
     check_batch_mode,
     model_of,
     question,
     triage_agent,
-    without_tail,
 )
 from nightwatch_core.triage.planning import Questions
 
@@ -146,31 +140,6 @@ def test_what_was_judged_is_asked_again_when_it_is_old_or_another_error_by_now()
     assert asking.to_ask([back], kept, NOW, 90)[0]
 
 
-def test_flagged_errors_take_turns_with_tonights_the_worst_first() -> None:
-    old, worse, ignored = group(5), group(6), group(7)
-    said = {"e5": sight("medium", True), "e6": sight("critical", True), "e7": sight("high", True)}
-    every = asking.sightings(batch(old, worse, ignored, group(8), **said, e8=sight("critical")))
-    tonight = Selection(
-        kept=(group(1), group(2)),
-        dropped=(
-            DroppedGroup(group=group(6, occurrences=9), reason="rank 9"),
-            DroppedGroup(group=ignored, kind="ignored", reason="ignored"),
-        ),
-    )
-    mixed = turns.with_flagged(tonight, every, 10)
-    assert [one.fingerprint[-1] for one in mixed.kept] == ["1", "6", "2", "5"]
-    assert mixed.kept[1].occurrences == 9, "as it was tonight"
-    assert mixed.earlier == (old.fingerprint,), "not to be counted as tonight's"
-    assert old not in mixed.tonight
-    assert [one.group for one in mixed.dropped] == [ignored]
-    one_turn = turns.with_flagged(tonight, every, 1)
-    assert [one.fingerprint[-1] for one in one_turn.kept] == ["1", "6", "2"]
-
-    alone = turns.only_flagged((), every, 2)
-    assert [one.fingerprint[-1] for one in alone.kept] == ["6", "7"]
-    assert [one.group for one in alone.dropped] == [old]
-
-
 def prompt_of(item) -> int:
     talk = item.conversation
     texts = (talk.system, json.dumps(talk.answer_schema), talk.turns[0].text)
@@ -190,15 +159,6 @@ def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
     unpriced = intent_of(some, "n", "m", NOW)
     assert not planning.plan(some, unpriced, 6.0).items, "an unknown price may be any"
     assert planning.plan(some, unpriced, None).cost.text == "price unknown"
-
-
-def test_the_long_tail_is_what_limits_left_out_and_no_lesson_covers() -> None:
-    groups = tuple(group(n, occurrences=10 - n) for n in range(1, 6))
-    kinds = zip(groups[1:], ("limit", "ignored", "limit", "ended"), strict=True)
-    dropped = tuple(DroppedGroup(group=one, kind=kind, reason="r") for one, kind in kinds)
-    fetched = Fetched(groups=groups, window=Window(since=NOW - DAY, until=NOW))
-    assert planning.long_tail(fetched, dropped, ()) == (groups[1], groups[3])
-    assert planning.long_tail(fetched, dropped, (groups[1].fingerprint,)) == (groups[3],)
 
 
 @pytest.mark.parametrize(
@@ -253,10 +213,7 @@ def test_what_was_submitted_stands_beside_earlier_words() -> None:
     assert collecting.with_complaints(tail, "who knows", "").complaints == ("who knows",)
 
 
-def test_without_a_model_a_batch_is_refused_and_a_tail_left_alone() -> None:
+def test_without_a_model_a_batch_is_refused() -> None:
     with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY") as refused:
         check_batch_mode(NightOptions(model="rules", source="sample", batch_mode=True))
     assert "--errors" in str(refused.value)
-    tail = NightOptions(model="rules", long_tail=True)
-    assert not asks_tail(tail)
-    assert "no language model" in without_tail(tail).complaints[0]
