@@ -285,11 +285,11 @@ def good_line(health: Health) -> str:
 
 
 def left_sentence(health: Health | None) -> str:
-    """Say how much left the machine for whom; empty where nobody looked.
+    """Return what was sent to which service; empty if it was not counted.
 
     >>> from nightwatch_core.models.options import Destination
     >>> left_sentence(Health(left=()))
-    'nothing'
+    'none'
     >>> claude = Destination(service="Claude", host="api.anthropic.com", requests=1, bytes=3_000)
     >>> left_sentence(Health(left=(claude,)))
     '1 request, 3 kB for api.anthropic.com: `nightwatch manifest`'
@@ -302,7 +302,7 @@ def left_sentence(health: Health | None) -> str:
         else f"{one.service}'s record of the run, which is not listed, for {one.host}"
         for one in health.left
     )
-    return line(f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "nothing", LONG)
+    return line(f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "none", LONG)
 
 
 def _named(one: ServiceHealth) -> str:

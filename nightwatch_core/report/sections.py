@@ -254,7 +254,10 @@ def _kept(report: RunReport) -> str:
     told = [f"Lessons: {counted}."] if counted else []
     if learned.unknown:
         errors = plural(learned.unknown, "error")
-        told.append(f"{errors} without a known cause: looked at again by turns.")
+        have = "has" if learned.unknown == 1 else "have"
+        told.append(
+            f"{errors} {have} no known cause; NightWatch analyses them again on later nights."
+        )
     if told:
         return " ".join(told)
     return f"{plural(len(learned.lessons), 'lesson')} kept." if learned.lessons else ""
@@ -478,7 +481,7 @@ def end(report: RunReport, limits: Limits) -> Section:
     facts = (
         Fact(name="Used", text=used),
         Fact(name="Code cache", text=_code_cache(report)),
-        Fact(name="Left this machine", text=left_sentence(report.health)),
+        Fact(name="Sent to other services", text=left_sentence(report.health)),
     )
     return section(
         "end",
@@ -539,7 +542,7 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
         yield Fact(name="First sights", text=sights)
     yield from accounts_facts(report.accounts)
     if left := left_sentence(report.health):
-        yield Fact(name="Left this machine", text=left)
+        yield Fact(name="Sent to other services", text=left)
     if names := _unplaced(report):
         yield Fact(name="Medium effort", text=f"errors of no known kind: {names}")
     if cached := _code_cache(report):
