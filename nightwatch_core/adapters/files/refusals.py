@@ -71,14 +71,14 @@ def _names(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> It
 def _reason(problem: str, names: tuple[str, ...]) -> str:
     """Records of one file have the same fields, and the same words are counted together."""
     tops = [name for name in names if "." not in name] or list(names)
-    shown = list(dict.fromkeys(_shown(name) for name in tops[:NAMED]))
+    shown = list(
+        dict.fromkeys(
+            (name if _NAME.fullmatch(name) and not _PERSONAL.search(name) else "…")
+            for name in tops[:NAMED]
+        )
+    )
     more = f" and {len(tops) - NAMED} more" if len(tops) > NAMED else ""
     return f"{problem}; its fields: {', '.join(shown)}{more}{_nearest(frozenset(names))}"
-
-
-def _shown(name: str) -> str:
-    """A name that is safe to show; what looks like a value in its place is not."""
-    return name if _NAME.fullmatch(name) and not _PERSONAL.search(name) else "…"
 
 
 def _nearest(names: frozenset[str]) -> str:

@@ -331,7 +331,11 @@ def occurrences(
 ) -> str:
     """The newest traced occurrences that may belong to a group, for the caller to choose from."""
     conditions = [_of_entities(guids), matching("error.class", error_class)]
-    conditions += [_like_template("transactionName", transaction)] if transaction else []
+    conditions += (
+        [_like("transactionName", f"%{_PLACEHOLDER.sub('%', transaction)[:LONGEST_VALUE]}%")]
+        if transaction
+        else []
+    )
     columns = ["id", "timestamp", "entityGuid", "error.class", "error.message", "message"]
     columns += ["transactionName", *([release] if release else [])]
     return _bounded(
@@ -371,11 +375,6 @@ def _between(window: Window) -> str:
 
 def _of_entities(guids: Iterable[str]) -> str:
     return f"entityGuid IN ({', '.join(map(literal, guids))})"
-
-
-def _like_template(name: str, template: str) -> str:
-    """A condition that holds for every row whose attribute has this template, and for more."""
-    return _like(name, f"%{_PLACEHOLDER.sub('%', template)[:LONGEST_VALUE]}%")
 
 
 def _like(name: str, pattern: str) -> str:
