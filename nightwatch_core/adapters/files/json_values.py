@@ -531,7 +531,7 @@ def _fields(text: _Text, wrap: Wrap, depth: int) -> Iterator[Part]:
             value = text.decode()
         except _TooLong:
             is_whole = False
-            yield from _value(text, lambda value: wrap({**around, name: value}), depth + 1)
+            yield from _value(text, _field_of(name, around, wrap), depth + 1)
             continue
         is_short = text.taken <= ENVELOPE and len(around) < BATCH and not isinstance(value, list)
         (around if is_short else others)[name] = value
@@ -542,6 +542,10 @@ def _fields(text: _Text, wrap: Wrap, depth: int) -> Iterator[Part]:
     text.skip()
     if others or is_whole:
         yield Part(number, wrap({**around, **others}))
+
+
+def _field_of(name: str, around: dict[str, object], wrap: Wrap) -> Wrap:
+    return lambda value: wrap({**around, name: value})
 
 
 def json_problem(error: Exception) -> str:

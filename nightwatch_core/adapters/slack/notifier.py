@@ -178,19 +178,7 @@ class SlackCalls:
         if response.status_code != 429:
             return _error(response)
         now = self._clock.now().timestamp()
-        return _Throttled(
-            max(
-                1.0,
-                retry_after(
-                    next(
-                        (str(v) for k, v in response.headers.items() if k.lower() == "retry-after"),
-                        "",
-                    ),
-                    now,
-                )
-                or 1.0,
-            )
-        )
+        return _Throttled(max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0))
 
     def _wait(self, seconds: float, *, last: bool) -> None:
         """Wait as Slack asks for it; raise where that is for too long."""
@@ -284,6 +272,10 @@ def _advice(code: str, needed: str) -> str:
     return ADVICE.get(code, "see the method's page at https://docs.slack.dev/reference/methods")
 
 
+def _header(response: SlackResponse, name: str) -> str:
+    return next((str(v) for k, v in response.headers.items() if k.lower() == name), "")
+
+
 def _lost(error: object) -> str:
     return f"the connection to Slack was lost before its answer came ({_name(error)})"
 
@@ -335,10 +327,8 @@ def _parent(shown: ReportView) -> Message:
     title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
     title += ENDS.get(shown.standing) or (f": {shown.in_short}" if shown.in_short else "")
     headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
-    trouble, end = (
-        _trouble(shown),
-        whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"]),
-    )
+    trouble = _trouble(shown)
+    end = whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"])
     banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
     source = mrkdwn(shown.source, PARENT["source"])
     above = (

@@ -64,7 +64,7 @@ def _notice(record: Record, _: Inside) -> Iterator[Item]:
     )
 
 
-SHAPES = (
+AIRBRAKE_FORMATS = (
     Shape("", _is_list, _list, ("groups.errors", "notices.errors"), ("groups", "notices")),
     Shape(
         "notice of Airbrake",

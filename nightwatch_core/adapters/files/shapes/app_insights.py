@@ -150,7 +150,7 @@ def _quiet(_: Record, __: Inside) -> Iterator[Item]:
     yield QUIET
 
 
-SHAPES = (
+APP_INSIGHTS_FORMATS = (
     Shape(
         "telemetry of Application Insights",
         _is_telemetry,

@@ -153,7 +153,7 @@ def _rust_tracing(document: Record, _: Inside) -> Iterator[Item]:
     yield {**inner(document, "fields"), **named, "logger": document["target"], "source": place}
 
 
-SHAPES = (
+APP_LOGGERS_FORMATS = (
     Shape("Serilog (compact)", _is_serilog_compact, _serilog_compact, ("@t", "@mt", "@x"), ("@t",)),
     Shape(
         "Serilog",

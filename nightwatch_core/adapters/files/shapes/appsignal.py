@@ -96,7 +96,7 @@ def _stack(name: str, message: str, backtrace: object) -> str:
     return chain_text([thrown(name, message, backtrace)])
 
 
-SHAPES = (
+APPSIGNAL_FORMATS = (
     Shape("", _is_answer, _answer, (), ("data",)),
     Shape(
         "incident of AppSignal",

@@ -108,7 +108,7 @@ def _powertools(document: Record, _: Inside) -> Iterator[Item]:
     yield {name: value for name, value in document.items() if name != "stack_trace"}
 
 
-SHAPES = (
+AWS_LAMBDA_FORMATS = (
     Shape(
         "logger of AWS Powertools",
         _is_powertools,

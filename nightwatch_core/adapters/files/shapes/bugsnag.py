@@ -85,7 +85,7 @@ def _call(record: Record, _: Inside) -> Iterator[Item]:
     )
 
 
-SHAPES = (
+BUGSNAG_FORMATS = (
     Shape(
         "event of Bugsnag",
         _is_event,

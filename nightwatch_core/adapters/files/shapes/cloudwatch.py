@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from nightwatch_core.adapters.files.shapes import aws_lambda
 from nightwatch_core.adapters.files.shapes.around import first_text
+from nightwatch_core.adapters.files.shapes.aws_lambda import failure_in
 from nightwatch_core.adapters.files.shapes.shape import (
     Inside,
     Item,
@@ -83,11 +83,11 @@ def _line(event: Record, outer: Record) -> Item:
         "host": stream.rpartition("/")[2] if "[" not in stream else "",
     }
     text = str(event.get("message") or event.get("@message") or "")
-    failed = aws_lambda.failure_in(text)
+    failed = failure_in(text)
     return {**failed, "around": around} if failed else LogLine(text, stream, around)
 
 
-SHAPES = (
+CLOUDWATCH_FORMATS = (
     Shape(
         "CloudWatch subscription",
         _is_subscription,

@@ -103,7 +103,7 @@ def _time(document: Record) -> object:
     return next((document[name] for name in names if document.get(name)), None)
 
 
-SHAPES = (
+CONTAINERS_FORMATS = (
     Shape(
         "log of a Kubernetes pod",
         _is_kubernetes,

@@ -93,7 +93,7 @@ def _issue(issue: object, counts: object) -> Record:
     )  # fmt: skip
 
 
-SHAPES = (
+DATADOG_FORMATS = (
     Shape(
         "issue of Datadog's Error Tracking",
         _is_issues,

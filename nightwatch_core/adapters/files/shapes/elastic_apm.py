@@ -101,7 +101,7 @@ def _groups(record: Record, _: Inside) -> Iterator[Item]:
         )
 
 
-SHAPES = (
+ELASTIC_APM_FORMATS = (
     Shape(
         "error of Elastic APM",
         _is_error,

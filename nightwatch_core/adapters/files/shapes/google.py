@@ -105,7 +105,7 @@ def _frame(frame: Record) -> Record:
     return {**frame, "in_app": frame.get("owner") == "DEVELOPER"} if "owner" in frame else frame
 
 
-SHAPES = (
+GOOGLE_FORMATS = (
     Shape(
         "",
         _is_answer,

@@ -81,7 +81,7 @@ def _around(document: Record, payload: Record) -> dict[str, object]:
     }
 
 
-SHAPES = (
+GOOGLE_CLOUD_FORMATS = (
     Shape(
         "log of Google Cloud",
         _is_entry,

@@ -108,7 +108,7 @@ def _place(frame: Record) -> tuple[str, str]:
     return text_at(frame, "file"), text_at(frame, "number")
 
 
-SHAPES = (
+HONEYBADGER_FORMATS = (
     Shape(
         "call of Honeybadger's webhook", _is_call, _call, ("event", "fault", "notice"), ("fault",)
     ),

@@ -44,7 +44,7 @@ def _message(message: object) -> str:
     return message if isinstance(message, str) else ""
 
 
-SHAPES = (
+JOURNALD_FORMATS = (
     Shape(
         "journal of systemd",
         _is_entry,

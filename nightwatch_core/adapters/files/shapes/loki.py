@@ -70,7 +70,7 @@ def _line(text: object, time: object, labels: Record) -> LogLine:
     return LogLine(text if isinstance(text, str) else "", stream, around)
 
 
-SHAPES = (
+LOKI_FORMATS = (
     Shape(
         "answer of Loki",
         _is_answer,

@@ -74,8 +74,10 @@ def _with_facets(row: Record, names: Sequence[str]) -> Record:
     return {**named, **{key: value for key, value in row.items() if value is not None}}
 
 
-SHAPES = (
+NEW_RELIC_FORMATS = (
     Shape("answer of New Relic's NerdGraph", _is_nerdgraph, _nerdgraph, ("data.actor",), ("data",)),
     Shape("answer of New Relic", _is_nrql, _nrql, ("results", "metadata"), ("results",)),
 )
-ROWS = (Shape("row of a New Relic answer", _is_row, _row, ("facet", "count"), ("facet",)),)
+NEW_RELIC_ROW_FORMATS = (
+    Shape("row of a New Relic answer", _is_row, _row, ("facet", "count"), ("facet",)),
+)

@@ -66,7 +66,7 @@ def _typed(value: object, depth: int = 0) -> object:
     return None
 
 
-SHAPES = (
+OTLP_FORMATS = (
     Shape("OpenTelemetry logs", _is_logs, _logs, ("resourceLogs",), ("resourceLogs",)),
     Shape("OpenTelemetry spans", _is_spans, _spans, ("resourceSpans",), ("resourceSpans",)),
 )

@@ -75,7 +75,7 @@ def _loguru(document: Record, _: Inside) -> Iterator[Item]:
     }
 
 
-SHAPES = (
+PYTHON_LOGGERS_FORMATS = (
     Shape(
         "structlog", _is_structlog, _structlog, ("exception", "exc_type", "frames"), ("exception",)
     ),

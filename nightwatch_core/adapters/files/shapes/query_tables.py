@@ -50,7 +50,7 @@ def _nothing(_: Record, __: Inside) -> Iterator[Item]:
     yield from ()
 
 
-SHAPES = (
+QUERY_TABLES_FORMATS = (
     Shape("", _is_other_frame, _nothing, (), ("FrameType",)),
     Shape("", _is_tables, _tables, ("tables.columns", "tables.rows"), ("tables", "Tables")),
     Shape("", _is_table, _table, ("columns", "rows"), ("columns", "Columns")),

@@ -74,7 +74,7 @@ def _group(record: Record, _: Inside) -> Iterator[Item]:
     )
 
 
-SHAPES = (
+RAYGUN_FORMATS = (
     Shape(
         "occurrence of Raygun",
         _is_occurrence,

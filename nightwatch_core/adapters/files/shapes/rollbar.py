@@ -133,7 +133,7 @@ def _item(record: Record, _: Inside) -> Iterator[Item]:
     )
 
 
-SHAPES = (
+ROLLBAR_FORMATS = (
     Shape("", _is_answer, _answer, ("err", "result.items", "result.instances"), ("err",)),
     Shape(
         "call of Rollbar's webhook", _is_call, _call, ("event_name", "data.item"), ("event_name",)

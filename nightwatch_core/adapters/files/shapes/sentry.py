@@ -203,7 +203,7 @@ def _quiet(_: Record, __: Inside) -> Iterator[Item]:
     yield QUIET
 
 
-SHAPES = (
+SENTRY_FORMATS = (
     Shape("", _is_header, _nothing, (), ("sent_at", "dsn", "trace", "type")),
     Shape("", _is_other_item, _quiet, (), ("sid", "discarded_events", "spans")),
     Shape(

@@ -63,7 +63,7 @@ def _listed(value: object) -> list[str]:
     return [str(one) for one in value if one is not None] if isinstance(value, list) else []
 
 
-SHAPES = (
+SENTRY_ROWS_FORMATS = (
     Shape(
         "row of Sentry's Discover",
         _is_row,

@@ -28,7 +28,7 @@ def _event(document: Record, _: Inside) -> Iterator[Item]:
     yield LogLine(str(document["_raw"]), stream, around)
 
 
-SHAPES = (
+SPLUNK_FORMATS = (
     Shape("result of Splunk", _is_result, _result, ("result", "_raw"), ("result",)),
     Shape("event of Splunk", _is_event, _event, ("_raw", "_time", "source"), ("_raw",)),
 )

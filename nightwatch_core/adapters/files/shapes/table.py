@@ -5,65 +5,63 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
-from nightwatch_core.adapters.files.shapes import (
-    airbrake,
-    app_insights,
-    app_loggers,
-    appsignal,
-    aws_lambda,
-    bugsnag,
-    cloudwatch,
-    containers,
-    datadog,
-    elastic_apm,
-    google,
-    google_cloud,
-    honeybadger,
-    journald,
-    loki,
-    new_relic,
-    otlp,
-    python_loggers,
-    query_tables,
-    raygun,
-    rollbar,
-    sentry,
-    sentry_rows,
-    splunk,
-    titled_rows,
-    wrappers,
-)
+from nightwatch_core.adapters.files.shapes.airbrake import AIRBRAKE_FORMATS
+from nightwatch_core.adapters.files.shapes.app_insights import APP_INSIGHTS_FORMATS
+from nightwatch_core.adapters.files.shapes.app_loggers import APP_LOGGERS_FORMATS
+from nightwatch_core.adapters.files.shapes.appsignal import APPSIGNAL_FORMATS
+from nightwatch_core.adapters.files.shapes.aws_lambda import AWS_LAMBDA_FORMATS
+from nightwatch_core.adapters.files.shapes.bugsnag import BUGSNAG_FORMATS
+from nightwatch_core.adapters.files.shapes.cloudwatch import CLOUDWATCH_FORMATS
+from nightwatch_core.adapters.files.shapes.containers import CONTAINERS_FORMATS
+from nightwatch_core.adapters.files.shapes.datadog import DATADOG_FORMATS
+from nightwatch_core.adapters.files.shapes.elastic_apm import ELASTIC_APM_FORMATS
+from nightwatch_core.adapters.files.shapes.google import GOOGLE_FORMATS
+from nightwatch_core.adapters.files.shapes.google_cloud import GOOGLE_CLOUD_FORMATS
+from nightwatch_core.adapters.files.shapes.honeybadger import HONEYBADGER_FORMATS
+from nightwatch_core.adapters.files.shapes.journald import JOURNALD_FORMATS
+from nightwatch_core.adapters.files.shapes.loki import LOKI_FORMATS
+from nightwatch_core.adapters.files.shapes.new_relic import NEW_RELIC_FORMATS, NEW_RELIC_ROW_FORMATS
+from nightwatch_core.adapters.files.shapes.otlp import OTLP_FORMATS
+from nightwatch_core.adapters.files.shapes.python_loggers import PYTHON_LOGGERS_FORMATS
+from nightwatch_core.adapters.files.shapes.query_tables import QUERY_TABLES_FORMATS
+from nightwatch_core.adapters.files.shapes.raygun import RAYGUN_FORMATS
+from nightwatch_core.adapters.files.shapes.rollbar import ROLLBAR_FORMATS
+from nightwatch_core.adapters.files.shapes.sentry import SENTRY_FORMATS
+from nightwatch_core.adapters.files.shapes.sentry_rows import SENTRY_ROWS_FORMATS
 from nightwatch_core.adapters.files.shapes.shape import Item, Shape
+from nightwatch_core.adapters.files.shapes.splunk import SPLUNK_FORMATS
+from nightwatch_core.adapters.files.shapes.titled_rows import TITLED_ROWS_FORMATS
+from nightwatch_core.adapters.files.shapes.wrappers import WRAPPERS_FORMATS
 
 # The first that applies wins; a document that is none of these is a record itself.
 SHAPES: tuple[Shape, ...] = (
-    *cloudwatch.SHAPES,
-    *aws_lambda.SHAPES,
-    *loki.SHAPES,
-    *new_relic.SHAPES,
-    *otlp.SHAPES,
-    *sentry.SHAPES,
-    *sentry_rows.SHAPES,
-    *rollbar.SHAPES,
-    *honeybadger.SHAPES,
-    *bugsnag.SHAPES,
-    *airbrake.SHAPES,
-    *raygun.SHAPES,
-    *appsignal.SHAPES,
-    *datadog.SHAPES,
-    *app_insights.SHAPES,
-    *elastic_apm.SHAPES,
-    *google.SHAPES,
-    *query_tables.SHAPES,
-    *containers.SHAPES,
-    *google_cloud.SHAPES,
-    *journald.SHAPES,
-    *splunk.SHAPES,
-    *app_loggers.SHAPES,
-    *python_loggers.SHAPES,
-    *wrappers.SHAPES,
-    *new_relic.ROWS,
-    *titled_rows.SHAPES,
+    *CLOUDWATCH_FORMATS,
+    *AWS_LAMBDA_FORMATS,
+    *LOKI_FORMATS,
+    *NEW_RELIC_FORMATS,
+    *OTLP_FORMATS,
+    *SENTRY_FORMATS,
+    *SENTRY_ROWS_FORMATS,
+    *ROLLBAR_FORMATS,
+    *HONEYBADGER_FORMATS,
+    *BUGSNAG_FORMATS,
+    *AIRBRAKE_FORMATS,
+    *RAYGUN_FORMATS,
+    *APPSIGNAL_FORMATS,
+    *DATADOG_FORMATS,
+    *APP_INSIGHTS_FORMATS,
+    *ELASTIC_APM_FORMATS,
+    *GOOGLE_FORMATS,
+    *QUERY_TABLES_FORMATS,
+    *CONTAINERS_FORMATS,
+    *GOOGLE_CLOUD_FORMATS,
+    *JOURNALD_FORMATS,
+    *SPLUNK_FORMATS,
+    *APP_LOGGERS_FORMATS,
+    *PYTHON_LOGGERS_FORMATS,
+    *WRAPPERS_FORMATS,
+    *NEW_RELIC_ROW_FORMATS,
+    *TITLED_ROWS_FORMATS,
 )
 OWN_RECORD = "JSON record"  # a record whose fields have the names that many sources use
 

@@ -47,7 +47,7 @@ def _row(record: Record, _: Inside) -> Iterator[Item]:
     }
 
 
-SHAPES = (
+TITLED_ROWS_FORMATS = (
     Shape(
         "row with a title",
         _is_row,

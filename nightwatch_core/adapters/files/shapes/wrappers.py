@@ -42,7 +42,7 @@ def _wrapper(document: Record, inside: Inside) -> Iterator[Item]:
     yield from inside(_wrapped(document))
 
 
-SHAPES = (
+WRAPPERS_FORMATS = (
     Shape("hit of Elasticsearch", _is_elastic, _elastic, ("_source",), ("_source",)),
     Shape("", _is_wrapper, _wrapper, (), WRAPPERS),
 )
