@@ -54,7 +54,6 @@ def _numbered(frame: Fields, line: int) -> Source | None:
 
 
 def _alone(frame: Fields, _line: int) -> Source | None:
-    """The failing line alone."""
     code = _first(frame, "source_line", "sourceLine", "code_line", "codeLine", "text_line")
     return Source(code) if code else None
 

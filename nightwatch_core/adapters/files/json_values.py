@@ -40,7 +40,7 @@ from nightwatch_core.adapters.files.limits import (
     SPOOL,
 )
 from nightwatch_core.adapters.files.records import FIELDS, name_of, squeezed
-from nightwatch_core.adapters.files.shapes.json_texts import DECODER
+from nightwatch_core.adapters.files.shapes.texts import DECODER
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.errors import ReadingProgress
 
@@ -160,8 +160,6 @@ class Content(NamedTuple):
 
 
 class _Unpacked(io.RawIOBase):
-    """What a file unpacks to, counted; damage is raised when what came before it was read."""
-
     def __init__(self, inner: IO[bytes], meter: Meter) -> None:
         self._inner = cast(io.BufferedIOBase, inner)
         self._meter = meter
@@ -218,7 +216,6 @@ class _Refused(str):
 def _inside(
     stream: IO[bytes], label: str, meter: Meter, depth: int
 ) -> Iterator[Content | str | _Refused]:
-    """What a stream holds; its refusal comes alone."""
     buffered: Any = io.BufferedReader(_Unpacked(stream, meter), HEAD)
     try:
         head = buffered.peek(HEAD)
@@ -378,8 +375,6 @@ def parts_of(
 
 
 class _Text:
-    """What was read and not yet decoded."""
-
     def __init__(self, read: Callable[[int], str], most: int, chunk: int) -> None:
         self._read, self._most, self._chunk = read, most, chunk
         self._text, self._at, self._counted = "", 0, 0
@@ -440,7 +435,6 @@ class _Text:
                     return value
 
     def _more(self) -> bool:
-        """Read on, and forget what was decoded."""
         number, rest = self.number, self._text[self._at :]
         more = "" if self._ended else self._piece(max(self._chunk, len(rest)))
         self._ended = not more
@@ -469,7 +463,6 @@ def _value(text: _Text, wrap: Wrap, depth: int) -> Iterator[Part]:
 
 
 def _items(text: _Text, wrap: Wrap | None, depth: int) -> Iterator[Part]:
-    """The items of an array: one by one at the top, in batches inside of something."""
     text.skip()
     batch: list[object] = []
     number = text.number
@@ -614,7 +607,6 @@ def is_table(firsts: list[str]) -> bool:
 
 
 def _names(line: str) -> list[str] | None:
-    """The names of columns; None where the line holds none."""
     cells = [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
     if not 2 <= len(cells) <= MAX_FIELDS:
         return None
@@ -650,7 +642,6 @@ def rows_of(pieces: Iterator[str]) -> Iterator[Row]:
 
 
 def _records(reader: "_Reader", names: list[str], before: int) -> Iterator[Row]:
-    """Rows below the names; `before` lines were passed over above them."""
     columns = [_column(name) for name in names]
     number = 0
     try:

@@ -22,11 +22,9 @@ from nightwatch_core.adapters.files.limits import (
     TIME_REACH,
 )
 from nightwatch_core.adapters.files.records import has_lines, is_loud, text_of
-from nightwatch_core.adapters.files.shapes.around import surrounded
-from nightwatch_core.adapters.files.shapes.container_names import service_of
-from nightwatch_core.adapters.files.shapes.json_texts import json_in
-from nightwatch_core.adapters.files.shapes.shape import Item, LogLine
+from nightwatch_core.adapters.files.shapes.fields import Item, LogLine, service_of, surrounded
 from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.adapters.files.shapes.texts import json_in
 from nightwatch_core.adapters.files.times import time_in_log, time_of
 from nightwatch_core.traces import frame_shapes
 from nightwatch_core.traces import python as python_text
@@ -258,7 +256,6 @@ class LineOrder:
 
 
 def _goes_back(placed: list[Placed]) -> bool:
-    """Whether more lines are older than the line above them in their stream than are newer."""
     by_stream: dict[str, list[tuple[float, str]]] = {}
     for one in placed:
         value = one.line.around.get("time")
@@ -404,7 +401,6 @@ class OpenTrace:
         return (is_above or self.in_cause) and self._wait(number, text)
 
     def _is_message(self) -> bool:
-        """Whether the line below a panic's place, which is its message, comes now."""
         opening = self.lines[-1] if len(self.lines) == 1 else ""
         return self.style.name == "rust" and opening.rstrip().endswith(":") and not self.pending
 
@@ -435,7 +431,6 @@ class OpenTrace:
         return True
 
     def _is_over(self, text: str) -> bool:
-        """Whether a line that is no frame is not what names the exception."""
         if self.is_end:
             return not python_text.is_exception(text)
         return bool(self.name_above) and not text.startswith(self.name_above.partition(":")[0])
@@ -451,7 +446,6 @@ class OpenTrace:
         return self._loose <= _LOOSE_LINES and self._wait(number, text)
 
     def _take(self, line: str) -> None:
-        """Add a line that belongs to the trace, and those that waited for it."""
         self.size += len(line)
         if self.size <= BLOCK_LIMIT:
             self.lines.extend((*(text for _, text in self.pending), line))
@@ -631,8 +625,6 @@ class Read(NamedTuple):
 
 @dataclass
 class _Stream:
-    """The lines of one container, process or file."""
-
     cutter: TraceCutter = field(default_factory=TraceCutter)
     number: int = 0
     recent: dict[int, Placed] = field(default_factory=dict)  # lines a trace may begin with
@@ -735,7 +727,6 @@ class LogStreams:
             yield from self._text(stream, Placed(placed.place, line))
 
     def _process(self, line: LogLine) -> tuple[str, str]:
-        """The stream of a line, and the process that it names; else the one of the line before."""
         process = stream_of(line.text) or self._processes.get(line.stream, "")
         if len(self._processes) >= MAX_STREAMS:
             self._processes.clear()
@@ -772,7 +763,6 @@ class LogStreams:
             yield block
 
     def _whole(self, text: str) -> str:
-        """The text where it holds a whole stack trace; else empty."""
         if not has_lines(text):
             return ""
         stack = text_of(text, STACK_LIMIT)

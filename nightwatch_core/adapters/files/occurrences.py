@@ -41,10 +41,9 @@ from nightwatch_core.adapters.files.records import (
     text_of,
 )
 from nightwatch_core.adapters.files.refusals import refusal, unreadable
-from nightwatch_core.adapters.files.shapes.json_texts import json_in
-from nightwatch_core.adapters.files.shapes.plain_records import line_of_record
-from nightwatch_core.adapters.files.shapes.shape import Item, LogLine, Record
+from nightwatch_core.adapters.files.shapes.fields import Item, LogLine, Record
 from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.adapters.files.shapes.texts import json_in, line_of_record
 from nightwatch_core.adapters.files.times import has_zone, time_of
 from nightwatch_core.models.errors import ExceptionLink, Occurrence, RejectedRecord
 from nightwatch_core.models.options import STANDARD_INPUT
@@ -184,7 +183,6 @@ def _path(name: str) -> Path:
 
 
 def _file(path: Path, folder: Path | None = None) -> File:
-    """The file, by its name below the folder that was named."""
     return File(path, _shown(path.relative_to(folder).as_posix() if folder else path.name))
 
 

@@ -151,7 +151,6 @@ def _lines(one: Framed, number: int, language: str, with_source: bool) -> list[s
 
 
 def _line(part: Parts, number: int, language: str) -> str:
-    """A frame as its language prints it; empty where that cannot be."""
     if part["text"]:
         return part["text"]
     owned = ".".join(name for name in (part["module"], part["function"]) if name) or "unknown"

@@ -38,7 +38,7 @@ from nightwatch_core.adapters.files.limits import (
 from nightwatch_core.adapters.files.occurrences import Entry, EntryMaker, File, files_of
 from nightwatch_core.adapters.files.records import name_of
 from nightwatch_core.adapters.files.refusals import unreadable
-from nightwatch_core.adapters.files.shapes.json_texts import DECODER, object_in
+from nightwatch_core.adapters.files.shapes.texts import DECODER, object_in
 from nightwatch_core.adapters.files.times import LATEST_YEAR, settled
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight
@@ -102,7 +102,6 @@ class FileReader:
             self.left_out += self._maker.left_out
 
     def _settled(self, seen: Occurrence, latest: datetime) -> Occurrence:
-        """The occurrence with times in UTC."""
         times = {"first_seen": seen.first_seen, "last_seen": seen.last_seen}
         right = {
             name: settled(time, self._zone, latest)
@@ -469,7 +468,6 @@ class ErrorFiles:
 
 
 def _size(file: File) -> int:
-    """Bytes on disk; none of what cannot be read."""
     try:
         return file.path.stat().st_size
     except (OSError, ValueError):

@@ -211,7 +211,6 @@ def _of_text(text: str) -> datetime | None:
 
 
 def _of_parts(parts: dict[str, str | None]) -> datetime | None:
-    """A time of what a form tells apart."""
     year = int(parts.get("late") or parts["year"] or 0) if "year" in parts else 0
     name = parts.get("name")
     month = _MONTHS.index(name.lower()) + 1 if name else int(parts["month"] or 0)

@@ -301,7 +301,6 @@ class Counter:
         )
 
     def _add_releases_and_hours(self, counts: Counts, window: Window) -> None:
-        """Ask for what the counts stand without."""
         version = nrql.first_of(nrql.RELEASES, self._attributes)
         queries = {}
         if version:
@@ -445,7 +444,6 @@ def _name(app: str, row: Row) -> str:
 
 
 def _users(draft: Draft, whole: dict[Pair, int | None]) -> int | None:
-    """Users of a group; of a pair with several messages no more than the pair has."""
     by_pair: Tally[Pair] = Tally()
     for row in draft.rows:
         if row.users is not None:
@@ -685,7 +683,6 @@ def _trace(
 def _links(
     frames: Sequence[Mapping[str, Any]], language: str, own: tuple[str, ...]
 ) -> tuple[ExceptionLink, ...]:
-    """Frames as New Relic took them apart, for texts of a form that is not known."""
     parts = tuple(
         Frame(
             path=text(frame.get("filepath"), LONGEST_FRAME),

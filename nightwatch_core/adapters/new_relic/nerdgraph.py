@@ -171,7 +171,6 @@ class NerdGraph:
                 ) from None
 
     def _check(self, status: int, headers: httpx.Headers, body: bytes) -> None:
-        """Raise what a status other than 200 means."""
         error = failed_status(status, self._clean(body[:500].decode("utf-8", "replace")))
         asked = retry_after(headers.get("Retry-After", ""), time.time())
         if isinstance(error, Throttled) and asked is not None:

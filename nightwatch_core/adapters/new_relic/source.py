@@ -138,7 +138,6 @@ class Application:
             return self._attributes
 
     def _search(self, name: str) -> tuple[Entity, ...]:
-        """Applications of exactly this name, or any."""
         query, cursor = nrql.applications(self._account, name), None
         entities: list[Entity] = []
         for _ in range(SEARCH_PAGES):
@@ -332,7 +331,6 @@ class NewRelic:
     def _with_triage(
         self, listed: tuple[ErrorGroup, ...], by_name: Mapping[str, Draft], window: Window
     ) -> tuple[tuple[ErrorGroup, ...], tuple[str, ...]]:
-        """The groups with what the team said about them, and what is missing from that."""
         if not listed:
             return listed, ()
         try:

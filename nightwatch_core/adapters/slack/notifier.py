@@ -181,7 +181,6 @@ class SlackCalls:
         return _Throttled(max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0))
 
     def _wait(self, seconds: float, *, last: bool) -> None:
-        """Wait as Slack asks for it; raise where that is for too long."""
         if last or seconds > min(LONGEST_WAIT, self._patience):
             raise TryLater(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
         self._patience -= seconds
@@ -190,8 +189,6 @@ class SlackCalls:
 
 
 class _Throttled(TryLater):
-    """Slack asks to wait."""
-
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Slack asks to wait {seconds:,.0f} seconds")
         self.seconds = seconds
@@ -402,7 +399,6 @@ def _follow_up(shown: ReportView) -> Iterator[Message]:
 
 
 def _links(shown: ReportView) -> Iterator[str]:
-    """What was published or failed; what was left undone on purpose is in the table."""
     for finding in shown.findings:
         done = [publication(each) for each in finding.publications if each.state != "skipped"]
         if done:
@@ -681,7 +677,6 @@ class SlackNotifier:
         return ("chat:write", "im:write") if PERSON.fullmatch(self._target) else ("chat:write",)
 
     def _conversation(self, calls: SlackCalls) -> str:
-        """The id of the conversation that the target names; asked for once."""
         if not self._channel:
             self._channel = self._looked_up(calls)
         return self._channel
@@ -729,7 +724,6 @@ def _address(calls: SlackCalls, channel: str, ts: str) -> str:
 
 
 def _scopes(answer: SlackResponse) -> frozenset[str]:
-    """The token's scopes; empty where Slack does not say."""
     headers = {name.lower(): str(value) for name, value in answer.headers.items()}
     listed = headers.get("x-oauth-scopes", "").split(",")
     return frozenset(filter(None, map(str.strip, listed)))

@@ -99,7 +99,6 @@ def _maps_below(folder: Path) -> Iterator[str]:
 
 
 def _library() -> Any:
-    """The library, where it is installed."""
     try:
         import symbolic
     except ImportError:

@@ -1,12 +1,55 @@
-"""What unpackers of trackers' exports share: fields by dotted names, titles, and our own record."""
+"""Fields, records and log lines that all export formats share."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.files.limits import NAME_LIMIT
 from nightwatch_core.adapters.files.record_frames import LOGGED
-from nightwatch_core.adapters.files.shapes.shape import Record
+
+Record = Mapping[str, object]
+
+
+class LogLine(NamedTuple):
+    """A text of a log, most often one line, which may be a part of a stack trace.
+
+    The fields `around` it have the names that records have: `time`, `app`, `host`, `release` …
+    """
+
+    text: str
+    stream: str = ""  # container, process or file: the lines of one follow each other
+    around: Record = {}
+    is_part: bool | None = False  # the next text goes on in its line; None: if others have ends
+
+
+# A record, a text of a log, or a sentence about what the export itself says is missing.
+Item = Record | LogLine | str
+Inside = Callable[[object], Iterator[Item]]  # unpacks what stands inside a document
+
+
+class Shape(NamedTuple):
+    """A shape of JSON documents.
+
+    `marks` are the dotted names of fields that it is known by, for whoever has something like it.
+    Where none of `needs` is a field of a document, `applies` is not asked; () asks it always.
+    """
+
+    name: str  # for people: "answer of New Relic"
+    applies: Callable[[Record], bool]
+    unpack: Callable[[Record, Inside], Iterator[Item]]
+    marks: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+def objects_in(value: object) -> list[dict[str, object]]:
+    """Give the objects of a list; nothing of anything else.
+
+    >>> objects_in([{"a": 1}, "b"]), objects_in(None)
+    ([{'a': 1}], [])
+    """
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
 
 # Our words of a record, and the names by which `record_fields` knows them first.
 NAMES = {
@@ -134,3 +177,69 @@ def request_of(method: object, url: object) -> str:
     path = path_of(url)
     word = method.upper() if isinstance(method, str) and method.isalpha() else ""
     return f"{word} {path}" if word and path else path
+
+
+def first_text(values: Mapping[str, object], *names: str) -> str:
+    """Give the first of the named values that is a text; empty where there is none.
+
+    >>> first_text({"a": 7, "b": " x "}, "a", "b")
+    'x'
+    """
+    texts = (value.strip() for name in names if isinstance(value := values.get(name), str))
+    return next(filter(None, texts), "")
+
+
+def inner(values: Mapping[str, object], *names: str) -> Record:
+    """Follow names through objects; empty where one of them is missing or no object.
+
+    >>> inner({"resource": {"labels": {"zone": "b"}}}, "resource", "labels")
+    {'zone': 'b'}
+    """
+    current: object = values
+    for name in names:
+        current = current.get(name) if isinstance(current, dict) else None
+    return current if isinstance(current, dict) else {}
+
+
+def surrounded(item: Item, line: LogLine) -> Item:
+    """Put what surrounds a text around what was unpacked from it.
+
+    >>> surrounded({"time": 7}, LogLine("{}", "web", {"host": "a"}))
+    {'time': 7, 'around': {'host': 'a', 'stream': 'web'}}
+    """
+    if isinstance(item, str):
+        return item
+    if isinstance(item, LogLine):
+        around = {**line.around, **item.around}
+        stream = " ".join(filter(None, (line.stream, item.stream)))
+        return LogLine(item.text, stream, around, item.is_part)
+    own = item.get("around")
+    around = {**line.around, "stream": line.stream, **(own if isinstance(own, dict) else {})}
+    return {**item, "around": around}
+
+
+# What a start adds to the name of a service, the first that matches is taken off. Names of errors
+# must not change with the container that they happened in.
+ADDED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\.\d{1,4}\.[a-z0-9]{10,25}(?:@[\w.-]{1,80})?$",  # a task of Docker's swarm
+        r"-[a-f0-9]{8,10}-[a-z0-9]{5}$",  # a pod of a deployment
+        r"(?<=[A-Za-z])[-_]\d{1,3}$",  # a replica of compose, of a stateful set
+        r"@[\w:.-]{1,80}$",  # an instance of a unit
+        r"\.service$",
+    )
+)
+
+
+def service_of(name: str) -> str:
+    """Give the service's name.
+
+    >>> [service_of(name) for name in ("/shop_web_1", "shop_web.1.glfdb81eqgo0@node-3", "web@2")]
+    ['shop_web', 'shop_web', 'web']
+    >>> [service_of(name) for name in ("web-7d9f8b6c5f-x2x9z", "db-0", "oauth2", "1")]
+    ['web', 'db', 'oauth2', '1']
+    """
+    plain = name.strip().lstrip("/")
+    cut = next((bare for added in ADDED if (bare := added.sub("", plain)) != plain), plain)
+    return cut or plain

@@ -1,20 +1,84 @@
-"""Sentry and what speaks its language (GlitchTip, Bugsink, GitLab): events, issues, envelopes."""
+"""Sentry and compatible services (GlitchTip, Bugsink, GitLab): events, issues, envelopes, rows."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 from nightwatch_core.adapters.files.exceptions import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.limits import MAX_LINES
 from nightwatch_core.adapters.files.shapes.fields import (
     MESSAGE,
     QUIET,
+    Inside,
+    Item,
+    Record,
+    Shape,
     at,
+    objects_in,
     record_of,
     request_of,
     someone,
     text_at,
     title_parts,
 )
-from nightwatch_core.adapters.files.shapes.sentry_exceptions import chain_of
-from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape, objects_in
+
+# The exceptions that an event of Sentry holds, wherever its age and its API keep them.
+
+
+def chain_of(record: Record) -> list[Thrown]:
+    """Give the exceptions of an event, the reported one first; those of a group are left out."""
+    values = _values(record)
+    stored = [one for one in values if not _is_member(one)] or values
+    chain = [
+        thrown(
+            one.get("type") or text_at(one, "module"),
+            one.get("value"),
+            at(one, "stacktrace.frames", "rawStacktrace.frames", "raw_stacktrace.frames"),
+            reverse=True,
+        )
+        for one in reversed(stored)
+    ]
+    if any(one.frames for one in chain):
+        return chain
+    frames = _frames_beside(record)
+    first = chain[0] if chain else Thrown("", "")
+    beside = thrown(first.error_class, first.message, frames, reverse=True)
+    return [beside, *chain[1:]] if beside.frames else chain
+
+
+def _values(record: Record) -> list[dict[str, object]]:
+    inner = record.get("exception") or record.get("sentry.interfaces.Exception")
+    for entry in objects_in(record.get("entries")):
+        inner = entry.get("data") if entry.get("type") == "exception" else inner
+    values = inner.get("values") if isinstance(inner, Mapping) else inner
+    if not values and isinstance(inner, Mapping) and ("type" in inner or "value" in inner):
+        values = [dict(inner)]
+    return objects_in(values)[-MAX_LINES:]
+
+
+def _is_member(value: Record) -> bool:
+    """Whether an exception only stands in a group that is reported besides."""
+    mechanism = value.get("mechanism")
+    source = mechanism.get("source") if isinstance(mechanism, Mapping) else None
+    return isinstance(source, str) and source.startswith(("exceptions[", "errors["))
+
+
+def _frames_beside(record: Record) -> object:
+    """Frames that stand beside the exception: of a message, or of the thread that crashed."""
+    frames = at(record, "stacktrace.frames")
+    for entry in objects_in(record.get("entries")):
+        data = entry.get("data")
+        if entry.get("type") == "stacktrace":
+            frames = frames or at(data, "frames")
+        elif entry.get("type") == "threads":
+            frames = frames or _crashed(at(data, "values"))
+    return frames or _crashed(at(record, "threads.values"))
+
+
+def _crashed(threads: object) -> object:
+    listed = objects_in(threads)
+    crashed = next((one for one in listed if one.get("crashed") or one.get("current")), None)
+    return at(crashed, "stacktrace.frames") if crashed else None
+
 
 _LEVELS = ("error", "fatal", "critical", "")
 _ENVELOPE_HEADER = frozenset(("event_id", "sent_at", "dsn", "sdk", "trace"))
@@ -93,7 +157,6 @@ def _message(record: Record) -> str:
 
 
 def _tags(tags: object) -> dict[str, object]:
-    """Tags as objects, as pairs, or as one object."""
     if isinstance(tags, Mapping):
         return {str(key): value for key, value in tags.items()}
     listed = tags if isinstance(tags, list) else []
@@ -115,7 +178,6 @@ def _transaction(record: Record, tags: Record) -> str:
 
 
 def _release(record: Record, tags: Record) -> str:
-    """A release is a text, or an object with its version."""
     if isinstance(record.get("release"), str):
         return str(record["release"])
     return text_at(record, "release.version") or text_at(tags, "release", "sentry:release")
@@ -157,7 +219,6 @@ def _issue(record: Record, _: Inside) -> Iterator[Item]:
 
 
 def _is_hook(record: Record) -> bool:
-    """What Sentry calls an address with: an event or an issue below `data`."""
     data = record.get("data")
     names = ("event", "issue", "error")
     if isinstance(data, Mapping) and any(isinstance(data.get(name), Mapping) for name in names):
@@ -226,5 +287,74 @@ SENTRY_FORMATS = (
         _event,
         ("eventID", "entries", "platform", "exception"),
         ("eventID", "event_id", "entries", "exception", "culprit"),
+    ),
+)
+
+# Rows that Sentry's Discover and Explore export, as JSON and as CSV.
+
+# Columns that no other export has: any of them beside a title or a class tells it.
+_COLUMNS = frozenset(
+    ("count()", "count_unique(user)", "last_seen()", "first_seen()", "error.type", "error.value",
+     "project.name", "issue.id", "max(timestamp)", "event.type")
+)  # fmt: skip
+_TELLING = frozenset(("count()", "count_unique(user)", "last_seen()"))
+
+
+def _is_row(record: Record) -> bool:
+    names = record.keys()
+    if (
+        not (names & _TELLING)
+        and not ({"title", "issue.id"} <= names or {"title", "project.name"} <= names)
+        and not isinstance(record.get("error.type"), list)
+    ):
+        return False
+    return bool(names & {"title", "error.type", "issue", "message"})
+
+
+def _row(record: Record, _: Inside) -> Iterator[Item]:
+    told_class, told_message = title_parts(text_at(record, "title", "issue.title", "message"))
+    values = _listed(at(record, "error.value"))
+    yield record_of(
+        error_class=_class(_listed(at(record, "error.type")), told_class),
+        message=(values[-1] if values else "") or told_message,
+        transaction=text_at(record, "transaction", "culprit", "location"),
+        app=text_at(record, "project.name", "project"),
+        release=text_at(record, "release"),
+        host=text_at(record, "server_name"),
+        user=text_at(record, "user", "user.display", "user.id", "user.email"),
+        users=at(record, "count_unique(user)", "count_unique(user.id)", "userCount"),
+        count=at(record, "count()", "events", "count"),
+        first_seen=at(record, "first_seen()", "min(timestamp)", "firstSeen"),
+        last_seen=at(record, "last_seen()", "max(timestamp)", "lastSeen"),
+        time=at(record, "timestamp"),
+        level=text_at(record, "level"),
+    )
+
+
+def _class(types: list[str], told_class: str) -> str:
+    """The reported class of a chain: the title's, else the last."""
+    return told_class if told_class in types or not types else types[-1]
+
+
+def _listed(value: object) -> list[str]:
+    """A list, as JSON has it and as CSV prints it."""
+    if isinstance(value, str):
+        if not value.startswith("["):
+            return [value]
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            bare = (part.strip().strip("'\"") for part in str(value).strip("[]").split(","))
+            return [part for part in bare if part]
+    return [str(one) for one in value if one is not None] if isinstance(value, list) else []
+
+
+SENTRY_ROWS_FORMATS = (
+    Shape(
+        "row of Sentry's Discover",
+        _is_row,
+        _row,
+        ("title", "error.type", "count()", "count_unique(user)", "last_seen()"),
+        ("title", "count()", "count_unique(user)", "last_seen()", "error.type"),
     ),
 )

@@ -1,37 +1,44 @@
-"""Every shape that JSON documents are unpacked by, in the order they are tried."""
+"""All export formats, in the order in which they are tried."""
 
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
-from nightwatch_core.adapters.files.shapes.airbrake import AIRBRAKE_FORMATS
-from nightwatch_core.adapters.files.shapes.app_insights import APP_INSIGHTS_FORMATS
-from nightwatch_core.adapters.files.shapes.app_loggers import APP_LOGGERS_FORMATS
-from nightwatch_core.adapters.files.shapes.appsignal import APPSIGNAL_FORMATS
-from nightwatch_core.adapters.files.shapes.aws_lambda import AWS_LAMBDA_FORMATS
-from nightwatch_core.adapters.files.shapes.bugsnag import BUGSNAG_FORMATS
-from nightwatch_core.adapters.files.shapes.cloudwatch import CLOUDWATCH_FORMATS
-from nightwatch_core.adapters.files.shapes.containers import CONTAINERS_FORMATS
-from nightwatch_core.adapters.files.shapes.datadog import DATADOG_FORMATS
-from nightwatch_core.adapters.files.shapes.elastic_apm import ELASTIC_APM_FORMATS
-from nightwatch_core.adapters.files.shapes.google import GOOGLE_FORMATS
-from nightwatch_core.adapters.files.shapes.google_cloud import GOOGLE_CLOUD_FORMATS
-from nightwatch_core.adapters.files.shapes.honeybadger import HONEYBADGER_FORMATS
-from nightwatch_core.adapters.files.shapes.journald import JOURNALD_FORMATS
-from nightwatch_core.adapters.files.shapes.loki import LOKI_FORMATS
-from nightwatch_core.adapters.files.shapes.new_relic import NEW_RELIC_FORMATS, NEW_RELIC_ROW_FORMATS
-from nightwatch_core.adapters.files.shapes.otlp import OTLP_FORMATS
-from nightwatch_core.adapters.files.shapes.python_loggers import PYTHON_LOGGERS_FORMATS
-from nightwatch_core.adapters.files.shapes.query_tables import QUERY_TABLES_FORMATS
-from nightwatch_core.adapters.files.shapes.raygun import RAYGUN_FORMATS
-from nightwatch_core.adapters.files.shapes.rollbar import ROLLBAR_FORMATS
-from nightwatch_core.adapters.files.shapes.sentry import SENTRY_FORMATS
-from nightwatch_core.adapters.files.shapes.sentry_rows import SENTRY_ROWS_FORMATS
-from nightwatch_core.adapters.files.shapes.shape import Item, Shape
-from nightwatch_core.adapters.files.shapes.splunk import SPLUNK_FORMATS
-from nightwatch_core.adapters.files.shapes.titled_rows import TITLED_ROWS_FORMATS
-from nightwatch_core.adapters.files.shapes.wrappers import WRAPPERS_FORMATS
+from nightwatch_core.adapters.files.shapes.aws import AWS_LAMBDA_FORMATS, CLOUDWATCH_FORMATS
+from nightwatch_core.adapters.files.shapes.azure import APP_INSIGHTS_FORMATS, QUERY_TABLES_FORMATS
+from nightwatch_core.adapters.files.shapes.fields import (
+    Item,
+    Shape,
+)
+from nightwatch_core.adapters.files.shapes.generic import TITLED_ROWS_FORMATS, WRAPPERS_FORMATS
+from nightwatch_core.adapters.files.shapes.google import GOOGLE_CLOUD_FORMATS, GOOGLE_FORMATS
+from nightwatch_core.adapters.files.shapes.log_stores import (
+    CONTAINERS_FORMATS,
+    JOURNALD_FORMATS,
+    LOKI_FORMATS,
+    OTLP_FORMATS,
+    SPLUNK_FORMATS,
+)
+from nightwatch_core.adapters.files.shapes.loggers import (
+    APP_LOGGERS_FORMATS,
+    PYTHON_LOGGERS_FORMATS,
+)
+from nightwatch_core.adapters.files.shapes.monitors import (
+    APPSIGNAL_FORMATS,
+    DATADOG_FORMATS,
+    ELASTIC_APM_FORMATS,
+    NEW_RELIC_FORMATS,
+    NEW_RELIC_ROW_FORMATS,
+    RAYGUN_FORMATS,
+)
+from nightwatch_core.adapters.files.shapes.sentry import SENTRY_FORMATS, SENTRY_ROWS_FORMATS
+from nightwatch_core.adapters.files.shapes.trackers import (
+    AIRBRAKE_FORMATS,
+    BUGSNAG_FORMATS,
+    HONEYBADGER_FORMATS,
+    ROLLBAR_FORMATS,
+)
 
 # The first that applies wins; a document that is none of these is a record itself.
 SHAPES: tuple[Shape, ...] = (

@@ -1,12 +1,21 @@
-"""Application Insights: rows of `exceptions`, telemetry as it is sent, continuous exports."""
+"""Azure: exceptions and telemetry of Application Insights, and tables that queries return."""
 
 import json
 from collections.abc import Iterator, Mapping
 
 from nightwatch_core.adapters.files.exceptions import Thrown, chain_text, thrown
 from nightwatch_core.adapters.files.records import number_of
-from nightwatch_core.adapters.files.shapes.fields import QUIET, at, record_of, text_at
-from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape, objects_in
+from nightwatch_core.adapters.files.shapes.fields import (
+    QUIET,
+    Inside,
+    Item,
+    Record,
+    Shape,
+    at,
+    objects_in,
+    record_of,
+    text_at,
+)
 
 _TELLING = frozenset(("problemid", "outertype", "outermessage", "exceptiontype"))
 
@@ -137,7 +146,6 @@ def _detail(record: Record, _: Inside) -> Iterator[Item]:
 
 
 def _is_other(record: Record) -> bool:
-    """Telemetry that is no exception."""
     kind = at(record, "data.baseType")
     return (
         isinstance(kind, str)
@@ -190,4 +198,57 @@ APP_INSIGHTS_FORMATS = (
             "OuterMessage",
         ),
     ),
+)
+
+# Answers of queries that are tables: columns and rows (Kusto, RQL of Rollbar, Redash).
+
+_COLUMNS, _ROWS, _TABLES = ("columns", "Columns"), ("rows", "Rows"), ("tables", "Tables")
+_NAMES = ("name", "ColumnName", "columnName", "Name")
+
+
+def _is_table(record: Record) -> bool:
+    return isinstance(at(record, *_COLUMNS), list) and isinstance(at(record, *_ROWS), list)
+
+
+def _table(record: Record, inside: Inside) -> Iterator[Item]:
+    columns = at(record, *_COLUMNS)
+    names = [
+        one if isinstance(one, str) else text_at(one, *_NAMES)
+        for one in (columns if isinstance(columns, list) else [])
+    ]
+    rows = at(record, *_ROWS)
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, list):
+            pairs = zip(names, row, strict=False)
+            yield from inside({name: value for name, value in pairs if name and value is not None})
+        elif isinstance(row, Mapping):
+            yield from inside(dict(row))
+
+
+def _is_tables(record: Record) -> bool:
+    return any(_is_table(one) for one in objects_in(at(record, *_TABLES)))
+
+
+def _tables(record: Record, inside: Inside) -> Iterator[Item]:
+    """Kusto's older answers hold tables about the query behind the result."""
+    tables = [one for one in objects_in(at(record, *_TABLES)) if _is_table(one)]
+    named = [one for one in tables if text_at(one, "name", "TableKind") == "PrimaryResult"]
+    for table in named or tables[:1]:
+        yield from inside(table)
+
+
+def _is_other_frame(record: Record) -> bool:
+    """Kusto's frames around the result."""
+    kind = record.get("FrameType")
+    return isinstance(kind, str) and record.get("TableKind") != "PrimaryResult"
+
+
+def _nothing(_: Record, __: Inside) -> Iterator[Item]:
+    yield from ()
+
+
+QUERY_TABLES_FORMATS = (
+    Shape("", _is_other_frame, _nothing, (), ("FrameType",)),
+    Shape("", _is_tables, _tables, ("tables.columns", "tables.rows"), ("tables", "Tables")),
+    Shape("", _is_table, _table, ("columns", "rows"), ("columns", "Columns")),
 )

@@ -1,9 +1,10 @@
-"""JSON that stands in a text: a line of a container's log, a message, the end of Lambda's line."""
+"""JSON inside log lines and messages, and plain records read as log lines."""
 
 import json
 import re
 
-from nightwatch_core.adapters.files.records import is_loud, is_quiet
+from nightwatch_core.adapters.files.records import is_loud, is_quiet, squeezed
+from nightwatch_core.adapters.files.shapes.fields import LogLine, Record, inner
 
 DECODER = json.JSONDecoder(strict=False)  # exports and logs hold raw tabs and newlines in strings
 # AWS Lambda writes an error of Node behind time, request, level and "Invoke Error".
@@ -37,7 +38,6 @@ def json_in(text: str) -> dict[str, object] | None:
 
 
 def _zap(match: re.Match[str], fields: dict[str, object] | None) -> dict[str, object] | None:
-    """The record that zap writes where its output is JSON."""
     if fields is None:
         return None
     *names, message = re.split(_GAP, match["words"].strip())
@@ -53,3 +53,36 @@ def object_in(text: str) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+# Records that no field tells to be errors, read as lines of a log.
+
+# Squeezed names, best first.
+TEXTS = ("message", "msg", "log", "text", "line", "body", "raw", "content", "event")
+TIMES = ("timestamp", "time", "ts", "datetime", "date", "eventtime")
+ORIGINS = ("containerid", "containername", "container", "podname", "pod", "hostname", "host",
+           "pid", "processid", "stream", "source", "filename", "file", "service", "app", "tag",
+           "logstream", "dyno", "instance")  # fmt: skip
+
+
+def line_of_record(record: Record) -> LogLine | None:
+    """Give the text of a record as a line of the stream that its other fields name.
+
+    None where it has no text. The fields of the record surround the line.
+
+    >>> line_of_record({"msg": "Traceback (most recent call last):", "pod": "web-1", "ts": 7})
+    LogLine(text='Traceback (most recent call last):', stream='web-1', around={...}, is_part=False)
+    """
+    names = {squeezed(str(name)): name for name in record}
+    there = (names[name] for name in TEXTS if name in names)
+    texts = (name for name in there if isinstance(record[name], str))
+    text = next(texts, None)
+    if text is None:
+        return None
+    outer = inner(record, "around")
+    origins = (record[names[name]] for name in ORIGINS if name in names)
+    own = {name: value for name, value in record.items() if name not in (text, "around")}
+    time = next((record[names[name]] for name in TIMES if name in names), outer.get("time"))
+    stream = [outer.get("stream"), *origins]
+    words = (str(word)[:200] for word in stream if isinstance(word, str | int))
+    return LogLine(str(record[text]), " ".join(words), {**outer, **own, "time": time})
