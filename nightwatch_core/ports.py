@@ -90,14 +90,14 @@ class CodeReader(Protocol):
         ...
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
-        """Who last wrote lines `start` to `end` (included; one line without it), line by line.
+        """Return the last author of each line from `start` to `end` (included).
 
         Reformatting, moved lines and ignored revisions are looked through where that is known.
         """
         ...
 
     def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
-        """What a commit changed, or below file or folder `path` alone; None where it is not known.
+        """Return a commit's changes, below `path` where given; None for an unknown commit.
 
         `sha` may be shortened to seven digits, or be "#12" for what merged that pull request.
         """
@@ -111,7 +111,7 @@ class CodeReader(Protocol):
         ...
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
-        """What differs between two commits, below `path`; of many files only the first.
+        """Return the differences between two commits below `path`, of the first files only.
 
         Raises `GiveUp` where one of them is not known.
         """
@@ -147,7 +147,7 @@ class CountsReads(Protocol):
 
     @property
     def code_reads(self) -> CodeReads:
-        """What was read since this reader was made."""
+        """Return the reads since this reader was made."""
         ...
 
 
@@ -287,7 +287,7 @@ class FileSource(ErrorSource, Protocol):
     """Errors from files."""
 
     def contents(self) -> FileContents:
-        """What was understood of the files, and what was not.
+        """Return which files were understood and which were not.
 
         Raises `StopTheNight` where no file can be opened, not where no record is readable.
         """
@@ -302,7 +302,7 @@ class SourceMaps(Protocol):
         ...
 
     def original(self, text: str, line: int, column: int) -> Frame | None:
-        """Where a place of the bundle (both from 1) comes from, by the text of its map.
+        """Return the source location of a bundle location (line and column from 1).
 
         Path as the map has it, line, function and source as far as they are known; None where the
         map does not say, or is none.
@@ -326,7 +326,7 @@ class Tracker(Protocol):
         ...
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-        """What continuous integration says of pull requests of ours by now, in this order."""
+        """Return the CI state of our pull requests, in this order."""
         ...
 
     def probe(self) -> str:
@@ -335,7 +335,7 @@ class Tracker(Protocol):
 
 
 class KnowledgeReader(Protocol):
-    """What earlier nights taught."""
+    """Search and list lessons."""
 
     def index(self) -> Index:
         """The list of documents."""
@@ -403,7 +403,7 @@ class Model(Protocol):
         ...
 
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """Return its capabilities."""
         ...
 
     def probe(self) -> str:
@@ -428,7 +428,7 @@ class BatchModel(Protocol):
         ...
 
     def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
-        """What to submit, as many batches as the service's limits make of it, prices included.
+        """Return the batches to submit, split by the service's limits, with prices.
 
         Sends nothing but the question whether there are batches; raises `GiveUp` where there are
         none.
@@ -444,7 +444,7 @@ class BatchModel(Protocol):
         ...
 
     def state(self, batch: Batch) -> BatchState:
-        """How far it is."""
+        """Return the batch's progress."""
         ...
 
     def results(self, batch: Batch) -> Iterator[ItemResult]:
@@ -455,11 +455,13 @@ class BatchModel(Protocol):
         ...
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        """What the service lists as created since then, whoever submitted it, newest first."""
+        """Return the batches created since then by anybody, newest first."""
         ...
 
     def is_of(self, id: str, intent: Batch) -> bool | None:
-        """Whether this batch of the service holds the intent's items; None: not to be known yet."""
+        """Tell whether this batch of the service holds the intent's items; None: not to be known
+        yet.
+        """
         ...
 
     def probe(self) -> str:
@@ -474,7 +476,7 @@ class Records(Protocol):
     """Text kept between processes by key, while a night may be resumed."""
 
     def get(self, key: str) -> str | None:
-        """What was put there and has not expired."""
+        """Return the record unless it has expired."""
         ...
 
     def put(self, key: str, text: str) -> None:
@@ -576,7 +578,7 @@ class TaskStore(Protocol):
         ...
 
     def complaints(self) -> tuple[str, ...]:
-        """What cannot be read, and why: "file: reason"."""
+        """Return unreadable files as "file: reason"."""
         ...
 
     def read(self, id: str) -> TaskFile | None:
@@ -618,7 +620,7 @@ class BatchStore(Protocol):
         ...
 
     def complaints(self) -> tuple[str, ...]:
-        """What cannot be read, why, and what to do: "file: reason"."""
+        """Return unreadable files as "file: reason" with advice."""
         ...
 
 

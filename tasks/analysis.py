@@ -112,7 +112,6 @@ def runs_for(
 
 @lru_cache(maxsize=4)
 def _night_cache(_night: str) -> NightCache:
-    """What a night's analyses have found out about its projects."""
     return NightCache()
 
 
@@ -168,7 +167,7 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
 
 @task(name="ask the analyst", task_run_name="ask the analyst", **PATIENTLY)
 def ask_analyst(options: NightOptions) -> AnalystTonight:
-    """What the model can do and until when, and which agent files cannot be used.
+    """Return the model's capabilities and the unusable agent files.
 
     Raises `StopTheNight` where the model is retired or the key is not accepted.
     """
@@ -397,7 +396,6 @@ NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
 def _recalled(told: dict[str, Any]) -> tuple[str, ...]:
-    """What shapes a recall, besides lessons, notes and patterns."""
     code, cases = told["code"], told["cases"]
     return (
         *(told["options"].model_dump_json(), told["past"].model_dump_json()),
@@ -467,7 +465,6 @@ def recall_cases(
 
 
 def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResult:
-    """What was recalled, with notes and patterns for each case, and what is wrong with rules."""
     rules = reading(options).knowledge.ignore_rules()
     learnings = attempt(
         "reading notes and patterns", _learnings, options, recalled.unknown, otherwise=NO_LEARNINGS

@@ -148,12 +148,12 @@ class Trees:
 
     @property
     def code_reads(self) -> CodeReads:
-        """What was read so far."""
+        """Return the reads so far."""
         return sum(map(reads_of, self._readers.values()), CodeReads())
 
 
 def reads_of(tree: CodeReader) -> CodeReads:
-    """What a reader read since it was made, where it counts that."""
+    """Return the reader's reads where it counts them."""
     return tree.code_reads if isinstance(tree, CountsReads) else CodeReads()
 
 

@@ -82,7 +82,7 @@ def _written(options: NightOptions, lesson: Lesson) -> str:
 def keep_up(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> UpdatedLessons:
-    """What tonight brought for lessons besides its own errors'; one that fails stops no other."""
+    """Update lessons with tonight's news; a failing one does not stop the others."""
     kept = tuple(update_lesson(lesson, report) for lesson in lessons)
     changed = [after for before, after in zip(lessons, kept, strict=True) if before != after]
     ends = [
@@ -132,7 +132,7 @@ def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
 def detect_patterns(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[Pattern, ...]:
-    """What several errors, or several nights, have in common; known patterns are recognised."""
+    """Find what several errors or nights have in common."""
     known, on = reading(options).knowledge.read_patterns(), night_date(report.night)
     kept = {pattern.title: pattern for pattern in known}
     found = patterns.detect(report.analyses, lessons, known, on)
@@ -181,7 +181,6 @@ def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
 
 
 def _followed(told: dict[str, Any]) -> tuple[str, ...]:
-    """What shapes following up, besides lessons and the nights that were."""
     own, groups = told["earlier"].own, told["selection"].kept
     return (
         *(told["options"].model_dump_json(), told["code"].commit.sha),
@@ -205,7 +204,7 @@ def follow_up(
     earlier: FollowUpInput,
     cases: tuple[Case, ...] = (),
 ) -> PastOutcomes:
-    """What became of earlier proposals, and whether the fixes that were merged have helped."""
+    """Return the outcomes of earlier proposals and the effect of merged fixes."""
     lessons = lessons_in(reading(options).knowledge)
     if earlier.own is None:
         return PastOutcomes(board=scoreboard(lessons))

@@ -96,7 +96,7 @@ def open_night(options: NightOptions) -> Night:
 
 
 def kind_of(options: NightOptions) -> NightKind:
-    """What the night reads and why it runs; `prefect deployment run` is by hand, too."""
+    """Return the night's kind: its source and whether it is scheduled."""
     context = FlowRunContext.get()
     run = context.flow_run if context else None
     return NightKind(
@@ -115,12 +115,12 @@ def given_options() -> tuple[str, ...]:
 
 
 def run_name() -> str:
-    """What Prefect calls a run of the night: the day it was meant for."""
+    """Return the flow run's name: the scheduled day."""
     return f"night-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 
 def banner(options: NightOptions) -> tuple[str, ...]:
-    """What is local tonight, for the head of the report."""
+    """Return sentences on what stays on this machine."""
     lines = (
         ("The sample night: a small shop's code and a day of its errors.", is_sample(options)),
         (
@@ -133,7 +133,7 @@ def banner(options: NightOptions) -> tuple[str, ...]:
 
 
 def advice() -> tuple[str, ...]:
-    """What is half set, for whoever runs it; no news for a team's channel."""
+    """List services whose settings are incomplete."""
     return tuple(
         f"Not connected: {service}, for which {' and '.join(missing)} must be set."
         for service, missing in half_described().items()

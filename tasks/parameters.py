@@ -46,7 +46,7 @@ def option_parameters() -> list[inspect.Parameter]:
 
 
 def descriptions() -> dict[str, str]:
-    """What every option says about itself."""
+    """Return every option's description."""
     return {name: field.description or "" for name, field in NightOptions.model_fields.items()}
 
 

@@ -122,7 +122,7 @@ def gate(
 def briefing_for(
     draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
 ) -> ProofBriefing | None:
-    """What proving a draft's change is given; None where no sandbox is at hand."""
+    """Return the briefing for proving a draft; None without a sandbox."""
     options, base = report.options, report.base or report.commit
     ports = reading(options)
     if ports.sandbox is None or base is None:
@@ -146,7 +146,6 @@ def briefing_for(
 
 
 def _model(report: RunReport) -> Model | None:
-    """Who is asked for reproductions and corrections; an answer that was paid for is not again."""
     options, night = report.options, report.night.id
     if options.model == RULES:
         return None
@@ -192,7 +191,7 @@ def through_the_gate(
 def _tried(
     draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
 ) -> GateResult:
-    """What came of a proof, also of one that did not come to its end: the night goes on.
+    """Return a proof's result, also of an interrupted one.
 
     What passed before in the same words, or was settled before the night was interrupted, is not
     run and paid for again.
@@ -226,7 +225,6 @@ def _key(draft: DraftPull, report: RunReport) -> str:
 
 
 def _is_settled(result: GateResult) -> bool:
-    """Whether trying again would only cost the same again."""
     attempt = result.correction
     return result.outcome != "not run" and (attempt is None or attempt.outcome != "not tried")
 
@@ -243,7 +241,7 @@ def close_sandbox(options: NightOptions) -> None:
 
 @task(name="read checks", task_run_name="read checks", **PATIENTLY)
 def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-    """What runs on our drafts by now."""
+    """Return the CI runs of our drafts."""
     return reading(options).tracker.ci(numbers)
 
 

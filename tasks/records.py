@@ -60,7 +60,7 @@ class PrefectRecords:
         )
 
     def get(self, key: str) -> str | None:
-        """What was put there and has not expired; damage counts as absence."""
+        """Return the record unless it has expired; a damaged one counts as absent."""
         try:
             kept = Kept.model_validate_json(cast(bytes, self._storage.read_path(key)))
         except (OSError, ValueError):  # absent, torn, or not ours

@@ -58,7 +58,6 @@ def _earlier(report: RunReport) -> tuple[NightRecord, ...]:
 
 
 def _lessons(options: NightOptions) -> tuple[int | None, str]:
-    """How many lessons are at hand, or why that cannot be said."""
     try:
         return len(reading(options).knowledge.index().solutions), ""
     except NightWatchError as trouble:
@@ -66,7 +65,6 @@ def _lessons(options: NightOptions) -> tuple[int | None, str]:
 
 
 def _records_trouble(report: RunReport) -> str:
-    """Why Prefect's store keeps nothing; empty where it does."""
     key = f"{MARK}/{report.night.id}"
     records().put(key, report.night.id)
     kept = records().get(key) == report.night.id
@@ -74,7 +72,6 @@ def _records_trouble(report: RunReport) -> str:
 
 
 def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:
-    """When the model retires; not asked where it was away, or where there is none."""
     answered = any(call.service == CLAUDE and call.is_last_well for call in calls)
     if options.model == RULES or not answered:
         return ""

@@ -76,7 +76,6 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
 
 
 def _concurrency() -> int:
-    """What the flow was started with, else what the settings say."""
     context = FlowRunContext.get()
     given = (context.parameters if context else None) or {}
     return night_options({"concurrency": given.get("concurrency")}).concurrency
@@ -133,7 +132,7 @@ T = TypeVar("T")
 
 
 def gone_text(trouble: Exception) -> str:
-    """What went wrong, for people."""
+    """Describe the failure."""
     return f"Prefect's server went away ({type(trouble).__name__}: {str(trouble)[:200]})"
 
 

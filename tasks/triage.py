@@ -87,7 +87,7 @@ def write_questions(
 def plan_batch(
     options: NightOptions, night: Night, questions: Questions, spent: float | None
 ) -> Plan:
-    """What is submitted within what is left of the night's USD; nothing is submitted yet."""
+    """Plan a batch within the night's remaining USD; submit nothing yet."""
     if not questions.items:
         return Plan()
     prices = _desk(options).intents(questions.items, night.id, reading(options).clock.now())[0]
@@ -141,7 +141,7 @@ def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
 def put_together(
     options: NightOptions, night: Night, read: tuple[ReadBatch, ...], settled: Settled
 ) -> LongTail:
-    """What the batches say, and what earlier ones flagged that no night has analysed."""
+    """Return the batches' results and earlier flagged errors not analysed yet."""
     now, history = reading(options).clock.now(), publishing(options).nights.history()
     every = collecting.of_sources(_store(options).batches(), history, night.kind.key)
     return collecting.collected(read, every, now, settled.unsure)
@@ -221,7 +221,7 @@ COLLECTING = "--collect"
 
 
 def nothing_to_collect(night: str = "") -> bool:
-    """Whether no batch waits to be collected, of that night or of any."""
+    """Tell whether no batch waits to be collected, of that night or of any."""
     return _batch(night) is None
 
 
@@ -253,12 +253,12 @@ def open_collection(options: NightOptions, night: str) -> Night:
 
 
 def submit_name() -> str:
-    """What Prefect calls a run that submits."""
+    """Return the flow run's name."""
     return f"submit-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 
 def collect_name() -> str:
-    """What Prefect calls a run that collects."""
+    """Return the flow run's name."""
     return f"collect-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 

@@ -104,7 +104,6 @@ def _say(console: Console, text: str) -> None:
 
 
 def _named_target(id: str, sample: bool) -> tuple[NightOptions, Target]:
-    """What notes are written about, and where: of real nights, else of nights on the sample."""
     first: StopTheNight | None = None
     for of_sample in (True,) if sample else (False, True):
         options, _ = options_of_words(of_sample)
@@ -175,7 +174,6 @@ def _lesson(wanted: str, lessons: tuple[Lesson, ...]) -> Lesson:
 
 
 def _transcript(lesson: Lesson | None) -> Transcript | None:
-    """What was said about a lesson's error; None where nothing was kept."""
     if lesson is None:
         return None
     kept = filter(None, map(_transcript_of, (lesson.fingerprint, *lesson.aliases)))

@@ -127,7 +127,7 @@ Words = Annotated[list[str], typer.Argument(help="Words of a class, transaction,
 
 @knowledge.callback()
 def _group() -> None:
-    """What earlier nights taught."""
+    """Search and list lessons."""
 
 
 @knowledge.command()

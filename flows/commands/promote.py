@@ -116,7 +116,7 @@ def promotion_options(choices: Mapping[str, object], sample: bool) -> NightOptio
 
 
 def offer(options: NightOptions, to: Destination | None) -> Offered:
-    """What can be promoted, and where to; nothing is written.
+    """Return what can be promoted and the destination; write nothing.
 
     Raises `StopTheNight` where the checkout is wanted and none is named, or drafts are patches.
     """

@@ -103,7 +103,6 @@ def _makes_branches(options: NightOptions) -> bool:
 
 
 def _sandbox(options: NightOptions) -> str:
-    """What confines programs; that nothing does costs only what would be run."""
     place = reading(options).sandbox
     try:
         return place.confinement() if place else ""
@@ -112,7 +111,6 @@ def _sandbox(options: NightOptions) -> str:
 
 
 def _tests(options: NightOptions) -> str:
-    """How the repository's projects would be tested, where it lies on this machine."""
     place = reading(options).sandbox
     if place is None or options.code not in ON_THIS_MACHINE:
         return "found out when there is a fix: the code is not on this machine"
@@ -131,7 +129,6 @@ def _asked(name: str, probe: Callable[[], str]) -> Probe:
 
 
 def _batches(options: NightOptions) -> str:
-    """Whether there are batches; that there are none is bad news only where they are wanted."""
     desk, wanted = reading(options).batches, options.batch_mode
     try:
         return desk.probe() if desk else ""

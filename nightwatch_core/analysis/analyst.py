@@ -283,7 +283,6 @@ def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = 
 
 
 def _past(lesson: Lesson) -> str:
-    """What was wrong with fixes so far, the last one that was turned down with its diff."""
     said = map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :])
     rows = (line(lesson.fix_owed, 300), *said, turned_down(lesson))
     return "\n".join(filter(None, rows))
@@ -458,7 +457,7 @@ def _with_what_was_read(briefing: Briefing, first: Analysis) -> Briefing:
 
 
 def opening(briefing: Briefing, seed: str = "") -> Conversation:
-    """What the model is told first; with a `seed` it thinks harder, where only the tier said.
+    """Return the opening conversation; with a `seed` the effort is raised unless it was chosen.
 
     Raises what the code reader raises.
     """
@@ -482,7 +481,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
 
 
 def _asking_for_fix(briefing: Briefing, lesson: Lesson) -> Conversation:
-    """What the model is told where only the fix is asked for; raises what the code reader does.
+    """Return the conversation that asks for the fix alone; raises what the code reader does.
 
     The cause needs no more thought: it thinks less, where only the tier said how much.
     """

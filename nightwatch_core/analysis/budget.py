@@ -93,7 +93,7 @@ class CallBudget(Value):
         return min(concluding_tokens(self.allowance) // 2, self.max_tokens)
 
     def rooms(self, concluding: bool) -> Rooms:
-        """What the next call may write, by each bound; a model of our own costs nothing.
+        """Return the output tokens each bound allows the next call; a local model costs nothing.
 
         One that does not conclude leaves room for one more that does.
         """
@@ -180,13 +180,11 @@ def split_budget(
 
 
 def _served(errors: int, pool: float, useful: float) -> int:
-    """How many get something: as many as can get what is useful, the best ranked in any case."""
     enough = int(pool / useful) if useful > 0 else errors
     return max(1, min(errors, enough))
 
 
 def _dollars(options: NightOptions, gone: Usage) -> float | None:
-    """What is left of the night's USD; an unknown price counts as all of it."""
     if options.cost_per_night <= 0:
         return None
     return 0.0 if gone.cost is None else max(options.cost_per_night - gone.cost, 0.0)

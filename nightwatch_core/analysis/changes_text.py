@@ -83,7 +83,7 @@ def _words_of(case: Case, trace: Trace | None) -> frozenset[str]:
 
 
 def _names(library: str) -> frozenset[str]:
-    """What code may call a library.
+    """Return the names code may use for a library.
 
     >>> sorted(_names("python-dateutil"))
     ['dateutil', 'python-dateutil', 'python_dateutil']

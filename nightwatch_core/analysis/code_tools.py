@@ -215,7 +215,6 @@ def _owner(one: Definition, known: Iterable[Definition]) -> str:
 def _is_owned(
     path: str, lines: tuple[str, ...], one: Definition, owner: str, owners: list[str]
 ) -> bool:
-    """Whether the last owner that was named is its class, its file or folder, or its receiver."""
     if not owners:
         return True
     wanted = _plain(owners[-1])
@@ -446,7 +445,7 @@ def _stem_of_symbol(name: str) -> str:
 
 
 def _tests_stem(path: str) -> str:
-    """What a test's file is named after: order for test_order.py, OrderTest.java, order.spec.ts.
+    """Return the stem a test file is named after: order for test_order.py, order.spec.ts.
 
     >>> [_tests_stem(p) for p in ("t/test_order.py", "OrderTest.java", "a/order.spec.ts")]
     ['order', 'order', 'order']

@@ -414,7 +414,6 @@ def _as_word(query: str) -> re.Pattern[str]:
 
 
 def _is_bulk(path: str, hits: dict[int, str]) -> bool:
-    """Whether the file is data that was made, or lies in lines nobody reads."""
     is_long = any(len(text) >= BULK_LINE for text in hits.values())
     return kind_of(path) in BULK or (is_long and path.endswith((".js", ".css", ".json", ".html")))
 

@@ -304,7 +304,6 @@ def _side_by_side(
 
 
 def _not_run(call: ToolCall, in_this_turn: bool, history: CallHistory, turn: int) -> ToolResult:
-    """What is told of a call that was made before, or is one too many."""
     before = history.answered.get(_key(call))
     if in_this_turn:
         text, is_error = _SAME_AGAIN.format(turn=turn), False
@@ -429,7 +428,7 @@ def wrapped_up(state: LoopState, bound: Bound) -> LoopState:
 
 
 def request(state: LoopState) -> Conversation:
-    """What is sent: the conversation, with as many output tokens as its bounds allow."""
+    """Return the conversation to send, with the output tokens its bounds allow."""
     granted = state.budget.granted(concluding=state.conversation.tools_off)
     return state.conversation.model_copy(update={"max_tokens": granted})
 
@@ -450,12 +449,12 @@ def heard(state: LoopState, reply: Reply) -> LoopState:
 
 
 def asks_for_more(state: LoopState, reply: Reply) -> bool:
-    """Whether the reply is not meant as an answer: it calls tools, or was only paused."""
+    """Tell whether the reply is not meant as an answer: it calls tools, or was only paused."""
     return not state.conversation.tools_off and (bool(reply.turn.calls) or reply.stop == "paused")
 
 
 def with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> LoopState:
-    """What the tools told added; of a message that was cut off the last call may be half a call."""
+    """Add the tool results; the last call of a truncated message may be incomplete."""
     if not reply.turn.calls:
         return state
     if reply.stop == "cut":
@@ -468,7 +467,6 @@ def with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> Loop
 
 
 def _what_is_left(state: LoopState) -> str:
-    """What the model is told of its bounds; a model of our own has none."""
     allowance, used = state.budget.allowance, state.budget.used
     if state.budget.able.local:
         return ""

@@ -74,15 +74,14 @@ class ResumableModel:
         return reply
 
     def capabilities(self) -> Capabilities:
-        """What the model behind can do."""
+        """Return the wrapped model's capabilities."""
         return self._model.capabilities()
 
     def probe(self) -> str:
-        """What the model behind says."""
+        """Return the wrapped model's answer."""
         return self._model.probe()
 
     def _lost(self, key: str) -> Usage:
-        """What earlier attempts at this turn took."""
         try:
             return Usage.model_validate(json.loads(self._records.get(f"{key}-lost") or "{}"))
         except (ValidationError, ValueError):
@@ -90,7 +89,7 @@ class ResumableModel:
 
 
 def _is_finished(reply: Reply, conversation: Conversation) -> bool:
-    """Whether a night that is taken up again has to find this turn.
+    """Tell whether a night that is taken up again has to find this turn.
 
     A message that was cut off is one where it asks for tools: it is told so, and goes on.
     """
@@ -154,11 +153,11 @@ class TranscribedModel:
         return reply
 
     def capabilities(self) -> Capabilities:
-        """What the model behind can do."""
+        """Return the wrapped model's capabilities."""
         return self._model.capabilities()
 
     def probe(self) -> str:
-        """What the model behind says."""
+        """Return the wrapped model's answer."""
         return self._model.probe()
 
     def _tell_news(self, conversation: Conversation) -> None:

@@ -583,7 +583,7 @@ _BLANK = re.compile(r"\n\s*\n\s*\n")
 
 
 def conventions(reader: CodeReader, path: str = "") -> str:
-    """What the conventions nearest to `path` say, at most 2,000 characters; empty for none.
+    """Return the conventions nearest to `path`, at most 2,000 characters; empty for none.
 
     The first line names the file. A file that only points to another one is followed once. Raises
     what the reader raises.
@@ -618,7 +618,7 @@ def _text(reader: CodeReader, file: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """What people see of Markdown: an open comment goes on to the end.
+    """Remove Markdown comments; an unclosed one extends to the end.
 
     >>> _without_comments("a<!-- b -->c<!-- d")
     'ac'
@@ -762,7 +762,6 @@ def part(
 
 
 def _most(line: str) -> int:
-    """How many characters of a line are shown that is asked for alone; escapes take six."""
     is_plain = len(visible(line[:_ALONE])) == len(line[:_ALONE])
     return _ALONE if is_plain else _ALONE // 6
 

@@ -103,7 +103,7 @@ class Past:
 
     @cached_property
     def recent_diffs(self) -> tuple[CommitDiff, ...]:
-        """What they changed."""
+        """Return the changes of recent commits."""
         return tuple(shown for one in self.recent if (shown := self._shown(one.sha)))
 
     @cached_property
@@ -125,7 +125,7 @@ class Past:
 
     @cached_property
     def released_files(self) -> tuple[ChangedFile, ...]:
-        """What differs of the case's own files, and of manifests."""
+        """Return changed files of the case and changed manifests."""
         own = [path for path in self.files if path in self.released_paths]
         manifests = [path for path in self.released_paths if is_manifest(path)]
         paths = (*own[: limits.HISTORIES], *manifests[: limits.MANIFESTS])
@@ -133,16 +133,16 @@ class Past:
         return tuple(file for path in paths if one for file in self.compared(one, path))
 
     def compared(self, one: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
-        """What differs between the two releases below a path."""
+        """Return the differences between two releases below a path."""
         none = tuple[ChangedFile, ...]()
         return self._known(lambda: self.code.compare(one.before.sha, one.release.sha, path), none)
 
     def is_near(self, commit: LoggedCommit) -> bool:
-        """Whether it was committed shortly before the onset."""
+        """Tell whether it was committed shortly before the onset."""
         return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
 
     def blame(self, path: str, start: int, end: int) -> tuple[Blame, ...]:
-        """Who wrote the lines; a file of which that is not known is not asked about again."""
+        """Return the authors of the lines; an unknown file is asked about once."""
         if path in self.unblamed:
             return ()
         blames = self._known(lambda: self.code.blame(path, start, end), tuple[Blame, ...]())
@@ -200,7 +200,6 @@ def changes_of(
 
 
 def _authors_of_frames(past: Past) -> Iterator[LineAuthor]:
-    """Who wrote the lines of the frames; of none whose record is of other code."""
     for number, (path, line) in enumerate(past.places):
         kind: AuthorKind = "caller" if number else "failing"
         for blame in () if (path, line) in past.unfit else past.blame(path, line, line):
@@ -208,7 +207,6 @@ def _authors_of_frames(past: Past) -> Iterator[LineAuthor]:
 
 
 def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, ...]:
-    """Who last changed what sets the value that the failing line reads, where that is another."""
     path, line = past.places[0] if past.places else ("", 0)
     text = past.read(path) if path and (path, line) not in past.unfit else ""
     steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
@@ -223,7 +221,6 @@ def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, .
 
 
 def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
-    """Who wrote the newest line of each definition that the failing lines use, where it is new."""
     flow = [one for one in reversed(previews) if one.kind == "flow"]
     heads = {(one.path, one.until or -one.start): one for one in flow}
     for preview in tuple(reversed(heads.values()))[: limits.BLAMED_DEFINITIONS]:
@@ -286,7 +283,6 @@ def _candidates(
 
 
 def _deployment(past: Past, began: Onset) -> Deployment | None:
-    """What went to production last before the onset: a release, else the commits of two hours."""
     return _release(past, began) or _fresh_commits(past, began)
 
 
@@ -414,7 +410,6 @@ def only_fit(
 
 
 def _tells(prior: PriorAnalysis) -> bool:
-    """Whether an earlier case says anything: its cause, or what became of a fix of this one."""
     return prior.lesson.has_cause or (prior.match.is_same and bool(prior.lesson.fates))
 
 

@@ -54,14 +54,14 @@ class Gathered(NamedTuple):
 
     @property
     def symptom(self) -> Symptom:
-        """What its class and message say."""
+        """Return the symptom in its class and message."""
         trace = self.case.trace
         message = (trace.root.message if trace else "") or self.case.leader.message
         return symptom_of(root_class(self.case.leader, trace), message)
 
     @property
     def place(self) -> str:
-        """Where it fails; its transaction where no frame is ours."""
+        """Return the failing location; the transaction where no frame is in-app."""
         top = self.case.trace.top if self.case.trace else None
         return top.place if top else self.case.leader.transaction or "an unknown place"
 
@@ -183,13 +183,11 @@ FACT_RULES: tuple[Callable[[Sequence[Gathered]], Iterator[RunFact]], ...] = (
 
 
 def _service(host: str) -> str:
-    """What tells neighbours apart: the host, on this machine with its port."""
     name = host.partition(":")[0]
     return host if name in _LOCAL else name
 
 
 def _says(one: Gathered) -> str:
-    """Which error says so, and where."""
     return f"{last_segment(root_class(one.case.leader, one.case.trace))[:60]} at {one.place[:80]}"
 
 
@@ -214,7 +212,6 @@ def _failing_line(one: Gathered) -> str:
 
 
 def _module_names(path: str) -> tuple[str, ...]:
-    """How code names a file's module: `app/billing.py` is `app.billing` and `app/billing`."""
     stem = path.rpartition(".")[0] or path
     parts = stem.split("/")[-2:]
     return (".".join(parts), "/".join(parts)) if len(parts) == 2 else ()
@@ -259,7 +256,6 @@ def handed(research: ResearchContext, finding: Analysis) -> tuple[HandedFact, ..
 
 
 def _teaches(finding: Analysis) -> bool:
-    """Whether a finding is sure enough, and of the code that failed."""
     sure = finding.confidence != "low" and finding.score >= LEAST_SCORE
     own = not finding.misfit and not finding.by_fallback
     return finding.has_cause and sure and own and all(one.verified for one in finding.evidence)
@@ -345,7 +341,6 @@ def _rated(fact: RunFact, one: Gathered) -> tuple[int, str]:
 
 
 def _used(fact: RunFact, finding: Analysis) -> str:
-    """How a finding rests on a fact; what the error itself shows counts for nothing."""
     frames = finding.case.trace.in_app if finding.case.trace else ()
     own = {(frame.repo_path, frame.line) for frame in frames}
     quoted = [one for one in finding.evidence if one.verified and (one.path, one.line) not in own]
@@ -364,7 +359,6 @@ def _used(fact: RunFact, finding: Analysis) -> str:
 
 
 def _names_any(names: Iterable[str], text: str) -> bool:
-    """Whether a text holds one of the names as a word of its own."""
     return any(
         len(name) >= _SHORTEST and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
         for name in names
@@ -372,7 +366,7 @@ def _names_any(names: Iterable[str], text: str) -> bool:
 
 
 def _is_distinctive(name: str) -> bool:
-    """Whether a name is none that half of all code holds.
+    """Tell whether a name is none that half of all code holds.
 
     >>> _is_distinctive("basket_rows"), _is_distinctive("price"), _is_distinctive("Gateway")
     (True, False, False)

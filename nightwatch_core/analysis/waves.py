@@ -302,7 +302,6 @@ def with_second_looks(
 
 
 def _hindrance(one: Analysis, findings: tuple[str, ...], able: Capabilities | None) -> str:
-    """Why no second look is made; empty where one is."""
     if able is None or able.local or one.by_fallback:
         return second_look.SAME_AGAIN
     return "" if second_look.news(one, findings) else second_look.NOTHING_NEW
@@ -321,7 +320,6 @@ def _prepared(waves: Waves, first: Analysis) -> Prepared:
 
 
 def _new_facts(first: Analysis, waves: Waves) -> tuple[str, ...]:
-    """What the night's facts tell of other errors and the first look was not told."""
     gathered, family = _prepared(waves, first).gathered, family_of(waves, first.fingerprint)
     known = {one.text for one in first.handed}
     facts = told(waves.facts, gathered, family)

@@ -167,7 +167,7 @@ EXCUSES: tuple[tuple[Callable[[str], bool], Excuse], ...] = (
 
 
 def refusal(path: str, paths: Collection[str] = (), *, is_new: bool = False) -> str:
-    """Why a path may not be touched; empty where it may.
+    """Return the reason a path is protected; empty where it is not.
 
     `paths` are the files of the tree: they tell a Python package from a folder of scripts, and a
     new note of a change, which may lie in a dot folder, by its siblings.

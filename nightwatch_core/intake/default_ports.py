@@ -47,7 +47,7 @@ def fill_ports(
 
 
 def is_sample(options: NightOptions) -> bool:
-    """Whether errors come from the sample alone."""
+    """Tell whether errors come from the sample alone."""
     return options.sources() == (SAMPLE,)
 
 

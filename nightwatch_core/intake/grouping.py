@@ -283,14 +283,13 @@ class ManySources:
         return tuple(sorted(releases, key=lambda release: release.at, reverse=True))
 
     def probe(self) -> str:
-        """What everybody says; raises `StopTheNight` where one of them cannot be reached."""
+        """Return every source's answer; raises `StopTheNight` where one cannot be reached."""
         texts, troubles = self._answers(lambda source: source.probe())
         if troubles:
             raise StopTheNight("; ".join((*troubles, *texts)))
         return "; ".join(f"{name}: {text}" for name, text in zip(self._sources, texts, strict=True))
 
     def _answers(self, ask: Callable[[ErrorSource], T]) -> tuple[list[T], list[str]]:
-        """What the sources answer, and what went wrong with those that do not."""
         answers: list[T] = []
         troubles: dict[str, NightWatchError] = {}
         for name, source in self._sources.items():

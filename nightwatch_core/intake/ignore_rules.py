@@ -42,7 +42,7 @@ MODES: dict[MatchMode, Callable[[str, str], bool]] = {  # of a pattern and a tex
 
 
 def complaint(rule: IgnoreRule) -> str:
-    """Why a rule never matches; empty for a rule that holds.
+    """Return the reason a rule never matches; empty for a valid rule.
 
     >>> complaint(IgnoreRule(pattern=" ")), complaint(IgnoreRule(pattern="wp-login"))
     ('the pattern is empty', '')
@@ -59,7 +59,7 @@ def complaint(rule: IgnoreRule) -> str:
 
 
 def matches(rule: IgnoreRule, group: ErrorGroup) -> bool:
-    """Whether the rule covers the group, without regard to case.
+    """Tell whether the rule covers the group, without regard to case.
 
     A rule with a `complaint` covers nothing. `any` looks at class and message.
     """
@@ -95,7 +95,7 @@ def named(rule: IgnoreRule) -> str:
 
 
 def described(rule: IgnoreRule) -> str:
-    """What a rule matches.
+    """Describe what a rule matches.
 
     >>> described(IgnoreRule(pattern="Net::*", match="glob", field="error_class"))
     "error_class glob 'Net::*'"
@@ -118,7 +118,7 @@ def summary(rule: IgnoreRule) -> str:
 
 
 def expired(rule: IgnoreRule, today: date) -> bool:
-    """Whether the rule's last day is over.
+    """Tell whether the rule's last day is over.
 
     >>> rule = IgnoreRule(pattern="a", expires=date(2031, 12, 31))
     >>> expired(rule, date(2031, 12, 31)), expired(rule, date(2032, 1, 1))
@@ -158,7 +158,6 @@ def rules_in_force(
 
 
 def _not_holding(rule: IgnoreRule, groups: Sequence[ErrorGroup], window: Window) -> str:
-    """Why a rule does not hold in this window; empty where it does."""
     is_over = expired(rule, window.until.date())
     if not is_over and rule.unless_rate_above is None:
         return ""
@@ -223,7 +222,7 @@ def rate_from(text: str) -> float | None:
 
 
 def unreadable(text: str) -> str:
-    """Why no rule of a text can be read; empty where each stands for itself.
+    """Return the reason no rule of a text can be read; empty otherwise.
 
     >>> unreadable("ignore: [\\n")
     "line 2: expected the node content, but found '<stream end>'"
@@ -283,7 +282,6 @@ def _items(root: yaml.Node | None) -> tuple[list[yaml.Node], list[str]]:
 
 
 def _bad_shape(item: yaml.Node) -> str:
-    """Why a node is no mapping of known keys to texts, each once; empty where it is."""
     if not isinstance(item, yaml.MappingNode):
         return f"a rule is a mapping with {', '.join(KEYS)}"
     unknown = next((key for key, _ in item.value if not _is_known(key)), None)
@@ -298,7 +296,6 @@ def _bad_shape(item: yaml.Node) -> str:
 
 
 def _bad_value(item: yaml.Node) -> str:
-    """Why the values of a well-formed rule make no rule; empty where they do."""
     # A bound left empty was not meant as none, so nulls count as texts here.
     written = {key.value: value.value for key, value in item.value}
     day, rate = written.get("expires"), written.get("unless_rate_above")

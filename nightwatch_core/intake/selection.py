@@ -114,7 +114,7 @@ def terms(group: ErrorGroup, window: Window) -> dict[str, float]:
 
 
 def frequency(occurrences: int) -> float:
-    """How often, 0 to 1: a hundred times is as bad as it gets.
+    """Return the frequency score, 0 to 1; 1 from a hundred occurrences on.
 
     >>> frequency(25), frequency(5_000), frequency(-1)
     (0.25, 1.0, 0.0)
@@ -123,7 +123,7 @@ def frequency(occurrences: int) -> float:
 
 
 def recency(last_seen: datetime | None, window: Window) -> float:
-    """How lately: falls from 1 at the window's end to 0 at its start; 0.5 where unknown."""
+    """Return the recency score: 1 at the window's end, 0 at its start, 0.5 where unknown."""
     if last_seen is None or last_seen.tzinfo is None:
         return UNKNOWN_RECENCY
     length = (window.until - window.since).total_seconds()
@@ -134,7 +134,7 @@ def recency(last_seen: datetime | None, window: Window) -> float:
 
 
 def severity(error_class: str) -> float:
-    """How bad errors of this class are, 0.3 to 1.0; 0.5 for a class nobody listed.
+    """Return the severity of an error class, 0.3 to 1.0; 0.5 for an unlisted class.
 
     >>> severity("NoMethodError"), severity("Pundit::NotAuthorizedError"), severity("Acme::Oops")
     (0.7, 0.3, 0.5)
@@ -146,7 +146,7 @@ def severity(error_class: str) -> float:
 
 
 def user_facing(transaction: str) -> float:
-    """How near a transaction is to a person: the first row of FACING that matches, else 0.6.
+    """Return the user-facing score: the first matching row of FACING, else 0.6.
 
     >>> [user_facing(t) for t in ("Controller/jobs/show", "orders/show", "GET /api/orders")]
     [1.0, 1.0, 1.0]

@@ -37,7 +37,7 @@ def lookback(since: str) -> timedelta | None:
 
 
 def is_live(options: NightOptions) -> bool:
-    """Whether a source goes on while we look.
+    """Tell whether a source goes on while we look.
 
     >>> is_live(NightOptions(source="newrelic, file")), is_live(NightOptions(source="sample"))
     (True, False)
@@ -46,7 +46,7 @@ def is_live(options: NightOptions) -> bool:
 
 
 def lookback_for(options: NightOptions, scheduled: bool = False) -> timedelta | None:
-    """What an error source is asked for: the length that `--since` names, else a default.
+    """Return the lookback: the length in `--since`, else a default.
 
     By hand a live source is asked for a day; by its schedule for what no night has read (None).
     Held records are all wanted (None).
@@ -96,7 +96,7 @@ def read_until(record: NightRecord, key: str) -> datetime | None:
 
 
 def unread_gap(watermark: datetime | None, window: Window) -> str:
-    """What lies between the watermark and the window, said for a report; empty for nothing."""
+    """Describe the unread gap between watermark and window; empty for none."""
     if watermark is None or watermark >= window.since or window.since >= window.until:
         return ""
     begin = watermark.astimezone(window.since.tzinfo)

@@ -66,7 +66,7 @@ def with_entry(text: str, group: str, entry: str) -> str:
 
 
 def statements(text: str) -> tuple[str, ...]:
-    """What a text says: its list items and paragraphs, and each sentence of long ones.
+    """Return a text's list items, paragraphs and sentences of long paragraphs.
 
     >>> statements("# A\\n\\n- **One** - two. (from t, 2026-01-01)\\n- three\\n")
     ('**One** - two.', 'three')
@@ -113,7 +113,6 @@ def _closes(text: str, fence: str) -> bool:
 
 
 def _is_open(text: str, comment: bool) -> bool:
-    """Whether a comment goes on after a line; one begins a line, and ends where it is closed."""
     opening = _COMMENT.match(text)
     if not (comment or opening):
         return False

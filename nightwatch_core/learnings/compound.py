@@ -72,7 +72,7 @@ class NotesAnswer(Value):
 def material(
     target: TaskFile, lesson: Lesson | None, transcript: Transcript | None, by_rule: Notes = NONE
 ) -> str:
-    """What the notes are drawn from, as text of bounded size; empty where there is nothing.
+    """Return the material for notes, of bounded size; may be empty.
 
     Of a task these are its sections, and the notes that were drawn from them `by_rule`.
     """
@@ -271,7 +271,6 @@ class _Reader:
             self._labelled(row)
 
     def _ends_with(self, row: str) -> bool:
-        """Whether a label in a line speaks no more: of an empty line, or another label in bold."""
         is_inline = self._now.depth == 7 and self._now.role != "prose" and bool(self._rows)
         other = self._said_at_once and _BOLD.match(row) and not _LABEL.match(row)
         return is_inline and (not row.strip() or bool(other))
@@ -354,7 +353,6 @@ def _without_elements(text: str) -> str:
 
 
 def _stands_alone(tag: re.Match[str]) -> bool:
-    """Whether a tag begins or ends a line: then it is no word of a sentence."""
     text = tag.string
     before = text[text.rfind("\n", 0, tag.start()) + 1 : tag.start()]
     return not before.strip() or text[tag.end() : tag.end() + 1] in ("", "\n")
@@ -429,7 +427,6 @@ class SectionNotes:
         self._next, self._depth = {}, 0
 
     def _is_nameless(self) -> bool:
-        """Whether the open problem was named by nothing but the heading above it."""
         return bool(self.problems) and bool(self.problems[-1].get("heading"))
 
     def _begin(self, part: Part) -> None:
@@ -551,7 +548,6 @@ def _drawn_task_notes(section: TaskSection) -> SectionNotes:
 
 
 def _is_whole(one: dict[str, str]) -> bool:
-    """Whether a problem says more than its name: a cause with what it caused, or what helps."""
     return _says(one, "solution", "prevention") or (
         _says(one, "root_cause") and _says(one, "what", "symptoms")
     )
@@ -638,7 +634,6 @@ def draw_by_rule(target: TaskFile, lesson: Lesson | None, why: str, on: date) ->
 
 
 def _new_in(target: TaskFile, on: date) -> Notes:
-    """What a task's sections name, but for what its notes have already."""
     drawn = task_notes(target, on)
     return drawn.model_copy(
         update={
@@ -663,7 +658,7 @@ def draw_by_model(
     may: Allowance,
     on: date,
 ) -> DrawnNotes:
-    """What a model draws from the night's transcript, or from a task's own sections.
+    """Return notes written by a model from a transcript or a task's sections.
 
     A task's are drawn by rule first, and the model is shown them. Where there is nothing to read,
     the model is a local one, away, too dear, or answers nothing that can be read, those stand and
@@ -718,7 +713,7 @@ def drawn_text(drawn: DrawnNotes) -> str:
 
 
 def captured_text(file: str, notes: Notes, options: str = "") -> str:
-    """What was written, and how to promote it; `options` are those of the promotion.
+    """Return the text on captured notes and how to promote them.
 
     >>> print(captured_text("errors/a.md", Notes(gotchas=("No fs on the edge",))))
     Learnings captured in errors/a.md.

@@ -97,7 +97,7 @@ rationale='lookups take less than 1 ms.')
 
 
 def problem_in(sentence: str, after: str = "") -> Problem | None:
-    """What broke, and why, as a sentence tells it; the fix where the sentence `after` tells one.
+    """Return the problem in a sentence, with the fix in the sentence `after`.
 
     >>> problem_in("The import timed out because orders had no index.", "Fixed by adding one.")
     Problem(what='The import timed out', symptoms=(), root_cause='orders had no index.', \
@@ -113,13 +113,13 @@ solution='Fixed by adding one.', prevention='')
 
 
 def is_gotcha(sentence: str) -> bool:
-    """Whether a sentence says of itself that it tells of a surprise."""
+    """Tell whether a sentence says of itself that it tells of a surprise."""
     is_whole = sentence.endswith((".", "!", ")")) or ":" in sentence
     return is_whole and bool(_GOTCHA.match(sentence)) and len(sentence.split()) > 3
 
 
 def weighed_against(choice: str) -> str:
-    """What a choice was made over, as the same text tells.
+    """Return the rejected alternative in the same text.
 
     >>> weighed_against("Redis over PostgreSQL")
     'PostgreSQL'
@@ -343,7 +343,7 @@ _PLACED = re.compile(r"(\S+?):(\d{1,7}(?:[-:]\d{1,7})?)")  # a path and its line
 
 
 def say_the_same(one: str, other: str) -> bool:
-    """Whether two texts say the same about the very same code.
+    """Tell whether two texts say the same about the very same code.
 
     Two sentences with the same words and another name in them are two facts.
     """
@@ -373,7 +373,7 @@ def likeness(one: str, other: str) -> float:
 
 
 def identifiers(text: str) -> frozenset[str]:
-    r"""What a text has in backticks, names in snake or camel case, paths, and their lines.
+    r"""Return identifiers of a text: backticked text, snake and camel case, paths, lines.
 
     >>> sorted(identifiers("`net_price` is defined in shop/line.py:3; see OrderLine, and/or ask"))
     ['OrderLine', 'net_price', 'shop/line.py:3']

@@ -59,13 +59,13 @@ _UNSOLVED = ("None yet", "Proposed, then ")  # how a solution begins that is non
 
 
 def of_problem(problem: Problem) -> tuple[str, str]:
-    """What happened; why, and what prevents it, or what solved it. The text may be empty."""
+    """Return the problem as an offer: what happened, why, and the prevention or solution."""
     solution = "" if problem.solution.startswith(_UNSOLVED) else problem.solution
     return _shaped(problem.what, _two(problem.root_cause, problem.prevention or solution))
 
 
 def of_decision(decision: Decision) -> tuple[str, str]:
-    """What was chosen; why, or instead of what."""
+    """Return the decision as an offer: what was chosen and why."""
     instead = f"Instead of: {decision.alternatives}" if decision.alternatives.strip() else ""
     return _shaped(decision.choice, _two(decision.rationale) or _two(instead))
 
@@ -97,7 +97,7 @@ def whole(offer: LearningOffer) -> str:
 
 
 def is_cut(headline: str, text: str) -> bool:
-    """Whether a headline is but the beginning of its text: too long a sentence has no other."""
+    """Tell whether a headline is but the beginning of its text: too long a sentence has no other."""
     start = headline.removesuffix(MORE).rstrip()
     return headline.endswith(MORE) and bool(start) and text.startswith(start)
 
@@ -306,7 +306,7 @@ def _new(
 
 
 def still_holds(lesson: Lesson) -> bool:
-    """Whether a lesson can be learned from: no failed fix, no changed code, no newer lesson.
+    """Tell whether a lesson can be learned from: no failed fix, no changed code, no newer lesson.
 
     It has to know a cause: what was noted of one that no longer holds is nothing for CLAUDE.md.
     A fix that was merged after another one had been turned down makes up for it.
@@ -321,14 +321,12 @@ def still_holds(lesson: Lesson) -> bool:
 
 
 def _said_by(offer: LearningOffer, said: Iterable[_Said]) -> str:
-    """What says the same as an offer, as a person is told it; empty where nothing does."""
     own, rendered = whole(offer), statements(list_entry(offer))[:1]
     same = (one.told for one in said if one.text in rendered or say_the_same(own, one.text))
     return next(same, "")
 
 
 def _is_told(problem: tuple[str, str]) -> bool:
-    """Whether there is anything to learn from a problem besides that there was one."""
     return bool(problem[1])
 
 
@@ -406,7 +404,6 @@ def chosen_learnings(
 def _united(
     intent: str, searches: Sequence[str], tasks: tuple[TaskFile, ...]
 ) -> tuple[FoundLearning, ...]:
-    """What any of the searches finds, each document as the best of them found it."""
     every = (intent, *(line(one, LONGEST_INTENT) for one in searches[:MOST_SEARCHES]))
     best: dict[str, FoundLearning] = {}
     for words in filter(intent_words, every):

@@ -50,7 +50,6 @@ def follow_lessons(
 
 
 def _is_of_this_code(lesson: Lesson, code: CodeReader) -> bool:
-    """Whether its commit is tonight's or one before: not of another application, nor of later."""
     is_known = not lesson.commit or lesson.commit == code.commit.sha
     return is_known or code.show_commit(lesson.commit) is not None
 
@@ -205,7 +204,6 @@ def confirmed_by_tracker(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
 
 
 def _may_be(kind: str, number: int | None, merged: set[int]) -> bool:
-    """What follows a merge wants one; what was merged was not turned down."""
     if kind in AFTER_A_MERGE:
         return number in merged
     return kind != "closed unmerged" or number not in merged

@@ -103,7 +103,6 @@ def _heading(lesson: Lesson) -> str:
 
 
 def _standing(lesson: Lesson) -> str:
-    """Why the lesson is not to be relied upon, where it is not."""
     gone = f"Superseded by {code_span(lesson.superseded_by)}." if lesson.superseded_by else ""
     stale = f"Stale: {markdown(lesson.stale, 300)}." if lesson.stale else ""
     return " ".join(f"**{reason}**" for reason in (gone, stale) if reason)
@@ -264,7 +263,7 @@ _OTHER = re.compile(r"[^0-9a-z]")
 
 
 def file_name(lesson: Lesson) -> str:
-    """Where a lesson's document belongs, below the knowledge folder.
+    """Return the path of a lesson's document below the knowledge folder.
 
     >>> from datetime import date
     >>> file_name(Lesson(fingerprint="v1:1a2b3c4d5e", error_class="KeyError", root_cause="",
@@ -286,7 +285,7 @@ def slug(text: str) -> str:
 
 
 def short_name(fingerprint: str) -> str:
-    """What a file's name ends with: at most 8 letters and digits of the fingerprint.
+    """Return the end of a file name: at most 8 characters of the fingerprint.
 
     >>> short_name("v1:1A2b3c4d5e"), short_name("v1:\u65e5")
     ('1a2b3c4d', '0')
@@ -312,7 +311,7 @@ def candidates_for(names: Iterable[str], fingerprint: str) -> tuple[list[str], l
 
 
 def is_named_for(file: str, fingerprints: Iterable[str]) -> bool:
-    """Whether a file's name ends with the short name of one of these fingerprints.
+    """Tell whether a file's name ends with the short name of one of these fingerprints.
 
     >>> is_named_for("archive/2030-05-01_keyerror_1a2b3c4d.md", ["v1:ffff", "v1:1a2b3c4d5e6f7a8b"])
     True

@@ -98,7 +98,7 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
 
 
 def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
-    """When the lesson was last analysed.
+    """Return the time of the lesson's last analysis.
 
     The rest keeps the order the same every time, and what was united behind its parts.
     """
@@ -138,7 +138,6 @@ def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
 
 
 def _fullness(seen: NightSeen) -> tuple[object, ...]:
-    """How much is said of a night: of two that speak of the same one, the fuller is kept."""
     verdict = _VERDICTS.index(seen.verdict) if seen.verdict in _VERDICTS else -1
     traffic = -1 if seen.traffic is None else seen.traffic
     return seen.occurrences, seen.hours, traffic, verdict, seen.verdict, seen.confidence
@@ -260,7 +259,6 @@ def lesson_from(
 
 
 def _proves_less(analysis: Analysis, fresh: Lesson, earlier: Lesson) -> bool:
-    """Whether an analysis that was cut short found less than is known."""
     is_cut = analysis.ending.kind == "wrapped up" and not analysis.fix_alone
     return is_cut and bool(why_weak(fresh)) and not why_weak(earlier)
 
@@ -375,7 +373,6 @@ def add_publications(
 
 
 def _item_of(receipt: Receipt) -> Literal["issue", "pull"]:
-    """What was made, commented on or reopened."""
     return "pull" if receipt.kind == "pull" else receipt.on
 
 
@@ -403,7 +400,6 @@ def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
 def _proposals(
     lesson: Lesson, analysis: Analysis, night: Night, own: list[Receipt]
 ) -> tuple[PublishedItem, ...]:
-    """What was published so far, with tonight's issue and pull request, each once."""
     earlier = {(one.kind, one.number) for one in lesson.proposed}
     new = tuple(
         PublishedItem(
@@ -448,7 +444,7 @@ def apply_news(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
 
 
 def is_its_own(lesson: Lesson, case: Case, report: RunReport) -> bool:
-    """Whether a case's analysis belongs into a lesson that carries one of its names.
+    """Tell whether a case's analysis belongs into a lesson that carries one of its names.
 
     Not where they share an alias alone and are of other classes, nor where tonight has a case of
     its own that bears the lesson's fingerprint: two errors must not write one document in turn.
@@ -485,7 +481,6 @@ def _note_unfinished(lesson: Lesson, report: RunReport) -> Lesson:
 
 
 def _note_publications(lesson: Lesson, report: RunReport) -> Lesson:
-    """What an analysis that is no lesson published all the same: its fix may be turned down."""
     kept = {one.fingerprint for one in lasting(report.analyses)}
     for one in report.analyses:
         if one.fingerprint not in kept and _is_about(lesson, one.case, report):
@@ -557,7 +552,6 @@ def to_archive(
 
 
 def _usefulness(lesson: Lesson) -> tuple[object, ...]:
-    """What makes a lesson useful, the weightiest first."""
     return (
         not lesson.superseded_by,
         not lesson.stale,
@@ -569,7 +563,6 @@ def _usefulness(lesson: Lesson) -> tuple[object, ...]:
 
 
 def _is_at_work(lesson: Lesson) -> bool:
-    """Whether an issue or pull request of it is open, or a merged fix is being measured."""
     last = {one.kind: one.outcome for one in lesson.proposed}
     is_watched = lesson.watch is not None and not lesson.watch.verdict
     return is_watched or any(outcome in _OPEN for outcome in last.values())

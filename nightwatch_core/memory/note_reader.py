@@ -42,7 +42,7 @@ Passed = Mapping[str, tuple[float, str]]  # id to the relevance it was passed, a
 def passed_on(
     relevant: Mapping[str, float], documents: Mapping[str, TaskFile], about: Iterable[TaskFile] = ()
 ) -> Passed:
-    """What documents get from those they are linked with, the most that any of them passes on.
+    """Return the score documents inherit from linked ones, the highest of them.
 
     `relevant` maps ids to a relevance of their own; links are followed once. What the documents
     names that the search is `about` gets the full share. A task's directory is linked with the
@@ -385,7 +385,6 @@ def lesson_notes(lesson: Lesson) -> Notes:
 
 
 def _reviewers_words(lesson: Lesson) -> str:
-    """What people said when they turned the fix down: the learning in it is theirs."""
     last = next((fate for fate in reversed(lesson.fates) if fate.kind == lesson.outcome), None)
     words = line(" / ".join(last.words[:3]), 500) if last else ""
     return f" (“{words}”)" if words else ""
@@ -500,7 +499,6 @@ def pieces(body: str) -> Iterator[Piece]:
 
 
 def _notes(body: str) -> Notes:
-    """What one section says; only what is in an element counts, or stands alone in an item."""
     items: dict[str, list[Item]] = {"problem": [{}], "decision": [{}]}
     gotchas: list[str] = []
     timestamp = ""

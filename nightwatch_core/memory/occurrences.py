@@ -182,7 +182,7 @@ def nights_before(lesson: Lesson) -> int:
 
 
 def is_due(before: int) -> bool:
-    """Whether the error is looked at again after so many nights.
+    """Tell whether the error is looked at again after so many nights.
 
     >>> [night for night in range(2, 100) if is_due(night - 1)]
     [2, 4, 8, 16, 32, 64, 96]

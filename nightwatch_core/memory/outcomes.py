@@ -82,7 +82,7 @@ def update_watch(
 
 
 def fix_stands(edits: tuple[Edit, ...], read: ReadFile) -> bool:
-    """Whether the code holds these edits: new text there, old text gone; False for no edits.
+    """Tell whether the code holds these edits: new text there, old text gone; False for no edits.
 
     `read` gives a file's text, None where there is no such file.
 
@@ -164,7 +164,6 @@ SIGNS: tuple[Sign, ...] = (_running_release, _newer_commit, _fix_in_code)
 
 
 def _old_releases(watch: FixWatch, tonight: Tonight) -> bool:
-    """Whether releases tell what runs, and none is as new as the merge."""
     newest = max((aware(one.at) for one in tonight.releases), default=None)
     merged = aware(watch.merged_at)
     return newest is not None and merged - RELEASES_TELL <= newest < merged
@@ -208,7 +207,6 @@ def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
 def _added(
     after: OccurrenceCount, occurrences: int, begin: datetime, tonight: Tonight
 ) -> OccurrenceCount:
-    """What was counted so far, with tonight's window from `begin` on."""
     window = tonight.night.window
     hours, whole = (hours_between(start, window.until) for start in (begin, window.since))
     flow = None if tonight.traffic is None else max(0, round(tonight.traffic * hours / whole))
@@ -257,7 +255,6 @@ def _by_hour(group: ErrorGroup, begin: datetime, window: Window) -> float | None
 
 
 def _is_ours(lesson: Lesson, tonight: Tonight) -> bool:
-    """Whether tonight looks where the lesson's nights did: another application is no quiet one."""
     key, nights = tonight.night.kind.key, {seen.night for seen in lesson.nights}
     if any(group.fingerprint in lesson.names for group in tonight.groups):
         return True
@@ -347,7 +344,6 @@ def _evidence(
 
 
 def _tells(seen: Evidence) -> bool:
-    """Whether it was looked at for so long that the error would have shown."""
     return seen.watch.after.hours >= LEAST_HOURS and seen.expected >= ENOUGH
 
 
@@ -431,7 +427,6 @@ def _back_within(seen: Evidence, days: int) -> str:
 
 
 def _lately(seen: Evidence, days: int) -> OccurrenceCount:
-    """What was seen in the last days since the error was called verified, tonight included."""
     night, lesson = seen.tonight.night, seen.lesson
     calls = (one for one in lesson.fates if one.kind == "verified")
     since = max((one.on for one in calls if one.number == seen.watch.number), default=None)
@@ -522,7 +517,7 @@ def follow_lesson(
 
 
 def no_news(lesson: Lesson) -> OutcomeUpdate:
-    """How a lesson stands, before anything is added to it."""
+    """Return a lesson's update without news."""
     return OutcomeUpdate(
         fingerprint=lesson.fingerprint,
         file=lesson.file,
@@ -570,13 +565,12 @@ def open_trouble(lesson: Lesson) -> str:
 
 
 def is_only_rejected(lesson: Lesson) -> bool:
-    """Whether the open trouble is that people turned its fix down, and nothing else."""
+    """Tell whether the open trouble is that people turned its fix down, and nothing else."""
     kinds = {fate.kind for fate in _troubles(lesson)}
     return kinds == {"closed unmerged"}
 
 
 def _troubles(lesson: Lesson) -> tuple[OutcomeEvent, ...]:
-    """What went wrong and was not answered since the last good outcome, the newest first."""
     since = itertools.takewhile(lambda fate: fate.kind not in OVERTAKES, reversed(lesson.fates))
     return tuple(fate for fate in since if fate.kind in TROUBLES and not fate.answered)
 
@@ -613,7 +607,6 @@ def why_no_news(lesson: Lesson, at: datetime | None = None) -> str:
 
 
 def _has_been(watch: FixWatch, now: datetime) -> bool:
-    """Whether its moments are no further ahead than a merge may be of an older window."""
     moments = filter(None, (watch.merged_at, watch.deployed_at, watch.until))
     return all(aware(one) - now <= LONGEST_WAIT for one in moments)
 
@@ -635,7 +628,6 @@ def _mine(lesson: Lesson, own: tuple[OwnItem, ...]) -> tuple[OwnItem, ...]:
 
 
 def _ended(item: OwnItem) -> float:
-    """When it was merged or closed, in seconds from 1970; the end of time where nobody knows."""
     moment: datetime | None = item.merged_at or item.closed_at
     return aware(moment).timestamp() if moment else float("inf")
 
@@ -699,7 +691,6 @@ def _once(kind: OutcomeKind, earlier: Earlier) -> OutcomeKind | None:
 
 
 def _last(earlier: Earlier) -> OutcomeKind | None:
-    """How an issue stood when it was last told of."""
     return next((one.kind for one in reversed(earlier) if one.kind in (*SHUT, "reopened")), None)
 
 

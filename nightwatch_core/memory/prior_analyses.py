@@ -103,7 +103,7 @@ def _doubted(match: Match, doubt: Doubt, same_error: bool) -> Match:
 
 
 def is_own(prior: PriorAnalysis) -> bool:
-    """Whether a lesson is about the very case it was told for, whatever speaks against it."""
+    """Tell whether a lesson is about the very case it was told for, whatever speaks against it."""
     return prior.match.is_same
 
 
@@ -175,7 +175,6 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
 
 
 def _is_proved(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> bool:
-    """Whether a quote of the lesson stands in tonight's code, and nothing contradicts it."""
     remembered = reused_analysis(lesson, tonight.case, tonight.night).evidence
     return any(one.verified for one in looked_up(remembered, code, tonight.case))
 
@@ -216,7 +215,7 @@ def mark_fallback(analysis: Analysis, failure: Failure) -> Analysis:
 
 
 def is_fallback(analysis: Analysis) -> bool:
-    """Whether the rules answered for a model that was away."""
+    """Tell whether the rules answered for a model that was away."""
     return analysis.by_fallback
 
 

@@ -169,7 +169,7 @@ def compare(before: OccurrenceCount, after: OccurrenceCount, dispersion: float =
 
 
 def expected(before: OccurrenceCount, after: OccurrenceCount) -> float:
-    """How many there were after, had the rate stayed the same; 0 where nothing is known.
+    """Return the expected count at an unchanged rate; 0 where unknown.
 
     >>> expected(OccurrenceCount(occurrences=10, hours=48), OccurrenceCount(hours=24))
     5.0
@@ -238,7 +238,7 @@ def rose(before: OccurrenceCount, after: OccurrenceCount, spread: float) -> floa
 
 
 def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
-    """Why tonight is a spike against the nights the error was seen on before, or nothing.
+    """Return the reason tonight is a spike against earlier nights; empty for none.
 
     >>> nights = tuple(NightSeen(date=f"2031-03-0{day}", night="", occurrences=12, verdict="known")
     ...                for day in (1, 2, 3))
@@ -270,7 +270,7 @@ def one_a_date(nights: Iterable[NightSeen]) -> tuple[NightSeen, ...]:
 
 
 def total(nights: Sequence[NightSeen]) -> OccurrenceCount:
-    """What nights saw, added up; traffic only where every one of them knows it."""
+    """Return the nights' totals; traffic only where every night knows it."""
     flow = [amount(night.traffic or 0) for night in nights]
     return OccurrenceCount(
         occurrences=sum(max(0, night.occurrences) for night in nights),
@@ -406,7 +406,9 @@ def covered(looked: Iterable[Stretch], since: datetime, until: datetime) -> Occu
 
 
 def is_sound(window: Window) -> bool:
-    """Whether a window names two moments in time, the later one last: people edit what is kept."""
+    """Tell whether a window names two moments in time, the later one last: people edit what is
+    kept.
+    """
     aware_both = window.since.utcoffset() is not None and window.until.utcoffset() is not None
     return aware_both and window.since < window.until
 
@@ -526,7 +528,6 @@ def _over(
 
 
 def _stretch(seen: NightSeen, window: Window | None) -> Stretch:
-    """What a night looked at: as recorded, else the hours before its date began."""
     if window is None:
         until = datetime.combine(seen.date, time.min, UTC)
         hours = min(amount(seen.hours) or NIGHT, 24_000.0)

@@ -186,7 +186,7 @@ def transaction(document: SearchDocument) -> Iterable[str]:
 
 
 def places(document: SearchDocument) -> Iterable[str]:
-    """Where its exceptions were raised."""
+    """Return the locations its exceptions were raised at."""
     return document.places
 
 
@@ -209,7 +209,7 @@ class Terms(NamedTuple):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """How many terms each field has."""
+        """Return the number of terms of each field."""
         return tuple(map(len, self.fields))
 
     @property
@@ -343,7 +343,7 @@ def candidates(
 def points(
     terms: Mapping[int, QueryTerm], numbers: Iterable[int], lengths: Sequence[int], corpus: Corpus
 ) -> list[float]:
-    """What one lesson scores in each field, by its terms and how many each field has."""
+    """Return a lesson's score in each field."""
     counts = Counter(numbers)
     scores = [0.0] * len(lengths)
     slack = [_slack(length, mean) for length, mean in zip(lengths, corpus.lengths, strict=True)]
@@ -355,7 +355,7 @@ def points(
 
 
 def own_points(terms: Mapping[int, QueryTerm], fields: int) -> list[float]:
-    """What the error itself would score in each field."""
+    """Return the error's own score in each field."""
     scores = [0.0] * fields
     for term in terms.values():
         scores[term.field] += term.own
@@ -383,7 +383,7 @@ def aged(scored: float, days: float) -> float:
 
 
 def relevance(share: float) -> float:
-    """How often a lesson that told so much of the query was of the same failure, 0 to 1.
+    """Return the calibrated relevance of a score, 0 to 1.
 
     >>> relevance(0.0) < relevance(0.3) < relevance(0.6) <= relevance(1.0) <= 1.0
     True
@@ -396,7 +396,6 @@ def relevance(share: float) -> float:
 
 
 def _slack(length: int, mean: float) -> float:
-    """How often a term must occur in a field so long to count half of what it can."""
     return SATURATION * (1 - LENGTH_MATTERS + LENGTH_MATTERS * length / (mean or 1))
 
 
@@ -447,7 +446,6 @@ def names_of_case(case: Case) -> frozenset[str]:
 
 
 def _points(case: Case, entry: IndexEntry) -> Iterator[tuple[float, str]]:
-    """What they share, each with its points and in words."""
     leader = case.leader
     if leader.error_class and leader.error_class == entry.error_class:
         yield CLASS_POINTS, f"same class {entry.error_class}"
@@ -479,7 +477,7 @@ def match(case: Case, entry: IndexEntry) -> Match:
 
 
 def is_same_error(case: Case, lesson: Lesson) -> bool:
-    """Whether a lesson that carries one of the case's names may be about the same error.
+    """Tell whether a lesson that carries one of the case's names may be about the same error.
 
     Its own fingerprint says so. An alias does where any of their classes is the same: a document
     may claim the name of anything.
@@ -541,7 +539,7 @@ class LessonIndex(Protocol):
     """Lessons by number, and which terms they have."""
 
     def corpus(self) -> Corpus:
-        """How many lessons there are."""
+        """Return the number of lessons."""
         ...
 
     def frequencies(self, numbers: Iterable[int]) -> Mapping[int, int]:

@@ -37,7 +37,7 @@ class CaseTonight(Value):
 
     @property
     def count(self) -> OccurrenceCount:
-        """How often the error came in the night's window."""
+        """Return the occurrences in the night's window."""
         hours = (self.night.window.until - self.night.window.since) / timedelta(hours=1)
         return OccurrenceCount(
             occurrences=self.case.occurrences, hours=max(hours, 0.0), traffic=self.traffic, nights=1
@@ -109,7 +109,7 @@ DOUBTS = (_incomplete, _undated_file, _changed_file)
 
 
 def wants_fix_alone(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]) -> bool:
-    """Whether people turned its fix down, and nothing speaks against the cause it proved.
+    """Tell whether people turned its fix down, and nothing speaks against the cause it proved.
 
     `digest_of` as for `why_unsound`. The rules have no other fix to propose.
     """

@@ -93,7 +93,7 @@ def calibrated(analysis: Analysis, board: Scoreboard) -> Analysis:
 
 
 def proved(tier: ConfidenceTier) -> str:
-    """How often findings of a tier proved right.
+    """Return the share of a tier's findings that proved right.
 
     >>> from nightwatch_core.models.knowledge import SuccessRate
     >>> proved(ConfidenceTier(said="high", nominal=0.9, found=SuccessRate(decided=9, right=7.5)))
@@ -261,7 +261,6 @@ def judgements(lessons: Iterable[Lesson]) -> tuple[JudgedAnalysis, ...]:
 
 
 def _effect(attempt: Attempt) -> OutcomeKind | None:
-    """What production showed, once the fix was there."""
     return attempt.last(EFFECTS)
 
 
@@ -272,14 +271,12 @@ def _reopened(attempt: Attempt) -> OutcomeKind | None:
 
 
 def _review(attempt: Attempt) -> OutcomeKind | None:
-    """What the reviewers did with the pull request; an edited one may be noted as merged, too."""
     last = attempt.last(REVIEWS)
     edited = last in MERGES and "edited before merge" in attempt.kinds
     return "edited before merge" if edited else last
 
 
 def _on_the_issue(attempt: Attempt) -> OutcomeKind | None:
-    """What people did with the issue."""
     return attempt.last(ON_ISSUES)
 
 
@@ -338,7 +335,6 @@ def _same(one: PublishedItem, other: PublishedItem) -> bool:
 
 
 def _kinds(lesson: Lesson, group: list[PublishedItem]) -> tuple[OutcomeKind, ...]:
-    """What happened, oldest first; an item's own `outcome` is its last word."""
     numbers = {each.number for each in group}
     happened = [fate.kind for fate in lesson.fates if fate.number in numbers]
     return (*happened, *(kind for each in group for kind in OUTCOMES if kind == each.outcome))

@@ -45,7 +45,7 @@ def related_patterns(lesson: Lesson) -> str:
 
 
 def pattern_notes_in(body: str, lesson: Lesson) -> tuple[str, ...]:
-    """What people wrote into the section of a document's body: its items but for our own rows."""
+    """Return the items people added to a section, without our own rows."""
     text = body.replace("\r\n", "\n")
     begins = _BEGINS.search(text)
     if begins is None:

@@ -195,12 +195,12 @@ class Analysis(Value):
 
     @property
     def has_fix(self) -> bool:
-        """Whether edits are proposed."""
+        """Tell whether edits are proposed."""
         return bool(self.fix)
 
     @property
     def has_cause(self) -> bool:
-        """Whether it says why; else it is one line of the report and nothing is made of it."""
+        """Tell whether it says why; else it is one line of the report and nothing is made of it."""
         return self.handover is None
 
 

@@ -146,7 +146,7 @@ class Usage(Value):
 
     @property
     def cache_write_5m_tokens(self) -> int:
-        """What was written for five minutes."""
+        """Return the tokens written to the five-minute cache."""
         return self.cache_write_tokens - self.cache_write_1h_tokens
 
     def __add__(self, other: "Usage") -> "Usage":

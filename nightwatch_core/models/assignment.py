@@ -180,7 +180,7 @@ class CauseFindings(Value):
 
     @property
     def stopped(self) -> str:
-        """Why nothing more can be done tonight; empty where more can."""
+        """Return the reason the night stopped; empty otherwise."""
         return next((wave.stopped for wave in self.waves if wave.stopped), "")
 
     def with_waves(self, *waves: WaveResult) -> "CauseFindings":
@@ -212,12 +212,12 @@ class Sighting(Value):
 
     @property
     def first_sight(self) -> FirstSight | None:
-        """What was said; None where nothing was."""
+        """Return the triage result; None without one."""
         return self.result.first_sight if self.result else None
 
     @property
     def flagged(self) -> bool:
-        """Whether it deserves an analysis."""
+        """Tell whether it deserves an analysis."""
         return self.first_sight is not None and self.first_sight.needs_deep_investigation
 
 

@@ -102,7 +102,7 @@ class Batch(Value):
 
     @property
     def is_intent(self) -> bool:
-        """Whether it is not known which batch of the service it is."""
+        """Tell whether it is not known which batch of the service it is."""
         return not self.id
 
     @property

@@ -116,7 +116,7 @@ class MergedPull(Value):
 
     @property
     def name(self) -> str:
-        """What people call it: a commit without a pull request is a commit.
+        """Return its name: pull request or commit.
 
         >>> from datetime import UTC, datetime
         >>> at = datetime(2026, 11, 20, tzinfo=UTC)
@@ -135,7 +135,7 @@ class Suspect(Value):
 
 
 class CodeReads(Value):
-    """Where what was read of the code came from.
+    """Return the sources of code reads as text.
 
     Searches, blame and commits count as reads. Through an API, which cannot search, every file
     that is looked through counts, and so does the tree.
@@ -197,7 +197,7 @@ class OtherPull(Value):
 
     @property
     def name(self) -> str:
-        """What people call it, and whose it is.
+        """Return its name and author.
 
         >>> from datetime import UTC
         >>> OtherPull(number=12, author="alice", at=datetime(2026, 11, 20, tzinfo=UTC)).name

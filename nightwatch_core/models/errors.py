@@ -242,11 +242,11 @@ class Case(Value):
 
     @property
     def regressed(self) -> bool:
-        """Whether the team had resolved any of its groups, and it came back."""
+        """Tell whether the team had resolved any of its groups, and it came back."""
         return any(group.triage.state == "regressed" for group in self.groups)
 
     def regressed_after(self, moment: datetime | None) -> bool:
-        """Whether any of its groups came back later; so it did where a moment is not known."""
+        """Tell whether any of its groups came back later; so it did where a moment is not known."""
         back = [group.regressed_at for group in self.groups if group.triage.state == "regressed"]
         if moment is None or not moment.tzinfo:
             return bool(back)
@@ -254,7 +254,7 @@ class Case(Value):
 
     @property
     def triage_texts(self) -> tuple[str, str]:
-        """Where the team said something about it, and what; untrusted text: escape it."""
+        """Return the team's inbox and its triage text; untrusted text: escape it."""
         return triage_texts(group.triage for group in self.groups)
 
 

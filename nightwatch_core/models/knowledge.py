@@ -205,7 +205,7 @@ class Notes(Value):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was noted."""
+        """Tell whether nothing was noted."""
         return not (self.problems or self.decisions or self.gotchas)
 
 
@@ -305,7 +305,7 @@ class Lesson(Value):
 
     @property
     def has_cause(self) -> bool:
-        """Whether it says why; else it tells only that the error was looked at."""
+        """Tell whether it says why; else it tells only that the error was looked at."""
         return bool(self.root_cause.strip())
 
 
@@ -326,7 +326,7 @@ class Match(Value):
 
     @property
     def is_same(self) -> bool:
-        """Whether it is of the very same case, not only of a similar one."""
+        """Tell whether it is of the very same case, not only of a similar one."""
         return self.kind in ("same", "alias")
 
 

@@ -231,7 +231,7 @@ class Health(Value):
 
     @property
     def is_good(self) -> bool:
-        """Whether nobody has to do anything."""
+        """Tell whether nobody has to do anything."""
         return not self.due and all(
             service.state in ("well", "not asked") for service in self.services
         )

@@ -374,7 +374,7 @@ class Run(Value):
 
     @property
     def went_well(self) -> bool:
-        """Whether it came to its end, and says so."""
+        """Tell whether it came to its end, and says so."""
         return self.ended == "exited" and self.code == 0
 
 

@@ -172,7 +172,7 @@ class Rarity:
         return self._rare(f"name {name}") * NAME
 
     def mass(self, words: Iterable[str], implied: frozenset[str], names: Iterable[str]) -> float:
-        """What words and names weigh together; those `implied` count as words of the trade."""
+        """Return the weight of words and names; `implied` ones count as common words."""
         weights = [TRADE if word in implied else self.of_word(word) for word in words]
         return math.fsum((*weights, *map(self.of_name, names)))  # the same in whatever order
 
@@ -181,7 +181,7 @@ class Rarity:
 
 
 def text_similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
-    """How much of what the causes say is said by both, from 0 to 1 (a weighted cosine).
+    """Return the weighted cosine of two causes' texts, 0 to 1.
 
     In causes that lead to one file, the words of the file's name go without saying.
     """
@@ -200,7 +200,7 @@ def text_similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float
 
 
 def similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
-    """How alike two causes are, from 0 to 1: what they say, and a bonus for a shared place."""
+    """Return the similarity of two causes, 0 to 1: their texts, plus a shared location."""
     text = text_similarity(one, other, rarity)
     return 0.0 if text < LEAST else min(1.0, text + _shared_place(one, other))
 
@@ -265,7 +265,6 @@ def _average(
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word is a name in the code: of several parts, or in camel case."""
     parts = words_of_name(word)
     return len(parts) > 1 and (not word.isalpha() or not word[1:].islower())
 
@@ -606,7 +605,6 @@ def detect(
 
 
 def _says_no_more(pattern: Pattern, told: Pattern) -> bool:
-    """Whether its errors were told already; a history of nights is news of its own."""
     return _sort(pattern) == _sort(told) and set(pattern.fingerprints) <= set(told.fingerprints)
 
 
@@ -701,7 +699,6 @@ def _nearness(case: Case, pattern: Pattern) -> int:
 
 
 def _places_detection(case: Case) -> frozenset[str]:
-    """Where the case fails, as modules are written: file, transaction, module of a transaction."""
     top = case.trace.top if case.trace else None
     transactions = (group.transaction for group in case.groups)
     places = {place for one in transactions for place in (one, endpoint(one).module)}

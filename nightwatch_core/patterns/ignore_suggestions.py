@@ -92,7 +92,7 @@ def night_groups(report: RunReport) -> NightGroups:
 def backtest(
     rule: IgnoreRule, nights: Iterable[NightGroups], lessons: Iterable[Lesson]
 ) -> Backtest:
-    """What the rule would have hidden on those nights, its expiry and its rate aside.
+    """Return what the rule would have hidden on those nights, ignoring expiry and rate.
 
     A group counts once, on however many nights it came. `fixed_later` counts the groups whose
     lesson says that a fix of ours was merged. Users of one night are added up over its groups, so
@@ -154,7 +154,7 @@ def is_steady(seen: Sequence[float]) -> bool:
 
 
 def was_fixed(lesson: Lesson) -> bool:
-    """Whether a fix of ours was merged for it, whatever came of the fix."""
+    """Tell whether a fix of ours was merged for it, whatever came of the fix."""
     ends = (*(fate.kind for fate in lesson.fates), *(one.outcome for one in lesson.proposed))
     return lesson.watch is not None or any(
         kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome)
@@ -162,7 +162,7 @@ def was_fixed(lesson: Lesson) -> bool:
 
 
 def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
-    """How often an error went away by itself; nights newest first.
+    """Count how often an error disappeared by itself; nights newest first.
 
     It did where the next night that was looked at was without it, or where it was followed by
     three quiet hours of the same night.
@@ -189,7 +189,6 @@ def _alike(report: RunReport, tonight: RunReport) -> bool:
 
 
 def _overlap(one: Window, other: Window) -> bool:
-    """Whether two windows share more than half of the shorter one."""
     shared = min(one.until, other.until) - max(one.since, other.since)
     shorter = min(one.until - one.since, other.until - other.since)
     return shared * 2 > shorter or (one.since, one.until) == (other.since, other.until)
@@ -284,7 +283,6 @@ def _transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
 
 
 def _start_of_transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
-    """What transactions that differ in their last step share, if that has a name of its own."""
     names = {group.transaction.strip() for group in seen}
     matches = [_PARENT.match(name[:_LONGEST_NAME]) for name in names]
     parents = {each.group() if each else "" for each in matches}
@@ -322,7 +320,7 @@ OVER_MESSAGES: tuple[Callable[[Sequence[ErrorGroup]], IgnoreRule | None], ...] =
 
 
 def _shared_start(texts: set[str]) -> str:
-    """What all texts begin with.
+    """Return the common prefix of all texts.
 
     >>> _shared_start({"one two", "one three"})
     'one t'
@@ -374,7 +372,7 @@ def noise_evidence(
     rules: IgnoreRules,
     nights: Sequence[NightGroups],
 ) -> NoiseEvidence:
-    """What is known tonight; `nights` are those of `backtest.comparable_nights`, newest first."""
+    """Return tonight's noise evidence; `nights` are comparable nights, newest first."""
     today = report.night.window.until.date()
     analyses = [(one, (one.fingerprint, *one.case.aliases)) for one in report.analyses]
     tagged = (names for one, names in analyses if TRANSIENT in telling_tags(one))
@@ -394,7 +392,7 @@ def _all(names: Iterable[Iterable[str]]) -> frozenset[str]:
 
 
 def is_transient(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    """Whether an analyst calls it transient, and it went away by itself."""
+    """Tell whether an analyst calls it transient, and it went away by itself."""
     own = {tag.strip().lower() for tag in lesson.tags}
     own -= set(seed_tags(lesson.error_class, lesson.transaction))  # words of a name say nothing
     called = TRANSIENT in own or bool(lesson.names & tonight.transient)
@@ -402,12 +400,12 @@ def is_transient(lesson: Lesson, tonight: NoiseEvidence) -> bool:
 
 
 def always_low(lesson: Lesson) -> bool:
-    """Whether no night found its cause."""
+    """Tell whether no night found its cause."""
     return bool(lesson.nights) and all(seen.confidence == "low" for seen in lesson.nights)
 
 
 def why_not_noise(lesson: Lesson, tonight: NoiseEvidence) -> str:
-    """Why a lesson's error is not taken for noise; empty where it is."""
+    """Return the reason a lesson's error is not noise; empty where it is."""
     return next((why for why, holds in AGAINST if holds(lesson, tonight)), "")
 
 
@@ -417,7 +415,6 @@ def _has_fix(lesson: Lesson, tonight: NoiseEvidence) -> bool:
 
 
 def _was_dealt_with(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    """Whether people closed its issue as done; "not planned" says the contrary."""
     return any(fate.kind == "closed" for fate in lesson.fates)
 
 
@@ -434,7 +431,6 @@ def _is_ignored(lesson: Lesson, tonight: NoiseEvidence) -> bool:
 
 
 def _only_rules_looked(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    """Whether only rules found no cause: what they do not know says nothing about the error."""
     return lesson.model == RULES and not lesson.has_cause and not is_transient(lesson, tonight)
 
 
@@ -589,7 +585,6 @@ def _known(group: ErrorGroup, lesson_of: Mapping[str, Lesson]) -> Lesson | None:
 def _same_elsewhere(
     group: ErrorGroup, known: Lesson | None, noise: Lesson, tonight: NoiseEvidence
 ) -> bool:
-    """Whether a group is the noise's failure in another transaction, and nobody knows better."""
     if known is not None and why_not_noise(known, tonight) != TOO_FEW:
         return False
     if known is not None and not always_low(known):
@@ -629,7 +624,6 @@ def _evidence(lessons: list[Lesson], tonight: NoiseEvidence) -> str:
 
 
 def _asides(lessons: list[Lesson], tonight: NoiseEvidence) -> Iterator[str]:
-    """What else there is to know, where there is anything."""
     gone = sum(
         recoveries(one.names, tonight.nights) for one in lessons if is_transient(one, tonight)
     )

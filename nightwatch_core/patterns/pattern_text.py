@@ -313,12 +313,12 @@ def pattern_of_cases(
 
 
 def count_errors(cases: Iterable[Analysis], known: CaseNames) -> int:
-    """How many errors the cases are, under all of their names."""
+    """Count the errors of the cases under all their names."""
     return len({known.name(one) for one in cases})
 
 
 def is_confident(analysis: Analysis) -> bool:
-    """Whether the analysis is more than a guess."""
+    """Tell whether the analysis is more than a guess."""
     return analysis.confidence != "low"
 
 
@@ -366,7 +366,7 @@ def telling_tags(analysis: Analysis) -> frozenset[str]:
 
 
 def _letters(text: str) -> str:
-    """What is left of a word without case and signs.
+    """Return a word's letters in lower case.
 
     >>> _letters("Rate-Missing")
     'ratemissing'

@@ -313,7 +313,6 @@ def _bare(match: re.Match[str]) -> bool:
 
 
 def _is_strong(match: re.Match[str]) -> bool:
-    """Whether the key is of a password, which may be a plain word."""
     return match["key"].lower().startswith(("pass", "pwd")) and len(match["v"]) >= 5
 
 

@@ -205,7 +205,7 @@ class _CountingReader(ScrubbedReader):
 
     @property
     def code_reads(self) -> CodeReads:
-        """What was read since this reader was made."""
+        """Return the reads since this reader was made."""
         assert isinstance(self._reader, CountsReads)
         return self._reader.code_reads
 

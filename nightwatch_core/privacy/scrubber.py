@@ -41,7 +41,6 @@ def _given(match: re.Match[str]) -> bool:
 
 
 def _is_pair(match: re.Match[str]) -> bool:
-    """Whether base64 holds a name and a password."""
     try:
         return bool(re.fullmatch(rb"[ -~]+:[ -~]*", base64.b64decode(match["v"] + "==")))
     except ValueError:
@@ -56,7 +55,6 @@ def _mixed(match: re.Match[str]) -> bool:
 
 
 def _is_no_name(value: str) -> bool:
-    """Whether it may be a key itself: names of keys, which are quoted, too, are short words."""
     return any(map(str.isdigit, value)) or len(value) >= 16
 
 
@@ -217,7 +215,6 @@ CONTEXTS: tuple[Rule, ...] = (
 
 
 def _is_code(value: str) -> bool:
-    """Whether a header's value is given by code: a variable, a call, an interpolation."""
     if not re.search(r"\w{4}", _SCHEME.sub("", FILLED_IN.sub("", value))):
         return True
     head = value.strip().split(",")[0]
@@ -229,7 +226,6 @@ def _is_code(value: str) -> bool:
 
 
 def _is_listed(match: re.Match[str]) -> bool:
-    """Whether the name stands among names: of headers, or of what a call is told."""
     words = r"(?:[A-Za-z]+(?:-[A-Za-z]+)*|[:*&]\w+|\S{0,20}\{[^{}]*\})"
     return match["sep"] == "," and bool(
         re.fullmatch(rf"(?:got )?{words}(?:, ?{words})*", match["v"])
@@ -595,13 +591,11 @@ REMOVAL = Scrubber(Masks())
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
-    """Where the value stands: the first group of values that took part, else all of it."""
     names = (name for name in ("v", "v2", "v3") if name in match.re.groupindex)
     return next((match.span(name) for name in names if match[name] is not None), match.span())
 
 
 def _cuts_mask(text: str, start: int, end: int) -> bool:
-    """Whether a value is a mask, or begins or ends within one."""
     around = MASK.finditer(text, max(0, start - _MASK), min(len(text), start + _MASK))
     behind = MASK.finditer(text, max(start, end - _MASK), min(len(text), end + _MASK))
     return any(
@@ -611,7 +605,6 @@ def _cuts_mask(text: str, start: int, end: int) -> bool:
 
 
 def _same(kind: str, value: str) -> str:
-    """What two ways to write one person's value have in common; empty where there is one way."""
     if kind == "email":
         return value.lower().replace("%40", "@")
     if kind in ("phone", "card", "iban"):

@@ -67,7 +67,6 @@ class SecondCheck:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """What tells a secret: all of it, however it is folded, and each whole line of a key."""
     parts = (secret, "".join(secret.split()), *(x for x in secret.split("\n") if len(x) >= 40))
     yield from (part for part in parts if len(part) >= SHORTEST)
 
@@ -124,7 +123,6 @@ def _lines(secret: str) -> tuple[str, ...]:
 
 
 def _base64(raw: bytes, before: int) -> Iterator[str]:
-    """What stays the same in base64 with `before` bytes in front and any behind."""
     written = base64.b64encode(b"\0" * before + raw).decode()
     start = (0, 2, 3)[before]
     inner = written[start : len(b"\0" * before + raw) * 8 // 6]

@@ -107,7 +107,6 @@ def _starts(events: yaml.MappingNode, event: str, base: str) -> bool:
 
 
 def _last_match(patterns: tuple[str, ...], branch: str) -> bool:
-    """Whether the last pattern that fits the branch takes it; `!` in front gives it back."""
     fits = False
     for pattern in patterns:
         if fnmatchcase(branch, pattern.removeprefix("!")) and _deep_enough(pattern, branch):
@@ -161,7 +160,7 @@ class Watched(NamedTuple):
 
     @property
     def is_red(self) -> bool:
-        """Whether its checks failed on what we made, and not on the base before."""
+        """Tell whether its checks failed on what we made, and not on the base before."""
         return self.run.state == "failed" and not self.run.before
 
 
@@ -200,7 +199,7 @@ def seen(one: Watched, run: CiRun) -> Watched:
 
 
 def is_waiting(one: Watched, waited: float, *, starts: bool) -> bool:
-    """Whether another look may tell more, `waited` seconds in all; `starts`: CI is seen.
+    """Tell whether another look may tell more, `waited` seconds in all; `starts`: CI is seen.
 
     >>> one = Watched(DraftPull.model_construct(), 1, run=CiRun(state="none"))
     >>> is_waiting(one, 90, starts=True), is_waiting(one, 90, starts=False)

@@ -29,7 +29,7 @@ _CONFIDENCE = {"high": 0.3, "medium": 0.15, "low": 0.0}
 
 
 def candidate_score(analysis: Analysis) -> float:
-    """How much an analysis deserves an issue, 0 to 1 (the figures of the design)."""
+    """Return the issue score of an analysis, 0 to 1."""
     return (
         (0.5 if analysis.has_fix else 0.0)
         + _CONFIDENCE[analysis.confidence]
@@ -75,7 +75,7 @@ def names_of(analysis: Analysis) -> frozenset[str]:
 
 
 def skip(analysis: Analysis, kind: str, reason: Reason) -> Skip:
-    """What is not proposed, and why."""
+    """Return a skip with its reason."""
     return Skip(
         fingerprint=analysis.fingerprint,
         title=analysis.case.title,
@@ -108,7 +108,7 @@ class ExpectedValue(NamedTuple):
 
     @property
     def minutes(self) -> float:
-        """What is likely to be won; below nought it costs more than it brings."""
+        """Return the expected gain in minutes; negative where it costs more than it brings."""
         return self.impact * self.chance * PROOF[self.proof] - self.review
 
     def __str__(self) -> str:
@@ -134,7 +134,7 @@ def expected_value(
 
 
 def impact(members: tuple[Analysis, ...]) -> float:
-    """How much errors hurt: how often, how many users, in how many places of the application."""
+    """Return the impact of errors: occurrences, users and affected places."""
     groups = [group for one in members for group in one.case.groups]
     users = max((group.users or 0 for group in groups), default=0)
     places = len({group.transaction for group in groups})
@@ -147,7 +147,7 @@ def impact(members: tuple[Analysis, ...]) -> float:
 
 
 def chance_of(analysis: Analysis) -> float:
-    """How likely its fix is right, 0 to 1: as calibrated here, else as the word promises.
+    """Return the chance that the fix is right, 0 to 1: calibrated, else by its confidence.
 
     A fix is never likelier right than its cause, nor than what should happen instead.
     """
@@ -156,7 +156,7 @@ def chance_of(analysis: Analysis) -> float:
 
 
 def proof_of(gate: GateResult | None) -> Proof:
-    """How far a fix is proved by running it."""
+    """Return how far tests prove a fix."""
     if gate is None or gate.outcome == "not run":
         return "not run"
     if gate.outcome == "failed":
@@ -166,7 +166,7 @@ def proof_of(gate: GateResult | None) -> Proof:
 
 
 def review_minutes(files: tuple[ChangedFile, ...]) -> float:
-    """How long a person reads the change; tests, which are for it, cost nothing."""
+    """Return the minutes to review the change; its tests cost nothing."""
     code = [one for one in files if not TEST.search(one.path)]
     lines = sum(one.added + one.removed for one in code)
     return _READING + _FILE * max(0, len(code) - 1) + lines / _LINES

@@ -30,14 +30,14 @@ def shown_evidence(analysis: Analysis) -> tuple[Evidence, ...]:
 
 
 def shown_changes(analysis: Analysis) -> tuple[ChangedFile, ...]:
-    """What the fix does to each file."""
+    """Return the fix's change to each file."""
     if analysis.misfit or not analysis.fix:
         return ()
     return analysis.changes or file_diffs(analysis.fix)
 
 
 def descriptions(analysis: Analysis, path: str) -> str:
-    """What the edits of a file are for, in a line."""
+    """Return the purpose of a file's edits in one line."""
     texts = (edit.description.strip() for edit in analysis.fix if edit.path == path)
     each = tuple(dict.fromkeys(filter(None, texts)))
     return " ".join(map(sentence, each)) if len(each) > 1 else "".join(each)
@@ -86,7 +86,7 @@ def shown_suspects(analysis: Analysis) -> tuple[Suspect, ...]:
 
 
 def suspect_reasons(analysis: Analysis, suspect: Suspect) -> tuple[str, ...]:
-    """Why a change is suspected; of one that is named and far older than the error, its age."""
+    """Return the reasons a change is suspected, with the age of an old one."""
     groups = analysis.case.groups
     first = min((_utc(one.first_seen) for one in groups if one.first_seen), default=None)
     age = first - _utc(suspect.pull.merged_at) if first else timedelta()
@@ -138,7 +138,7 @@ def decided_explanations(analysis: Analysis) -> tuple[Hypothesis, ...]:
 
 
 def sureness(analysis: Analysis) -> str:
-    """How sure we are of the cause, and of what should happen instead where that is not the same.
+    """Return the confidence in the cause, and in the fix where it differs.
 
     >>> from nightwatch_core.models.errors import Case, ErrorGroup
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
@@ -153,7 +153,7 @@ def sureness(analysis: Analysis) -> str:
 
 
 def doubt(analysis: Analysis) -> str:
-    """Why the confidence is lower than the answer said; a record that does not fit says it alone.
+    """Return the reason the confidence was lowered.
 
     >>> from nightwatch_core.models.errors import Case, ErrorGroup
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
@@ -165,7 +165,7 @@ def doubt(analysis: Analysis) -> str:
 
 
 def question(analysis: Analysis) -> str:
-    """What the team is asked, whatever the fix takes for granted; empty where nothing is asked."""
+    """Return the question to the team; empty for none."""
     asked = analysis.question.strip()
     if not asked or asked.lower().startswith("a product choice"):
         return asked
@@ -310,7 +310,7 @@ def _checked(gate: GateResult) -> Iterator[str]:
 
 
 def check_line(check: Check) -> str:
-    """What was looked at, what came of it and how long it took."""
+    """Return one check with its result and duration."""
     took = f" ({check.seconds:.1f} s)" if check.seconds >= 0.1 else ""
     return f"{check.outcome[:1].upper()}{check.outcome[1:]}: {check.text or check.name}{took}"
 
@@ -326,7 +326,6 @@ def _named(gate: GateResult) -> Iterator[str]:
 
 
 def _in_steps(story: Story | None) -> Iterator[str]:
-    """How far a fix made in several steps came."""
     if story is None:
         return
     done = len(story.steps) - len(story.missing)
@@ -347,7 +346,7 @@ def crash_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
 
 
 def failure_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
-    """What failing runs printed, under names of ours: they stand where nothing escapes them."""
+    """Return the output of failing runs as quotes under our own titles."""
     if gate is None:
         return ()
     quotes = (Quote(_FAILED.get(one.name, _FAILED[""]), one.output) for one in gate.checks)
@@ -355,13 +354,13 @@ def failure_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
 
 
 def correction_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
-    """What the second attempt printed."""
+    """Return the output of the second attempt as quotes."""
     output = gate.correction.output if gate and gate.correction else ""
     return (Quote("The second attempt", output),) if output.strip() else ()
 
 
 def told_in_report(analysis: Analysis) -> str:
-    """What was run, for a line of the report; empty where no fix came so far."""
+    """Return one report line on the runs of a fix; empty for none."""
     gate = analysis.gate
     if gate is None:
         return ""
@@ -380,7 +379,7 @@ def told_in_report(analysis: Analysis) -> str:
 
 
 def checked_lines(analysis: Analysis) -> tuple[str, ...]:
-    """What was checked tonight of a finding without a draft: read, ruled out, run, tried."""
+    """Return what was read, ruled out, run and tried for a finding without a draft."""
     fresh = analysis.ending.kind != "reused"
     read = analysis.read if fresh else ()
     more = f" and {len(read) - _NAMES} more" if len(read) > _NAMES else ""
@@ -398,7 +397,7 @@ NO_CAUSE = "No cause is known"
 
 
 def place_of(given: Handover) -> str:
-    """Where it failed; empty where that is not known.
+    """Return the failing location; empty where unknown.
 
     >>> place_of(Handover(path="app/a.py", line=3)), place_of(Handover())
     ('app/a.py:3', '')
@@ -417,7 +416,7 @@ def failing_row(given: Handover) -> str:
 
 
 def short_handover(given: Handover) -> str:
-    """What is not known, and where it failed, in a sentence.
+    """Return the unknown cause and its location in one sentence.
 
     >>> short_handover(Handover(unknown="why `x` is None in a.py:3"))
     'Cause unknown: why `x` is None in a.py:3.'
@@ -431,7 +430,7 @@ def short_handover(given: Handover) -> str:
 
 
 def handover_facts(given: Handover) -> tuple[tuple[str, str], ...]:
-    """What is known besides the place, each under its name.
+    """Return the known facts besides the location, by name.
 
     >>> handover_facts(Handover(path="a.py", line=3, value="'EUR'"))
     (('What failed', "'EUR'"),)
@@ -473,7 +472,7 @@ def numbered_lines(given: Handover) -> str:
 
 
 def is_part(analysis: Analysis) -> bool:
-    """Whether only some steps of the fix are proposed."""
+    """Tell whether only some steps of the fix are proposed."""
     gate = analysis.gate
     return gate is not None and gate.story is not None and gate.story.outcome == "part"
 

@@ -112,13 +112,11 @@ def _pairs(ours: Iterable[Change], theirs: tuple[Change, ...]) -> Iterator[tuple
 
 
 def _is_later(pull: OtherPull, analysis: Analysis) -> bool:
-    """Whether the code that failed was made before it was merged."""
     failed = analysis.case.commit.at if analysis.case.commit else None
     return bool(failed and pull.merged_at and pull.merged_at > failed)
 
 
 def _is_about(pull: OtherPull, analysis: Analysis, issue: int) -> bool:
-    """Whether it links our issue, or names the error's class and the function or file."""
     text = f"{pull.title}\n{pull.body}"[:_WORDS]
     if issue and re.search(rf"(?:(?<![\w/&])#|/issues/){issue}(?!\d)", text):
         return True
@@ -163,7 +161,7 @@ def _met(analysis: Analysis, found: tuple[Overlap, ...], report: RunReport) -> A
 
 
 def taken(analysis: Analysis) -> Reason | None:
-    """Why no draft is made of a fix that somebody else has made, or that was turned down."""
+    """Return the reason no draft is made: an overlapping or rejected pull request."""
     for one in analysis.overlaps:
         if one.kind == "taken":
             return Reason("settled", f"{one.name} {one.because}")
@@ -263,7 +261,7 @@ def _better(one: Analysis, other: Analysis) -> Analysis:
 
 
 def signs_of(analysis: Analysis) -> Iterator[Sign]:
-    """What its cause is recognised by: its changes, and the line it quotes as the cause."""
+    """Return the signs of a cause: its changes and the quoted line."""
     if analysis.misfit or not analysis.has_cause:
         return
     yield from _changes_twins(analysis)

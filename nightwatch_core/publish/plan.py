@@ -88,7 +88,6 @@ def plan_issues(
 
 
 def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
-    """Why it is a line of the report, and no more; an issue that is there is told what is new."""
     reason = why_no_issue(Candidate(share.members, options))
     is_new = share.known is None or share.known.night == night
     if reason and reason.cause == "weak" and not is_new:
@@ -97,7 +96,6 @@ def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
 
 
 def _no_draft(share: Share, drafts: tuple[Skip, ...]) -> str:
-    """Why no draft will be made, as far as that is for the issue to say."""
     ours = {one.fingerprint for one in share.members}
     told = (one for one in drafts if one.kind == "pull" and one.fingerprint in ours)
     return next((one.reason for one in told if one.cause not in _UNTOLD), "")
@@ -124,7 +122,6 @@ def _about(told: Told, share: Share, night: str) -> OpenIssue | Comment | Reopen
 
 
 def _settled(analysis: Analysis, known: OwnItem) -> str:
-    """Why a closed issue stays closed; empty where its error came back."""
     if analysis.waiting:
         return f"is closed: {analysis.waiting}"
     if known.state_reason == "not_planned":
@@ -199,7 +196,6 @@ def _news_key(repository: str, known: OwnItem, night: str) -> str:
 
 
 def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
-    """Why there is no room for one more issue; None where there is."""
     if new >= options.max_issues:
         return Reason("limit", f"limit of new issues a night: {options.max_issues}")
     if open_now >= MAX_OPEN_ISSUES:
@@ -209,7 +205,6 @@ def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
 
 
 def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
-    """Why a comment would tell nothing: without lessons a fresh analysis is no sign of a change."""
     if isinstance(draft, Comment) and options.force:
         return Reason("choice", "analysed afresh by choice: nothing tells what changed")
     return None
@@ -242,7 +237,6 @@ def _reach(told: Told, read: ReadFile, search: Search | None) -> Reach:
 
 
 def _failing(analysis: Analysis) -> tuple[Evidence, ...]:
-    """What is quoted first, which is where it fails."""
     return tuple(one for one in analysis.evidence[:1] if one.verified and one.quote.strip())
 
 
@@ -388,12 +382,10 @@ def _joined_draft(
 
 
 def _is_tonights(known: OwnItem | None, night: str) -> bool:
-    """Whether the draft was made by this very night, which was taken up again."""
     return known is not None and known.night == night
 
 
 def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reason | None:
-    """Why no draft is due, given the one there is; another fix than a failed one gets its own."""
     if fixing.fix_digest(analysis.fix) in analysis.rejected:
         text = "this very fix was turned down, or did not help, before: not proposed again"
         return Reason("settled", text)
@@ -414,7 +406,6 @@ def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:
 def _settled_pulls(
     known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]
 ) -> Reason | None:
-    """Why an error that people have dealt with needs no fix; None where it was reopened."""
     if known is None or known.state == "open":
         return None
     if any(r.number == issue and r.status in _MADE for r in receipts):
@@ -426,7 +417,6 @@ def _settled_pulls(
 def _refused(
     analysis: Analysis, applied: fixing.Applied, read: Read, paths: Collection[str]
 ) -> Reason | None:
-    """Why a fix cannot be, or may not be, proposed."""
     seen = {*analysis.read, *(e.path for e in analysis.evidence if e.verified)}
     text = fix_policy.refused(analysis.fix, applied, seen, read, paths)
     return Reason("refused", text) if text else None

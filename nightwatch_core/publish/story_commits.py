@@ -49,7 +49,6 @@ def _texts(applied: fixing.Applied) -> Texts:
 
 
 def _changes(before: Texts, after: Texts, read: Read) -> tuple[FileChange, ...]:
-    """What is different after a step; what one of them does not name is as the base has it."""
     paths = dict.fromkeys((*before, *after))
     new = {path: after[path] if path in after else read(path) for path in paths}
     old = {path: before[path] if path in before else read(path) for path in paths}

@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
 
     @property
     def proof(self) -> Proof:
-        """How far its fix is proved, or may be yet."""
+        """Return how far its fix is proved or may still be."""
         if self.to_run and self.analysis.gate is None:
             return "reproduced" if self.options.reproduce else "green"
         return proof_of(self.analysis.gate)
@@ -56,12 +56,12 @@ def tier_of(candidate: Candidate) -> tuple[Tier, Reason | None]:
 
 
 def why_no_draft(candidate: Candidate) -> Reason | None:
-    """Why it is an issue at most; None where it may be a draft."""
+    """Return the reason it is an issue at most; None where a draft is allowed."""
     return tier_of(candidate)[1]
 
 
 def why_no_issue(candidate: Candidate) -> Reason | None:
-    """Why it is a line of the report at most; None where it may be an issue."""
+    """Return the reason it is report only; None where an issue is allowed."""
     most, reason = tier_of(candidate)
     return reason if most == "report" else None
 
@@ -106,7 +106,6 @@ def _because(analysis: Analysis) -> str:
 
 
 def _other_code(candidate: Candidate) -> Reason | None:
-    """Where the base branch is past the code that failed, or the record is of other code."""
     if awaited := parts.awaited(candidate.analysis):
         return Reason("settled", awaited)
     misfit = parts.misfit(candidate.analysis).rstrip(".")
@@ -114,7 +113,6 @@ def _other_code(candidate: Candidate) -> Reason | None:
 
 
 def _overtaken(candidate: Candidate) -> Reason | None:
-    """Where somebody else is at it, or the same change was turned down."""
     return next(filter(None, map(taken, candidate.members)), None)
 
 
@@ -217,7 +215,7 @@ def mitigations_in(
 
 
 def not_wanted(mitigations: tuple[SymptomFix, ...]) -> Reason | None:
-    """Why a fix is not proposed: it weakens a test, or only mends what shows and may not."""
+    """Return the reason a fix is refused: it weakens a test."""
     weakens = next((one for one in mitigations if one.kind in NEVER), None)
     if weakens:
         return Reason("refused", f"the change to {weakens.path} {DOES[weakens.kind]}")

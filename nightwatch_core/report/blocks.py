@@ -230,7 +230,7 @@ class ReportView(Value):
 
     @property
     def elsewhere(self) -> tuple[Publication, ...]:
-        """What was published, or not, for errors without a finding."""
+        """Return publications and skips of errors without a finding."""
         lists = (block for block in self._blocks() if isinstance(block, Publications))
         return next((each.items for each in lists), ())
 

@@ -92,7 +92,7 @@ def accounts(
 
 
 def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
-    """How often a weak verdict was looked at again, and what that changed."""
+    """Return the second looks and their effect."""
     looks = [one.second_look for one in analyses if one.second_look]
     made = [look for look in looks if not look.skipped]
     kept = [look for look in made if look.kept == "second"]
@@ -313,7 +313,6 @@ def _unread(fetched: Fetched) -> str:
 
 
 def _complaints(report: RunReport, findings: CauseFindings) -> tuple[str, ...]:
-    """What was odd about knowledge, the model and the agent files."""
     return (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
 
 
@@ -471,12 +470,12 @@ def tally(report: RunReport) -> Tally:
 
 
 def fresh(report: RunReport) -> tuple[Analysis, ...]:
-    """What was analysed tonight."""
+    """Return tonight's analyses."""
     return tuple(each for each in report.analyses if each.ending.kind != "reused")
 
 
 def known(report: RunReport) -> tuple[Analysis, ...]:
-    """What an earlier night had explained."""
+    """Return analyses reused from earlier nights."""
     return tuple(a for a in report.analyses if a.ending.kind == "reused" and a.has_cause)
 
 
@@ -486,7 +485,7 @@ def without_cause(report: RunReport) -> tuple[Analysis, ...]:
 
 
 def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
-    """What was published of a kind."""
+    """Return the publications of a kind."""
     return tuple(r for r in report.receipts if r.kind == kind and r.status in PUBLISHED)
 
 

@@ -109,7 +109,7 @@ def evidence_excerpt(evidence: Evidence, most: int = QUOTE, address: str = "") -
 
 
 def diff_excerpt(file: ChangedFile, note: str = "", most: int = 2 * DIFF_LINES) -> Excerpt:
-    """What a fix does to a file, at most `most` lines.
+    """Return a file's diff, at most `most` lines.
 
     >>> [l.mark + l.text for l in diff_excerpt(ChangedFile(path="a.py", diff=" a\\n-b\\n+c")).lines]
     [' a', '-b', '+c']

@@ -27,7 +27,7 @@ def headline(report: RunReport) -> str:
 
 
 def in_short(report: RunReport) -> str:
-    """What came of the night in two or three words; empty where its status says enough."""
+    """Return the night's result in two or three words; empty where the status is enough."""
     return _headline(report).brief
 
 
@@ -168,7 +168,6 @@ HEADLINES: tuple[Callable[[Tally], Headline | None], ...] = (
 
 
 def _is_untouched(night: Tally) -> bool:
-    """Whether no analysis was made or tried."""
     return not (night.cases or night.failed or night.starved)
 
 
@@ -195,7 +194,6 @@ def _published(night: Tally) -> Iterator[str]:
 
 
 def _rest(night: Tally) -> Iterator[str]:
-    """What else there was, and what is missing; noughts are no news."""
     is_all_known = _is_untouched(night)
     for count, text in (
         (night.unknown, "without a known cause"),

@@ -211,7 +211,6 @@ def _state(calls: ServiceCalls) -> str:
 
 
 def _local(name: str, roles: tuple[str, ...], report: RunReport) -> ServiceHealth:
-    """What is on this machine was read where something came of it."""
     came: dict[str, bool] = {
         "errors": bool(report.errors or report.rejects or report.status != "failed"),
         "code": bool(report.commit or report.status != "failed"),
@@ -321,7 +320,7 @@ def _entry(one: ServiceHealth) -> Entry:
 
 
 def _how(one: ServiceHealth) -> str:
-    """What became of a service that was not well.
+    """Describe the state of a troubled service.
 
     >>> refused = ServiceCalls(service="GitHub", requests=9, refused=2)
     >>> _how(ServiceHealth(name="GitHub", state="troubled", calls=refused))

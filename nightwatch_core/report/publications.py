@@ -45,12 +45,12 @@ class Publication(Value):
 
     @property
     def ok(self) -> bool:
-        """Whether it can be read where it was published."""
+        """Tell whether it can be read where it was published."""
         return self.state == "published"
 
 
 def published_for(report: RunReport, names: Iterable[str]) -> tuple[Publication, ...]:
-    """What was published for an error known by `names`, then what was not, with reasons."""
+    """Return publications of an error known by `names`, then skips with reasons."""
     ours = frozenset(names)
     return (
         *(_receipt(each, report) for each in report.receipts if ours & each.names),
@@ -75,14 +75,14 @@ def published_elsewhere(report: RunReport, findings: Iterable[Analysis]) -> tupl
 
 
 def name_of(kind: str, report: RunReport) -> str:
-    """What is published under that kind, as the night's options would have it."""
+    """Return the name of a publication's kind under the night's options."""
     if kind == "pull" and report.options.publish == "patches":
         return PATCH
     return NAMES.get(kind, line(kind, 40))
 
 
 def capture_command(analysis: Analysis, report: RunReport) -> str:
-    """How to keep what was learned; empty where nothing was, or nothing was opened for it."""
+    """Return the command that captures the lesson; empty where nothing was opened."""
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
     opened = any(
         each.kind in ("issue", "pull") and each.status in PUBLISHED and names & each.names
@@ -160,7 +160,7 @@ class Row(Value):
 
     @property
     def sure(self) -> str:
-        """How sure we are of the cause, in a word."""
+        """Return the confidence in the cause in one word."""
         return "–" if self.unknown else self.confidence
 
 
@@ -278,7 +278,6 @@ def _row(one: Sighting, came: dict[str, str], is_earlier: bool) -> SightRow:
 
 
 def _came(one: Sighting, result: str) -> str:
-    """What came of it, said as tonight's analyses tell it, else as its answer does."""
     if one.result and not one.first_sight:
         reason = f" ({one.result.reason})" if one.result.reason else ""
         return f"{UNJUDGED[one.result.kind]}{reason}"
@@ -290,7 +289,6 @@ def _came(one: Sighting, result: str) -> str:
 
 
 def _came_of(report: RunReport) -> Iterator[tuple[str, str]]:
-    """What tonight brought for errors by each of their names; what counts most comes last."""
     for dropped in report.dropped:
         if dropped.kind == "ignored":
             yield dropped.group.fingerprint, "ignored by now"

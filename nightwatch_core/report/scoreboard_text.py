@@ -25,7 +25,7 @@ BRIER = "0 is perfect, always saying 50 % gets 0.25"
 
 
 def reliability(board: Scoreboard) -> Table:
-    """What was said against what came, a row for each confidence."""
+    """Return the rows of stated against actual reliability by confidence."""
     return Table(
         columns=(
             *("Said", "Nominal", "Times", "Decided", "Merged", "Verified", "Wrong"),
@@ -51,7 +51,7 @@ def sorts(board: Scoreboard) -> Table:
 
 
 def sentences(board: Scoreboard) -> tuple[str, ...]:
-    """What the tables say, in reading order; never empty."""
+    """Return the scoreboard's sentences in reading order; never empty."""
     if not board.found.decided:
         return tuple(filter(None, (drafts_line(board.drafts), NOTHING)))
     return tuple(
@@ -66,7 +66,7 @@ def sentences(board: Scoreboard) -> tuple[str, ...]:
 
 
 def drafts_line(rate: DraftRate | None) -> str:
-    """How many of our drafts passed, of those that anything is known of.
+    """Return the sentence on passed drafts.
 
     >>> drafts_line(DraftRate(drafts=5, merged=2, rejected=1, passed=3, known=4, good=3))
     '3 of 4 drafts passed (75 %): 2 merged, 1 closed unmerged; checks passed 3. 1 not known.'
@@ -90,7 +90,7 @@ def drafts_line(rate: DraftRate | None) -> str:
 
 
 def how_judged() -> str:
-    """What counts as right and wrong, from the table that decides it.
+    """Return the sentence on what counts as right and wrong.
 
     >>> how_judged().split(". ")[1]
     'Half right: edited before merge, verified later or not'
@@ -264,7 +264,7 @@ def _tokens(accounts: Accounts) -> str:
 
 
 def _savings(accounts: Accounts) -> str:
-    """What was cleared from prompts, before and after, and how often they were summed up.
+    """Return cleared tokens before and after, and compactions.
 
     >>> from nightwatch_core.models.answer import Usage
     >>> cleared = Usage(cleared_tokens=60_000, uncleared_tokens=180_000, untold_clearings=2)
@@ -319,7 +319,6 @@ def _missed(accounts: Accounts) -> str:
 
 
 def _duplicates(accounts: Accounts) -> str:
-    """How many analyses came to a cause that was there, and where it was."""
     counted = accounts.duplicates
     if not counted:
         return ""

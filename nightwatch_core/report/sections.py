@@ -96,7 +96,7 @@ _NAMES = {"pull": "pull request", "issue": "issue"}
 
 
 def pattern_entry(pattern: Pattern) -> Entry:
-    """What several errors, or several nights, have in common, and why we think so."""
+    """Return the entry of a pattern with its reasons."""
     because = f"because {'; '.join(pattern.because[:5])}" if pattern.because else ""
     since = f" since {min(pattern.nights)}" if len(pattern.nights) > 1 else ""
     nights = f"seen on {plural(len(pattern.nights), 'night')}{since}" if pattern.nights else ""
@@ -125,7 +125,7 @@ def suggestion_entry(number: int, suggestion: IgnoreSuggestion) -> Entry:
 
 
 def backtest_sentence(test: Backtest) -> str:
-    """What a rule would have hidden.
+    """Return the sentence on what a rule would have hidden.
 
     >>> backtest_sentence(Backtest(nights=14, groups=3, occurrences=412, fixed_later=1, users=12))
     'over 14 nights it would have hidden 3 error groups (412 times), 1 of them fixed later; \
@@ -143,7 +143,7 @@ at most 12 users a night'
 
 
 def outcome_entries(report: RunReport) -> list[Entry]:
-    """What tonight brought for earlier proposals, verdicts of production first; then the others.
+    """Return outcomes of earlier proposals, production verdicts first.
 
     Our other issues and pull requests follow as they stand, decided ones first.
     """
@@ -169,7 +169,7 @@ def outcome_entries(report: RunReport) -> list[Entry]:
 
 
 def learned_sentence(report: RunReport) -> str:
-    """What the knowledge base gained, and what it could not."""
+    """Return the sentence on what was learned."""
     learned = report.learned
     failure = f"Learning is incomplete: {line(learned.failure, LONG)}" if learned.failure else ""
     shelved = (f"{name[:1].upper()}{name[1:]}." for name, _ in _shelved(report))
@@ -189,7 +189,7 @@ def shelved_paths(report: RunReport, limits: Limits) -> list[Paths]:
 
 
 def watch_figures(watch: FixWatch) -> str:
-    """How often the error was seen before its fix and since.
+    """Return the occurrences before and since the fix.
 
     >>> from datetime import UTC, datetime
     >>> before, after = OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120)
@@ -299,7 +299,7 @@ def _missing(analysis: Analysis, why: str) -> str:
 
 
 def worth(members: tuple[Analysis, ...]) -> Iterator[Fact]:
-    """What a draft of the first one's fix is worth: those worth most come first."""
+    """Return the expected value of the fix."""
     if members[0].has_fix:
         yield Fact(name="Expected value", text=f"{expected_value(members)}")
 
@@ -311,7 +311,7 @@ STEPS = 8  # all that a handover holds, in the shortest rendering too
 
 
 def in_detail(analysis: Analysis, report: RunReport, limits: Limits) -> bool:
-    """Whether an analysis is a finding; one without a cause may be but a line."""
+    """Tell whether an analysis is a finding; one without a cause may be but a line."""
     alone = limits.handovers == "alone" and len(report.analyses) == 1
     return analysis.has_cause or limits.handovers == "all" or alone
 
@@ -323,7 +323,7 @@ def handover_entry(analysis: Analysis) -> Entry:
 
 
 def gist(analysis: Analysis) -> str:
-    """Where it failed, on what, who wrote that, and where to look next, in one line.
+    """Return location, failing line, author and next step in one line.
 
     >>> from nightwatch_core.models.errors import Case, ErrorGroup
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
@@ -344,7 +344,7 @@ def gist(analysis: Analysis) -> str:
 
 
 def short_gist(given: Handover) -> str:
-    """What is not known, and where it failed, in a line; a place is named once.
+    """Return the unknown cause and its location in one line.
 
     >>> known = Handover(path="a.py", line=3, lines=("f(x.y)",), first_line=3)
     >>> short_gist(known), short_gist(known.model_copy(update={"unknown": "why a.py:3 fails"}))
@@ -361,14 +361,14 @@ def short_gist(given: Handover) -> str:
 
 
 def failed_in(given: Handover) -> str:
-    """Where it failed, with the line itself; empty where that is not known."""
+    """Return the failing location with its line; empty where unknown."""
     row, place = line(parts.failing_row(given), NAME), line(parts.place_of(given), TITLE)
     code = f" `{row}`" if row and "`" not in row else ""
     return f"failed in {place}{code}" if place else ""
 
 
 def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> Iterator[Section]:
-    """What is known, and what a person would look at next."""
+    """Return the triage notes: known facts and next steps."""
     given, many = analysis.handover or Handover(), limits.texts
     said = analysis.case.leader.message if "message" in limits.without else ""
     facts = (("Message", said), *parts.handover_facts(given))
@@ -419,7 +419,7 @@ def failures(report: RunReport, limits: Limits) -> Section:
 
 
 def elsewhere(report: RunReport, limits: Limits) -> Section:
-    """What was published, or not, for errors without a finding."""
+    """Return publications and skips of errors without a finding."""
     findings = (one for one in report.analyses if in_detail(one, report, limits))
     publications = cut(Publications, published_elsewhere(report, findings), limits.lines)
     return section("elsewhere", "Published for other errors", publications)
@@ -457,7 +457,7 @@ def _of_reject(reject: RejectedRecord) -> str:
 
 
 def complaints(report: RunReport, limits: Limits) -> Section:
-    """What is wrong with ignore rules, agent files, lessons."""
+    """Return complaints about ignore rules, agent files and lessons."""
     texts = (line(each, TEXT) for each in (*report.complaints, *report.long_tail.complaints))
     return section("complaints", "To put right", cut(Bullets, texts, limits.lines))
 
@@ -471,7 +471,7 @@ def run(report: RunReport, limits: Limits) -> Section:
 
 
 def files(report: RunReport, limits: Limits) -> Section:
-    """What the night left on disk."""
+    """Return the files of the night."""
     return section("files", "Files", _paths(report, limits, ""))
 
 
@@ -559,7 +559,6 @@ def _unplaced(report: RunReport) -> str:
 
 
 def _code_cache(report: RunReport) -> str:
-    """Where what the night read of the code came from; empty where nobody counted."""
     return caching(report.code_reads) if report.code_reads else ""
 
 
@@ -619,7 +618,7 @@ def long_tail(report: RunReport, limits: Limits) -> Section:
 
 
 def tail_headline(report: RunReport) -> tuple[str, str]:
-    """What there is to say of a night that only submits, or waits; empty for any other."""
+    """Return the headline of a night that only submits or waits; empty otherwise."""
     if text := _submitted_text(report):
         return text, "batch submitted"
     tail = report.long_tail
@@ -656,7 +655,6 @@ def _sentences(tail: LongTail, rows: tuple[SightRow, ...]) -> Iterator[str]:
 
 
 def _judged(tail: LongTail, rows: tuple[SightRow, ...]) -> str:
-    """How many were judged how, and what that cost."""
     counted = Counter(one.first_sight.severity for one in tail.judged if one.first_sight)
     words = [f"{counted[name]:,} {name}" for name in get_args(Severity) if counted[name]]
     silent = len(tail.judged) - sum(counted.values())

@@ -81,7 +81,7 @@ from nightwatch_core.text.templates import is_beginning, is_name
 
 
 def proved(analysis: Analysis) -> str:
-    """How often as sure a finding proved right here; empty before that is known."""
+    """Return how often findings of this confidence proved right; empty where unknown."""
     record = analysis.track_record
     if record is None:
         return ""
@@ -91,7 +91,7 @@ def proved(analysis: Analysis) -> str:
 
 
 def seen(case: Case) -> str:
-    """How often it was seen, and by how many."""
+    """Return occurrences and users."""
     users = case.leader.users
     return plural(case.occurrences, "time") + (
         f", {plural(users, 'user')}" if users is not None else ""
@@ -99,7 +99,7 @@ def seen(case: Case) -> str:
 
 
 def facts(analysis: Analysis, commit: Commit | None) -> Iterator[Fact]:
-    """What is known of an error besides its cause; `commit` is one of its repository."""
+    """Return the facts of an error besides its cause; `commit` belongs to its repository."""
     case, leader = analysis.case, analysis.case.leader
     code = f"{commit.repository} at {(analysis.commit or commit.sha)[:10]}" if commit else ""
     stands = analysis.standing is not None and analysis.standing.kind == "live"
@@ -123,7 +123,7 @@ def facts(analysis: Analysis, commit: Commit | None) -> Iterator[Fact]:
 
 
 def how(analysis: Analysis) -> Iterator[Fact]:
-    """How it was found, and at what cost."""
+    """Return how the cause was found and its cost."""
     passes = f" in {analysis.passes} passes" if analysis.passes > 1 else ""
     turns = plural(analysis.iterations, "turn")
     more = len(analysis.read) - 12
@@ -156,13 +156,13 @@ def _handed(fact: HandedFact) -> str:
 
 
 def news(analysis: Analysis) -> str:
-    """What a reused finding waits for, or why a known error was looked at again."""
+    """Return what a reused finding waits for, or why it was analysed again."""
     again = f"Looked at again: {analysis.news}" if analysis.news else ""
     return line(analysis.waiting or again, TEXT)
 
 
 def kept_back(part: KeptBack) -> str:
-    """What was kept back, and the order from outside that it repeats."""
+    """Return quarantined text and the injected instruction it repeats."""
     return f"a {part.part}, which repeats an order from outside: {ascii(part.order)[1:-1]}"
 
 
@@ -200,7 +200,7 @@ class Shown(NamedTuple):
 
     @property
     def publications(self) -> tuple[Publication, ...]:
-        """What was published for it."""
+        """Return its publications."""
         case = self.analysis.case
         return published_for(self.report, (case.fingerprint, *case.aliases))
 
@@ -291,7 +291,6 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
 
 
 def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
-    """What is known of an error whose cause is not."""
     analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
     yield _bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
     yield from handover_sections(analysis, shown.links, limits)
@@ -340,7 +339,6 @@ def _suspects(analysis: Analysis, limits: Limits) -> Section:
 
 
 def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
-    """What was done, and how it was found."""
     analysis, case = shown.analysis, shown.analysis.case
     done = cut(Publications, shown.publications, len(shown.publications))
     yield section("done", "What was done", done)
@@ -485,7 +483,6 @@ def _outcomes(report: RunReport, limits: Limits) -> Section:
 
 
 def _scoreboard(report: RunReport, limits: Limits) -> Section:
-    """How right earlier analyses proved; nothing before anything is decided."""
     board = report.learned.scoreboard
     if board is None:
         return section("scoreboard", "")
@@ -557,7 +554,6 @@ def _standing(report: RunReport) -> Standing:
 
 
 def _warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
-    """Why the night is not complete; never empty where it is not."""
     reasons = capped([line(each, LONG) for each in report.degraded], limits.lines)
     return reasons if report.status == "complete" or reasons else (UNSAID,)
 

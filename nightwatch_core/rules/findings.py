@@ -559,7 +559,6 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
 
 
 def _line_now(lines: dict[int, str], frame: Frame) -> int:
-    """Where the printed line stands at this commit: there, or where its text has moved to."""
     here = fitted(frame, lines)
     return 0 if here.fit == "differs" or here.line not in lines else here.line or 0
 

@@ -92,7 +92,6 @@ def last_change(failing: FailingLine, context: Context) -> str:
 
 
 def _first_seen(context: Context) -> datetime | None:
-    """When the error was first seen, as far as that is known."""
     groups = context.case.groups
     first = min((group.first_seen for group in groups if group.first_seen), default=None)
     last = min((group.last_seen for group in groups if group.last_seen), default=None)

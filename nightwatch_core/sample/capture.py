@@ -33,7 +33,7 @@ MASKS = (
 
 
 def masked(text: str) -> str:
-    r"""What may differ between two captures, taken out: times, addresses, lines of the stdlib.
+    r"""Mask what differs between two captures: times, addresses, stdlib lines.
 
     >>> masked('<Order at 0x7f01aa> from 127.0.0.1:40211 at 2026-11-17T09:30:00.120Z')
     '<Order at 0x0> from 127.0.0.1:0 at TIME'
@@ -46,7 +46,7 @@ def masked(text: str) -> str:
 
 
 def same_capture(one: bytes, other: bytes) -> bool:
-    """Whether two captures are equal but for what `masked` takes out.
+    """Tell whether two captures are equal but for what `masked` takes out.
 
     >>> same_capture(b'{"at": "2026-11-17T09:30:00Z"}', b'{"at": "2026-11-17T09:30:01Z"}')
     True

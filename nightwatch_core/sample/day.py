@@ -88,7 +88,6 @@ class Traffic:
 
 
 def _values(person: int, random: Random) -> dict[str, str]:
-    """What the braces of a request of this person stand for."""
     return {
         "first": str(1000 + 2 * person),
         "second": str(1001 + 2 * person),
@@ -183,7 +182,6 @@ def _jobs(random: Random) -> Iterator[Step]:
 
 
 def _staff() -> Iterator[Step]:
-    """What the kontor and the suppliers do."""
     for product, minutes in zip(WITHDRAWN, (1, 3, 161), strict=True):
         path = f"/admin/products/{product}/withdraw"
         yield Step(SINCE + timedelta(minutes=minutes), "web-1", "POST", path, STAFF)

@@ -66,7 +66,6 @@ def unpacked(stream: bytes, folder: Path) -> Git:
 
 
 def _is_whole(folder: Path, digest: str) -> bool:
-    """Whether this very stream was unpacked here, and nothing has been deleted since."""
     try:
         known = (folder / _DIGEST).read_text() == digest
     except (OSError, UnicodeDecodeError):
@@ -135,7 +134,7 @@ class Neighbours(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where they live this time."""
+        """Return the service's address."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def start(self) -> None:

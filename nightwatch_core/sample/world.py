@@ -70,7 +70,7 @@ def orders() -> list[OrderRow]:
 
 
 def order_lines() -> Rows:
-    """What was in those orders."""
+    """Return the lines of those orders."""
     rows = []
     for number, account, *_ in orders():
         if number in range(1301, 1307):
@@ -131,7 +131,7 @@ def _insert(table: str, columns: str) -> str:
 
 
 def send_feeds(folder: Path, version: str) -> None:
-    """What the two suppliers put into the feeds folder; one of them changes its price format."""
+    """Write the suppliers' feeds; one changes its price format."""
     heading = "sku;name;price;stock"
     folder.mkdir(parents=True, exist_ok=True)
     well = [

@@ -191,7 +191,7 @@ def link(label: str, address: str) -> str:
 
 
 def is_web(address: str) -> bool:
-    """Whether an address is plain http(s), without anything that could end a link.
+    """Tell whether an address is plain http(s), without anything that could end a link.
 
     >>> is_web("https://git.example/a?b=c"), is_web("https://x/ y"), is_web("data:,x")
     (True, False, False)

@@ -299,7 +299,7 @@ def rows_of(items: Sequence[Item], dash: int = 0, to_item: int = _DASH) -> str:
 
 
 def is_absent(node: Node) -> bool:
-    """Whether nothing is written where a value belongs."""
+    """Tell whether nothing is written where a value belongs."""
     return isinstance(node, ScalarNode) and not node.value and node.tag.endswith(":null")
 
 
@@ -345,7 +345,6 @@ def _into_nothing(
 
 
 def _after(text: str, listed: SequenceNode) -> int:
-    """Where the line after a list in lines begins, comments of its last item included."""
     last = _last_leaf(listed)
     at: int = last.end_mark.index
     if last.end_mark.column:

@@ -153,7 +153,7 @@ def spending(usage: Usage) -> str:
 
 
 def caching(reads: CodeReads) -> str:
-    """Where what was read of the code came from.
+    """Return the sources of code reads as text.
 
     >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, files=("a", "b")))
     '63 reads of 2 files: 3 from records, 38 from memory, 22 by request (9 requests)'
@@ -246,7 +246,7 @@ _MOST = 16  # globs that one with braces may stand for
 
 
 def is_glob(text: str) -> bool:
-    """Whether the text is meant as a pattern.
+    """Tell whether the text is meant as a pattern.
 
     >>> is_glob("*.py"), is_glob("order.py")
     (True, False)
@@ -255,7 +255,7 @@ def is_glob(text: str) -> bool:
 
 
 def matches(path: str, glob: str) -> bool:
-    """Whether the glob stands for the path: without a slash for its name, else from the root.
+    """Tell whether the glob stands for the path: without a slash for its name, else from the root.
 
     Takes time in proportion to both lengths.
 

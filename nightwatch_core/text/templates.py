@@ -374,7 +374,7 @@ SHORTEST = 4  # characters of a beginning, without the version
 
 
 def is_name(typed: str, names: Iterable[str]) -> bool:
-    """Whether one of the names was typed, with or without its version.
+    """Tell whether one of the names was typed, with or without its version.
 
     >>> is_name("v1:ab12", ["v1:ab12"]), is_name(" AB12", ["v1:ab12"]), is_name("ab", ["v1:ab12"])
     (True, True, False)
@@ -383,7 +383,7 @@ def is_name(typed: str, names: Iterable[str]) -> bool:
 
 
 def is_beginning(typed: str, names: Iterable[str], shortest: int = SHORTEST) -> bool:
-    """Whether one of the names begins as typed; less than `shortest` characters mean nothing.
+    """Tell whether one of the names begins as typed; less than `shortest` characters mean nothing.
 
     >>> is_beginning("v1:ab12", ["v1:ab12cd"]), is_beginning("ab12", ["v1:ab12cd"])
     (True, True)

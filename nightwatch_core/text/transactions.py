@@ -62,7 +62,7 @@ class Endpoint(Value):
 
     @property
     def module(self) -> str:
-        """What several transactions of one controller or module have in common; may be empty."""
+        """Return the common controller or module of transactions; may be empty."""
         return "/".join(self.names)
 
 
@@ -119,5 +119,4 @@ def _split(text: str, kind: str) -> tuple[tuple[str, ...], str]:
 
 
 def _is_action(name: str, kind: str) -> bool:
-    """Whether the last of several names is a method: `orders/show`, `tasks.import_stock`."""
     return name[:1].islower() or (kind == "controller" and not name.endswith("Controller"))

@@ -64,7 +64,7 @@ def used(usage: Usage) -> str:
 
 
 def _cleared(usage: Usage) -> str:
-    """What was cleared, of how much, as far as the service says so.
+    """Return cleared and total tokens as the service reports them.
 
     >>> _cleared(Usage(cleared_tokens=20_000, uncleared_tokens=90_000))
     '20,000 of 90,000 cleared'

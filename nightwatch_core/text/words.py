@@ -138,7 +138,7 @@ def pieces(text: str) -> Iterator[Piece]:
 
 
 def is_code_word(word: str) -> bool:
-    """Whether a word is written as only code is.
+    """Tell whether a word is written as only code is.
 
     >>> [is_code_word(one) for one in ("order_id", "Cart::Line", "a/b.py:3", "total()")]
     [True, True, True, True]

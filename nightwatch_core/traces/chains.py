@@ -58,7 +58,7 @@ class Chains:
         self._position = 0
 
     def __bool__(self) -> bool:
-        """Whether an exception was begun."""
+        """Tell whether an exception was begun."""
         return bool(self._chains)
 
     def begin(self, header: Header, relation: Relation = Relation.SEPARATE) -> None:
@@ -102,7 +102,7 @@ class Chains:
 
     @property
     def links(self) -> int:
-        """How many exceptions the current chain has."""
+        """Return the number of exceptions in the chain."""
         return len(self._chains[-1]) if self._chains else 0
 
     @property

@@ -117,7 +117,6 @@ def _rendered(line: str) -> list[str]:
 
 
 def _within(line: str) -> str:
-    """What stands between tags or fences; a fence alone stays."""
     for _ in range(TAGS):
         enclosed = _ENCLOSED.match(line)
         if enclosed is None:
@@ -165,7 +164,6 @@ def _json_strings(line: str, in_json: bool) -> list[str]:
 
 
 def _bare(part: str) -> str:
-    """What stands between the quotes, behind the key."""
     key = _JSON_KEY.match(part)
     indent = part[: len(part) - len(part.lstrip())]
     inside = part[key.end() :] if key else part.lstrip().lstrip('[{"')
@@ -281,7 +279,6 @@ def separated(line: str) -> list[str]:
 
 
 def _is_joined(style: Joined, line: str) -> bool:
-    """Whether two frames with their places stand in the line."""
     if line.count(style.sign) < (1 if style.sign == ".go:" else 2):
         return False
     places = style.told_by.finditer(line)
@@ -356,7 +353,6 @@ def made_whole(line: str, below: str) -> str:
 
 
 def _width(lines: Sequence[str]) -> int:
-    """Where all long lines were broken; 0 where they were not."""
     longest = max(map(len, lines), default=0)
     is_broken = sum(len(line) == longest for line in lines) > 1
     return longest if is_broken and longest in WRAP_WIDTHS else 0
@@ -638,7 +634,6 @@ def _placed(rows: Rows, lines: list[str], at: int) -> Excerpt | None:
 
 
 def _of_node(lines: Sequence[str]) -> Iterator[Excerpt]:
-    """What Node prints above an error: the place, the line, carets below it."""
     for place, text, below in zip(lines, lines[1:], lines[2:], strict=False):
         if _CARETS.match(below) and "^" in below and _NODE_PLACE.match(place.strip()):
             path, _, line = place.strip().rpartition(":")

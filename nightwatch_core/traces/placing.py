@@ -55,7 +55,7 @@ class PathIndex:
             self._by_last_two.setdefault(_last_two(path), []).append(path)
 
     def __contains__(self, path: object) -> bool:
-        """Whether the tree has exactly this file."""
+        """Tell whether the tree has exactly this file."""
         return path in self._paths
 
     def __iter__(self) -> Iterator[str]:
@@ -63,7 +63,7 @@ class PathIndex:
         return iter(sorted(self._paths))
 
     def __len__(self) -> int:
-        """How many files."""
+        """Return the number of files."""
         return len(self._paths)
 
     def named(self, name: str) -> tuple[str, ...]:
@@ -188,7 +188,6 @@ def has_head(line: str) -> bool:
 
 
 def _head(line: str) -> str:
-    """What stands before the frame that a line prints; empty where that may be its own."""
     frame = frame_in(line[:LINE_CHARACTERS])
     opening = None if frame else _OPENINGS.search(line[:LINE_CHARACTERS])
     begins = frame or opening
@@ -203,7 +202,6 @@ def _is_of_logger(head: str) -> bool:
 
 
 def _common(one: str, other: str) -> str:
-    """What both begin with, up to the end of a word."""
     pairs = enumerate(zip(one, other, strict=False))
     same = next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
     if same == min(len(one), len(other)):
@@ -294,12 +292,10 @@ def _fit(frame: Frame, line: int, lines: Lines) -> tuple[int, SourceFit]:
 
 
 def _says_enough(frame: Frame, line: int, lines: Lines) -> bool:
-    """Whether an equal line is the same one: a bracket alone needs its neighbours."""
     return len(_flat(frame.code)) >= SHORTEST_LINE or _agreement(frame, line, lines) > 0.5
 
 
 def _is_meant(frame: Frame, candidates: int, agreement: float) -> bool:
-    """Whether one of the lines that hold the code can be told to be it."""
     is_long = len(_flat(frame.code)) >= SHORTEST_LINE
     has_neighbours = any(map(_flat, (*frame.before, *frame.after)))
     if candidates == 1:
@@ -308,13 +304,11 @@ def _is_meant(frame: Frame, candidates: int, agreement: float) -> bool:
 
 
 def _is_telling(frame: Frame) -> bool:
-    """Whether there is enough source to say that a file does not hold it."""
     known = (frame.code, *frame.before, *frame.after)
     return len("".join(map(_flat, known))) >= SHORTEST_LINE
 
 
 def _agreement(frame: Frame, line: int, lines: Lines) -> float:
-    """Which part of the lines around the failing one stands around this one, 0 to 1."""
     around = (
         *zip(range(line - len(frame.before), line), frame.before, strict=True),
         *enumerate(frame.after, line + 1),

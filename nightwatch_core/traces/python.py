@@ -288,7 +288,6 @@ def indented(lines: Sequence[str]) -> list[str]:
 
 
 def _source_rows(frame: str, rows: Sequence[str], is_inner: bool) -> int | None:
-    """How many rows below a frame are its source; None where the indentation says it."""
     if not rows or not rows[0].strip() or BEGINS.match(rows[0]):
         return None
     deeper = _indent(rows[0]) - _indent(frame)
@@ -308,7 +307,6 @@ def _source_rows(frame: str, rows: Sequence[str], is_inner: bool) -> int | None:
 
 
 def _rows_above_name(rows: Sequence[str]) -> int:
-    """How many rows stand between the last frame and what names the exception."""
     if is_sure_name(rows[0]):
         return 0
     named = next((n for n, row in enumerate(rows[1:], 1) if names_exception(row)), 0)

@@ -127,7 +127,6 @@ class _Reader:
             self._part = ""
 
     def _read_labelled(self, labelled: re.Match[str]) -> None:
-        """What color-eyre prints of a panic."""
         draft = self._drafts[-1]
         place = _ALONE.match(labelled["text"])
         if labelled["label"] == "Message":

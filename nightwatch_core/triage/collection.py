@@ -38,7 +38,7 @@ class ReadBatch(Value):
 
     @property
     def is_read(self) -> bool:
-        """Whether everything that will ever come of it is there."""
+        """Tell whether everything that will ever come of it is there."""
         return not self.running
 
 

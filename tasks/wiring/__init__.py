@@ -90,7 +90,7 @@ def nights() -> Nights:
 
 
 def transcripts() -> Transcripts:
-    """What was said between us and models, whatever the options."""
+    """Return the transcript store."""
     return local.transcripts(settings())
 
 
@@ -100,7 +100,7 @@ def agent_store() -> AgentStore:
 
 
 def knowledge_of(options: NightOptions) -> KnowledgeReader:
-    """What nights of this kind taught."""
+    """Return the knowledge of these options."""
     at = settings()
     return ScrubbedLessons(local.knowledge(options, at), privacy.scrubber(at).scrub)
 

@@ -105,7 +105,7 @@ def recall(options: NightOptions, at: Settings) -> SearchIndex:
 
 
 def transcripts(at: Settings) -> Transcripts:
-    """What was said between us and models."""
+    """Return the transcript store."""
     scrub = privacy.scrubber(at).scrub
     return Transcripts(at.state / "transcripts", SystemClock(), scrub=scrub)
 
@@ -204,7 +204,7 @@ COMPACT_AT_TOKENS = 90_000  # prompt size at which the service sums a conversati
 
 
 def tuning(options: NightOptions) -> Tuning:
-    """What is chosen about requests to a model beyond the conversation itself."""
+    """Return the tuning of model requests."""
     from nightwatch_core.adapters.claude.features import Tuning
 
     return Tuning(

@@ -62,7 +62,7 @@ def _scrubber(state: Path, own: tuple[str, ...], addresses: bool) -> Scrubber:
 
 
 def night_fence(night: str) -> str:
-    """What fences around untrusted text are called that night: 12 characters.
+    """Return the night's fence name of 12 characters.
 
     Nobody can foresee it who does not know the state folder's key; a night that is taken up again
     has the same, so that what was paid for is found.
@@ -146,12 +146,12 @@ def list_for(night: str) -> None:
 
 
 def sent_requests() -> SentRequests:
-    """What was sent, to be read."""
+    """Return the sent requests."""
     return SentRequests(settings().state / "sent")
 
 
 def destinations(prefect: str) -> tuple[Destination, ...]:
-    """Who was sent how much in this run; `prefect` is the address of its API, empty if embedded."""
+    """Return the bytes per destination; `prefect` is its API address, empty if embedded."""
     host = urlsplit(prefect).netloc.rpartition("@")[2]
     known = Destination(service="Prefect", host=host, listed=False)
     is_here = (urlsplit(prefect).hostname or "localhost") in ("localhost", "127.0.0.1", "::1")

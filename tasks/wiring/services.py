@@ -134,7 +134,7 @@ def github_tracker(settings: Settings) -> GitHubTracker:
 def github_outbox(
     options: NightOptions, settings: Settings, clock: Clock, folder: Path, scrub: Scrub
 ) -> GitHubOutbox:
-    """Where issues are published, and pull requests; patches too long for one lie in `folder`."""
+    """Make the outbox for issues and pull requests; long patches go to `folder`."""
     from nightwatch_core.adapters.github.outbox import GitHubOutbox, PatchDesk
 
     pulls = options.publish == "all"
@@ -199,7 +199,6 @@ def _reader(settings: Settings) -> GitHubClient:
 
 @lru_cache(maxsize=4)
 def _ours(settings: Settings) -> Ours:
-    """What we published, judged under the sign-in that publishes, which it cannot write with."""
     from nightwatch_core.adapters.github.ownership import Ours
     from nightwatch_core.adapters.stores.database import published
 
@@ -292,7 +291,7 @@ def ci_of_branches(options: NightOptions) -> str:
 
 
 def one_token_does_both(options: NightOptions) -> bool:
-    """Whether what reads on GitHub could write, too."""
+    """Tell whether what reads on GitHub could write, too."""
     at = settings()
     is_github = "github" in (options.code, options.delivery) and replacement() is None
     return is_github and not (at.github_read_token or at.github_app_id)
@@ -348,7 +347,7 @@ def begin_counting() -> None:
 
 
 def alarms() -> tuple[str, ...]:
-    """What the second check before publications has found since."""
+    """Return the second check's findings since then."""
     return privacy.second_check(settings()).alarms()
 
 

@@ -191,7 +191,7 @@ async def _written(response: httpx2.Response, file: IO[bytes], most: int, first:
 
 
 def state_of(batch: Mapping[str, Any], now: datetime) -> BatchState:
-    """What the service says of a batch, in our words."""
+    """Return the state of a batch."""
     counts = inside(batch, "request_counts")
     names = ("processing", "succeeded", "errored", "canceled", "expired")
     told: dict[str, Any] = {name: number(counts, name) for name in names}
@@ -224,7 +224,6 @@ def moment(text: object) -> datetime | None:
 
 
 def _is_refused(problem: Exception) -> bool:
-    """Whether it is certain that nothing came of the request."""
     if isinstance(problem, anthropic.APIStatusError):
         return 300 <= problem.status_code < 500 and problem.status_code != 408
     return isinstance(problem.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
@@ -267,7 +266,7 @@ _AROUND = len(_OPENING) + len(_CLOSING)
 
 
 def params(item: TriageItem, features: Features) -> Json:
-    """What is asked about one item, alone or in a batch; raises `GiveUp` where that cannot be.
+    """Return the request for one item; raises `GiveUp` where it cannot be asked.
 
     The end of the conversation is not marked for the cache: nobody says it twice.
     """
@@ -350,7 +349,7 @@ def lines(file: IO[bytes]) -> Iterator[Mapping[str, Any] | None]:
 
 
 def result_in(entry: Mapping[str, Any], batch: Batch, fingerprint: str) -> ItemResult:
-    """What came of one item, from its line of the results."""
+    """Return one item's result from its line of the results."""
     result = inside(entry, "result")
     key, kind = str(entry["custom_id"]), str(result.get("type"))
     if kind == "succeeded":
@@ -366,7 +365,7 @@ def result_in(entry: Mapping[str, Any], batch: Batch, fingerprint: str) -> ItemR
 
 
 def result_of(reply: Reply, key: str, fingerprint: str) -> ItemResult:
-    """What came of one item, from the reply to it; its usage is the reply's."""
+    """Return one item's result from its reply, with the reply's usage."""
     told: dict[str, Any] = {"key": key, "fingerprint": fingerprint, "usage": reply.usage}
     if reply.stop in _STOPS:
         kind, reason = _STOPS[reply.stop]
@@ -395,7 +394,6 @@ def _succeeded(message: Mapping[str, Any], batch: Batch, key: str, fingerprint: 
 
 
 def _usage(message: Mapping[str, Any], batch: Batch) -> Usage:
-    """What it took, at the price of the day it was submitted; half of it, unless it says so."""
     tier = inside(message, "usage").get("service_tier") or "batch"
     share = batch.share if tier == "batch" else 1.0
     return priced_by(batch.prices, batch.priced, usage_of(message, batch.model), share)
@@ -455,7 +453,7 @@ class ClaudeBatches:
         return result_of(reply, item.key, item.fingerprint)
 
     def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
-        """What to submit, in as many batches as the limits make of it.
+        """Return the batches to submit, split by the service's limits.
 
         Raises `GiveUp` where the server has no batches, or an item cannot be in one.
         """
@@ -480,7 +478,7 @@ class ClaudeBatches:
         return Batch.model_validate({**dict(intent), **told})
 
     def state(self, batch: Batch) -> BatchState:
-        """How far it is; gone where the service does not know it."""
+        """Return the batch's progress; gone where the service does not know it."""
         try:
             return state_of(retrieve(self._calls, batch.id), self._clock.now())
         except NoSuchBatch as gone:
@@ -508,7 +506,7 @@ class ClaudeBatches:
             yield ItemResult(key=key, fingerprint=fingerprint, kind="missing", reason=_MISSING)
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        """What was created since then; raises `GiveUp` where the list is too long to be sure."""
+        """Return batches created since then; raises `GiveUp` where the list is too long."""
         listed, after = list[ListedBatch](), ""
         for _ in range(MOST_PAGES):
             rows, has_more = page(self._calls, PAGE, after)
@@ -520,7 +518,7 @@ class ClaudeBatches:
         raise GiveUp(f"the service lists more than {MOST_PAGES * PAGE:,} batches since {since}")
 
     def is_of(self, id: str, intent: Batch) -> bool | None:
-        """Whether its first result has one of the intent's keys; None before it has ended."""
+        """Tell whether its first result has one of the intent's keys; None before it has ended."""
         batch = intent.model_copy(update={"id": id})
         state = self.state(batch)
         if not state.readable:

@@ -115,7 +115,7 @@ class TooLong(GiveUp):
 def client_maker(
     api_key: SecretStr, address: str, silence: float
 ) -> Callable[[], anthropic.AsyncAnthropic]:
-    """What makes clients for `address`; raises `StopTheNight` where the key cannot be one.
+    """Return the client factory for `address`; raises `StopTheNight` for an invalid key.
 
     `silence` is how many seconds the other end may say nothing.
     """
@@ -234,5 +234,4 @@ async def _note(request: httpx2.Request) -> None:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Whose certificates count; reading them takes longer than the rest of a client."""
     return httpx2.create_ssl_context()

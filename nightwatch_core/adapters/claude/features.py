@@ -183,7 +183,7 @@ class Features(Value):
 
     @property
     def turn_effort(self) -> bool:
-        """Whether effort can change in mid-conversation without a new cache."""
+        """Tell whether effort can change in mid-conversation without a new cache."""
         return bool(self.efforts) and self.listed and self.model in TURN_EFFORT
 
     @property
@@ -245,7 +245,7 @@ def features_of(model: str, info: Mapping[str, Any]) -> Features:
 
 
 def capabilities_of(features: Features) -> Capabilities:
-    """What the rest of the house wants to know; prices are those of a short prompt."""
+    """Return the model's capabilities; prices are those of a short prompt."""
     prices = PRICES.get(features.model)
     note = f"retires {features.retires}" if features.retires else "will be retired"
     note += f": {features.replacement} takes its place"
@@ -281,7 +281,7 @@ def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
 
 
 def betas(features: Features, tuning: Tuning) -> list[str]:
-    """What has to be announced; the same for every request of a conversation."""
+    """Return the beta headers, the same for every request of a conversation."""
     edits = context_management(features, tuning, last=False).get("edits", ())
     wanted = {
         EDITING_BETA: bool(edits),
@@ -320,7 +320,7 @@ def _compacting(features: Features, tuning: Tuning) -> list[Json]:
 
 
 def inside(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """What lies below these names; empty where the way there is not one of objects."""
+    """Return the value below these names; empty where one of them is not an object."""
     for name in names:
         below = value.get(name)
         value = below if isinstance(below, Mapping) else {}

@@ -94,7 +94,7 @@ class Calls:
         return hashlib.sha256(whose).hexdigest()[:16]
 
     def features(self, end: float) -> Features:
-        """What the model can do; whoever asks first finds out for all."""
+        """Return the model's features, looked up once."""
         if not self._asking.acquire(timeout=max(end - time.monotonic(), 0.0)):
             raise TryLater("Claude did not say in time what the model can do: try again later")
         try:
@@ -274,12 +274,10 @@ def _echo(block: Mapping[str, Any]) -> Json:
 
 
 def _is_empty(block: Mapping[str, Any]) -> bool:
-    """Whether it is a text without text, which the service sends but does not take."""
     return block.get("type") == "text" and not str(block.get("text") or "")
 
 
 def _detail(message: Mapping[str, Any]) -> str:
-    """Why a model refused, or that the service made room."""
     if message.get("stop_reason") == "refusal":
         details = message.get("stop_details") or {}
         return str(details.get("category") or details.get("explanation") or "")[:300]
@@ -307,7 +305,7 @@ def answer_to(
     gate: Gate,
     more_of: Callable[[Json, Json, float], Usage] = _no_more,
 ) -> Reply:
-    """What the model answers to the request its features make; see `Claude.reply`.
+    """Return the model's answer to the request; see `Claude.reply`.
 
     `more_of` says of the request and its message, until the end of the call, what the message does
     not say.
@@ -411,7 +409,7 @@ class Claude:
         return answer_to(request_of, self._calls, timeout, self._gate, self._uncounted)
 
     def capabilities(self) -> Capabilities:
-        """What the Models API says, asked once; raises `StopTheNight` where it is retired."""
+        """Return the capabilities of the Models API; raises `StopTheNight` for a retired model."""
         return capabilities_of(self._calls.features(time.monotonic() + ASKING))
 
     def probe(self) -> str:
@@ -424,7 +422,6 @@ class Claude:
         return f"{at}, {features.context:,} tokens of context{'; ' if note else ''}{note}"
 
     def _uncounted(self, request: Json, message: Json, end: float) -> Usage:
-        """What was cleared from a request whose answer does not say so; it never fails."""
         self._tells = self._tells or clearing.is_told(message)
         if self._tells or not clearing.is_silent(request, message):
             return Usage()

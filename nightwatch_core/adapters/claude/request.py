@@ -67,12 +67,12 @@ _COUNTED = (
 
 
 def is_told(message: Mapping[str, Any]) -> bool:
-    """Whether an answer says which edits were applied."""
+    """Tell whether an answer says which edits were applied."""
     return isinstance(message.get("context_management"), Mapping)
 
 
 def is_silent(request: Json, message: Mapping[str, Any]) -> bool:
-    """Whether something may have been cleared from the request, and its answer does not say."""
+    """Tell whether something may have been cleared from the request, and its answer does not say."""
     if is_told(message):
         return False
     edits = inside(request, "context_management").get("edits", ())
@@ -85,7 +85,6 @@ def count_request(request: Json) -> Json:
 
 
 def _may_clear(edit: Json, messages: list[Json]) -> bool:
-    """Whether this edit finds a prompt that is long enough, and enough to clear in it."""
     if edit["type"] != CLEAR_RESULTS:
         return False
     blocks = [block for one in messages for block in one["content"]]
@@ -365,7 +364,6 @@ def _with_marker(turns: list[Json]) -> list[Json]:
 
 
 def _has_failed_summary(turns: list[Json]) -> bool:
-    """Whether the service tried to summarise in vain: it would try again at every request."""
     return any(
         block.get("type") == "compaction" and block.get("content") is None
         for one in turns

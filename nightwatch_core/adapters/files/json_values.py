@@ -404,7 +404,7 @@ class _Text:
         self._at += 1
 
     def excerpt(self) -> str:
-        """What comes next, cut."""
+        """Return an excerpt of the rest."""
         return self._text[self._at : self._at + EXCERPT]
 
     def seek(self, mark: re.Pattern[str]) -> bool:
@@ -755,7 +755,7 @@ def lines_of(text: TextFile) -> Iterator[Line]:
 
 
 def kind_of(text: TextFile) -> Kind:
-    """What a text holds, told by its first two lines that are not blank."""
+    """Detect the format from a text's first two non-blank lines."""
     try:
         firsts = text.firsts()
     except DAMAGE:

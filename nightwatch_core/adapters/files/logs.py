@@ -231,7 +231,7 @@ class LineOrder:
         self._is_backward: bool | None = None
 
     def is_turn(self, line: LogLine) -> bool:
-        """Whether a line need not wait for others."""
+        """Tell whether a line need not wait for others."""
         return self._is_backward is False or not line.around.get("time")
 
     def read(self, placed: Placed) -> Iterator[Placed]:
@@ -492,7 +492,7 @@ class TraceCutter:
 
     @property
     def is_open(self) -> bool:
-        """Whether the last line belongs to a stack trace."""
+        """Tell whether the last line belongs to a stack trace."""
         return self._open is not None
 
     def read(self, number: int, line: str) -> Iterable[Block]:

@@ -256,7 +256,6 @@ class _Failure(NamedTuple):
 def _failure(
     fields: Mapping[str, object], exception_of: ExceptionOf, *, words_do: bool
 ) -> _Failure | str | None:
-    """What a record says that failed; a sentence where it does not; None where nothing did."""
     stack = stack_text(first(fields, "stacktrace", _is_stack))
     message = text_of(first(fields, "message", _is_text))
     error_class, is_logged = _class(fields), _is_logged(fields)
@@ -292,7 +291,6 @@ def _own_level(fields: Mapping[str, object]) -> object:
 
 
 def _is_logged(fields: Mapping[str, object]) -> bool:
-    """Whether the message is what was logged, which need not be that of the exception."""
     names = present(tuple(fields))
     return bool(names["level"]) and names["message"][:1] in _LOGGED_WORDS
 
@@ -366,7 +364,7 @@ class Doubts:
 
     @property
     def may_be_lines(self) -> bool:
-        """Whether their texts are still to be read in streams."""
+        """Tell whether their texts are still to be read in streams."""
         return self._are_lines is not False
 
     @property

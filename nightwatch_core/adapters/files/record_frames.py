@@ -129,12 +129,11 @@ def own_rows(frames: Sequence[Framed]) -> list[str]:
 
 
 def is_own(frame: Fields) -> bool:
-    """Whether the tracker calls a frame the application's."""
+    """Tell whether the tracker calls a frame the application's."""
     return any(frame.get(name) is True for name in OWN_FIELDS)
 
 
 def _with_source(frames: Sequence[Framed], innermost: int) -> frozenset[int]:
-    """Which frames keep their source: the application's own nearest to the failure, else any."""
     own = [n for n, one in enumerate(frames) if is_own(one.fields)]
     nearest = sorted(own or range(len(frames)), key=lambda n: abs(n - innermost))
     return frozenset(nearest[:SOURCE_FRAMES])

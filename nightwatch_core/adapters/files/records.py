@@ -259,7 +259,7 @@ LOUD_PINO_NUMBERS = (50, 60)
 
 
 def is_quiet(level: object) -> bool:
-    """Whether a level says that nothing failed.
+    """Tell whether a level says that nothing failed.
 
     >>> is_quiet("INFO"), is_quiet(30), is_quiet("error"), is_quiet(None)
     (True, True, False, False)
@@ -271,7 +271,7 @@ def is_quiet(level: object) -> bool:
 
 
 def is_loud(level: object) -> bool:
-    """Whether a level says that something failed.
+    """Tell whether a level says that something failed.
 
     >>> is_loud("ERROR"), is_loud(50), is_loud("DEFAULT"), is_loud(None)
     (True, True, False, False)
@@ -283,7 +283,7 @@ def is_loud(level: object) -> bool:
 
 
 def is_answered(status: object) -> bool:
-    """Whether the status of an answer says that the server did not fail.
+    """Tell whether the status of an answer says that the server did not fail.
 
     >>> is_answered(200), is_answered("404"), is_answered(500), is_answered(1), is_answered(None)
     (True, True, False, False, False)

@@ -123,7 +123,7 @@ class Checkout:
 
     @cached_property
     def address(self) -> str:
-        """Where people read it on the web; empty where that is not known."""
+        """Return its web address; empty where unknown."""
         return web_address(self._origin)
 
     @cached_property

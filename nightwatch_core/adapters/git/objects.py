@@ -44,7 +44,7 @@ class Node(NamedTuple):
 
     @property
     def is_source(self) -> bool:
-        """Whether it is a file of at most 2 MiB; what was not fetched has no size."""
+        """Tell whether it is a file of at most 2 MiB; what was not fetched has no size."""
         return self.kind == "file" and self.size is not None and self.size <= FILE_BYTES
 
 

@@ -64,7 +64,6 @@ def _changing(checkout: Checkout, paths: tuple[str, ...], since: datetime) -> It
 def _files(
     checkout: Checkout, base: str, tip: str, paths: tuple[str, ...]
 ) -> tuple[ChangedFile, ...]:
-    """What the branch does to each file since it left the base; nothing where it never did."""
     fork = checkout.git.attempt("merge-base", base, tip, timeout=QUICK_SECONDS)
     if fork.code:
         return ()

@@ -322,7 +322,7 @@ class ApiReader:
 
     @property
     def code_reads(self) -> CodeReads:
-        """What was read since this reader was made."""
+        """Return the reads since this reader was made."""
         return self._counter.counts()
 
     def paths(self) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ class Concluded(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        """Whether it failed."""
+        """Tell whether it failed."""
         return self.conclusion not in (*_GOOD, _PENDING)
 
 
@@ -151,7 +151,6 @@ class ChecksReader:
         return _MAY_NOT if runs is None else _NO_STATUSES if statuses is None else ""
 
     def _failed_before(self, base: str, names: Iterable[str]) -> bool:
-        """Whether all of it fails on the base as well."""
         there = [one for rows in self._both(base) for one in rows or ()] if base else []
         return {one.name for one in there if one.is_bad} >= {*names}
 

@@ -285,7 +285,7 @@ class Clone:
 
     @property
     def made(self) -> int:
-        """When the view was made, in nanoseconds since 1970; 0 where there is none."""
+        """Return the view's creation time in nanoseconds since 1970; 0 without a view."""
         try:
             return self._borrows.stat().st_mtime_ns
         except OSError:
@@ -343,7 +343,6 @@ class Clone:
 
     @property
     def _borrows(self) -> Path:
-        """Where git reads whose objects the view borrows; written last when it is made."""
         return self.view.folder / "objects" / "info" / "alternates"
 
     def _prepare(self) -> None:
@@ -418,7 +417,7 @@ class ClonedCheckout(Checkout):
 
     @cached_property
     def address(self) -> str:
-        """Where people read it, at GitHub or on a server of one's own."""
+        """Return its web address at GitHub or an Enterprise server."""
         return self._address
 
 
@@ -569,7 +568,6 @@ class CloneHost:
         self._is_fetched = True
 
     def _fetched(self) -> None:
-        """What a night pins its cases to is fetched once, however many there are."""
         if not self._is_fetched:
             self._fetch()
 

@@ -64,12 +64,11 @@ class Ours:
         return bool(self.sift((row,))[0])
 
     def remembers(self, repository: Repository) -> bool:
-        """Whether the ledger knows of anything that we made there."""
+        """Tell whether the ledger knows of anything that we made there."""
         place = f"/{repository.full_name}/".casefold()
         return any(place in address.casefold() for address in self._published())
 
     def _made(self, row: Authored) -> bool:
-        """Who publishes now is asked once, and only where there is something of theirs to judge."""
         if row.author.casefold() in self._accounts:
             return True
         if not self._known_now:

@@ -72,7 +72,6 @@ def _check_repository(repository: RepositoryRow, *, pulls: bool) -> None:
 
 
 def _check_readable(repository: Repository, branch: str, needs: tuple[Need, ...]) -> None:
-    """Who may not even read lacks the permission for sure, and is told which by `Forbidden`."""
     reads: Mapping[str, RepositoryCall] = {
         "issues": lambda rest, at: rest.issues.list_for_repo(*at, per_page=1),
         "contents": lambda rest, at: rest.git.get_ref(*at, f"heads/{branch}"),

@@ -98,12 +98,12 @@ class MergedPullRow(Row):
 
     @property
     def was_merged(self) -> bool:
-        """Whether its commits are on the base as they are."""
+        """Tell whether its commits are on the base as they are."""
         return self.mergeCommit is not None and self.mergeCommit.parents > 1
 
     @property
     def was_rebased(self) -> bool:
-        """Whether there are copies of its commits on the base, and more than the last."""
+        """Tell whether there are copies of its commits on the base, and more than the last."""
         end = self.mergeCommit
         return (
             end is not None
@@ -211,7 +211,7 @@ class EditsRow(Row):
 
     @property
     def was_edited(self) -> bool:
-        """Whether it was edited; False where that cannot be told."""
+        """Tell whether it was edited; False where that cannot be told."""
         changing = [
             commit
             for commit in self.commits

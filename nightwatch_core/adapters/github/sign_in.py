@@ -176,7 +176,7 @@ class FixedToken:
 
     @property
     def owner(self) -> str:
-        """Whose answers may be kept together: the token is all we know of it."""
+        """Return the cache owner: answers are cached per token."""
         return self.current()
 
     def current(self) -> str:

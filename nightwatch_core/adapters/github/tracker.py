@@ -106,7 +106,6 @@ class GitHubTracker:
         return f"{known}; whether drafts pass is not known: {lacking}" if lacking else known
 
     def _lacking(self) -> str:
-        """What may not be read of checks, tried on the head of the default branch."""
         ref = f"heads/{quote(self._repository.describe().default_branch, safe='/')}"
         head = self._repository.read(RefRow, lambda rest, at: rest.git.get_ref(*at, ref))
         return ChecksReader(self._repository).lacking(head.sha)

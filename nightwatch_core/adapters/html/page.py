@@ -55,7 +55,7 @@ def _code(text: str, links: Permalinks | None) -> Markup:
 
 
 def address_of(address: str) -> str:
-    """What a link may point to: an http(s) address or a file here; else nothing.
+    """Return the link's target if it is an http(s) address or a local file; else nothing.
 
     >>> address_of("https://git.example/1"), address_of("/tmp/a b.md"), address_of("javascript:x")
     ('https://git.example/1', 'file:///tmp/a%20b.md', '')

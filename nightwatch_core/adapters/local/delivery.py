@@ -82,7 +82,7 @@ def draft_state(
     *,
     thorough: bool,
 ) -> DraftState:
-    """How the draft that `item` and its front matter tell of stands, with `heads` of branches.
+    """Return the state of the draft in `item`, given the `heads` of branches.
 
     Unless `thorough`, only a base that holds the commit itself counts, and no more is told of it.
     """
@@ -97,7 +97,6 @@ def draft_state(
 
 
 def _merged(draft: Draft, head: str, thorough: bool) -> DraftState | None:
-    """How the base at `head` got the draft; None where it did not."""
     whole = _is_below(draft.git, draft.commit, head)
     state = DraftState("merged") if whole else None
     if not thorough:
@@ -158,7 +157,6 @@ def _commits_on_top(draft: Draft, tip: str) -> tuple[str, ...]:
 
 
 def _merged_at(git: Git, commit: str, head: str) -> datetime | None:
-    """When the branch at `head` got a commit that was made for it."""
     step = _merge_step(git, commit, head)
     if step is not None and step.parents[0] != commit:
         return step.at
@@ -363,7 +361,6 @@ def _names_key(head: str, key: str) -> bool:
 
 
 def _closed_at(document: Document, meta: Mapping[str, object]) -> datetime:
-    """When a person closed it: as said in `closed_at`, else when the file was last changed."""
     try:
         closed = datetime.fromisoformat(str(meta.get("closed_at", "")))
     except ValueError:

@@ -276,7 +276,6 @@ def _find(ecosystem: Ecosystem, package: str, shelves: tuple[Path, ...]) -> tupl
 
 
 def _is_own(folder: Path, shelves: Sequence[Path]) -> bool:
-    """Whether a package's folder lies where packages do, links followed."""
     return folder.is_dir() and any(folder.resolve().is_relative_to(s.resolve()) for s in shelves)
 
 

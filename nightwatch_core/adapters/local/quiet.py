@@ -138,7 +138,7 @@ class QuietBatches:
         )
 
     def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
-        """What would be submitted."""
+        """Return the batches that would be submitted."""
         return self._model.intents(items, night, now)
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
@@ -146,7 +146,7 @@ class QuietBatches:
         return intent
 
     def state(self, batch: Batch) -> BatchState:
-        """How far it is."""
+        """Return the batch's progress."""
         return self._model.state(batch)
 
     def results(self, batch: Batch) -> Iterator[ItemResult]:
@@ -154,11 +154,11 @@ class QuietBatches:
         return self._model.results(batch)
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        """What the service lists."""
+        """Return the batches the service lists."""
         return self._model.newest(since)
 
     def is_of(self, id: str, intent: Batch) -> bool | None:
-        """Whether this batch of the service holds the intent's items."""
+        """Tell whether this batch of the service holds the intent's items."""
         return self._model.is_of(id, intent)
 
     def probe(self) -> str:
@@ -194,7 +194,7 @@ class QuietBatchStore:
         return tuple(sorted(every.values(), key=lambda one: (one.submitted, one.digest)))
 
     def complaints(self) -> tuple[str, ...]:
-        """What cannot be read."""
+        """Return the files that cannot be read."""
         return self._store.complaints()
 
 

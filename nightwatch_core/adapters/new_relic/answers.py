@@ -84,7 +84,7 @@ class Failure:
     error: NightWatchError
 
     def concerns(self, path: tuple[str, ...]) -> bool:
-        """Whether what stands at `path` may be missing or incomplete."""
+        """Tell whether what stands at `path` may be missing or incomplete."""
         length = min(len(path), len(self.path))
         return path[:length] == self.path[:length]
 
@@ -97,7 +97,7 @@ class Answer:
     failures: tuple[Failure, ...] = ()
 
     def at(self, *path: str) -> Any:
-        """What stands at `path`, None where New Relic says null; raises what went wrong there."""
+        """Return the value at `path`, None for null; raises the error reported there."""
         for failure in self.failures:
             if failure.concerns(path):
                 raise failure.error
@@ -112,7 +112,7 @@ class Answer:
 
 
 def failure(error: object, cleaned: Callable[[str], str]) -> Failure:
-    """What one entry of `errors` means; `cleaned` makes the vendor's words fit for a message."""
+    """Return the exception for one entry of `errors`; `cleaned` makes its text safe."""
     fields = error if isinstance(error, dict) else {}
     extensions = fields.get("extensions")
     codes = extensions if isinstance(extensions, dict) else {}
@@ -126,7 +126,7 @@ def failure(error: object, cleaned: Callable[[str], str]) -> Failure:
 
 
 def failed_status(status: int, body: str) -> NightWatchError | None:
-    """What a status other than 200 means; `body` is cleaned."""
+    """Return the exception for a status other than 200; `body` is cleaned."""
     if status == 200:
         return None
     kind = STATUSES.get(status)
@@ -147,7 +147,7 @@ def failed_status(status: int, body: str) -> NightWatchError | None:
 
 
 def throttled(seconds: float) -> Throttled:
-    """What an answer means that names the time to wait.
+    """Return the exception for an answer that names the time to wait.
 
     >>> str(throttled(7)), throttled(7).wait
     ('New Relic asks for fewer requests, and to wait 7 seconds: try again after that (HTTP 429)', 7)

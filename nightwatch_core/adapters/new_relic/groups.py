@@ -71,7 +71,7 @@ class Row:
 
     @property
     def newest(self) -> datetime:
-        """When it was last seen, for comparisons."""
+        """Return the time it was last seen."""
         return self.last or _NEVER
 
 
@@ -381,7 +381,7 @@ class Draft:
 
     @property
     def pairs(self) -> frozenset[Pair]:
-        """Whose rows these are."""
+        """Return the class and transaction pairs of these rows."""
         return frozenset(row.pair for row in self.rows)
 
 
@@ -504,7 +504,7 @@ class Inbox:
     more: bool = False  # there are groups that were not read
 
     def entry(self, draft: Draft) -> Entry:
-        """What was said about a group; nothing where its rows were told different things."""
+        """Return the inbox entry of a group; nothing where its rows disagree."""
         entries = {self.by_id[row.inbox_id] for row in draft.rows if row.inbox_id in self.by_id}
         if not entries:
             names = {(row.pair[0], message_template(row.message)) for row in draft.rows}

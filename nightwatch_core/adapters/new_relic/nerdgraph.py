@@ -274,7 +274,7 @@ def matching(name: str, value: str) -> str:
 
 
 def keys(event: str, guids: Iterable[str], window: Window) -> str:
-    """Which attributes the application's events have."""
+    """Query the attributes of the application's events."""
     return f"SELECT keyset() FROM {event} WHERE {_of_entities(guids)} {_between(window)}"
 
 
@@ -298,7 +298,7 @@ def errors(
 
 
 def versions(guids: Iterable[str], window: Window, name: str) -> str:
-    """Which releases were seen failing, and since when."""
+    """Query the failing releases and their first time."""
     rest = f"FACET {', '.join(FACETS)}, {name} {_between(window)} LIMIT MAX"
     return _unexpected("count(*) AS 'n', earliest(timestamp) AS 'first'", guids, rest)
 
@@ -315,12 +315,12 @@ def hourly(guids: Iterable[str], window: Window) -> str:
 
 
 def count(guids: Iterable[str], window: Window) -> str:
-    """How many unexpected errors there are."""
+    """Query the number of unexpected errors."""
     return _unexpected("count(*) AS 'n'", guids, _between(window))
 
 
 def traffic(guids: Iterable[str], window: Window) -> str:
-    """How many transactions there were; agents send a sample of many, hence EXTRAPOLATE."""
+    """Query the number of transactions; agents send a sample, hence EXTRAPOLATE."""
     where = f"WHERE {_of_entities(guids)} {_between(window)} EXTRAPOLATE"
     return _bounded(f"SELECT count(*) AS 'n' FROM Transaction {where}")
 

@@ -120,7 +120,7 @@ class Application:
         )
 
     def attributes(self) -> Attributes:
-        """Which attributes its events have."""
+        """Return the attributes of its events."""
         guids, now = self.guids, self._clock.now()
         with self._lock:
             if self._attributes is not None:

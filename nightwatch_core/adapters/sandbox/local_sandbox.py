@@ -164,7 +164,7 @@ class Toolchain:
 
     @cached_property
     def path(self) -> str:
-        """Where programs are looked for, dependencies first."""
+        """Return the PATH of programs, dependencies first."""
         named = (
             str(item / "bin") for item in (*self._own, *self._named) if (item / "bin").is_dir()
         )
@@ -255,7 +255,7 @@ class Dependencies:
         return Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
 
     def mounts(self, key: str, libraries: Sequence[Path]) -> tuple[Mount, ...]:
-        """What a run with these dependencies sees of them; none for a key that is not known."""
+        """Return the mounts of these dependencies; none for an unknown key."""
         if key.startswith(_BESIDE):
             language = key.removeprefix(_BESIDE)
             shelf = self._beside(language, libraries)

@@ -238,7 +238,6 @@ def _read(response: Any) -> bytes:
 
 
 def _error(response: SlackResponse) -> Exception:
-    """What Slack's error means; nothing of the answer but its code and scope is repeated."""
     data: Mapping[str, Any] = response.data if isinstance(response.data, dict) else {}
     code = _word(data.get("error"))
     if response.status_code >= 500 or code in AMBIGUOUS:
@@ -258,7 +257,7 @@ def _word(value: object) -> str:
 
 
 def _advice(code: str, needed: str) -> str:
-    """What to do about an error code; `needed` is the scope that Slack says is missing.
+    """Return advice for an error code; `needed` is the missing scope.
 
     >>> _advice("missing_scope", "im:write")
     'give the app the scope im:write (OAuth & Permissions), then install it again'
@@ -306,7 +305,7 @@ def messages(report: RunReport) -> tuple[Message, ...]:
 
 
 def withdrawn(part: str) -> Message:
-    """What replaces a reply that a later run of the same night no longer has."""
+    """Return the text that replaces an obsolete reply of the same night."""
     text = "This is no longer part of the night's report."
     return Message(part=part, blocks=section(text), text=text)
 
@@ -407,7 +406,6 @@ def _links(shown: ReportView) -> Iterator[str]:
 
 
 def _plainly(texts: Iterable[str]) -> str:
-    """What a notification shows, and the whole message where Slack refuses its blocks."""
     return whole_lines("\n".join(filter(None, texts)), PLAIN)
 
 
@@ -494,7 +492,6 @@ class SlackDelivery:
         return ts
 
     def _edit(self, message: Message, ts: str) -> bool:
-        """Whether the message could be edited; false where it is gone or may not be."""
         try:
             self._send(message, self._calls.client.chat_update, ts=ts)
         except Refused as no:
@@ -576,7 +573,6 @@ def _digest(message: Message) -> str:
 
 
 def _payload(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What a message says it is; None where it does not say, or Slack does not show it."""
     metadata = message.get("metadata")
     payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
     return payload if isinstance(payload, dict) and payload else None
@@ -651,7 +647,7 @@ class SlackNotifier:
         return _address(calls, channel, thread)
 
     def probe(self) -> str:
-        """Who we are there, where messages go, and which scope is missing for what."""
+        """Return our account, the channel and the missing scopes."""
         calls = self._calls()
         answer = calls(calls.client.auth_test)
         scopes = _scopes(answer)
@@ -695,7 +691,7 @@ class SlackNotifier:
         )
 
     def _reachable(self, calls: SlackCalls, scopes: frozenset[str]) -> str:
-        """What can be said of the conversation; raises `GiveUp` where we may not post there."""
+        """Describe the conversation; raises `GiveUp` where posting is not allowed."""
         channel = self._conversation(calls)
         if channel != self._target:
             return f"messages go to {line(self._target, 80)}"
@@ -715,7 +711,6 @@ class SlackNotifier:
 
 
 def _address(calls: SlackCalls, channel: str, ts: str) -> str:
-    """Where people read it; the news is told whether or not Slack says where."""
     try:
         answer = calls(calls.client.chat_getPermalink, channel=channel, message_ts=ts)
     except NightWatchError:

@@ -364,7 +364,7 @@ class RecordedReader:
 
     @property
     def code_reads(self) -> CodeReads:
-        """What was read since this reader was made."""
+        """Return the reads since this reader was made."""
         with suppress(IndexError):  # another one was quicker
             while self._openings:
                 opened = self._openings.popleft()

@@ -206,7 +206,7 @@ class LedgerOutbox:
             return self._answered(proposal) or self._asked(proposal)
 
     def probe(self) -> str:
-        """What the outbox says, once the ledger can be read."""
+        """Return the outbox's answer once the ledger is readable."""
         with transaction(self._path) as connection:
             connection.execute("SELECT count(*) FROM ledger")
         return self._outbox.probe()
@@ -293,7 +293,7 @@ _LATER: dict[str, object] = {
 
 
 def digest(proposal: Proposal) -> str:
-    """What tells one payload from another.
+    """Return the digest of a payload.
 
     >>> from nightwatch_core.models.proposals import Comment
     >>> digest(Comment(key="k", fingerprint="f", number=1, body="b"))[:12]

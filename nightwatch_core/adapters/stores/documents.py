@@ -96,12 +96,12 @@ def stamps(folder: Path, files: Iterable[str]) -> dict[str, Stamp]:
 
 
 def stamp_of(path: Path) -> Stamp:
-    """What changes when the file does; raises `OSError`."""
+    """Return a stamp that changes with the file; raises `OSError`."""
     return _stamp(path.lstat())
 
 
 def names(folder: Path, name: str, *, tidy: bool = False) -> tuple[str, ...]:
-    """What the documents `name/*.md` may be: names alone, without a look at each file.
+    """List the names of documents `name/*.md` without reading them.
 
     Empty where there is no such folder. `tidy` removes temporary files on the way, for the only
     writer. Raises `OSError` where the folder cannot be listed.
@@ -119,7 +119,7 @@ def names(folder: Path, name: str, *, tidy: bool = False) -> tuple[str, ...]:
 
 
 def is_plain(file: str, *folders: str) -> bool:
-    """Whether a file is a document's name directly in one of these folders."""
+    """Tell whether a file is a document's name directly in one of these folders."""
     folder, _, name = file.partition("/")
     return folder in folders and "/" not in name and "\0" not in name and _is_document(name)
 
@@ -178,7 +178,7 @@ def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
 
 
 def reason_file(folder: Path, file: str) -> Path:
-    """Where it is said why a document was put away."""
+    """Return the file that says why a document was quarantined."""
     return (folder / file).with_suffix(REASON)
 
 
@@ -190,7 +190,7 @@ def free_name(folder: Path, file: str) -> str:
 
 
 def quarantined(folder: Path, most: int = 100) -> tuple[str, ...]:
-    """What the reason files of the quarantine say, one line each."""
+    """Return the reasons of quarantined documents, one line each."""
     place = folder / QUARANTINE
     if not place.is_dir() or place.is_symlink():
         return ()
@@ -743,7 +743,6 @@ class IgnoreFile:
 
 
 def _same(one: IgnoreRule, other: IgnoreRule) -> bool:
-    """Whether two rules cover the same."""
     return (_folded(one), one.match, one.field) == (_folded(other), other.match, other.field)
 
 
@@ -758,7 +757,6 @@ def _renewed(old: IgnoreRule, rule: IgnoreRule) -> IgnoreRule:
 
 
 def _says(new: IgnoreRule, wanted: IgnoreRule) -> bool:
-    """Whether a rule reads as it should, wherever it stands."""
     return new.model_dump(exclude={"line"}) == wanted.model_dump(exclude={"line"})
 
 
@@ -786,7 +784,6 @@ def _with_bounds(text: str, rule: IgnoreRule) -> str:
 
 
 def _fields(rule: IgnoreRule) -> dict[str, object]:
-    """What is written of a rule."""
     rate = rule.unless_rate_above
     fields = {
         "pattern": Quoted(rule.pattern),

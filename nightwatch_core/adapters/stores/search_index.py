@@ -308,7 +308,6 @@ class SearchIndex:
             return str(wrong) or "it cannot be read"
 
     def _state(self, connection: sqlite3.Connection) -> tuple[str, Stamp]:
-        """Which index it is, and what changes when documents come, go or are replaced."""
         try:
             folder = stamp_of(self._folder / self._shelf)
         except FileNotFoundError:
@@ -343,7 +342,6 @@ class SearchIndex:
         return connection
 
     def _file(self) -> tuple[int, int]:
-        """Which file it is, and the process: a fork must not use its parent's connection."""
         return stamp_of(self._path)[0], os.getpid()
 
     def _close(self) -> None:

@@ -88,7 +88,6 @@ def _in_the_way(state: Path) -> str:
 
 
 def _wrong(path: Path, is_folder: bool) -> str:
-    """What is wrong with something that is there."""
     if not (path.is_dir() if is_folder else path.is_file()):
         return f"{path} is no {'folder' if is_folder else 'file'}"
     rights = os.R_OK | os.W_OK | (os.X_OK if is_folder else 0)
@@ -284,7 +283,7 @@ class BatchFiles:
         return tuple(sorted(read, key=lambda one: (one.submitted, one.digest)))
 
     def complaints(self) -> tuple[str, ...]:
-        """What cannot be read, why, and what to do."""
+        """Return unreadable files with reason and advice."""
         complaints = ((file, reason) for file in self._files() if (reason := _read(file)[1]))
         return tuple(f"{file}: {reason}: {_ADVICE}" for file, reason in complaints)
 
@@ -580,7 +579,6 @@ def _changed(file: Path) -> tuple[int, str]:
 
 
 def _read_transcripts(file: Path) -> Transcript | None:
-    """What the last run that began in this file said; None where there is nothing to read."""
     try:
         lines = file.read_bytes()[: TRANSCRIPT_BYTES + 1_000].splitlines()
     except OSError:

@@ -49,7 +49,7 @@ class TaskFiles:
         return tuple(sorted(every, key=lambda task: task.id))
 
     def complaints(self) -> tuple[str, ...]:
-        """What cannot be read, and why."""
+        """Return unreadable files with the reason."""
         wrong = (f"{n}: {task}" for n, task in self._all().items() if isinstance(task, str))
         return (*wrong, *links(self._folder.parent, *self._folders()))
 

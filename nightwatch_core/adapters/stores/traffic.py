@@ -137,7 +137,7 @@ class Manifest:
                 self._lost = True
 
     def destinations(self) -> tuple[Destination, ...]:
-        """How much this run sent to whom so far."""
+        """Return the bytes sent to each destination so far."""
         with self._guard:
             return tuple(
                 Destination(service=service, host=host, requests=count, bytes=size)
@@ -274,7 +274,7 @@ class ServiceMeter:
             self._lost.clear()
 
     def calls(self) -> Mapping[str, ServiceCalls]:
-        """What was sent so far, by service."""
+        """Return the requests so far by service."""
         with self._guard:
             return dict(self._calls)
 
@@ -487,13 +487,12 @@ def json_of(content: bytes) -> Any:
 
 
 def too_large(bounds: Bounds) -> NightWatchError:
-    """What is raised for an answer that is longer than the bounds."""
+    """Return the exception for an answer over the limit."""
     what = f"{bounds.service}'s answer has more than {bounds.bytes:,} bytes"
     return bounds.too_large(f"{what}: no honest one has; check the address and the proxy")
 
 
 def _how_packed(headers: Any, bounds: Bounds) -> str:
-    """How the body is packed, empty for plain; the header is taken away, as it is unpacked here."""
     packed = headers.pop("content-encoding", "").strip().lower()
     if packed in ("", "identity"):
         return ""

@@ -37,7 +37,6 @@ def _answer(record: Record, inside: Inside) -> Iterator[Item]:
 
 
 def _incidents(value: object, depth: int) -> Iterator[object]:
-    """What stands under the name of incidents, however deep; the rows of a page."""
     if isinstance(value, list) and depth <= MAX_WRAPS:
         for one in value:
             yield from _incidents(one, depth + 1)

@@ -56,7 +56,6 @@ def _values(record: Record) -> list[dict[str, object]]:
 
 
 def _is_member(value: Record) -> bool:
-    """Whether an exception only stands in a group that is reported besides."""
     mechanism = value.get("mechanism")
     source = mechanism.get("source") if isinstance(mechanism, Mapping) else None
     return isinstance(source, str) and source.startswith(("exceptions[", "errors["))

@@ -139,7 +139,6 @@ def _error(record: Record, _: Inside) -> Iterator[Item]:
 
 
 def _is_call(record: Record) -> bool:
-    """What Bugsnag's webhook says: one error, with the newest trace."""
     return isinstance(record.get("error"), Mapping) and "exceptionClass" in (record["error"] or {})  # type: ignore[operator]
 
 
@@ -378,7 +377,6 @@ def _occurrence(record: Record, _: Inside) -> Iterator[Item]:
 
 
 def _context(data: Record) -> str:
-    """Where it happened: the notifier's context, or the route of the request."""
     params = at(data, "request.params")
     controller, action = text_at(params, "controller"), text_at(params, "action")
     if controller:
@@ -387,7 +385,6 @@ def _context(data: Record) -> str:
 
 
 def _rollbar_chain(body: Record) -> list[Thrown]:
-    """What was thrown last stands first; frames stand outermost first."""
     traces = objects_in(body.get("trace_chain")) or objects_in([body.get("trace")])
     return [
         thrown(
