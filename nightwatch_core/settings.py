@@ -207,5 +207,5 @@ def _misspelt() -> tuple[str, ...]:
 
 def _listed(problems: ValidationError, what: str) -> str:
     every = problems.errors(include_input=False)
-    lines = (f"  {one['loc'][0] if one['loc'] else '?'}: {one['msg']}" for one in every)
+    lines = (f"  {item['loc'][0] if item['loc'] else '?'}: {item['msg']}" for item in every)
     return "\n".join((f"{what} cannot be used:", *lines))

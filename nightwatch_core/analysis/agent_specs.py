@@ -77,7 +77,7 @@ def _list_of(
     def check(value: object) -> Problem | None:
         if not isinstance(value, list):
             return sentence, None
-        wrong = next((n for n, one in enumerate(value) if not allowed(one)), None)
+        wrong = next((n for n, item in enumerate(value) if not allowed(item)), None)
         return None if wrong is None else (f"{_shown(value[wrong])}: {sentence}", wrong)
 
     return check
@@ -91,10 +91,10 @@ def _examples(value: object) -> Problem | None:
     most = f"at most {EXAMPLES} texts of at most {EXAMPLE} characters"
     if not isinstance(value, list) or len(value) > EXAMPLES:
         return f"it has to be a list of {most}", None
-    for item, one in enumerate(value):
-        if not isinstance(one, str) or not 0 < len(one.strip()) <= EXAMPLE:
+    for item, entry in enumerate(value):
+        if not isinstance(entry, str) or not 0 < len(entry.strip()) <= EXAMPLE:
             return f"every example has to be text, {most}", item
-        if "</example>" in one:
+        if "</example>" in entry:
             return "an example holds no </example>", item
     return None
 
@@ -126,7 +126,7 @@ CHECKS: Mapping[str, Callable[[object], Problem | None]] = {
     "thinking_budget": _number(1_024, 128_000),
     "max_iterations": _number(1, 100),
     "max_tokens": _number(1_000, 128_000),
-    "tools": _list_of(lambda one: one in TOOLS, f"it has to be a list of {', '.join(TOOLS)}"),
+    "tools": _list_of(lambda item: item in TOOLS, f"it has to be a list of {', '.join(TOOLS)}"),
     "examples": _examples,
 }
 
@@ -141,8 +141,8 @@ def _lines(text: str) -> dict[str, int]:
     lines: dict[str, int] = {}
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         lines[key.value] = key.start_mark.line + _FIRST
-        for item, one in enumerate(value.value if isinstance(value, yaml.SequenceNode) else ()):
-            lines[f"{key.value} {item}"] = one.start_mark.line + _FIRST
+        for item, entry in enumerate(value.value if isinstance(value, yaml.SequenceNode) else ()):
+            lines[f"{key.value} {item}"] = entry.start_mark.line + _FIRST
     return lines
 
 
@@ -218,12 +218,12 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
         fields |= {key: value for key, value in front.meta.items() if value is not None}
     bodies = [front.body.strip() for _, front in reversed(chain)]
     given = cast(Sequence[str], fields.get("examples") or ())
-    examples = [f"<example>\n{one.strip()}\n</example>" for one in given]
+    examples = [f"<example>\n{item.strip()}\n</example>" for item in given]
     prompt = "\n\n".join(filter(None, (*bodies, *((_EXAMPLES, *examples) if examples else ()))))
     if not 0 < len(prompt) <= PROMPT:
         said = f"the prompt below the front matter must have 1 to {PROMPT} characters"
         raise BrokenFile(f"agents/{name}.md:1: {said}", _languages(chain[0][1]))
-    texts = "\0".join(text_of(one) or BUILT_IN.prompt for one, _ in chain)
+    texts = "\0".join(text_of(item) or BUILT_IN.prompt for item, _ in chain)
     return AgentSpec.model_validate(
         {**fields, "name": name, "prompt": prompt, "digest": digest(texts)}
     )
@@ -242,7 +242,7 @@ def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, F
             raise _no_base(chain, wanted, own)
         front = read_front_matter(text)
         own = own if chain else _languages(front)
-        _check(wanted, front, tuple(one for one, _ in chain), own)
+        _check(wanted, front, tuple(item for item, _ in chain), own)
         chain.append((wanted, front))
         base = front.meta.get("extends")
         wanted = base if isinstance(base, str) else None
@@ -263,7 +263,7 @@ def _check(name: str, front: FrontMatter, before: tuple[str, ...], own: tuple[st
         wrong.append((front.line("extends"), f"extends: more than {BASES} bases"))
     if wrong:
         at, why = min(wrong)
-        asked = "".join(f", which agents/{one}.md extends" for one in reversed(before))
+        asked = "".join(f", which agents/{item}.md extends" for item in reversed(before))
         raise BrokenFile(f"agents/{name}.md:{at}: {why}{asked}", own)
 
 
@@ -290,7 +290,7 @@ def agents_of(store: AgentStore) -> Agents:
         except StopTheNight as trouble:
             languages = trouble.languages if isinstance(trouble, BrokenFile) else ()
             broken.append(BrokenAgent(name=name, complaint=str(trouble), languages=languages))
-    complaints = (*(one.complaint for one in broken), *_shared(specs))
+    complaints = (*(agent.complaint for agent in broken), *_shared(specs))
     return Agents(specs=tuple(specs), broken=tuple(broken), complaints=complaints)
 
 
@@ -310,13 +310,13 @@ def choose(agents: Agents, language: str, name: str = "") -> AgentSpec:
     Raises `StopTheNight` with the names there are where the named one is not among them, and with
     what is wrong where the chosen one is broken; a broken file that nobody chose is no trouble.
     """
-    leads: dict[str, AgentSpec | BrokenAgent] = {one.name: one for one in agents.specs}
-    leads |= {one.name: one for one in agents.broken}
+    leads: dict[str, AgentSpec | BrokenAgent] = {spec.name: spec for spec in agents.specs}
+    leads |= {agent.name: agent for agent in agents.broken}
     if name and name not in leads and name != BASE:
         known = ", ".join(dict.fromkeys((*sorted(leads), BASE)))
         raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {known}")
     spoken = language.lower()
-    speaking = sorted(n for n, one in leads.items() if spoken and spoken in one.languages)
+    speaking = sorted(n for n, item in leads.items() if spoken and spoken in item.languages)
     chosen = leads.get(name or (speaking[0] if speaking else BASE), BUILT_IN)
     if isinstance(chosen, BrokenAgent):
         raise StopTheNight(chosen.complaint)
@@ -325,4 +325,4 @@ def choose(agents: Agents, language: str, name: str = "") -> AgentSpec:
 
 def _languages(front: FrontMatter) -> tuple[str, ...]:
     named = front.meta.get("languages")
-    return tuple(one for one in named if isinstance(one, str)) if isinstance(named, list) else ()
+    return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()

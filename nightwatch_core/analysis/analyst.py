@@ -221,15 +221,15 @@ def schema(learnings: bool = False) -> dict[str, Any]:
     fields = {name: whole["properties"][name] for name in names}
     kinds = ("Edit", "Learning") if learnings else ("Edit",)
     del whole["description"]
-    return {**whole, "properties": fields, "$defs": {one: whole["$defs"][one] for one in kinds}}
+    return {**whole, "properties": fields, "$defs": {kind: whole["$defs"][kind] for kind in kinds}}
 
 
 def owed(research: ResearchContext) -> Lesson | None:
     """Give the case's own lesson where only its fix is asked for; None where all is to be asked."""
     if research.misfit:
         return None
-    own = (one for one in research.priors if one.match.is_same and one.match.fix_alone)
-    return next((one.lesson for one in own), None)
+    own = (prior for prior in research.priors if prior.match.is_same and prior.match.fix_alone)
+    return next((item.lesson for item in own), None)
 
 
 def little_research(
@@ -242,11 +242,11 @@ def little_research(
         seen = any(p.path == path and p.start <= number <= p.end for p in shown)
         if text and not seen and len(shown) < limits.FIX_WINDOWS:
             cut = window(path, text, number, lines, "failing")
-            near = [one for one in shown if _touch(one, cut)]
+            near = [preview for preview in shown if _touch(preview, cut)]
             first, last = min(p.start for p in (cut, *near)), max(p.end for p in (cut, *near))
             joined = cut_out(path, text_lines(text), first, last, "failing", "")
-            shown = [*(one for one in shown if one not in near), joined]
-    own = tuple(one for one in priors if one.lesson.fingerprint == lesson.fingerprint)
+            shown = [*(preview for preview in shown if preview not in near), joined]
+    own = tuple(prior for prior in priors if prior.lesson.fingerprint == lesson.fingerprint)
     return ResearchContext(previews=tuple(shown), priors=own)
 
 
@@ -262,9 +262,9 @@ def _places(lesson: Lesson, read: Callable[[str], str | None]) -> Iterator[tuple
     yield from ((cited.path, cited.line, lines) for cited in lesson.evidence)
 
 
-def _touch(one: Preview, other: Preview) -> bool:
-    apart = one.end + 1 < other.start or other.end + 1 < one.start
-    return one.path == other.path and not apart
+def _touch(preview: Preview, other: Preview) -> bool:
+    apart = preview.end + 1 < other.start or other.end + 1 < preview.start
+    return preview.path == other.path and not apart
 
 
 def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
@@ -334,12 +334,14 @@ def without_orders(
 
     update = {
         "suggested_next_steps": tuple(
-            one for one in answer.suggested_next_steps if stays("next step", one)
+            step for step in answer.suggested_next_steps if stays("next step", step)
         ),
         "learnings": tuple(
-            one for one in answer.learnings if stays("learning", f"{one.path}\n{one.fact}")
+            learning
+            for learning in answer.learnings
+            if stays("learning", f"{learning.path}\n{learning.fact}")
         ),
-        "tags": tuple(one for one in answer.tags if stays("tag", one)),
+        "tags": tuple(tag for tag in answer.tags if stays("tag", tag)),
         "question": answer.question if stays("question", answer.question) else "",
         "file_changes": tuple(
             edit
@@ -373,13 +375,15 @@ def calls_kept_back(
     """List the calls of a conversation that were not run."""
     calls = (call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls)
     known = (order_of_call(call, case, orders) for call in calls)
-    return tuple(dict.fromkeys(KeptBack(part="tool call", order=one) for one in known if one))
+    return tuple(dict.fromkeys(KeptBack(part="tool call", order=item) for item in known if item))
 
 
 def heard_in(turns: Iterable[Turn]) -> tuple[str, ...]:
     """Give what tools told of strangers' text in a conversation."""
-    results = (one for turn in turns if isinstance(turn, ResultsTurn) for one in turn.results)
-    return tuple(one.text if one.name in _TELLS else comments_in(one.text) for one in results)
+    results = (result for turn in turns if isinstance(turn, ResultsTurn) for result in turn.results)
+    return tuple(
+        result.text if result.name in _TELLS else comments_in(result.text) for result in results
+    )
 
 
 _HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "high"}
@@ -562,5 +566,5 @@ def _lines_seen(briefing: Briefing, calls: CallHistory) -> tuple[LineRange, ...]
 def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:
     """Files of which the first message or a tool showed lines, in that order, each once."""
     shown = (preview.path for preview in briefing.research.previews)
-    lines = (one.path for one in _lines_seen(briefing, calls))
+    lines = (item.path for item in _lines_seen(briefing, calls))
     return tuple(dict.fromkeys((*shown, *calls.read, *lines)))

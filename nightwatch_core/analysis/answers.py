@@ -70,7 +70,7 @@ def mend_request(refused: tuple[RefusedEdit, ...]) -> str:
     These edits cannot be proposed as they are:
     - a.py: it was not read
     """
-    rows = (f"- {line(one.path, 200)}: {line(one.reason)}" for one in refused[:_REASONS])
+    rows = (f"- {line(edit.path, 200)}: {line(edit.reason)}" for edit in refused[:_REASONS])
     return _MEND.format(reasons="\n".join(rows)) if refused else ""
 
 

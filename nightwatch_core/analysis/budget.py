@@ -389,7 +389,9 @@ def tier_of(case: Case) -> Tier:
 
     Frameworks wrap what happened: a template's error is as hard as the error inside it.
     """
-    return next((found for one in _classes(case) if (found := _TABLE.find(one))), "other")
+    return next(
+        (found for error_class in _classes(case) if (found := _TABLE.find(error_class))), "other"
+    )
 
 
 def unplaced(cases: Iterable[Case]) -> tuple[str, ...]:

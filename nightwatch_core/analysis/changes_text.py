@@ -33,8 +33,12 @@ def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
     last two weeks to the file in which it fails.
     """
     words = _words_of(case, trace)
-    libraries = [one for one in changes.dependencies if not words.isdisjoint(_names(one.name))]
-    near = [one for one in changes.candidates if _may_matter(one, changes, trace)]
+    libraries = [
+        dependency
+        for dependency in changes.dependencies
+        if not words.isdisjoint(_names(dependency.name))
+    ]
+    near = [candidate for candidate in changes.candidates if _may_matter(candidate, changes, trace)]
     told = {"dependencies": tuple(libraries), "candidates": tuple(near)}
     return "\n".join(line(row, 300) for row in _rows(changes.model_copy(update=told)))
 
@@ -57,13 +61,17 @@ def _rows(changes: CodeChanges) -> Iterator[str]:
         told.add(author.commit.sha)
     yield from map(_rename, changes.renames)
     for (path, commit), same in groupby(
-        changes.dependencies, key=lambda one: (one.path, one.commit)
+        changes.dependencies, key=lambda dependency: (dependency.path, dependency.commit)
     ):
         versions = ", ".join(
-            f"{one.name} {one.old or 'none'} -> {one.new or 'none'}" for one in same
+            f"{item.name} {item.old or 'none'} -> {item.new or 'none'}" for item in same
         )
         yield f"{path}{_by(commit)}: {versions}"
-    others = [one for one in changes.candidates if told.isdisjoint((one.sha, *one.commits))]
+    others = [
+        candidate
+        for candidate in changes.candidates
+        if told.isdisjoint((candidate.sha, *candidate.commits))
+    ]
     if others and changes.onset:
         began = f"{moment(changes.onset.at)} ({changes.onset.because})"
         yield f"Merged before it began, {began}, and touching these files; nothing is proved:"
@@ -72,9 +80,9 @@ def _rows(changes: CodeChanges) -> Iterator[str]:
 
 def _words_of(case: Case, trace: Trace | None) -> frozenset[str]:
     """Words of the messages, of the libraries' places, and of the lines of all frames."""
-    texts = [text for one in case.groups for text in (one.error_class, one.message)]
+    texts = [text for group in case.groups for text in (group.error_class, group.message)]
     texts += [
-        text for one in (trace.links if trace else ()) for text in (one.error_class, one.message)
+        text for link in (trace.links if trace else ()) for text in (link.error_class, link.message)
     ]
     for frame in trace.frames if trace else ():
         texts += [frame.code] if frame.in_app else [frame.path, frame.module, frame.code]
@@ -90,7 +98,7 @@ def _names(library: str) -> frozenset[str]:
     """
     name = re.split(r"[/:]", library.lower())[-1]
     bare = re.sub(r"^(?:python-|py)(?=\w{3})|-(?:python|js)$", "", name)
-    return frozenset(one for one in (name, name.replace("-", "_"), bare) if one)
+    return frozenset(item for item in (name, name.replace("-", "_"), bare) if item)
 
 
 def _may_matter(change: MergedPull, changes: CodeChanges, trace: Trace | None) -> bool:

@@ -53,11 +53,11 @@ def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAn
     if path and path not in folders(paths):
         raise no_folder(at.code, path)
     start = f"{path}/" if path else ""
-    known = [one for one in paths if one.startswith(start)]
+    known = [path for path in paths if path.startswith(start)]
     wanted = name.strip().removeprefix("./").strip("/")
     if not wanted or not wanted.isprintable():
         raise Refusal("Give a file's name, a part of its name, or a glob.")
-    found = sorted(_found(wanted, known, start), key=lambda one: _rank(one, wanted))
+    found = sorted(_found(wanted, known, start), key=lambda item: _rank(item, wanted))
     if not found:
         where = f" below {path}" if path else ""
         hint = sentence_of(near_matches(wanted, known)) or "Try a shorter part, or search_code."
@@ -71,8 +71,8 @@ def _found(wanted: str, known: Iterable[str], start: str) -> Iterable[str]:
         return (p for p in known if matches(p, wanted) or matches(p.removeprefix(start), wanted))
     part = wanted.lower()
     if "/" in part:
-        return (one for one in known if part in one.lower())
-    return (one for one in known if part in one.rpartition("/")[2].lower())
+        return (item for item in known if part in item.lower())
+    return (item for item in known if part in item.rpartition("/")[2].lower())
 
 
 def _rank(path: str, wanted: str) -> tuple[bool, bool, int, str]:
@@ -84,13 +84,13 @@ def _rank(path: str, wanted: str) -> tuple[bool, bool, int, str]:
 def _listed(names: Iterable[str], limit: int, total: int) -> str:
     rows: list[str] = []
     used = 0
-    for one in names:
-        used += len(one) + 1
+    for item in names:
+        used += len(item) + 1
         if used > limit and rows:
             left = total - len(rows)
             rows.append(f"{MARK}{left} more: give a longer part, a glob or a path ...]")
             break
-        rows.append(one)
+        rows.append(item)
     return "\n".join(rows)
 
 
@@ -98,8 +98,8 @@ def _below(path: str, paths: tuple[str, ...]) -> dict[str, tuple[str, int]]:
     """By the name of a folder: the folders that lead to where it branches, and its files."""
     start = f"{path}/" if path else ""
     inside: dict[str, list[str]] = {}
-    for one in paths:
-        if one.startswith(start) and "/" in (rest := one[len(start) :]):
+    for item in paths:
+        if item.startswith(start) and "/" in (rest := item[len(start) :]):
             inside.setdefault(rest.split("/", 1)[0], []).append(rest)
     return {
         name: (_shared_folder(files[0], files[-1]), len(files)) for name, files in inside.items()
@@ -113,10 +113,10 @@ def _shared_folder(first: str, last: str) -> str:
     'main/java/shop'
     """
     shared: list[str] = []
-    for one, other in zip(first.split("/")[:-1], last.split("/")[:-1], strict=False):
-        if one != other:
+    for item, other in zip(first.split("/")[:-1], last.split("/")[:-1], strict=False):
+        if item != other:
             break
-        shared.append(one)
+        shared.append(item)
     return "/".join(shared)
 
 
@@ -153,21 +153,23 @@ class Candidate(NamedTuple):
 
 def read_symbol(at: ToolContext, limit: int, name: str) -> ToolAnswer:
     """Show the definitions of a name, the likeliest first, about `limit` characters."""
-    parts = [one for one in _SEPARATORS.split(name.strip().removesuffix("()")) if one]
+    parts = [item for item in _SEPARATORS.split(name.strip().removesuffix("()")) if item]
     if not parts or len(name) > _LONGEST or not _LAST.fullmatch(parts[-1]):
         raise Refusal("Give the name of a class, function or method: total, Order.total.")
     *owners, wanted = parts
-    found = sorted(_candidates(at, wanted, owners), key=lambda one: _rank_symbol_tool(at, one))
+    found = sorted(
+        _candidates(at, wanted, owners), key=lambda candidate: _rank_symbol_tool(at, candidate)
+    )
     if not found:
         raise Refusal(_nowhere(at, wanted))
-    owned = [one for one in found if one.is_owned]
+    owned = [item for item in found if item.is_owned]
     notes = []
     if owners and not owned:
         notes.append(f"{owners[-1]} itself does not define {wanted}; it may inherit it.")
     shown = tuple(owned or found)
-    others = [one for one in found if one not in shown]
+    others = [item for item in found if item not in shown]
     if len(found) > 1:
-        notes += [_listed_symbol_tool(one) for one in (*shown, *others)[:_LISTED]]
+        notes += [_listed_symbol_tool(item) for item in (*shown, *others)[:_LISTED]]
     if len(found) > _LISTED:
         notes.append(f"{MARK}{len(found) - _LISTED} more: name its owner, like Order.total ...]")
     bodies = _bodies(at, shown, limit - sum(map(len, notes)))
@@ -181,10 +183,12 @@ def _candidates(at: ToolContext, wanted: str, owners: list[str]) -> Iterator[Can
         if not text or wanted not in text:
             continue
         lines, known = lines_of(text), definitions_in(path, text)
-        for one in known:
-            if one.name == wanted:
-                owner = _owner(one, known)
-                yield Candidate(path, lines, one, owner, _is_owned(path, lines, one, owner, owners))
+        for item in known:
+            if item.name == wanted:
+                owner = _owner(item, known)
+                yield Candidate(
+                    path, lines, item, owner, _is_owned(path, lines, item, owner, owners)
+                )
 
 
 def _files(at: ToolContext, wanted: str) -> tuple[str, ...]:
@@ -200,27 +204,33 @@ def _files(at: ToolContext, wanted: str) -> tuple[str, ...]:
     names = {wanted}
     likely = dict.fromkeys(hit.path for hit in hits if defines(hit.path, hit.text, names))
     coded = dict.fromkeys(hit.path for hit in hits if is_code(hit.path))
-    paths = (one for one in (*likely, *coded) if kind_of(one) not in BULK)
+    paths = (item for item in (*likely, *coded) if kind_of(item) not in BULK)
     once = dict.fromkeys((*at.frame_files, *paths))
-    ranked = sorted(once, key=lambda one: (one not in likely, rank_of(one, at.frame_files), one))
+    ranked = sorted(
+        once, key=lambda item: (item not in likely, rank_of(item, at.frame_files), item)
+    )
     return tuple(dict.fromkeys((*at.frame_files, *ranked)))[:_READ]
 
 
-def _owner(one: Definition, known: Iterable[Definition]) -> str:
+def _owner(definition: Definition, known: Iterable[Definition]) -> str:
     """The innermost class around a definition."""
-    around = (d for d in known if d.kind == "class" and d.line < one.line and one.end <= d.end)
-    return max(around, key=lambda d: d.line, default=one).name
+    around = (
+        d
+        for d in known
+        if d.kind == "class" and d.line < definition.line and definition.end <= d.end
+    )
+    return max(around, key=lambda d: d.line, default=definition).name
 
 
 def _is_owned(
-    path: str, lines: tuple[str, ...], one: Definition, owner: str, owners: list[str]
+    path: str, lines: tuple[str, ...], definition: Definition, owner: str, owners: list[str]
 ) -> bool:
     if not owners:
         return True
     wanted = _plain(owners[-1])
     *folders, file = path.split("/")
     places = {_plain(owner), _plain(file.split(".")[0]), *map(_plain, folders[-1:])}
-    receiver = re.match(r"\s*func\s*\(([^)]{0,200})\)", lines[one.line - 1])
+    receiver = re.match(r"\s*func\s*\(([^)]{0,200})\)", lines[definition.line - 1])
     return wanted in places or bool(receiver and owners[-1] in re.findall(r"\w+", receiver[1]))
 
 
@@ -229,47 +239,58 @@ def _plain(name: str) -> str:
 
 
 def _rank_symbol_tool(
-    at: ToolContext, one: Candidate
+    at: ToolContext, candidate: Candidate
 ) -> tuple[bool, bool, tuple[int, int], str, int]:
-    is_value = one.defined.kind == "value"
-    return not one.is_owned, is_value, rank_of(one.path, at.frame_files), one.path, one.defined.line
+    is_value = candidate.defined.kind == "value"
+    return (
+        not candidate.is_owned,
+        is_value,
+        rank_of(candidate.path, at.frame_files),
+        candidate.path,
+        candidate.defined.line,
+    )
 
 
-def _listed_symbol_tool(one: Candidate) -> str:
-    owner = "" if one.owner == one.defined.name else f"{one.owner}."
-    return f"{place(one.path, one.defined.line)} {one.defined.kind} {owner}{one.defined.name}"
+def _listed_symbol_tool(candidate: Candidate) -> str:
+    owner = "" if candidate.owner == candidate.defined.name else f"{candidate.owner}."
+    defined = candidate.defined
+    return f"{place(candidate.path, defined.line)} {defined.kind} {owner}{defined.name}"
 
 
-def _place(one: Candidate) -> DefinitionPlace:
-    owner = "" if one.owner == one.defined.name else one.owner
-    start, end = one.defined.line, one.defined.end
-    return DefinitionPlace(path=one.path, start=start, end=end, name=one.defined.name, owner=owner)
+def _place(candidate: Candidate) -> DefinitionPlace:
+    owner = "" if candidate.owner == candidate.defined.name else candidate.owner
+    start, end = candidate.defined.line, candidate.defined.end
+    return DefinitionPlace(
+        path=candidate.path, start=start, end=end, name=candidate.defined.name, owner=owner
+    )
 
 
 def _bodies(at: ToolContext, shown: tuple[Candidate, ...], room: int) -> Iterator[str]:
     """The first definition whole, the others while there is room."""
     left = _OTHERS
-    for number, one in enumerate(shown):
-        first = _first_line(one)
-        asked = range(first, min(one.defined.end, first + _MOST - 1, len(one.lines)) + 1)
-        told = part(one.path, one.lines, asked, at.known, room)
+    for number, candidate in enumerate(shown):
+        first = _first_line(candidate)
+        asked = range(
+            first, min(candidate.defined.end, first + _MOST - 1, len(candidate.lines)) + 1
+        )
+        told = part(candidate.path, candidate.lines, asked, at.known, room)
         size = sum(map(len, told.rows))
         if number and (size > left or size > room):
             return
         room, left = room - size, left - size * bool(number)
         if told.numbers:
-            top = head(one.path, asked.start, asked.stop - 1, len(one.lines))
+            top = head(candidate.path, asked.start, asked.stop - 1, len(candidate.lines))
             yield "\n".join((top, *told.rows))
         else:
-            yield f"{shown_name(one.path)}: shown above, lines {spans(asked)}."
-        if asked.stop <= one.defined.end and not told.left:
-            yield f"{MARK}it goes on to line {one.defined.end}, ask read_file for more ...]"
+            yield f"{shown_name(candidate.path)}: shown above, lines {spans(asked)}."
+        if asked.stop <= candidate.defined.end and not told.left:
+            yield f"{MARK}it goes on to line {candidate.defined.end}, ask read_file for more ...]"
 
 
-def _first_line(one: Candidate) -> int:
+def _first_line(candidate: Candidate) -> int:
     """The first line with the decorators above."""
-    first = one.defined.line
-    while first > 1 and one.lines[first - 2].lstrip().startswith(_ABOVE):
+    first = candidate.defined.line
+    while first > 1 and candidate.lines[first - 2].lstrip().startswith(_ABOVE):
         first -= 1
     return first
 
@@ -300,17 +321,17 @@ def read_library(
     places = library_places(place, language)
     if not places:
         raise Refusal("Give a frame's path, a package, or package/file: requests/sessions.py.")
-    for one in places:
-        if copies := _of_language(at.libraries.copies(one.ecosystem, one.package), language):
-            return _answer(at, at.libraries, one, copies, start, end, limit)
-    names = ", ".join(dict.fromkeys(f"{one.package} ({one.ecosystem})" for one in places[:3]))
+    for item in places:
+        if copies := _of_language(at.libraries.copies(item.ecosystem, item.package), language):
+            return _answer(at, at.libraries, item, copies, start, end, limit)
+    names = ", ".join(dict.fromkeys(f"{item.package} ({item.ecosystem})" for item in places[:3]))
     raise Refusal(f"Not available: {names}: no source of it where NightWatch runs.", NothingThere())
 
 
 def _of_language(copies: tuple[Library, ...], language: str) -> tuple[Library, ...]:
     """Leave Python's own modules out where something else failed: json is a gem, too."""
     is_python = language.lower() in ("", "python")
-    return tuple(one for one in copies if is_python or not one.is_standard)
+    return tuple(copy for copy in copies if is_python or not copy.is_standard)
 
 
 def _answer(
@@ -326,7 +347,7 @@ def _answer(
         asked.ecosystem, copies[0].package, at.code.paths(), at.code.read_file
     )
     wanted = locked or asked.version
-    copy = next((one for one in copies if same_version(one.version, wanted)), copies[0])
+    copy = next((copy for copy in copies if same_version(copy.version, wanted)), copies[0])
     note = (
         f"{copy.package} {copy.version or '(version unknown)'}: {_fit(copy, locked, file, asked)}"
     )
@@ -369,17 +390,17 @@ def _meant(asked: LibraryPlace, paths: tuple[str, ...]) -> str:
     package = f"{asked.path.removesuffix('.py')}/__init__.py"
     if package in paths:
         return package
-    ends = [one for one in paths if one.endswith(f"/{asked.path}")]
-    return min(ends, key=lambda one: (one.count("/"), one), default="")
+    ends = [path for path in paths if path.endswith(f"/{asked.path}")]
+    return min(ends, key=lambda end: (end.count("/"), end), default="")
 
 
 def _names(paths: Iterable[str]) -> str:
     rows: list[str] = []
-    known = sorted(paths, key=lambda one: (one.count("/"), one))
-    for number, one in enumerate(known):
+    known = sorted(paths, key=lambda path: (path.count("/"), path))
+    for number, item in enumerate(known):
         if sum(map(len, rows)) > _LISTED_LIBRARY_TOOL:
             return "\n".join((*rows, f"{MARK}{len(known) - number} more files ...]"))
-        rows.append(name(one))
+        rows.append(name(item))
     return "\n".join(rows)
 
 
@@ -415,15 +436,17 @@ def find_tests(at: ToolContext, limit: int, target: str) -> ToolAnswer:
         if is_file
         else tuple(map(_stem_of_symbol, _SEPARATORS_COVERAGE_TOOL.split(target)))
     )
-    called = sorted(one for one in tests if _tests_stem(one) in stems)
+    called = sorted(test for test in tests if _tests_stem(test) in stems)
     mentions = _mentions(at, names, tests)
-    ranked = sorted(mentions, key=lambda one: (one not in called, -len(mentions[one]), one))
+    ranked = sorted(
+        mentions, key=lambda mention: (mention not in called, -len(mentions[mention]), mention)
+    )
     once = tuple(dict.fromkeys((*called, *ranked)))
     if not once:
         return ToolAnswer(
             f"No test is called after {target!a}, and none mentions it.", PathsFound()
         )
-    rows = [_row(one, one in called, mentions.get(one, ())) for one in once[:_FILES]]
+    rows = [_row(item, item in called, mentions.get(item, ())) for item in once[:_FILES]]
     if len(once) > _FILES:
         rows.append(f"{MARK}{len(once) - _FILES} more tests mention it ...]")
     if is_file and names:
@@ -462,11 +485,11 @@ def _names_in(at: ToolContext, path: str) -> tuple[str, ...]:
     """Names that a test of the file would mention: its classes and functions, and itself."""
     text = at.code.read_file(path) or ""
     stem = path.rpartition("/")[2].split(".")[0]
-    known = [one for one in definitions_in(path, text) if one.kind != "value"]
-    outer = [one for one in known if not any(d.line < one.line <= d.end for d in known)]
-    by_kind = sorted(outer, key=lambda one: (one.kind != "class", -(one.end - one.line)))
+    known = [definition for definition in definitions_in(path, text) if definition.kind != "value"]
+    outer = [item for item in known if not any(d.line < item.line <= d.end for d in known)]
+    by_kind = sorted(outer, key=lambda item: (item.kind != "class", -(item.end - item.line)))
     own = (stem,) if stem not in _COMMON and len(stem) > 3 else ()
-    return tuple(dict.fromkeys((*own, *(one.name for one in by_kind))))[:_NAMES]
+    return tuple(dict.fromkeys((*own, *(item.name for item in by_kind))))[:_NAMES]
 
 
 def _mentions(

@@ -102,17 +102,21 @@ def _range(
 
 def _definitions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
     """A row for each definition, in the order of lines; of many the outer ones."""
-    known = (one for one in definitions_in(path, "\n".join(lines)) if one.kind != "value")
-    by_line = {one.line: one for one in known}
-    outer = sorted(by_line.values(), key=lambda one: (indent(lines[one.line - 1]), one.line))
-    kept = sorted(outer[:_OUTLINE], key=lambda one: one.line)
+    known = (
+        definition
+        for definition in definitions_in(path, "\n".join(lines))
+        if definition.kind != "value"
+    )
+    by_line = {item.line: item for item in known}
+    outer = sorted(by_line.values(), key=lambda item: (indent(lines[item.line - 1]), item.line))
+    kept = sorted(outer[:_OUTLINE], key=lambda item: item.line)
     rows = [
-        f"{one.line:>5}-{one.end:<5} {visible(lines[one.line - 1][:_LONGEST_DEFINITION])}"
-        for one in kept
+        f"{item.line:>5}-{item.end:<5} {visible(lines[item.line - 1][:_LONGEST_DEFINITION])}"
+        for item in kept
     ]
     while sum(map(len, rows)) > _OUTLINE_ROOM:
         rows.pop()
-    more = sorted(by_line.keys() - {one.line for one in kept[: len(rows)]})
+    more = sorted(by_line.keys() - {item.line for item in kept[: len(rows)]})
     if not more or not rows:
         return tuple(rows)
     onward = f"{len(more)} more definitions in lines {more[0]}-{more[-1]}, ask by start and end"
@@ -167,7 +171,7 @@ class FileHits:
         whole = self.texts.get(number)
         if whole is None:
             return around(self.lines[number - 1], "", most)
-        query = next((one for one in self.wanted if one in whole), "")
+        query = next((item for item in self.wanted if item in whole), "")
         return around(whole, query, max(most, len(query)))
 
 
@@ -247,10 +251,11 @@ def _expanded(file: FileHits) -> tuple[range, ...]:
     if kind_of(file.path) not in ("code", "test"):
         return ()
     spans = (
-        (one, range(one.line, min(one.end, one.line + _WHOLE - 1) + 1)) for one in file.definitions
+        (definition, range(definition.line, min(definition.end, definition.line + _WHOLE - 1) + 1))
+        for definition in file.definitions
     )
     return tuple(
-        span for one, span in spans if one.kind == "function" or one.end - one.line < _WHOLE
+        span for item, span in spans if item.kind == "function" or item.end - item.line < _WHOLE
     )
 
 
@@ -283,9 +288,9 @@ def _block(
 
 
 def _going_on(file: FileHits, run: range, ends: Collection[int]) -> Iterator[str]:
-    for one in file.definitions:
-        if one.line in run and run.stop - 1 in ends and one.end >= run.stop:
-            yield f"({one.name} goes on to line {one.end})"
+    for definition in file.definitions:
+        if definition.line in run and run.stop - 1 in ends and definition.end >= run.stop:
+            yield f"({definition.name} goes on to line {definition.end})"
 
 
 def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> str:
@@ -372,10 +377,10 @@ def search_code(
     if not merged:
         none = "\n".join(_none(at, query, folder, glob, more) for query in wanted)
         return ToolAnswer(none, HitsFound(complete=not more))
-    ordered = sorted(merged, key=lambda one: (rank_of(one, at.frame_files), one))
-    bulk = [one for one in ordered if _is_bulk(one, merged[one])]
+    ordered = sorted(merged, key=lambda item: (rank_of(item, at.frame_files), item))
+    bulk = [item for item in ordered if _is_bulk(item, merged[item])]
     bulk = bulk if len(bulk) < len(ordered) else []
-    files = [_file(at, one, merged[one], wanted) for one in ordered if one not in bulk]
+    files = [_file(at, item, merged[item], wanted) for item in ordered if item not in bulk]
     _define(files, wanted)
     shown = fitting(files, context, at.known, limit)
     parts = (_head(counts, shown.reduced), shown.text, _told(merged, bulk, more))
@@ -434,7 +439,7 @@ def _define(files: Sequence[FileHits], wanted: Sequence[str]) -> None:
     likely = (file for file in files if any(defines(file.path, row, names) for row in file.rows))
     for file in islice(likely, _DEFINED):
         defined = definitions_in(file.path, "\n".join(file.lines))
-        file.definitions = tuple(one for one in defined if _is_meant(one, file, names))
+        file.definitions = tuple(item for item in defined if _is_meant(item, file, names))
 
 
 def defines(path: str, row: str, names: set[str]) -> bool:
@@ -443,8 +448,8 @@ def defines(path: str, row: str, names: set[str]) -> bool:
     return is_named or (bool(_DEFINES.search(row)) and any(name in row for name in names))
 
 
-def _is_meant(one: Definition, file: FileHits, names: set[str]) -> bool:
-    return one.kind != "value" and one.name in names and one.line in file.texts
+def _is_meant(definition: Definition, file: FileHits, names: set[str]) -> bool:
+    return definition.kind != "value" and definition.name in names and definition.line in file.texts
 
 
 def _head(counts: dict[str, int], reduced: str) -> str:

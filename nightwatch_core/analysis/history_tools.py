@@ -32,8 +32,8 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
         raise Refusal(f"Who wrote {path}:{first} is not known here; go on without blame.")
     plain = tuple(map(_plain, known))
     by_commit: dict[str, list[Blame]] = {}
-    for one in sorted(plain, key=lambda one: (one.at, -one.line), reverse=True):
-        by_commit.setdefault(one.sha, []).append(one)
+    for item in sorted(plain, key=lambda item: (item.at, -item.line), reverse=True):
+        by_commit.setdefault(item.sha, []).append(item)
     rows = [_blamed(path, lines) for lines in by_commit.values()]
     if len(plain) == 1:
         rows.append(around(plain[0].text, "", _BLAMED_LINE))
@@ -46,7 +46,7 @@ def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAns
     known = at.code.show_commit(_one_line(id, "a commit's id"), path)
     if known is None:
         raise Refusal("No such commit is known up to the one that failed; history lists them.")
-    files = sorted(known.files, key=lambda one: (rank_of(one.path, at.frame_files), one.path))
+    files = sorted(known.files, key=lambda file: (rank_of(file.path, at.frame_files), file.path))
     message = block(known.message, _MESSAGE) if known.message != known.commit.subject else ""
     where = f" below {path}" if path else ""
     count = f"{known.changed or len(files)} files changed{where}:"
@@ -71,7 +71,7 @@ def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> To
         return ToolAnswer(
             f"No commit is known{what}{f' below {path}' if path else ''}.", CommitsShown()
         )
-    rows = [_logged(one) for one in known]
+    rows = [_logged(item) for item in known]
     if len(known) == _COMMITS:
         rows.append(f"{MARK}there may be older ones ...]")
     return ToolAnswer(_cut(rows, limit, "give a path or a symbol"), CommitsShown(commits=known))
@@ -83,10 +83,10 @@ def _one_line(text: str, what: str) -> str:
     return text.strip()
 
 
-def _plain(one: Blame) -> Blame:
+def _plain(item: Blame) -> Blame:
     """The same without what could start a second line."""
-    author, subject = line(one.author, _AUTHOR), line(one.subject, _SUBJECT)
-    return one.model_copy(update={"sha": one.sha[:10], "author": author, "subject": subject})
+    author, subject = line(item.author, _AUTHOR), line(item.subject, _SUBJECT)
+    return item.model_copy(update={"sha": item.sha[:10], "author": author, "subject": subject})
 
 
 def _blamed(path: str, lines: Sequence[Blame]) -> str:
@@ -98,10 +98,10 @@ def _blamed(path: str, lines: Sequence[Blame]) -> str:
     return f"{where} {one.sha} {one.at:%Y-%m-%d} {one.author}: {one.subject}{pull}{before}"
 
 
-def _logged(one: LoggedCommit) -> str:
-    author, subject = line(one.author, _AUTHOR), line(one.subject, _SUBJECT)
-    pull = _pull(one.pull, subject)
-    return f"{one.sha[:10]} {one.at:%Y-%m-%d} {author}: {subject}{pull}"
+def _logged(commit: LoggedCommit) -> str:
+    author, subject = line(commit.author, _AUTHOR), line(commit.subject, _SUBJECT)
+    pull = _pull(commit.pull, subject)
+    return f"{commit.sha[:10]} {commit.at:%Y-%m-%d} {author}: {subject}{pull}"
 
 
 def _pull(number: int, subject: str) -> str:
@@ -111,9 +111,9 @@ def _pull(number: int, subject: str) -> str:
 
 
 def _names(known: CommitDiff, files: Sequence[ChangedFile]) -> Iterator[str]:
-    for one in files[:_NAMED]:
-        old = f" (was {name(one.old_path)})" if one.old_path else ""
-        yield f"{name(one.path)}{old} +{one.added} -{one.removed}"
+    for file in files[:_NAMED]:
+        old = f" (was {name(file.old_path)})" if file.old_path else ""
+        yield f"{name(file.path)}{old} +{file.added} -{file.removed}"
     more = max(known.changed, len(files)) - _NAMED
     if more > 0:
         yield f"{MARK}{more} more files, ask with path ...]"
@@ -121,11 +121,11 @@ def _names(known: CommitDiff, files: Sequence[ChangedFile]) -> Iterator[str]:
 
 def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[str]:
     """Changes of files, bulk left out, as far as there is room; a cut is at an end and said."""
-    for one in files:
-        if not one.diff or kind_of(one.path) in BULK:
+    for file in files:
+        if not file.diff or kind_of(file.path) in BULK:
             continue
-        head = f"\n--- {name(one.path)}"
-        rows = [visible(row[:SHOWN_LINE]) for row in one.diff.rstrip("\n").split("\n")]
+        head = f"\n--- {name(file.path)}"
+        rows = [visible(row[:SHOWN_LINE]) for row in file.diff.rstrip("\n").split("\n")]
         room -= len(head) + 1
         if room <= 0:
             yield f"{MARK}more changes: show_commit {sha[:10]} with path ...]"
@@ -135,7 +135,8 @@ def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[str]:
             room -= len(row) + 1
             if room < 0:
                 left = len(rows) - number
-                yield f"{MARK}{left} more lines: show_commit {sha[:10]}, path {name(one.path)} ...]"
+                path = name(file.path)
+                yield f"{MARK}{left} more lines: show_commit {sha[:10]}, path {path} ...]"
                 return
             yield row
 

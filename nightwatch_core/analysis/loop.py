@@ -295,7 +295,7 @@ def _side_by_side(
     with ThreadPoolExecutor(min(len(apart), limits.CALLS_AT_ONCE)) as pool:
         begun = [pool.submit(copy_context().run, run_tool, call, known) for call in apart]
         try:
-            results = iter([one.result() for one in begun])
+            results = iter([item.result() for item in begun])
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     return tuple(
@@ -325,7 +325,7 @@ def _noted(history: CallHistory, new: Sequence[tuple[ToolCall, ToolResult]]) -> 
             "idle": 0 if lines - history.known else history.idle + 1,
             "read": tuple(dict.fromkeys((*history.read, *read))),
             "missed": history.missed + sum(result.missing for _, result in new),
-            "truncated": history.truncated + sum(f"\n{MARK}" in one.text for _, one in new),
+            "truncated": history.truncated + sum(f"\n{MARK}" in item.text for _, item in new),
         }
     )
 
@@ -341,10 +341,10 @@ def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
     else:
         return tuple(results)
     return tuple(
-        one.model_copy(update={"text": _cut(one.text, max(cap - _ROOM, _ROOM))})
-        if len(one.text) > cap
-        else one
-        for one in results
+        result.model_copy(update={"text": _cut(result.text, max(cap - _ROOM, _ROOM))})
+        if len(result.text) > cap
+        else result
+        for result in results
     )
 
 
@@ -506,7 +506,9 @@ def _said(state: LoopState, *turns: ResultsTurn | UserTurn) -> LoopState:
     """The state after we said something more."""
     texts: list[str] = []
     for turn in turns:
-        texts += [turn.text] if isinstance(turn, UserTurn) else [one.text for one in turn.results]
+        texts += (
+            [turn.text] if isinstance(turn, UserTurn) else [result.text for result in turn.results]
+        )
     conversation, budget = state.conversation.said(*turns), state.budget.told(texts)
     return state.model_copy(update={"conversation": conversation, "budget": budget})
 

@@ -190,12 +190,12 @@ class TranscribedModel:
 
 def _entry(turn: Turn) -> TranscriptEntry:
     if isinstance(turn, AssistantTurn):
-        calls = tuple(RecordedCall(name=one.name, arguments=one.arguments) for one in turn.calls)
+        calls = tuple(RecordedCall(name=call.name, arguments=call.arguments) for call in turn.calls)
         return TranscriptEntry(kind="assistant", text=turn.text, calls=calls)
     if isinstance(turn, ResultsTurn):
         results = tuple(
-            RecordedResult(name=one.name, text=one.text, is_error=one.is_error)
-            for one in turn.results
+            RecordedResult(name=result.name, text=result.text, is_error=result.is_error)
+            for result in turn.results
         )
         return TranscriptEntry(kind="results", results=results)
     return TranscriptEntry(kind="user", text=turn.text)
@@ -241,12 +241,13 @@ def intent_of(
 ) -> Batch:
     """The intent to submit these items as one batch."""
     return Batch(
-        digest=_digest_request_sets(sorted(one.key for one in items))[:ITEM_CHARACTERS],
+        digest=_digest_request_sets(sorted(item.key for item in items))[:ITEM_CHARACTERS],
         night=night,
         model=model,
         submitted=now,
         items=tuple(
-            BatchItem(key=one.key, fingerprint=one.fingerprint, group=one.group) for one in items
+            BatchItem(key=item.key, fingerprint=item.fingerprint, group=item.group)
+            for item in items
         ),
         prices=prices,
         priced=priced,
@@ -309,9 +310,9 @@ def submit_once(
         settled = settle(model, store, clock)
         if complaints := store.complaints():
             raise GiveUp(f"nothing is submitted, for it may be waiting already: {complaints[0]}")
-        names = {name for one in (*settled.open, *settled.intents) for name in one.fingerprints}
-        wanted = [one for one in items if one.fingerprint not in names]
-        waiting = tuple(one.fingerprint for one in items if one.fingerprint in names)
+        names = {name for item in (*settled.open, *settled.intents) for name in item.fingerprints}
+        wanted = [item for item in items if item.fingerprint not in names]
+        waiting = tuple(item.fingerprint for item in items if item.fingerprint in names)
         batches, unsure = _submitted(wanted, night, model, store, clock, seconds)
     return Submission(batches=batches, waiting=waiting, unsure=(*settled.unsure, *unsure))
 
@@ -324,8 +325,8 @@ def settle(model: BatchModel, store: BatchStore, clock: Clock) -> Settled:
         batches += [batch] if batch else []
         unsure += [reason] if reason else []
     return Settled(
-        open=tuple(one for one in batches if one.id and not one.collected_by),
-        intents=tuple(one for one in batches if one.is_intent),
+        open=tuple(batch for batch in batches if batch.id and not batch.collected_by),
+        intents=tuple(batch for batch in batches if batch.is_intent),
         unsure=(*unsure, *store.complaints()),
     )
 
@@ -343,11 +344,12 @@ def _submitted(
         return (), ()
     alone, rest = (items[:1], items[1:]) if len(items) > 1 else ((), items)
     intents = model.intents(rest, night, clock.now())
-    answered = tuple(model.ask_one(one, seconds) for one in alone)
+    answered = tuple(model.ask_one(item, seconds) for item in alone)
     batches = list[Batch]()
     for intent in intents:
         errors = tuple(
-            BatchItem(key=one.key, fingerprint=one.fingerprint, group=one.group) for one in alone
+            BatchItem(key=item.key, fingerprint=item.fingerprint, group=item.group)
+            for item in alone
         )
         first = {} if batches else {"answered": answered, "alone": errors}
         kept = intent.model_copy(update={"submitted": clock.now(), **first})
@@ -376,7 +378,7 @@ def _recognised(
         return None, ""
     if kept.account != model.account:
         return kept, _OTHER.format(**facts)
-    ours, perhaps = _candidates(kept, model, {one.id for one in store.batches()})
+    ours, perhaps = _candidates(kept, model, {batch.id for batch in store.batches()})
     if ours:
         batch = kept.model_copy(update={"id": ours})
         store.keep(batch)
@@ -392,12 +394,16 @@ def _recognised(
 def _candidates(intent: Batch, model: BatchModel, known: set[str]) -> tuple[str, list[str]]:
     """The id of the service's batch that holds the intent's items, or those that may."""
     perhaps = list[str]()
-    for one in model.newest(intent.submitted - SKEW):
-        if one.id in known or one.state.total != len(intent.items) or one.state.status == "gone":
+    for batch in model.newest(intent.submitted - SKEW):
+        if (
+            batch.id in known
+            or batch.state.total != len(intent.items)
+            or batch.state.status == "gone"
+        ):
             continue
-        is_ours = model.is_of(one.id, intent)
+        is_ours = model.is_of(batch.id, intent)
         if is_ours:
-            return one.id, []
+            return batch.id, []
         if is_ours is None:
-            perhaps.append(one.id)
+            perhaps.append(batch.id)
     return "", perhaps

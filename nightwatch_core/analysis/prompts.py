@@ -53,9 +53,9 @@ def error_text(case: Case) -> str:
         f"release: {line(group.release, 100)}" if group.release else "",
     )
     seen = [
-        f"{line(one.error_class, 200)} in {line(one.transaction, 200) or 'unknown'}: "
-        f"{block(one.message, limits.OTHER_MESSAGE if number else limits.MESSAGE)}"
-        for number, one in enumerate(case.groups[: limits.GROUPS])
+        f"{line(group.error_class, 200)} in {line(group.transaction, 200) or 'unknown'}: "
+        f"{block(group.message, limits.OTHER_MESSAGE if number else limits.MESSAGE)}"
+        for number, group in enumerate(case.groups[: limits.GROUPS])
     ]
     more = [f"and {left} more groups of the same cause"] if left > 0 else []
     return "\n".join((*seen, *more, "; ".join(filter(None, facts))))
@@ -63,7 +63,10 @@ def error_text(case: Case) -> str:
 
 def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
     """Write previews, the parts of one definition together."""
-    same = groupby(previews, key=lambda one: (one.path, one.because, one.until or -one.start))
+    same = groupby(
+        previews,
+        key=lambda preview: (preview.path, preview.because, preview.until or -preview.start),
+    )
     return tuple(preview_text(*parts) for _, parts in same)
 
 
@@ -75,7 +78,9 @@ def preview_text(*parts: Preview) -> str:
     first, last = parts[0], parts[-1]
     width = len(str(last.end))
     rows: list[str] = []
-    for part, after in zip(parts, (*(one.start for one in parts[1:]), last.until + 1), strict=True):
+    for part, after in zip(
+        parts, (*(item.start for item in parts[1:]), last.until + 1), strict=True
+    ):
         numbered = enumerate(part.text.split("\n"), start=part.start)
         rows += [f"{number:>{width}}| {text}" for number, text in numbered]
         rows += [_left_out(part.end + 1, after - 1)] if after > part.end + 1 else []
@@ -99,9 +104,9 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
     shown |= {preview.path for preview in research.previews}
     tests = [line(f"tests of it: {', '.join(research.tests)}", 400)] if research.tests else []
     likely = (
-        line(f"{one.path}: {'; '.join(one.because)}", 400)
-        for one in research.likely_files[: limits.LIKELY_FILES]
-        if one.path not in shown
+        line(f"{file.path}: {'; '.join(file.because)}", 400)
+        for file in research.likely_files[: limits.LIKELY_FILES]
+        if file.path not in shown
     )
     return "\n".join((*tests, *likely))
 
@@ -272,7 +277,7 @@ def _trace(known: Known) -> Iterable[str]:
 def _leader(known: Known) -> Iterable[str]:
     most = limits.LEADER_FINDINGS
     findings = known.research.leader_findings
-    return [middle_out("\n".join(line(one, most) for one in findings), most)]
+    return [middle_out("\n".join(line(finding, most) for finding in findings), most)]
 
 
 def _tonight(known: Known) -> Iterable[str]:
@@ -325,7 +330,7 @@ def _conventions(known: Known) -> Iterable[str]:
 
 def _ignored(known: Known) -> Iterable[str]:
     ignored = known.research.similar_ignored[: limits.IGNORED_TOLD]
-    return ["\n".join(line(f"{one.group.title}: {one.reason}", 400) for one in ignored)]
+    return ["\n".join(line(f"{item.group.title}: {item.reason}", 400) for item in ignored)]
 
 
 def _seed(known: Known) -> Iterable[str]:
@@ -383,7 +388,7 @@ def source_previews(
     shown: list[Preview] = []
     raises = True
     for path, text, number in placed:
-        is_failing = raises or (path == best and all(one.path != best for one in shown))
+        is_failing = raises or (path == best and all(preview.path != best for preview in shown))
         raises = raises and bool(_RAISES.match(text_lines(text)[number - 1]))
         if (path, number) in seen:
             continue
@@ -467,7 +472,7 @@ def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
     around = functions_around(path, text, line)
     if not around:
         return 0, 0
-    inner = max(around, key=lambda one: one.line)
+    inner = max(around, key=lambda item: item.line)
     lines, start = text_lines(text), inner.line
     while start > 1 and _ABOVE.match(lines[start - 2]) and inner.line - start < limits.DECORATORS:
         start -= 1
@@ -502,7 +507,7 @@ def cut_out(
     because: str,
 ) -> Preview:
     """Cut lines `start` to `end` out of a file's; long ones are cut."""
-    rows = (" ".join(one.splitlines())[:LINE] for one in lines[start - 1 : end])
+    rows = (" ".join(item.splitlines())[:LINE] for item in lines[start - 1 : end])
     return Preview(
         path=path,
         start=start,
@@ -530,7 +535,9 @@ def _placed(frames: Iterable[Frame], read: Read) -> Iterator[tuple[str, str, int
 
 def _within_room(shown: list[Preview]) -> tuple[Preview, ...]:
     """Previews without those at the tail that would pass the room for all."""
-    while len(shown) > 1 and sum(len(one.text) for one in shown) > limits.PREVIEW_CHARACTERS:
+    while (
+        len(shown) > 1 and sum(len(preview.text) for preview in shown) > limits.PREVIEW_CHARACTERS
+    ):
         shown.pop()
     return tuple(shown)
 
@@ -590,8 +597,8 @@ def conventions(reader: CodeReader, path: str = "") -> str:
     """
     known = frozenset(reader.paths())
     for folder in _upwards(path):
-        for one in NAMES:
-            file = f"{folder}{one}"
+        for item in NAMES:
+            file = f"{folder}{item}"
             text = _text(reader, file) if file in known else ""
             pointed = _ONLY_POINTS.fullmatch(text)
             if pointed and f"{folder}{pointed[1]}" in known:
@@ -720,7 +727,7 @@ def spans(numbers: Iterable[int]) -> str:
     '1-3, 7'
     """
     return ", ".join(
-        f"{one.start}-{one.stop - 1}" if len(one) > 1 else f"{one.start}" for one in runs(numbers)
+        f"{run.start}-{run.stop - 1}" if len(run) > 1 else f"{run.start}" for run in runs(numbers)
     )
 
 
@@ -730,7 +737,7 @@ def seen(path: str, asked: Iterable[int], known: Collection[str]) -> frozenset[i
     above = frozenset(number for number in wanted if place(path, number) in known)
     if above == wanted:
         return above
-    return frozenset(n for one in runs(above) if len(one) >= _AGAIN for n in one)
+    return frozenset(n for run in runs(above) if len(run) >= _AGAIN for n in run)
 
 
 def part(
@@ -779,4 +786,4 @@ def whole_lines(lines: Sequence[str], numbers: Iterable[int]) -> dict[int, str]:
 def _split(asked: range, above: Collection[int]) -> tuple[range, ...]:
     """Cut a range where what is known begins and ends."""
     parts = (*runs(above), *runs(number for number in asked if number not in above))
-    return tuple(sorted(parts, key=lambda one: one.start))
+    return tuple(sorted(parts, key=lambda item: item.start))

@@ -98,13 +98,13 @@ class Past:
     @cached_property
     def recent(self) -> tuple[LoggedCommit, ...]:
         """The last commits before the onset, newest first."""
-        near = (one for one in self.history("") if self.is_near(one))
+        near = (item for item in self.history("") if self.is_near(item))
         return tuple(near)[: limits.RECENT]
 
     @cached_property
     def recent_diffs(self) -> tuple[CommitDiff, ...]:
         """Return the changes of recent commits."""
-        return tuple(shown for one in self.recent if (shown := self._shown(one.sha)))
+        return tuple(shown for item in self.recent if (shown := self._shown(item.sha)))
 
     @cached_property
     def released(self) -> FirstFailing | None:
@@ -132,10 +132,12 @@ class Past:
         one = self.released
         return tuple(file for path in paths if one for file in self.compared(one, path))
 
-    def compared(self, one: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
+    def compared(self, failing: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
         """Return the differences between two releases below a path."""
         none = tuple[ChangedFile, ...]()
-        return self._known(lambda: self.code.compare(one.before.sha, one.release.sha, path), none)
+        return self._known(
+            lambda: self.code.compare(failing.before.sha, failing.release.sha, path), none
+        )
 
     def is_near(self, commit: LoggedCommit) -> bool:
         """Tell whether it was committed shortly before the onset."""
@@ -187,7 +189,7 @@ def changes_of(
     """Gather who wrote the case's lines, and what was changed and deployed before it began."""
     past, merged = Past(case, code, releases), tuple(pulls)
     written = tuple(_authors_of_frames(past))
-    set_by = _author_of_setting(past, frozenset(one.commit.sha for one in written))
+    set_by = _author_of_setting(past, frozenset(item.commit.sha for item in written))
     authors = (*written[:1], *set_by, *written[1:], *_authors_of_definitions(past, previews))
     return CodeChanges(
         onset=past.onset,
@@ -210,10 +212,10 @@ def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, .
     path, line = past.places[0] if past.places else ("", 0)
     text = past.read(path) if path and (path, line) not in past.unfit else ""
     steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
-    lines = {one.line for one in steps if one.depth == 1}
+    lines = {step.line for step in steps if step.depth == 1}
     if not lines or max(lines) - min(lines) > limits.SETTING_LINES:
         return ()
-    blames = [one for one in past.blame(path, min(lines), max(lines)) if one.line in lines]
+    blames = [blame for blame in past.blame(path, min(lines), max(lines)) if blame.line in lines]
     newest = max(blames, key=lambda blame: blame.at, default=None)
     if newest is None or newest.sha in known:
         return ()
@@ -221,8 +223,8 @@ def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, .
 
 
 def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
-    flow = [one for one in reversed(previews) if one.kind == "flow"]
-    heads = {(one.path, one.until or -one.start): one for one in flow}
+    flow = [preview for preview in reversed(previews) if preview.kind == "flow"]
+    heads = {(item.path, item.until or -item.start): item for item in flow}
     for preview in tuple(reversed(heads.values()))[: limits.BLAMED_DEFINITIONS]:
         blames = past.blame(preview.path, preview.start, preview.end)
         newest = max(blames, key=lambda blame: blame.at, default=None)
@@ -251,19 +253,19 @@ def _renames(past: Past) -> tuple[Rename, ...]:
 def _dependencies(past: Past) -> tuple[DependencyChange, ...]:
     """Libraries whose version changed shortly before; by which commit, where that is recent."""
     between = (
-        one
+        change
         for file in past.released_files
         if _is_of_application(file)
-        for one in dependency_changes(file)
+        for change in dependency_changes(file)
     )
     recent = (
-        one.model_copy(update={"commit": shown.commit})
+        change.model_copy(update={"commit": shown.commit})
         for shown in past.recent_diffs
         for file in shown.files
         if _is_of_application(file)
-        for one in dependency_changes(file)
+        for change in dependency_changes(file)
     )
-    known = {(one.name, one.new): one for one in (*between, *recent)}
+    known = {(item.name, item.new): item for item in (*between, *recent)}
     return tuple(known.values())[: limits.DEPENDENCIES]
 
 
@@ -272,13 +274,13 @@ def _candidates(
 ) -> tuple[MergedPull, ...]:
     """Changes before the onset that touched the case's files, newest first."""
     ranked = candidates(past.case, likely, pulls, past.releases)
-    known = {one.pull.sha: one.pull for one in ranked}
+    known = {share.pull.sha: share.pull for share in ranked}
     for path in past.files[: limits.HISTORIES]:
         for commit in past.history(path):
-            is_known = any(commit.sha in (one.sha, *one.commits) for one in known.values())
+            is_known = any(commit.sha in (item.sha, *item.commits) for item in known.values())
             if past.is_near(commit) and not is_known:
                 known[commit.sha] = as_change(commit, path)
-    newest = sorted(known.values(), key=lambda one: (one.merged_at, one.sha), reverse=True)
+    newest = sorted(known.values(), key=lambda item: (item.merged_at, item.sha), reverse=True)
     return tuple(newest[: limits.CANDIDATES])
 
 
@@ -298,11 +300,11 @@ def _release(past: Past, began: Onset) -> Deployment | None:
 
 
 def _fresh_commits(past: Past, began: Onset) -> Deployment | None:
-    fresh = [one for one in past.recent_diffs if began.at - one.commit.at < FRESH]
+    fresh = [diff for diff in past.recent_diffs if began.at - diff.commit.at < FRESH]
     if not fresh:
         return None
-    names = ", ".join(one.commit.sha[:10] for one in fresh)
-    files = tuple(file for one in fresh for file in one.files)
+    names = ", ".join(item.commit.sha[:10] for item in fresh)
+    files = tuple(file for item in fresh for file in item.files)
     paths = tuple(dict.fromkeys(file.path for file in files))
     name = f"{names}, committed within {ago(FRESH)} before {began.because}"
     return _shown(past, name, paths, files, whole=True)
@@ -326,7 +328,7 @@ def _shown(
 def _with_pull(author: LineAuthor, pulls: tuple[MergedPull, ...]) -> LineAuthor:
     """Add the number of the pull request that brought the commit, where only `pulls` knows it."""
     commit = author.commit
-    brought = next((one.number for one in pulls if is_of(one, commit.sha)), 0)
+    brought = next((pull.number for pull in pulls if is_of(pull, commit.sha)), 0)
     commit = commit.model_copy(update={"pull": commit.pull or brought})
     return author.model_copy(update={"commit": commit})
 
@@ -417,14 +419,16 @@ def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source
     """Cut out where it fails, then what that comes from, then what is like it."""
     members = names_in_message(case)
     shown = source_previews(case, likely, known.text, members)
-    seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
+    seen = {
+        (preview.path, line) for preview in shown for line in range(preview.start, preview.end + 1)
+    }
     shown += called_definitions(case, known, seen, members)
     shown += named_templates(case, known, seen)
     shown += named_definitions(case, known, seen)
-    if all(one.kind in ("guess", "named") for one in shown):
+    if all(preview.kind in ("guess", "named") for preview in shown):
         shown += meant_definitions(case, known, seen)
-    paths = dict.fromkeys(one.path for one in shown if one.kind == "failing")
-    tests = (test for one in paths for test in files_testing(one, known.index))
+    paths = dict.fromkeys(preview.path for preview in shown if preview.kind == "failing")
+    tests = (test for path in paths for test in files_testing(path, known.index))
     path, line = failing_place(case, known.text)
     return Source(
         previews=(*shown, *(sibling_methods(path, line, known, seen) if path else ())),
@@ -448,7 +452,7 @@ class PromptLearnings(Value):
         """
         own = {unknown.case.fingerprint, *unknown.case.aliases}
         priors = {prior.lesson.fingerprint for prior in unknown.priors} - own
-        tasks = (one for one in self.tasks if one.id not in priors)
+        tasks = (task for task in self.tasks if task.id not in priors)
         learnings = learnings_for_case(unknown.case, tasks)
         patterns = patterns_for(unknown.case, self.patterns)
         return unknown.model_copy(update={"learnings": learnings, "patterns": patterns})
@@ -477,7 +481,7 @@ def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[Drop
         same_class = last_segment(group.group.error_class) in classes
         return same_class or message_template(group.group.message) in templates
 
-    similar = (one for one in dropped if one.kind == "ignored" and alike(one))
+    similar = (group for group in dropped if group.kind == "ignored" and alike(group))
     return tuple(similar)[: limits.IGNORED_KEPT]
 
 
@@ -539,8 +543,8 @@ def _misspelt(path: str, known: Sequence[str]) -> Iterable[str]:
     wanted = _name(path)[:_LONGEST]
     off = max(2, len(wanted) // 4)
     names = dict.fromkeys(_name(other) for other in known)
-    near = [one for one in names if abs(len(one) - len(wanted)) <= off]
-    near.sort(key=lambda one: (one[:2] != wanted[:2], one[-3:] != wanted[-3:]))
+    near = [item for item in names if abs(len(item) - len(wanted)) <= off]
+    near.sort(key=lambda item: (item[:2] != wanted[:2], item[-3:] != wanted[-3:]))
     alike = difflib.get_close_matches(wanted, near[:_COMPARED], n=_MOST, cutoff=_ALIKE)
     meant = [other for other in known if _name(other) in alike]
     return sorted(meant, key=lambda other: alike.index(_name(other)))
@@ -645,10 +649,10 @@ def shown_again(
     """
     previews: list[Preview] = []
     left = limits.READ_AGAIN
-    for one in sorted(first.lines_read, key=lambda one: not _is_quoted(one, first)):
-        if any(p.path == one.path and p.start <= one.start <= one.end <= p.end for p in shown):
+    for item in sorted(first.lines_read, key=lambda item: not _is_quoted(item, first)):
+        if any(p.path == item.path and p.start <= item.start <= item.end <= p.end for p in shown):
             continue
-        preview = _cut(one, read(one.path))
+        preview = _cut(item, read(item.path))
         if preview and len(preview.text) <= left:
             previews.append(preview)
             left -= len(preview.text)
@@ -656,22 +660,22 @@ def shown_again(
 
 
 def _places(shown: Iterable[str], paths: Container[str]) -> Iterator[tuple[str, int]]:
-    for one in shown:
-        if (place := _PLACE.fullmatch(one)) and place["path"] in paths:
+    for preview in shown:
+        if (place := _PLACE.fullmatch(preview)) and place["path"] in paths:
             yield place["path"], int(place["line"])
 
 
-def _is_quoted(one: LineRange, first: Analysis) -> bool:
-    return any(e.path == one.path and one.start <= e.line <= one.end for e in first.evidence)
+def _is_quoted(item: LineRange, first: Analysis) -> bool:
+    return any(e.path == item.path and item.start <= e.line <= item.end for e in first.evidence)
 
 
-def _cut(one: LineRange, text: str | None) -> Preview | None:
+def _cut(item: LineRange, text: str | None) -> Preview | None:
     every = text_lines(text or "")
-    if one.start > len(every):
+    if item.start > len(every):
         return None
-    end = min(one.end, len(every))
-    rows = (" ".join(row.splitlines())[:LINE] for row in every[one.start - 1 : end])
+    end = min(item.end, len(every))
+    rows = (" ".join(row.splitlines())[:LINE] for row in every[item.start - 1 : end])
     shown = "\n".join(rows)
     return Preview(
-        path=one.path, start=one.start, end=end, text=shown, lines=len(every), kind="again"
+        path=item.path, start=item.start, end=end, text=shown, lines=len(every), kind="again"
     )

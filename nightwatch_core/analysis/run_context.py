@@ -78,10 +78,10 @@ def facts_of(gathered: Sequence[Gathered]) -> tuple[RunFact, ...]:
     return tuple({fact.text: fact for fact in facts}.values())
 
 
-def run_fact(kind: FactKind, text: str, one: Gathered, **more: object) -> RunFact:
+def run_fact(kind: FactKind, text: str, gathered: Gathered, **more: object) -> RunFact:
     """Make a fact that was drawn from one case, its sentence on one line."""
-    began = onset(one.case)
-    told = {"sources": (one.case.fingerprint,), "at": began.at if began else None, **more}
+    began = onset(gathered.case)
+    told = {"sources": (gathered.case.fingerprint,), "at": began.at if began else None, **more}
     return RunFact.model_validate({"kind": kind, "text": line(text, RUN_FACT), **told})
 
 
@@ -94,80 +94,80 @@ def commit_names(commit: LoggedCommit | None) -> tuple[str, ...]:
 
 def _renamed(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
     """Names that a change replaced and that an error misses: each once, with its files."""
-    for one in gathered:
+    for item in gathered:
         files: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
-        for rename in one.research.changes.renames:
+        for rename in item.research.changes.renames:
             files[rename.old, rename.new, commit_names(rename.commit)].append(rename.path)
         for (old, new, names), paths in files.items():
             by = f" by {', '.join(names)}" if names else ""
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             text = f"`{old}` was replaced by `{new}`{by} in {paths[0]}{more}"
             told = {"names": (old, new), "paths": tuple(paths), "changes": names}
-            yield run_fact("renamed", text, one, **told)
+            yield run_fact("renamed", text, item, **told)
 
 
 def _moved(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
     """Files that the deployment before an error renamed."""
-    for one in gathered:
-        deployed = one.research.changes.deployment
+    for item in gathered:
+        deployed = item.research.changes.deployment
         for file in deployed.diffs if deployed else ():
             if file.old_path and file.old_path != file.path:
                 text = f"{file.old_path} was moved to {file.path} by what was deployed last"
                 paths = (file.path, file.old_path)
-                yield run_fact("moved", text, one, names=_module_names(file.old_path), paths=paths)
+                yield run_fact("moved", text, item, names=_module_names(file.old_path), paths=paths)
 
 
 def _missing_modules(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
     """Modules that cannot be loaded."""
-    for one in gathered:
-        symptom = one.symptom
+    for item in gathered:
+        symptom = item.symptom
         if symptom.kind == "import" and symptom.module:
-            text = f"the module `{symptom.module}` cannot be loaded: {_says(one)}"
+            text = f"the module `{symptom.module}` cannot be loaded: {_says(item)}"
             names = tuple(dict.fromkeys((symptom.module, symptom.module.strip("./"))))
-            yield run_fact("missing module", text, one, names=names, paths=_own(one))
+            yield run_fact("missing module", text, item, names=names, paths=_own(item))
 
 
 def _not_migrated(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
     """Tables and columns that the database does not have."""
-    for one in gathered:
-        symptom = one.symptom
+    for item in gathered:
+        symptom = item.symptom
         match = _NOT_MIGRATED.search(symptom.text)
         if match:
             name = next(filter(None, match.groups()))
-            text = f"the database has no `{name}`, a migration may be missing: {_says(one)}"
+            text = f"the database has no `{name}`, a migration may be missing: {_says(item)}"
             names = tuple(dict.fromkeys((name, name.rpartition(".")[2])))
-            yield run_fact("not migrated", text, one, names=names, paths=_own(one))
+            yield run_fact("not migrated", text, item, names=names, paths=_own(item))
         elif "PendingMigration" in symptom.text[:200]:
-            yield run_fact("not migrated", f"migrations are pending: {_says(one)}", one)
+            yield run_fact("not migrated", f"migrations are pending: {_says(item)}", item)
 
 
 def _not_configured(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
     """Settings that are not there: the message says so, or the line reads the environment."""
-    for one in gathered:
-        symptom = one.symptom
+    for item in gathered:
+        symptom = item.symptom
         match = _NOT_SET.search(symptom.text)
         name = next(filter(None, match.groups())) if match else ""
-        is_read = _SETTING.fullmatch(symptom.key) and _ENVIRONMENT.search(_failing_line(one))
+        is_read = _SETTING.fullmatch(symptom.key) and _ENVIRONMENT.search(_failing_line(item))
         if name := name or (symptom.key if is_read else ""):
-            text = f"the setting `{name}` is not set: {_says(one)}"
-            yield run_fact("not configured", text, one, names=(name,), paths=_own(one))
+            text = f"the setting `{name}` is not set: {_says(item)}"
+            yield run_fact("not configured", text, item, names=(name,), paths=_own(item))
 
 
 def _unreachable(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
     """Neighbours that several errors could not reach: it is not their code alone."""
     by_host: dict[str, list[tuple[Gathered, str]]] = defaultdict(list)
-    for one in gathered:
-        symptom = one.symptom
+    for item in gathered:
+        symptom = item.symptom
         host = neighbour(symptom).lower() if symptom.kind in _AWAY else ""
         if host:
-            by_host[_service(host)].append((one, host))
+            by_host[_service(host)].append((item, host))
     for service, those in by_host.items():
         names = dict.fromkeys((service, *(host for _, host in those)))
         if len(those) < 2:
             continue
-        places = " and ".join(_says(one) for one, _ in those[:2])
+        places = " and ".join(_says(item) for item, _ in those[:2])
         text = f"{len(those)} errors cannot reach `{service}`: {places}"
-        sources = tuple(one.case.fingerprint for one, _ in those)
+        sources = tuple(item.case.fingerprint for item, _ in those)
         yield run_fact("unreachable", text, those[0][0], names=tuple(names), sources=sources)
 
 
@@ -187,23 +187,24 @@ def _service(host: str) -> str:
     return host if name in _LOCAL else name
 
 
-def _says(one: Gathered) -> str:
-    return f"{last_segment(root_class(one.case.leader, one.case.trace))[:60]} at {one.place[:80]}"
+def _says(gathered: Gathered) -> str:
+    root = root_class(gathered.case.leader, gathered.case.trace)
+    return f"{last_segment(root)[:60]} at {gathered.place[:80]}"
 
 
-def _own(one: Gathered) -> tuple[str, ...]:
-    return (one.path,) if one.path else ()
+def _own(gathered: Gathered) -> tuple[str, ...]:
+    return (gathered.path,) if gathered.path else ()
 
 
-def _failing_line(one: Gathered) -> str:
+def _failing_line(gathered: Gathered) -> str:
     """The failing line, as the record holds it or as the preview shows it."""
-    top = one.case.trace.top if one.case.trace else None
+    top = gathered.case.trace.top if gathered.case.trace else None
     if top is None or top.line is None:
         return ""
     shown = next(
         (
             preview.text.split("\n")[top.line - preview.start]
-            for preview in one.research.previews
+            for preview in gathered.research.previews
             if preview.path == top.repo_path and preview.start <= top.line <= preview.end
         ),
         "",
@@ -224,20 +225,22 @@ _LONG = 9  # characters from which on a plain word is taken for a name
 
 def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
     """Draw facts from findings: lines that were looked up, never what was said about them."""
-    return tuple(one for analysis in analyses if _teaches(analysis) for one in _causes(analysis))
+    return tuple(
+        cause for analysis in analyses if _teaches(analysis) for cause in _causes(analysis)
+    )
 
 
 def told(
-    facts: Iterable[RunFact], one: Gathered, family: frozenset[str]
+    facts: Iterable[RunFact], gathered: Gathered, family: frozenset[str]
 ) -> tuple[tuple[RunFact, str], ...]:
     """Choose what an error is told, each with the reason, the closest first.
 
     At most ten lines and 1,500 characters together. What was drawn from its own family alone is
     left out: the family is told more than that.
     """
-    others = [(fact, _rated(fact, one)) for fact in facts if not set(fact.sources) <= family]
+    others = [(fact, _rated(fact, gathered)) for fact in facts if not set(fact.sources) <= family]
     close = [(fact, rating) for fact, rating in others if rating[0] >= _LEAST]
-    close.sort(key=lambda each: -each[1][0])
+    close.sort(key=lambda item: -item[1][0])
     chosen, left = list[tuple[RunFact, str]](), RUN_CONTEXT
     for fact, (_, because) in close[:RUN_FACTS]:
         left -= len(fact.text) + 1
@@ -250,15 +253,20 @@ def told(
 def handed(research: ResearchContext, finding: Analysis) -> tuple[HandedFact, ...]:
     """Say for every fact that was told whether the finding rests on it."""
     return tuple(
-        HandedFact(text=one.text, because=because, used=_used(one, finding))
-        for one, because in zip(research.run_facts, research.run_because, strict=True)
+        HandedFact(text=fact.text, because=because, used=_used(fact, finding))
+        for fact, because in zip(research.run_facts, research.run_because, strict=True)
     )
 
 
 def _teaches(finding: Analysis) -> bool:
     sure = finding.confidence != "low" and finding.score >= LEAST_SCORE
     own = not finding.misfit and not finding.by_fallback
-    return finding.has_cause and sure and own and all(one.verified for one in finding.evidence)
+    return (
+        finding.has_cause
+        and sure
+        and own
+        and all(evidence.verified for evidence in finding.evidence)
+    )
 
 
 def _causes(finding: Analysis) -> Iterator[RunFact]:
@@ -274,7 +282,7 @@ def _causes(finding: Analysis) -> Iterator[RunFact]:
     gathered = Gathered(finding.case, ResearchContext())
     symptom = gathered.symptom
     names = (symptom.name, symptom.module, symptom.keyword)
-    paths = dict.fromkeys((first.path, *(one.path for one in finding.evidence)))
+    paths = dict.fromkeys((first.path, *(evidence.path for evidence in finding.evidence)))
     yield run_fact(
         "cause",
         text,
@@ -286,39 +294,45 @@ def _causes(finding: Analysis) -> Iterator[RunFact]:
     )
 
 
-def _fails_there(fact: RunFact, one: Gathered) -> bool:
-    return one.path in fact.paths
+def _fails_there(fact: RunFact, gathered: Gathered) -> bool:
+    return gathered.path in fact.paths
 
 
-def _says_it(fact: RunFact, one: Gathered) -> bool:
-    texts = [f"{each.error_class} {each.message[:2_000]}" for each in one.case.groups[:8]]
-    return _names_any(fact.names, "\n".join((*texts, one.symptom.text)))
+def _says_it(fact: RunFact, gathered: Gathered) -> bool:
+    texts = [f"{group.error_class} {group.message[:2_000]}" for group in gathered.case.groups[:8]]
+    return _names_any(fact.names, "\n".join((*texts, gathered.symptom.text)))
 
 
-def _source_names_it(fact: RunFact, one: Gathered) -> bool:
-    shown = [each.text for each in one.research.previews if each.kind in ("failing", "flow")]
+def _source_names_it(fact: RunFact, gathered: Gathered) -> bool:
+    shown = [
+        preview.text
+        for preview in gathered.research.previews
+        if preview.kind in ("failing", "flow")
+    ]
     names = fact.names[:1] if fact.kind == "renamed" else fact.names  # who has the new one is well
     if fact.kind != "unreachable":
         names = tuple(name for name in names if _is_distinctive(name))
     return _names_any(names, "\n".join(shown))
 
 
-def _is_same_change(fact: RunFact, one: Gathered) -> bool:
-    pulls = [suspect.pull for suspect in one.research.suspects]
-    authors = [author.commit for author in one.research.changes.authors if author.kind != "used"]
+def _is_same_change(fact: RunFact, gathered: Gathered) -> bool:
+    pulls = [suspect.pull for suspect in gathered.research.suspects]
+    authors = [
+        author.commit for author in gathered.research.changes.authors if author.kind != "used"
+    ]
     names = {f"#{pull.number}" for pull in pulls if pull.number}
     names |= {sha[:10] for pull in pulls for sha in (pull.sha, *pull.commits)}
     return bool((names | {commit.sha[:10] for commit in authors}) & set(fact.changes))
 
 
-def _is_likely(fact: RunFact, one: Gathered) -> bool:
-    likely = {each.path for each in one.research.likely_files}
-    shown = {each.path for each in one.research.previews}
+def _is_likely(fact: RunFact, gathered: Gathered) -> bool:
+    likely = {file.path for file in gathered.research.likely_files}
+    shown = {preview.path for preview in gathered.research.previews}
     return bool((likely | shown) & set(fact.paths))
 
 
-def _is_same_time(fact: RunFact, one: Gathered) -> bool:
-    began = one.case.leader.first_seen
+def _is_same_time(fact: RunFact, gathered: Gathered) -> bool:
+    began = gathered.case.leader.first_seen
     return bool(fact.at and began and abs(fact.at - began) <= _NEAR)
 
 
@@ -335,20 +349,24 @@ REASONS: tuple[tuple[str, int, Callable[[RunFact, Gathered], bool]], ...] = (
 _LEAST = 4
 
 
-def _rated(fact: RunFact, one: Gathered) -> tuple[int, str]:
-    holding = [(points, name) for name, points, holds in REASONS if holds(fact, one)]
+def _rated(fact: RunFact, gathered: Gathered) -> tuple[int, str]:
+    holding = [(points, name) for name, points, holds in REASONS if holds(fact, gathered)]
     return sum(points for points, _ in holding), holding[0][1] if holding else ""
 
 
 def _used(fact: RunFact, finding: Analysis) -> str:
     frames = finding.case.trace.in_app if finding.case.trace else ()
     own = {(frame.repo_path, frame.line) for frame in frames}
-    quoted = [one for one in finding.evidence if one.verified and (one.path, one.line) not in own]
+    quoted = [
+        evidence
+        for evidence in finding.evidence
+        if evidence.verified and (evidence.path, evidence.line) not in own
+    ]
     files = {path for path, _ in own}
-    for one in quoted:
-        near = not fact.line or abs(one.line - fact.line) <= NEAR_LINES
-        if one.path in fact.paths and near and (fact.line or one.path not in files):
-            return f"it quotes {one.path}:{one.line}"
+    for item in quoted:
+        near = not fact.line or abs(item.line - fact.line) <= NEAR_LINES
+        if item.path in fact.paths and near and (fact.line or item.path not in files):
+            return f"it quotes {item.path}:{item.line}"
     commit = finding.suspect_commit[:10]
     if commit and commit in fact.changes:
         return f"it names {commit}"

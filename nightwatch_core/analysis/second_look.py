@@ -129,7 +129,7 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
 
 
 def _is_verified(first: Analysis) -> bool:
-    return bool(first.evidence) and all(one.verified for one in first.evidence)
+    return bool(first.evidence) and all(evidence.verified for evidence in first.evidence)
 
 
 def _look(first: Analysis, why: str, **more: Any) -> SecondLook:
@@ -143,16 +143,19 @@ def _spent(used: Usage, all_of_it: float) -> float:
 
 def _quote(first: Analysis) -> list[str]:
     return [
-        f"{one.path}:{one.line} {one.quote}" + ("" if one.verified else " (not found there)")
-        for one in first.evidence
+        f"{evidence.path}:{evidence.line} {evidence.quote}"
+        + ("" if evidence.verified else " (not found there)")
+        for evidence in first.evidence
     ]
 
 
 def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:
     return tuple(
-        f"{one.statement} ({one.because})" if one.because else one.statement
-        for one in first.hypotheses
-        if one.standing == standing
+        f"{hypothesis.statement} ({hypothesis.because})"
+        if hypothesis.because
+        else hypothesis.statement
+        for hypothesis in first.hypotheses
+        if hypothesis.standing == standing
     )
 
 

@@ -34,7 +34,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     ),
     "boolean": (lambda value: isinstance(value, bool), "true or false"),
     "array": (
-        lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
+        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
         "a list of texts",
     ),
 }

@@ -71,9 +71,9 @@ def first_wave(
     leader for whom nothing is left waits for what the first wave leaves. What the errors say of
     each other, an error is told where it touches it; rules read no such thing.
     """
-    related = families(tuple(one.unknown.case for one in prepared))
+    related = families(tuple(item.unknown.case for item in prepared))
     tells = able is not None and not able.local
-    facts = facts_of([one.gathered for one in prepared]) if tells else ()
+    facts = facts_of([item.gathered for item in prepared]) if tells else ()
     waves = Waves(
         night=night,
         code=code,
@@ -84,10 +84,10 @@ def first_wave(
         facts=facts,
     )
     shares = zip(prepared, split_budget(options, len(prepared), able=able), strict=True)
-    by_name = {one.fingerprint: (one, allowance) for one, allowance in shares}
+    by_name = {share.fingerprint: (share, allowance) for share, allowance in shares}
     leading = (by_name[family.leader.fingerprint] for family in related)
     leaders = tuple(
-        assignment_of(waves, one, allowance) for one, allowance in leading if allowance.tokens > 0
+        assignment_of(waves, item, allowance) for item, allowance in leading if allowance.tokens > 0
     )
     return waves.model_copy(update={"leaders": leaders})
 
@@ -104,12 +104,12 @@ def second_wave(
         for case in family.siblings
     }
     waves = with_found(waves, first.analyses)
-    waiting = tuple(one for one in waves.prepared if one.fingerprint not in begun)
+    waiting = tuple(item for item in waves.prepared if item.fingerprint not in begun)
     spent = total_usage(first.analyses, first.failures)
     allowances = split_budget(options, len(waiting), spent, able)
     return tuple(
-        assignment_of(waves, one, allowance, leader_of.get(one.fingerprint))
-        for one, allowance in zip(waiting, allowances, strict=True)
+        assignment_of(waves, item, allowance, leader_of.get(item.fingerprint))
+        for item, allowance in zip(waiting, allowances, strict=True)
     )
 
 
@@ -127,16 +127,16 @@ def all_reads(
 ) -> CodeReads:
     """Add up what was read of the code before the analyses."""
     counted = (
-        *(one.code_reads for one in traced),
+        *(item.code_reads for item in traced),
         *(memory.past.code_reads, memory.code_reads, at_hand),
-        *(one.code_reads for one in prepared),
+        *(item.code_reads for item in prepared),
     )
     return sum(counted, CodeReads())
 
 
 def total_usage(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> Usage:
     """Add up what all analyses have used, those that failed too."""
-    usages = (*(one.usage for one in failures), *(one.usage for one in analyses))
+    usages = (*(failure.usage for failure in failures), *(analysis.usage for analysis in analyses))
     return sum(usages, Usage())
 
 
@@ -147,8 +147,10 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
     1,500 characters.
     """
     learnings = (
-        f"learned: {one.fact} ({one.path}:{one.line})" if one.path else f"learned: {one.fact}"
-        for one in leader.learnings[: limits.LEADER_LINES - 1]
+        f"learned: {learning.fact} ({learning.path}:{learning.line})"
+        if learning.path
+        else f"learned: {learning.fact}"
+        for learning in leader.learnings[: limits.LEADER_LINES - 1]
     )
     lines = (finding_line(leader), *(_line(learning) for learning in learnings))
     tags = _line(", ".join(leader.tags))
@@ -158,23 +160,23 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
 
 
 def assignment_of(
-    waves: Waves, one: Prepared, allowance: Allowance, leader: Analysis | None = None
+    waves: Waves, prepared: Prepared, allowance: Allowance, leader: Analysis | None = None
 ) -> Assignment:
     """Put together what one analysis needs; a `leader`'s findings are told where it has a cause."""
     knows = leader is not None and leader.has_cause
-    findings = leader_findings(leader) if leader and knows else one.research.leader_findings
-    facts = told(waves.facts, one.gathered, family_of(waves, one.fingerprint))
+    findings = leader_findings(leader) if leader and knows else prepared.research.leader_findings
+    facts = told(waves.facts, prepared.gathered, family_of(waves, prepared.fingerprint))
     update = {
         "leader_findings": findings,
         "run_facts": tuple(fact for fact, _ in facts),
         "run_because": tuple(because for _, because in facts),
     }
     return Assignment(
-        case=one.unknown.case,
-        traces=one.unknown.traces,
-        research=one.research.model_copy(update=update),
+        case=prepared.unknown.case,
+        traces=prepared.unknown.traces,
+        research=prepared.research.model_copy(update=update),
         allowance=allowance,
-        commit=one.unknown.case.commit or waves.code.commit,
+        commit=prepared.unknown.case.commit or waves.code.commit,
         night=waves.night.id,
         fence=waves.night.fence,
         given=waves.night.given,
@@ -213,7 +215,7 @@ def finding_line(leader: Analysis) -> str:
 
 def _standing(leader: Analysis, room: int) -> str:
     """The confidence, and as many whole paths of the finding as there is room for."""
-    paths = (*(edit.path for edit in leader.fix), *(one.path for one in leader.evidence))
+    paths = (*(edit.path for edit in leader.fix), *(evidence.path for evidence in leader.evidence))
     text: str = leader.confidence
     link = "; "
     for path in tuple(dict.fromkeys(paths))[: limits.LEADER_FILES]:
@@ -248,30 +250,32 @@ def third_wave(
     A look gets what the first one left of what an error may use, within what the night has left.
     A family's leader comes after its siblings here: what they found is told.
     """
-    analyses = tuple(one for result in results for one in result.analyses)
+    analyses = tuple(analysis for result in results for analysis in result.analyses)
     waves = with_found(waves, analyses)
-    wanted = (one for one in analyses if second_look.wanted(one))
-    weak = tuple(sorted(wanted, key=lambda one: one.has_cause))  # those without a cause first
-    findings = {one.fingerprint: _other_findings(one, analyses, waves) for one in weak}
-    news = {one.fingerprint: (*findings[one.fingerprint], *_new_facts(one, waves)) for one in weak}
-    reasons = {one.fingerprint: _hindrance(one, news[one.fingerprint], able) for one in weak}
-    chosen = tuple(one for one in weak if not reasons[one.fingerprint])
-    failures = tuple(one for result in results for one in result.failures)
+    wanted = (analysis for analysis in analyses if second_look.wanted(analysis))
+    weak = tuple(sorted(wanted, key=lambda item: item.has_cause))  # those without a cause first
+    findings = {item.fingerprint: _other_findings(item, analyses, waves) for item in weak}
+    news = {
+        item.fingerprint: (*findings[item.fingerprint], *_new_facts(item, waves)) for item in weak
+    }
+    reasons = {item.fingerprint: _hindrance(item, news[item.fingerprint], able) for item in weak}
+    chosen = tuple(item for item in weak if not reasons[item.fingerprint])
+    failures = tuple(failure for result in results for failure in result.failures)
     shares = split_budget(options, len(chosen), total_usage(analyses, failures), able)
     most = split_budget(options, 1, able=able)[0]
     allowances = (
-        _within(second_look.left_of(most, one.usage), share)
-        for one, share in zip(chosen, shares, strict=True)
+        _within(second_look.left_of(most, offer.usage), share)
+        for offer, share in zip(chosen, shares, strict=True)
     )
     return ThirdWave(
         assignments=tuple(
-            _assignment(waves, one, findings[one.fingerprint], allowance)
-            for one, allowance in zip(chosen, allowances, strict=True)
+            _assignment(waves, offer, findings[offer.fingerprint], allowance)
+            for offer, allowance in zip(chosen, allowances, strict=True)
         ),
         skipped=tuple(
-            second_look.skipped(one, second_look.wanted(one), reason)
-            for one in weak
-            if (reason := reasons[one.fingerprint])
+            second_look.skipped(item, second_look.wanted(item), reason)
+            for item in weak
+            if (reason := reasons[item.fingerprint])
         ),
     )
 
@@ -283,8 +287,8 @@ def with_second_looks(
 
     Where looks say that nothing can be done tonight, so do the waves.
     """
-    after = {one.fingerprint: one for one in (*wave.skipped, *looks.analyses)}
-    firsts = {one.case.fingerprint: one.first for one in wave.assignments}
+    after = {analysis.fingerprint: analysis for analysis in (*wave.skipped, *looks.analyses)}
+    firsts = {assignment.case.fingerprint: assignment.first for assignment in wave.assignments}
     for failure in looks.failures:
         if first := firsts.get(failure.case.fingerprint):
             after[first.fingerprint] = second_look.failed(
@@ -293,7 +297,9 @@ def with_second_looks(
     return tuple(
         result.model_copy(
             update={
-                "analyses": tuple(after.get(one.fingerprint, one) for one in result.analyses),
+                "analyses": tuple(
+                    after.get(analysis.fingerprint, analysis) for analysis in result.analyses
+                ),
                 "stopped": result.stopped or looks.stopped,
             }
         )
@@ -301,10 +307,10 @@ def with_second_looks(
     )
 
 
-def _hindrance(one: Analysis, findings: tuple[str, ...], able: Capabilities | None) -> str:
-    if able is None or able.local or one.by_fallback:
+def _hindrance(analysis: Analysis, findings: tuple[str, ...], able: Capabilities | None) -> str:
+    if able is None or able.local or analysis.by_fallback:
         return second_look.SAME_AGAIN
-    return "" if second_look.news(one, findings) else second_look.NOTHING_NEW
+    return "" if second_look.news(analysis, findings) else second_look.NOTHING_NEW
 
 
 def _assignment(
@@ -316,28 +322,32 @@ def _assignment(
 
 
 def _prepared(waves: Waves, first: Analysis) -> Prepared:
-    return next(one for one in waves.prepared if one.fingerprint == first.fingerprint)
+    return next(item for item in waves.prepared if item.fingerprint == first.fingerprint)
 
 
 def _new_facts(first: Analysis, waves: Waves) -> tuple[str, ...]:
     gathered, family = _prepared(waves, first).gathered, family_of(waves, first.fingerprint)
-    known = {one.text for one in first.handed}
+    known = {fact.text for fact in first.handed}
     facts = told(waves.facts, gathered, family)
     return tuple(fact.text for fact, _ in facts if fact.text not in known)
 
 
-def _other_findings(one: Analysis, analyses: Iterable[Analysis], waves: Waves) -> tuple[str, ...]:
+def _other_findings(
+    analysis: Analysis, analyses: Iterable[Analysis], waves: Waves
+) -> tuple[str, ...]:
     """Lines on what the night found for related errors, its family first; weak ones teach nothing.
 
     Related are its family, and errors whose analysis read a file it fails in. Of others it is told
     facts, where they touch it.
     """
-    family = family_of(waves, one.fingerprint)
-    files = {frame.repo_path for frame in one.case.trace.in_app} if one.case.trace else set()
+    family = family_of(waves, analysis.fingerprint)
+    files = (
+        {frame.repo_path for frame in analysis.case.trace.in_app} if analysis.case.trace else set()
+    )
     others = [
         other
         for other in analyses
-        if other.fingerprint != one.fingerprint
+        if other.fingerprint != analysis.fingerprint
         and (other.fingerprint in family or files & set(other.read))
         and other.has_cause
         and not second_look.wanted(other)
@@ -348,6 +358,6 @@ def _other_findings(one: Analysis, analyses: Iterable[Analysis], waves: Waves) -
 
 def _within(left: Allowance, share: Allowance) -> Allowance:
     """The lesser of what the error and what the night has left."""
-    costs = [one for one in (left.cost, share.cost) if one is not None]
+    costs = [item for item in (left.cost, share.cost) if item is not None]
     tokens = min(left.tokens, share.tokens)
     return left.model_copy(update={"tokens": tokens, "cost": min(costs, default=None)})

@@ -205,7 +205,7 @@ def unread_lines(contents: FileContents) -> tuple[str, ...]:
     shown = first(reasons, SHOWN_REJECTS)
     lines = [f"{plural(count, 'record')}: {why} ({where})" for why, count, where in shown.items]
     lines += [f"and {shown.more:,} more reasons"] if shown.more else []
-    unlisted = contents.rejected - sum(one.count for one in contents.rejects)
+    unlisted = contents.rejected - sum(reject.count for reject in contents.rejects)
     lines += [f"{plural(unlisted, 'more record')} like these"] if unlisted > 0 else []
     lines += [f"{count:,} {line(reason, REASON)}" for reason, count in contents.left_out]
     gaps = first(contents.missing, SHOWN_GAPS)
@@ -227,10 +227,10 @@ def help_lines(contents: FileContents) -> tuple[str, ...]:
 
 def _by_reason(rejects: Iterable[RejectedRecord]) -> list[tuple[str, int, str]]:
     by_reason: dict[str, list[RejectedRecord]] = {}
-    for one in rejects:
-        by_reason.setdefault(line(one.reason, REASON), []).append(one)
+    for reject in rejects:
+        by_reason.setdefault(line(reject.reason, REASON), []).append(reject)
     rows = [
-        (why, sum(one.count for one in alike), line(alike[0].place, REASON))
+        (why, sum(item.count for item in alike), line(alike[0].place, REASON))
         for why, alike in by_reason.items()
     ]
     return sorted(rows, key=lambda row: -row[1])
@@ -268,15 +268,15 @@ def checkout_lines(look: FirstLook) -> tuple[str, ...]:
             f"Is {line(look.base.repository, 80)} the application these errors come from? Name "
             "its folder in the checkout with --app-root"
         )
-    guessed = [one for one in at.values() if one.because and not one.is_named]
+    guessed = [item for item in at.values() if item.because and not item.is_named]
     if guessed:
         lines.append(f"{guessed[0].sha[:10]} is {line(guessed[0].because, REASON)}")
-    unfit = [one for one in look.errors if one.misfit]
+    unfit = [error for error in look.errors if error.misfit]
     if unfit:
         why = line(unfit[0].misfit.removeprefix(MISFIT), REASON)
         count = plural(len(unfit), "record is", "records are")
         lines.append(f"{count} of other code than this: {why}; --commit names the right one")
-    unnamed = [one.name for one in look.releases if one.commit is None]
+    unnamed = [release.name for release in look.releases if release.commit is None]
     if unnamed:
         named = ", ".join(line(name, 40) for name in unnamed[:3])
         lines.append(f"No tag or commit in the checkout: {named}; git fetch --tags may bring it")

@@ -68,10 +68,10 @@ def at_its_commit(case: Case, traced: tuple[TracedGroup, ...]) -> Case:
     Its trace becomes the one that was placed there: what fails now is what a fix has to mend.
     """
     names = {group.fingerprint: at for at, group in enumerate(case.groups)}
-    own = [one for one in traced if one.group.fingerprint in names and one.commit]
-    own.sort(key=lambda one: names[one.group.fingerprint])
-    with_trace = [one for one in own if one.traces] or own
-    newest = max(with_trace, key=lambda one: _age(one.commit), default=None)
+    own = [group for group in traced if group.group.fingerprint in names and group.commit]
+    own.sort(key=lambda item: names[item.group.fingerprint])
+    with_trace = [item for item in own if item.traces] or own
+    newest = max(with_trace, key=lambda item: _age(item.commit), default=None)
     if newest is None:
         return case
     trace = newest.traces[0] if newest.traces else case.trace

@@ -222,7 +222,7 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
         for place, unknown in enumerate(over, start=len(kept) + 1)
         for group in unknown.case.groups
     )
-    names = {one.group.fingerprint for one in late}
+    names = {item.group.fingerprint for item in late}
     return Narrowed(
         memory=memory.model_copy(update={"unknown": kept}),
         selection=selection.model_copy(

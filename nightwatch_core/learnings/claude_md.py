@@ -58,7 +58,7 @@ def with_entry(text: str, group: str, entry: str) -> str:
     own = next((h for h in inside if h.name == group.lower()), None)
     if own:
         at = _end(headings, own, end)
-        there = {one.strip() for one in lines[own.end : at]}
+        there = {item.strip() for item in lines[own.end : at]}
         return text if entry in there else _inserted(lines, at, [entry], break_)
     later = [name.lower() for name in GROUPS[GROUPS.index(group) + 1 :]]
     next_ = next((h.start for h in inside if h.name in later), end)
@@ -76,7 +76,7 @@ def statements(text: str) -> tuple[str, ...]:
         statement = _ORIGIN.sub("", " ".join(part.split()))
         sentences = _SENTENCE.split(statement)
         texts += [statement, *(sentences if len(sentences) > 2 else ())]
-    return tuple(dict.fromkeys(one for one in texts if one))[:STATEMENTS]
+    return tuple(dict.fromkeys(text for text in texts if text))[:STATEMENTS]
 
 
 def _lines(text: str) -> list[str]:

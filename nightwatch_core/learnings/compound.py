@@ -79,7 +79,7 @@ def material(
     if lesson is not None:
         spoken = "\n".join(part.text for part in shown(transcript)) if transcript else ""
         return f"{_verdict(lesson)}\n\n{middle_out(spoken, MATERIAL)}" if spoken else ""
-    sections = (f"{one.name}:\n{one.text}" for one in target.sections if one.text)
+    sections = (f"{section.name}:\n{section.text}" for section in target.sections if section.text)
     text = middle_out(block("\n\n".join(sections), 4 * MATERIAL), MATERIAL)
     drawn = middle_out(rendered(by_rule), MATERIAL // 2)
     return f"{text}\n\ndrawn from it by rule:\n{drawn}" if drawn else text
@@ -154,7 +154,7 @@ def _verdict(lesson: Lesson) -> str:
         ("title", lesson.title),
         ("root cause", lesson.root_cause),
         ("confidence", lesson.fix_confidence),
-        ("fix proposed", "; ".join(one.description or one.path for one in lesson.edits)),
+        ("fix proposed", "; ".join(edit.description or edit.path for edit in lesson.edits)),
         ("became of it", lesson.outcome),
     )
     return "\n".join(f"{name}: {line(text, 1_500)}" for name, text in facts if text)
@@ -360,8 +360,8 @@ def _stands_alone(tag: re.Match[str]) -> bool:
 
 def _solutions(text: str) -> dict[str, str]:
     """The names of the solutions that were weighed, by their ids."""
-    tags = (one for one in _TAG.finditer(text) if one[2].lower() == "solution" and not one[1])
-    pairs = ((_ID.search(one[3]), _NAME.search(one[3])) for one in tags)
+    tags = (item for item in _TAG.finditer(text) if item[2].lower() == "solution" and not item[1])
+    pairs = ((_ID.search(tag[3]), _NAME.search(tag[3])) for tag in tags)
     return {id[1]: name[1] for id, name in pairs if id and name}
 
 
@@ -371,7 +371,7 @@ def _winner(attributes: str, solutions: dict[str, str]) -> str:
     name = solutions.get(which[1], "") if which else ""
     if not name:
         return ""
-    others = ", ".join(one for one in solutions.values() if one != name)
+    others = ", ".join(item for item in solutions.values() if item != name)
     told = (("choice", name), ("alternatives", others), ("rationale", why[1] if why else ""))
     lines = "".join(f"{_MARK}{label} {text}\n" for label, text in told if text)
     return f"\n{lines}{_MARK}/\n"
@@ -520,22 +520,26 @@ def task_notes(task: TaskFile, on: date) -> Notes:
     gotchas: list[str] = []
     for section in task.sections:
         drawing = _drawn_task_notes(section)
-        problems += (one for one in drawing.problems if _says(one, "what", "root_cause"))
+        problems += (
+            problem for problem in drawing.problems if _says(problem, "what", "root_cause")
+        )
         if section.name in _DONE:
-            alone = (one for one in drawing.problems if not _says(one, "what", "root_cause"))
-            fixes += (one["solution"] for one in alone if _says(one, "solution"))
-        decisions += (one for one in drawing.decisions if _says(one, "choice"))
+            alone = (
+                problem for problem in drawing.problems if not _says(problem, "what", "root_cause")
+            )
+            fixes += (item["solution"] for item in alone if _says(item, "solution"))
+        decisions += (decision for decision in drawing.decisions if _says(decision, "choice"))
         gotchas += drawing.gotchas
-    open_ones = [one for one in problems if not _says(one, "solution")]
+    open_ones = [problem for problem in problems if not _says(problem, "solution")]
     if len(open_ones) == 1 and len(fixes) == 1:
         open_ones[0]["solution"] = fixes[0]
-    kept = (one for one in problems if _is_whole(one))
+    kept = (problem for problem in problems if _is_whole(problem))
     return normalised(
         Notes(
             timestamp=on,
             problems=tuple(dict.fromkeys(map(_problem_of, kept)))[:MOST],
             decisions=tuple(dict.fromkeys(map(_decision_of, decisions)))[:MOST],
-            gotchas=tuple(dict.fromkeys(one for one in gotchas if _is_text(one)))[:MOST],
+            gotchas=tuple(dict.fromkeys(gotcha for gotcha in gotchas if _is_text(gotcha)))[:MOST],
         )
     )
 
@@ -558,7 +562,7 @@ def _problem_of(one: dict[str, str]) -> Problem:
     if not fields["what"]:  # the cause names it, and is not told twice
         fields |= {"what": fields["root_cause"], "root_cause": ""}
     symptoms = filter(_is_text, items(one.get("symptoms", "")))
-    return Problem(**fields, symptoms=tuple(line(each, LONGEST) for each in symptoms))
+    return Problem(**fields, symptoms=tuple(line(symptom, LONGEST) for symptom in symptoms))
 
 
 def _decision_of(one: dict[str, str]) -> Decision:
@@ -637,9 +641,9 @@ def _new_in(target: TaskFile, on: date) -> Notes:
     drawn = task_notes(target, on)
     return drawn.model_copy(
         update={
-            "problems": _unnoted(drawn.problems, (one.problems for one in target.notes)),
-            "decisions": _unnoted(drawn.decisions, (one.decisions for one in target.notes)),
-            "gotchas": _unnoted(drawn.gotchas, (one.gotchas for one in target.notes)),
+            "problems": _unnoted(drawn.problems, (note.problems for note in target.notes)),
+            "decisions": _unnoted(drawn.decisions, (note.decisions for note in target.notes)),
+            "gotchas": _unnoted(drawn.gotchas, (note.gotchas for note in target.notes)),
         }
     )
 
@@ -702,7 +706,10 @@ def related_text(learnings: Sequence[FoundLearning]) -> str:
     """
     if not learnings:
         return ""
-    rows = (f'{n}. {line(one.task_id, 80)}: "{_short(one)}"' for n, one in enumerate(learnings, 1))
+    rows = (
+        f'{n}. {line(learning.task_id, 80)}: "{_short(learning)}"'
+        for n, learning in enumerate(learnings, 1)
+    )
     return "\n".join(("Found potentially related learnings:", "", *rows))
 
 
@@ -732,6 +739,6 @@ def captured_text(file: str, notes: Notes, options: str = "") -> str:
     return "\n".join((f"Learnings captured in {file}.", "", asked, *rows, how))
 
 
-def _short(one: FoundLearning) -> str:
-    first = one.summary.split("\n")[0]
-    return line(first.partition(": ")[2] or one.title, 120).replace('"', "'")
+def _short(learning: FoundLearning) -> str:
+    first = learning.summary.split("\n")[0]
+    return line(first.partition(": ")[2] or learning.title, 120).replace('"', "'")

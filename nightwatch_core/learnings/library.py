@@ -67,7 +67,7 @@ def sentences(text: str) -> list[str]:
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d{1,3}[.)])\s)", without_code(text)):
         rows = (row for row in paragraph.split("\n") if not row.lstrip().startswith((">", "|")))
         flat = re.sub(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?", "", " ".join(rows).strip())
-        told += (one for one in _SENTENCE.split(" ".join(flat.split())) if one)
+        told += (item for item in _SENTENCE.split(" ".join(flat.split())) if item)
     return told
 
 
@@ -151,7 +151,7 @@ def items(text: str) -> list[str]:
     plain = dedent(without_code(text)).strip()
     rows = plain.split("\n")
     if not any(_ITEM.match(row) for row in rows):
-        return [one.strip() for one in re.split(r"\n\s*\n", plain) if one.strip()]
+        return [item.strip() for item in re.split(r"\n\s*\n", plain) if item.strip()]
     listed: list[str] = []
     for row in rows:
         if _ITEM.match(row):
@@ -275,9 +275,9 @@ def lesson_file(id: str, *indexes: Callable[[], Iterable[IndexEntry]]) -> str:
 def _meant(typed: str, entries: Iterable[IndexEntry]) -> dict[str, IndexEntry]:
     """Lessons of exactly that name, else those whose name begins with it, by fingerprint."""
     every = tuple(entries)
-    exact = [one for one in every if typed and is_name(typed, (*_names(one), *_files(one)))]
-    begun = [one for one in every if is_beginning(typed, _names(one))]
-    return {one.fingerprint: one for one in exact or begun}
+    exact = [item for item in every if typed and is_name(typed, (*_names(item), *_files(item)))]
+    begun = [item for item in every if is_beginning(typed, _names(item))]
+    return {item.fingerprint: item for item in exact or begun}
 
 
 def _names(entry: IndexEntry) -> tuple[str, ...]:
@@ -342,15 +342,15 @@ _NAMES = tuple(
 _PLACED = re.compile(r"(\S+?):(\d{1,7}(?:[-:]\d{1,7})?)")  # a path and its line
 
 
-def say_the_same(one: str, other: str) -> bool:
+def say_the_same(text: str, other: str) -> bool:
     """Tell whether two texts say the same about the very same code.
 
     Two sentences with the same words and another name in them are two facts.
     """
-    return likeness(one, other) >= SAME and identifiers(one) == identifiers(other)
+    return likeness(text, other) >= SAME and identifiers(text) == identifiers(other)
 
 
-def likeness(one: str, other: str) -> float:
+def likeness(text: str, other: str) -> float:
     """From 0 (no word in common) to 1 (the same words); half as much where only one denies.
 
     Shared words against the mean number of words (Dice's coefficient); a shorter text whose words
@@ -361,7 +361,7 @@ def likeness(one: str, other: str) -> float:
     >>> likeness("Retry on timeouts", "Never retry on timeouts")
     0.5
     """
-    words, others = _words(one), _words(other)
+    words, others = _words(text), _words(other)
     own, theirs = _stems(words), _stems(others)
     shared, fewest = len(own & theirs), min(len(own), len(theirs))
     if not shared:
@@ -382,9 +382,9 @@ def identifiers(text: str) -> frozenset[str]:
     """
     plain = _ESCAPED.sub(r"\1", text[:COMPARED])
     quoted = (" ".join(span.split()) for span in _SPAN.findall(plain))
-    words = (word for each in _SPAN.sub(" ", plain).split() if (word := _bare(each)))
-    names = {_called(one) for one in quoted} | {_called(word) for word in words if _is_name(word)}
-    if any("/" in one or _PLACED.fullmatch(one) for one in names):
+    words = (word for item in _SPAN.sub(" ", plain).split() if (word := _bare(item)))
+    names = {_called(item) for item in quoted} | {_called(word) for word in words if _is_name(word)}
+    if any("/" in name or _PLACED.fullmatch(name) for name in names):
         names |= {f":{number}" for number in _LINE.findall(plain)}
     return frozenset(names - {""})
 

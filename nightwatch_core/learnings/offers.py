@@ -97,7 +97,7 @@ def whole(offer: LearningOffer) -> str:
 
 
 def is_cut(headline: str, text: str) -> bool:
-    """Tell whether a headline is but the beginning of its text: too long a sentence has no other."""
+    """Tell whether a headline is only the beginning of its text."""
     start = headline.removesuffix(MORE).rstrip()
     return headline.endswith(MORE) and bool(start) and text.startswith(start)
 
@@ -118,7 +118,7 @@ def sentences(text: str) -> list[str]:
     >>> sentences("One; and: two. Three, e.g. four? 5 is no start.")
     ['One; and: two.', 'Three, e.g. four? 5 is no start.']
     """
-    return [one for one in _SENTENCE.split(text) if one]
+    return [item for item in _SENTENCE.split(text) if item]
 
 
 def _shaped(text: str, more: str) -> tuple[str, str]:
@@ -134,9 +134,9 @@ def _shaped(text: str, more: str) -> tuple[str, str]:
 def _once(texts: Iterable[str], headline: str) -> list[str]:
     """Sentences that say something, each once, and none that is the headline."""
     kept: dict[str, str] = {}
-    for one in texts:
-        kept.setdefault(_key(one), one)
-    return [one for key, one in kept.items() if key and key != _key(headline)]
+    for text in texts:
+        kept.setdefault(_key(text), text)
+    return [item for key, item in kept.items() if key and key != _key(headline)]
 
 
 def _key(sentence: str) -> str:
@@ -147,8 +147,8 @@ def _key(sentence: str) -> str:
 def _fitting(texts: list[str]) -> str:
     """As many whole sentences as there is room for; of one that is too long, its beginning."""
     text = ""
-    for one in texts:
-        longer = f"{ended(text)} {one}" if text else one
+    for item in texts:
+        longer = f"{ended(text)} {item}" if text else item
         if len(longer) > LEARNING:
             break
         text = longer
@@ -175,7 +175,7 @@ def _two(*texts: str) -> str:
     """The first sentence of each text; of one text, its first two."""
     placed = [_placed(line(text, 2 * LEARNING)) for text in texts if text.strip()]
     each = 2 if len(placed) == 1 else 1
-    return " ".join(ended(one) for text in placed for one in sentences(text)[:each])
+    return " ".join(ended(sentence) for text in placed for sentence in sentences(text)[:each])
 
 
 def _capital(text: str) -> str:
@@ -207,7 +207,7 @@ def offers(
     Those that CLAUDE.md, or an offer before them, says already come last, with number 0 and what
     they duplicate. Only texts about the very same code are compared. At most `OFFERS`.
     """
-    said = [_Said(one, shortened(one)) for one in statements(claude_md)]
+    said = [_Said(statement, shortened(statement)) for statement in statements(claude_md)]
     free: list[LearningOffer] = []
     refused: list[LearningOffer] = []
     for offer in sorted(_unpromoted(lessons, tasks), key=_newest)[:OFFERS]:
@@ -302,7 +302,9 @@ def _new(
     notes: tuple[Notes, ...], source: str, document: str, done: frozenset[str]
 ) -> Iterator[LearningOffer]:
     for section in notes:
-        yield from (one for one in condensed(section, source, document) if one.digest not in done)
+        yield from (
+            offer for offer in condensed(section, source, document) if offer.digest not in done
+        )
 
 
 def still_holds(lesson: Lesson) -> bool:
@@ -314,15 +316,15 @@ def still_holds(lesson: Lesson) -> bool:
     if lesson.stale or lesson.superseded_by or not lesson.has_cause:
         return False
     fates = [fate.kind for fate in lesson.fates if fate.kind in _JUDGED]
-    proposed = [one.outcome for one in lesson.proposed if one.outcome in _JUDGED]
+    proposed = [item.outcome for item in lesson.proposed if item.outcome in _JUDGED]
     last = (fates or proposed or [""])[-1]
     verdict = lesson.watch.verdict if lesson.watch else ""
-    return not any(one in FAILED for one in (last, lesson.outcome, verdict))
+    return not any(item in FAILED for item in (last, lesson.outcome, verdict))
 
 
 def _said_by(offer: LearningOffer, said: Iterable[_Said]) -> str:
     own, rendered = whole(offer), statements(list_entry(offer))[:1]
-    same = (one.told for one in said if one.text in rendered or say_the_same(own, one.text))
+    same = (item.told for item in said if item.text in rendered or say_the_same(own, item.text))
     return next(same, "")
 
 
@@ -393,9 +395,9 @@ def chosen_learnings(
         why = line(str(trouble), 200).rstrip(".")
         said = f"Found by the intent's own words: {why}."
         return ChosenLearnings(found=alone, said=said, usage=usage + (trouble.usage or Usage()))
-    by_id = {one.task_id: one for one in found}
+    by_id = {item.task_id: item for item in found}
     kept = [by_id[id] for id in dict.fromkeys(choice.applying) if id in by_id][: max(limit, 0)]
-    dropped = [one.task_id for one in found if one.task_id not in choice.applying]
+    dropped = [item.task_id for item in found if item.task_id not in choice.applying]
     said = f"Chosen by {model.capabilities().model} of {len(found)} that share words."
     left = f" It dropped {', '.join(line(id, 80) for id in dropped[:5])}." if dropped else ""
     return ChosenLearnings(found=tuple(kept), said=said + left, usage=usage)
@@ -404,13 +406,16 @@ def chosen_learnings(
 def _united(
     intent: str, searches: Sequence[str], tasks: tuple[TaskFile, ...]
 ) -> tuple[FoundLearning, ...]:
-    every = (intent, *(line(one, LONGEST_INTENT) for one in searches[:MOST_SEARCHES]))
+    every = (intent, *(line(search, LONGEST_INTENT) for search in searches[:MOST_SEARCHES]))
     best: dict[str, FoundLearning] = {}
     for words in filter(intent_words, every):
-        for one in relevant_learnings(words, tasks, RESULTS):
-            if one.task_id not in best or one.relevance > best[one.task_id].relevance:
-                best[one.task_id] = one
-    return tuple(sorted(best.values(), key=lambda one: (-one.relevance, one.task_id)))[:RESULTS]
+        for learning in relevant_learnings(words, tasks, RESULTS):
+            if (
+                learning.task_id not in best
+                or learning.relevance > best[learning.task_id].relevance
+            ):
+                best[learning.task_id] = learning
+    return tuple(sorted(best.values(), key=lambda item: (-item.relevance, item.task_id)))[:RESULTS]
 
 
 def _for_words(intent: str, prompt: str) -> Conversation:

@@ -21,7 +21,7 @@ FINGERPRINT = "promotion"  # of no error
 
 def numbered_offers(offered: tuple[LearningOffer, ...]) -> tuple[LearningOffer, ...]:
     """The offers that have a number."""
-    return tuple(one for one in offered if one.number)
+    return tuple(offer for offer in offered if offer.number)
 
 
 def chosen_offers(typed: str, offered: tuple[LearningOffer, ...]) -> tuple[LearningOffer, ...]:
@@ -32,7 +32,7 @@ def chosen_offers(typed: str, offered: tuple[LearningOffer, ...]) -> tuple[Learn
     >>> chosen_offers("none", ())
     ()
     """
-    free = {one.number: one for one in numbered_offers(offered)}
+    free = {offer.number: offer for offer in numbered_offers(offered)}
     words = [word for word in typed.replace(",", " ").lower().split() if word]
     if words in ([], ["none"]):
         return ()
@@ -43,7 +43,7 @@ def chosen_offers(typed: str, offered: tuple[LearningOffer, ...]) -> tuple[Learn
         shown = ", ".join(line(word, 20) for word in wrong[:5])
         raise GiveUp(f"{shown} cannot be chosen: {_there(sorted(free))}")
     wanted = {int(word) for word in words}
-    return tuple(one for number, one in free.items() if number in wanted)
+    return tuple(item for number, item in free.items() if number in wanted)
 
 
 def promotion_pull(
@@ -55,10 +55,10 @@ def promotion_pull(
     """
     if not chosen:
         raise GiveUp("nothing was chosen: a pull request without learnings is none")
-    key = effect_key("promote", commit.repository, *sorted(one.digest for one in chosen))
+    key = effect_key("promote", commit.repository, *sorted(offer.digest for offer in chosen))
     subject = f"Learnings for CLAUDE.md: {chosen[0].headline}"
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
-    named = "\n".join(f"- {title(one.headline, 100)}" for one in chosen)
+    named = "\n".join(f"- {title(offer.headline, 100)}" for offer in chosen)
     return DraftPull(
         key=key,
         fingerprint=FINGERPRINT,

@@ -39,7 +39,7 @@ def items_in(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
     items = map(_without_brackets, value[:LIST_ITEMS])
-    texts = (line(str(one), LIST_ITEM) for one in items if isinstance(one, _SCALAR))
+    texts = (line(str(item), LIST_ITEM) for item in items if isinstance(item, _SCALAR))
     return tuple(dict.fromkeys(text for text in texts if text))
 
 

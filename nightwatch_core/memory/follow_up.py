@@ -80,7 +80,7 @@ def _with_tonights_names(lesson: Lesson, cases: tuple[Case, ...]) -> Lesson:
 
 def touched_files(pulls: Iterable[MergedPull], lessons: Iterable[Lesson]) -> frozenset[str]:
     """Find files that lessons cite and recent pull requests changed, at most 200."""
-    cited = {one.path for lesson in lessons for one in lesson.evidence}
+    cited = {evidence.path for lesson in lessons for evidence in lesson.evidence}
     changed = {file for pull in pulls for file in pull.files}
     return frozenset(sorted(cited & changed)[:MOST_FILES_READ])
 
@@ -104,24 +104,28 @@ def staleness(
     """
     if lesson.watch:  # its own fix rewrote what it cites: whether that helped is measured
         changed = ()
-    reasons = (_why_stale(one, paths, changed, read) for one in lesson.evidence)
+    reasons = (_why_stale(evidence, paths, changed, read) for evidence in lesson.evidence)
     why = next(filter(None, reasons), "")
     if not why and lesson.stale:
-        named = (one.path for one in lesson.evidence if _rewritten(one.path) == lesson.stale)
+        named = (
+            evidence.path
+            for evidence in lesson.evidence
+            if _rewritten(evidence.path) == lesson.stale
+        )
         why = lesson.stale if any(path not in changed for path in named) else ""
     return None if why == lesson.stale else why
 
 
 def _why_stale(
-    one: CitedLine,
+    line: CitedLine,
     paths: Collection[str],
     changed: Collection[str],
     read: Callable[[str], str | None],
 ) -> str:
-    if one.path not in paths:
-        return f"{one.path} is gone"
-    if one.digest and one.path in changed and digest(read(one.path)) != one.digest:
-        return _rewritten(one.path)
+    if line.path not in paths:
+        return f"{line.path} is gone"
+    if line.digest and line.path in changed and digest(read(line.path)) != line.digest:
+        return _rewritten(line.path)
     return ""
 
 
@@ -155,7 +159,7 @@ def with_standing_patches(
 
 def merged_pulls(own: Iterable[OwnItem]) -> tuple[OwnItem, ...]:
     """Our pull requests that were merged, as the tracker says."""
-    return tuple(one for one in own if one.kind == "pull" and one.state == "merged")
+    return tuple(item for item in own if item.kind == "pull" and item.state == "merged")
 
 
 def without_unconfirmed_watch(lesson: Lesson, merged: tuple[OwnItem, ...] | None) -> Lesson:
@@ -163,7 +167,7 @@ def without_unconfirmed_watch(lesson: Lesson, merged: tuple[OwnItem, ...] | None
     watch = lesson.watch
     if merged is None or watch is None:
         return lesson
-    names = {name for one in merged if one.number == watch.number for name in one.names}
+    names = {name for item in merged if item.number == watch.number for name in item.names}
     return lesson if names & lesson.names else lesson.model_copy(update={"watch": None})
 
 
@@ -181,23 +185,23 @@ def confirmed_by_tracker(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
     >>> confirmed_by_tracker(lesson, (ours,)).proposed[0].outcome
     ''
     """
-    mine = [one for one in own if not lesson.names.isdisjoint(one.names)]
-    items = {(one.kind, one.number) for one in mine}
-    numbers = {one.number for one in mine}
-    merged = {one.number for one in merged_pulls(mine)}
-    proposed = (one for one in lesson.proposed if (one.kind, one.number) in items)
+    mine = [item for item in own if not lesson.names.isdisjoint(item.names)]
+    items = {(item.kind, item.number) for item in mine}
+    numbers = {item.number for item in mine}
+    merged = {pull.number for pull in merged_pulls(mine)}
+    proposed = (item for item in lesson.proposed if (item.kind, item.number) in items)
     return lesson.model_copy(
         update={
             "proposed": tuple(
-                one
-                if _may_be(one.outcome, one.number, merged)
-                else one.model_copy(update={"outcome": ""})
-                for one in proposed
+                item
+                if _may_be(item.outcome, item.number, merged)
+                else item.model_copy(update={"outcome": ""})
+                for item in proposed
             ),
             "fates": tuple(
-                one
-                for one in lesson.fates
-                if one.number in numbers and _may_be(one.kind, one.number, merged)
+                fate
+                for fate in lesson.fates
+                if fate.number in numbers and _may_be(fate.kind, fate.number, merged)
             ),
         }
     )

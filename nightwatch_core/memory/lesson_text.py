@@ -74,8 +74,8 @@ def short_body(lesson: Lesson) -> str:
 def notes_text(notes: tuple[Notes, ...]) -> str:
     """Write the `<future-agent-notes>` sections of a body, as many of the newest as fit."""
     room, kept = limits.LONGEST_NOTES_SHOWN, []
-    for one in reversed(notes[-limits.MOST_SECTIONS :]):
-        text = rendered(one)
+    for note in reversed(notes[-limits.MOST_SECTIONS :]):
+        text = rendered(note)
         room -= len(text)
         if room < 0:
             break
@@ -235,14 +235,14 @@ def cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ..
     """Cite the lines that were found in the code: a lesson must not rest on a claim."""
     return tuple(
         CitedLine(
-            path=one.path,
-            line=one.line,
-            quote=one.quote[: limits.LONGEST_QUOTE],
-            digest=digests.get(one.path, ""),
+            path=evidence.path,
+            line=evidence.line,
+            quote=evidence.quote[: limits.LONGEST_QUOTE],
+            digest=digests.get(evidence.path, ""),
             commit=analysis.commit,
         )
-        for one in analysis.evidence
-        if one.verified
+        for evidence in analysis.evidence
+        if evidence.verified
     )
 
 
@@ -351,7 +351,7 @@ def _entry_text(entry: IndexEntry | PatternEntry) -> str:
     rows: list[str] = []
     for key, value in entry.model_dump(mode="json").items():
         if isinstance(value, list) and value:
-            rows += [f"{key}:", *(f"- {_scalar(one)}" for one in value)]
+            rows += [f"{key}:", *(f"- {_scalar(item)}" for item in value)]
         elif value or key not in _ONLY_WHERE_SO:
             rows.append(f"{key}: {_scalar(value)}")
     return "- " + "\n  ".join(rows) + "\n"
@@ -396,7 +396,9 @@ def index_over(
 ) -> Index:
     """The index of these documents, sorted by file; its date is the newest sighting."""
     return Index(
-        last_updated=max((one.last_seen for one in solutions if one.last_seen), default=None),
+        last_updated=max(
+            (solution.last_seen for solution in solutions if solution.last_seen), default=None
+        ),
         solutions=tuple(sorted(solutions, key=lambda entry: entry.file)),
         patterns=tuple(sorted(patterns, key=lambda entry: entry.file)),
         quarantined=quarantined,
@@ -472,7 +474,7 @@ def lesson_of(text: str, file: str) -> Lesson:
         raise GiveUp("it has no front matter")
     given = (name for name in FIELDS if name not in RELATED and meta.get(name) is not None)
     values = {name: _plain(name, meta[name]) for name in given} | {"related": _related(meta)}
-    if any(abs(one) > LARGEST for one in _counts_in(values)):
+    if any(abs(item) > LARGEST for item in _counts_in(values)):
         raise GiveUp("a number in it is too large to be one")
     try:
         lesson = Lesson.model_validate({"fingerprint": "", **values, "file": file})
@@ -488,9 +490,9 @@ def lesson_of(text: str, file: str) -> Lesson:
 def _related(meta: Mapping[str, Any]) -> tuple[object, ...]:
     """Related documents under either key, as a list or as a text with commas between them."""
     lists = (meta.get(key) for key in RELATED)
-    items = (one.split(",") if isinstance(one, str) else one for one in lists)
-    every = (one for held in items if isinstance(held, list) for one in held)
-    each = (str(one).strip() for one in every if isinstance(one, str | int | float))
+    items = (item.split(",") if isinstance(item, str) else item for item in lists)
+    every = (item for held in items if isinstance(held, list) for item in held)
+    each = (str(item).strip() for item in every if isinstance(item, str | int | float))
     return tuple(dict.fromkeys(filter(None, each)))
 
 
@@ -514,14 +516,14 @@ def _texts_in(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(item)
 
 
 def _counts_in(value: object) -> Iterator[int]:
     if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _counts_in(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _counts_in(item)
     elif isinstance(value, int):
         yield value
 
@@ -531,7 +533,7 @@ def _plain(name: str, value: object) -> object:
     if name in TEXTS:
         return str(value) if isinstance(value, int | float) else value
     if name in LISTS and isinstance(value, list):
-        return [str(one) if isinstance(one, int | float) else one for one in value]
+        return [str(item) if isinstance(item, int | float) else item for item in value]
     return _known(value, Lesson.model_fields[name].annotation)
 
 
@@ -541,7 +543,7 @@ def _known(value: object, wanted: Any) -> object:
     if model is None:
         return value
     if isinstance(value, list):
-        return [_known(one, model) for one in value]
+        return [_known(item, model) for item in value]
     if not isinstance(value, dict):
         return value
     fields: Mapping[str, Any] = model.model_fields

@@ -74,25 +74,27 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
         raise ValueError("no lessons to unite")
     old_first = sorted(lessons, key=_analysed)
     newest = old_first[-1]
-    names = (name for one in old_first for name in (one.fingerprint, *one.aliases))
+    names = (name for item in old_first for name in (item.fingerprint, *item.aliases))
     seen_last = max(reversed(old_first), key=last_seen)
     return newest.model_copy(
         update={
             **_numbers(old_first),
             "aliases": aliases_of(names, newest.fingerprint),
             "analysed_at": _analysed(newest)[0],
-            "first_detected": min(one.first_detected for one in lessons),
+            "first_detected": min(lesson.first_detected for lesson in lessons),
             "occurrences": seen_last.occurrences,
             "nights": _nights(old_first),
-            "seen_until": _latest(one.seen_until for one in lessons),
-            "tags": _all(one.tags for one in reversed(old_first))[: limits.MOST_TAGS],
-            "related": _all(one.related for one in old_first)[-limits.MOST_TAGS :],
-            "learnings": _all(one.learnings for one in reversed(old_first))[: limits.MOST_TAGS],
-            "notes": _all(one.notes for one in old_first),
-            "pattern_notes": _all(one.pattern_notes for one in old_first)[: limits.MOST_ROWS],
-            "promoted": _all(one.promoted for one in old_first)[-limits.MOST_PROMOTED :],
-            "matched": max(one.matched for one in lessons),
-            "last_matched": max((d for one in lessons if (d := one.last_matched)), default=None),
+            "seen_until": _latest(lesson.seen_until for lesson in lessons),
+            "tags": _all(item.tags for item in reversed(old_first))[: limits.MOST_TAGS],
+            "related": _all(item.related for item in old_first)[-limits.MOST_TAGS :],
+            "learnings": _all(item.learnings for item in reversed(old_first))[: limits.MOST_TAGS],
+            "notes": _all(item.notes for item in old_first),
+            "pattern_notes": _all(item.pattern_notes for item in old_first)[: limits.MOST_ROWS],
+            "promoted": _all(item.promoted for item in old_first)[-limits.MOST_PROMOTED :],
+            "matched": max(lesson.matched for lesson in lessons),
+            "last_matched": max(
+                (d for lesson in lessons if (d := lesson.last_matched)), default=None
+            ),
         }
     )
 
@@ -112,28 +114,28 @@ def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
 
 def _numbers(old_first: list[Lesson]) -> dict[str, object]:
     """Numbers of the newest lesson that has them, and what became of what they stand for."""
-    fates = sorted(_each((one.fates for one in old_first), _fate), key=lambda fate: fate.on)
-    proposed = _each((one.proposed for one in old_first), _proposed)
-    watches = [one.watch for one in old_first if one.watch]
+    fates = sorted(_each((lesson.fates for lesson in old_first), _fate), key=lambda fate: fate.on)
+    proposed = _each((lesson.proposed for lesson in old_first), _proposed)
+    watches = [lesson.watch for lesson in old_first if lesson.watch]
     last = old_first[-1]
-    outcome = next((one.outcome for one in reversed(old_first) if one.outcome), "")
+    outcome = next((lesson.outcome for lesson in reversed(old_first) if lesson.outcome), "")
     return {
-        "issue_number": _last(one.issue_number for one in old_first),
-        "pr_number": _last(one.pr_number for one in old_first),
+        "issue_number": _last(lesson.issue_number for lesson in old_first),
+        "pr_number": _last(lesson.pr_number for lesson in old_first),
         "outcome": last.outcome if last.pr_number is not None else outcome,
         "fates": tuple(fates[-limits.MOST_FATES :]),
-        "proposed": tuple(sorted(proposed, key=lambda one: one.on)[-limits.MOST_PROPOSED :]),
+        "proposed": tuple(sorted(proposed, key=lambda item: item.on)[-limits.MOST_PROPOSED :]),
         "watch": max(watches, key=_watched, default=None),
     }
 
 
 def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
     """Every night once; only the first of them can have been the first."""
-    fullest_last = sorted((seen for one in old_first for seen in one.nights), key=_fullness)
+    fullest_last = sorted((seen for lesson in old_first for seen in lesson.nights), key=_fullness)
     every = _each([tuple(fullest_last)], lambda seen: (seen.night, seen.date))
     first, *later = sorted(every, key=lambda seen: (seen.date, seen.night)) or (None,)
     changed = {"verdict": "changed"}
-    rest = (one.model_copy(update=changed) if one.verdict == "new" else one for one in later)
+    rest = (item.model_copy(update=changed) if item.verdict == "new" else item for item in later)
     return (*((first,) if first else ()), *rest)[-limits.MOST_NIGHTS :]
 
 
@@ -147,8 +149,8 @@ def _fate(fate: OutcomeEvent) -> tuple[object, ...]:
     return fate.kind, fate.number, fate.on, fate.night
 
 
-def _proposed(one: PublishedItem) -> tuple[object, ...]:
-    return one.kind, one.number
+def _proposed(item: PublishedItem) -> tuple[object, ...]:
+    return item.kind, item.number
 
 
 def _watched(watch: FixWatch) -> tuple[datetime, datetime]:
@@ -170,7 +172,7 @@ def _last(numbers: Iterable[int | None]) -> int | None:
 
 def _latest(moments: Iterable[datetime | None]) -> datetime | None:
     """The latest moment; people edit documents, so that one may name no time zone: it is UTC."""
-    return max((aware(one) for one in moments if one), default=None)
+    return max((aware(moment) for moment in moments if moment), default=None)
 
 
 # What is remembered of an error whose cause is not known: that it was looked at, and no claim.
@@ -211,8 +213,8 @@ def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLi
     own = watched(analysis, digests)
     if analysis.has_cause:
         return own
-    seen = {one.path for one in own}
-    quoted = dict.fromkeys(one.path for one in analysis.evidence if one.verified)
+    seen = {item.path for item in own}
+    quoted = dict.fromkeys(evidence.path for evidence in analysis.evidence if evidence.verified)
     more = (
         CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
         for path in quoted
@@ -329,14 +331,14 @@ def _fresh(
 
 def _edits_read(analysis: Analysis) -> tuple[str, ...]:
     """Files of the fix that the analyst had read."""
-    read = {*analysis.read, *(one.path for one in analysis.evidence if one.verified)}
+    read = {*analysis.read, *(evidence.path for evidence in analysis.evidence if evidence.verified)}
     return tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
 
 
 def _module(analysis: Analysis) -> str:
     trace = analysis.case.trace
     top = trace.top.repo_path if trace and trace.top else ""
-    return next((one.path for one in analysis.evidence if one.path), "") or top
+    return next((evidence.path for evidence in analysis.evidence if evidence.path), "") or top
 
 
 def _tags(analysis: Analysis) -> tuple[str, ...]:
@@ -356,11 +358,13 @@ def add_publications(
 ) -> Lesson:
     """Add what was published for a lesson; a new pull request starts without an outcome."""
     own = [
-        one
-        for one in receipts
-        if not lesson.names.isdisjoint(one.names) and one.status in _PUBLISHED and one.number
+        receipt
+        for receipt in receipts
+        if not lesson.names.isdisjoint(receipt.names)
+        and receipt.status in _PUBLISHED
+        and receipt.number
     ]
-    kinds = [(_item_of(one), one.number) for one in own]
+    kinds = [(_item_of(item), item.number) for item in own]
     issue = next((number for kind, number in kinds if kind == "issue"), lesson.issue_number)
     pull = next((number for kind, number in kinds if kind == "pull"), lesson.pr_number)
     update = {
@@ -381,14 +385,14 @@ def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
     fates = tuple(
         OutcomeEvent(
             kind="reopened",
-            number=one.number,
+            number=receipt.number,
             on=night_date(night),
             night=night.id,
             because=REOPENED,
             answered=True,
         )
-        for one in own
-        if one.kind == "reopen"
+        for receipt in own
+        if receipt.kind == "reopen"
     )
     if not fates:
         return lesson
@@ -400,15 +404,15 @@ def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
 def _proposals(
     lesson: Lesson, analysis: Analysis, night: Night, own: list[Receipt]
 ) -> tuple[PublishedItem, ...]:
-    earlier = {(one.kind, one.number) for one in lesson.proposed}
+    earlier = {(item.kind, item.number) for item in lesson.proposed}
     new = tuple(
         PublishedItem(
             kind=kind,
-            number=one.number,
+            number=receipt.number,
             on=night_date(night),
             night=night.id,
             confidence=stated_confidence(analysis),
-            fix=one.fix if one.also else fix_digest(analysis.fix),
+            fix=receipt.fix if receipt.also else fix_digest(analysis.fix),
             told=lesson.told,
             iterations=lesson.iterations_used,
             tokens=lesson.tokens_used,
@@ -416,10 +420,10 @@ def _proposals(
             model=lesson.model,
             has_cause=analysis.has_cause,
         )
-        for one in own
-        if (kind := _PROPOSED.get(one.kind) or (_item_of(one) if one.also else None))
-        and one.number
-        and (kind, one.number) not in earlier
+        for receipt in own
+        if (kind := _PROPOSED.get(receipt.kind) or (_item_of(receipt) if receipt.also else None))
+        and receipt.number
+        and (kind, receipt.number) not in earlier
     )
     return (*lesson.proposed, *new)[-limits.MOST_PROPOSED :]
 
@@ -451,7 +455,9 @@ def is_its_own(lesson: Lesson, case: Case, report: RunReport) -> bool:
     """
     if lesson.fingerprint in names(case):
         return True
-    cases = [one.case for one in report.analyses] + [one.case for one in report.failures]
+    cases = [analysis.case for analysis in report.analyses] + [
+        failure.case for failure in report.failures
+    ]
     others = (names(other) for other in cases if other.fingerprint != case.fingerprint)
     return is_same_error(case, lesson) and all(lesson.fingerprint not in n for n in others)
 
@@ -474,24 +480,24 @@ def _count_use(lesson: Lesson, report: RunReport) -> Lesson:
 
 def _note_unfinished(lesson: Lesson, report: RunReport) -> Lesson:
     """An analysis that failed is a night of its history and nothing else."""
-    for one in report.failures:
-        if _is_about(lesson, one.case, report):
-            return add_sighting(lesson, one.case, report.night, "failed", report.traffic)
+    for failure in report.failures:
+        if _is_about(lesson, failure.case, report):
+            return add_sighting(lesson, failure.case, report.night, "failed", report.traffic)
     return lesson
 
 
 def _note_publications(lesson: Lesson, report: RunReport) -> Lesson:
-    kept = {one.fingerprint for one in lasting(report.analyses)}
-    for one in report.analyses:
-        if one.fingerprint not in kept and _is_about(lesson, one.case, report):
+    kept = {analysis.fingerprint for analysis in lasting(report.analyses)}
+    for analysis in report.analyses:
+        if analysis.fingerprint not in kept and _is_about(lesson, analysis.case, report):
             used = {
-                "told": one.recalled,
-                "iterations_used": one.iterations,
-                "tokens_used": one.usage.new_tokens,
-                "cost_used": one.usage.cost,
+                "told": analysis.recalled,
+                "iterations_used": analysis.iterations,
+                "tokens_used": analysis.usage.new_tokens,
+                "cost_used": analysis.usage.cost,
             }
             as_analysed = lesson.model_copy(update=used)
-            published = add_publications(as_analysed, one, report.night, report.receipts)
+            published = add_publications(as_analysed, analysis, report.night, report.receipts)
             update = {name: getattr(published, name) for name in _PUBLICATIONS}
             lesson = lesson.model_copy(update=update)
     return lesson
@@ -499,7 +505,7 @@ def _note_publications(lesson: Lesson, report: RunReport) -> Lesson:
 
 def _note_dropped(lesson: Lesson, report: RunReport) -> Lesson:
     """Its error was there tonight, and took no place: it must not count as a quiet night."""
-    dropped = (one.group for one in report.dropped)
+    dropped = (group.group for group in report.dropped)
     groups = tuple(group for group in dropped if group.fingerprint in lesson.names)
     if not groups or any(seen.night == report.night.id for seen in lesson.nights):
         return lesson
@@ -528,7 +534,7 @@ CHANGES: tuple[Callable[[Lesson, RunReport], Lesson], ...] = (
 
 
 def _news_of(lesson: Lesson, report: RunReport) -> OutcomeUpdate | None:
-    return next((one for one in report.followed if one.file == lesson.file), None)
+    return next((update for update in report.followed if update.file == lesson.file), None)
 
 
 def _is_about(lesson: Lesson, case: Case, report: RunReport) -> bool:
@@ -563,7 +569,7 @@ def _usefulness(lesson: Lesson) -> tuple[object, ...]:
 
 
 def _is_at_work(lesson: Lesson) -> bool:
-    last = {one.kind: one.outcome for one in lesson.proposed}
+    last = {item.kind: item.outcome for item in lesson.proposed}
     is_watched = lesson.watch is not None and not lesson.watch.verdict
     return is_watched or any(outcome in _OPEN for outcome in last.values())
 

@@ -50,7 +50,7 @@ def passed_on(
     """
     names = _names(documents)
     passed: dict[str, tuple[float, str]] = {}
-    subjects = [(one.id, 1.0, one) for one in about]
+    subjects = [(file.id, 1.0, file) for file in about]
     own = [(id, relevant[id], documents[id]) for id in sorted(relevant)]
     for id, relevance, document in (*subjects, *own):
         share = LINKED * relevance
@@ -63,7 +63,7 @@ def passed_on(
 def linked_with(document: TaskFile, names: Mapping[str, Sequence[str]]) -> list[str]:
     """The ids of the documents that one names, and of those in its directory or that it lies in."""
     own = _directory(document.id)
-    named = [id for each in document.related_tasks for id in _meant(each, names)]
+    named = [id for task in document.related_tasks for id in _meant(task, names)]
     inside = [id for id in names.get(f"{document.id}/", ()) if id != document.id]
     beside = [*names.get(own, ()), *names.get(f"{own}/", ())] if own else []
     return list(dict.fromkeys((*named, *inside, *beside)))
@@ -87,8 +87,8 @@ def _meant(link: str, names: Mapping[str, Sequence[str]]) -> Sequence[str]:
     name = plain_name(link)
     steps = [step for step in name.removesuffix(".md").split("/") if step not in ("", ".", "..")]
     tails = ("/".join(steps[-count:]) for count in (2, 1) if len(steps) >= count)
-    for each in (link, name, *tails):
-        if ids := names.get(each) or names.get(f"{each}/"):
+    for item in (link, name, *tails):
+        if ids := names.get(item) or names.get(f"{item}/"):
             return ids
     return ()
 
@@ -333,7 +333,7 @@ def add_notes(lesson: Lesson, notes: Notes, related: tuple[str, ...] = ()) -> Le
         raise GiveUp(f"{lesson.file or 'the lesson'} has {MOST_SECTIONS} sections of notes already")
     notes_now = lesson.notes if kept in lesson.notes else (*lesson.notes, kept)
     own = lesson.names | {lesson.file}
-    linked = dict.fromkeys((*lesson.related, *(one for one in related if one not in own)))
+    linked = dict.fromkeys((*lesson.related, *(item for item in related if item not in own)))
     return lesson.model_copy(update={"notes": notes_now, "related": tuple(linked)[-MOST_RELATED:]})
 
 
@@ -342,7 +342,7 @@ def _proof(lesson: Lesson) -> OutcomeEvent | None:
     ends = [fate for fate in lesson.fates if fate.kind in ("verified", *FAILED)]
     if not ends or ends[-1].kind != "verified":
         return None
-    fixes = {one.fix for one in lesson.proposed if one.number == ends[-1].number and one.fix}
+    fixes = {item.fix for item in lesson.proposed if item.number == ends[-1].number and item.fix}
     is_another = bool(fixes) and fix_digest(lesson.edits) not in fixes
     return None if is_another else ends[-1]
 
@@ -361,7 +361,7 @@ def as_task(lesson: Lesson) -> TaskFile:
         file=lesson.file,
         title=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
         related_tasks=lesson.related,
-        notes=tuple(one for one in notes if not one.empty),
+        notes=tuple(note for note in notes if not note.empty),
         promoted=lesson.promoted,
     )
 

@@ -62,13 +62,13 @@ def past_learnings(found: Sequence[FoundLearning]) -> str:
     )
 
 
-def _entry(one: FoundLearning) -> str:
-    sections = ", ".join(_scalar(line(name, 60)) for name in one.source_sections)
+def _entry(learning: FoundLearning) -> str:
+    sections = ", ".join(_scalar(line(name, 60)) for name in learning.source_sections)
     return (
-        f"  - task_id: {_scalar(line(one.task_id, 200))}\n"
-        f"    title: {_quoted(line(one.title, 200))}\n"
-        f"    relevance: {one.relevance:.2f}\n"
-        f"    summary: {_block(one.summary)}"
+        f"  - task_id: {_scalar(line(learning.task_id, 200))}\n"
+        f"    title: {_quoted(line(learning.title, 200))}\n"
+        f"    relevance: {learning.relevance:.2f}\n"
+        f"    summary: {_block(learning.summary)}"
         f"    source_sections: [{sections}]\n"
     )
 

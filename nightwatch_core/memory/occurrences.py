@@ -164,7 +164,7 @@ def why_unsettled(lesson: Lesson) -> str:
 
 def fix_owed(has_fix: bool, refused: tuple[RefusedEdit, ...]) -> str:
     """Say what is wrong with a fix that fell to slips alone; empty where none is owed."""
-    if has_fix or not refused or not all(one.is_slip for one in refused):
+    if has_fix or not refused or not all(edit.is_slip for edit in refused):
         return ""
     return line(f"{refused[0].path}: {refused[0].reason}", _STEP)
 
@@ -203,7 +203,7 @@ def next_look(before: int) -> int:
 def waits_for(lesson: Lesson) -> str:
     """Say since when a weak finding waits, and for what; its words are escaped by who shows it."""
     since, before = lesson.unsettled_since or lesson.first_detected, nights_before(lesson)
-    files = ", ".join(dict.fromkeys(one.path for one in lesson.watched[:2]))
+    files = ", ".join(dict.fromkeys(item.path for item in lesson.watched[:2]))
     changed = f", or once {line(files, _STEP)} changes" if files else ""
     asked = lesson.question or next(iter(lesson.next_steps), "")
     ask = f"; what would settle it: {line(asked, _STEP)}" if asked else ""
@@ -223,5 +223,5 @@ def counted(lesson: Lesson, before: int, earlier: Lesson | None, today: date) ->
 
 def has_changed(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     """Name the first file of a lesson's frames that is another now; empty where none is."""
-    known = {one.path: one.digest for one in lesson.watched if one.digest}
+    known = {item.path: item.digest for item in lesson.watched if item.digest}
     return next((path for path, old in known.items() if digest_of(path) != old), "")

@@ -110,9 +110,9 @@ def _plain(text: str) -> str:
 def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> FixWatch:
     """The watch that goes on, or a new one for a pull request merged after it."""
     current, end = lesson.watch, tonight.night.window.until
-    pulls = (one for one in items if one.kind == "pull" and one.state == "merged")
-    merged = {one.number: aware(one.merged_at or end) for one in pulls}
-    number = max(merged, key=lambda one: (merged[one], one), default=None)
+    pulls = (item for item in items if item.kind == "pull" and item.state == "merged")
+    merged = {pull.number: aware(pull.merged_at or end) for pull in pulls}
+    number = max(merged, key=lambda item: (merged[item], item), default=None)
     is_later = current is None or (number is not None and merged[number] > aware(current.merged_at))
     if current and (number in (None, current.number) or not is_later):
         return current
@@ -134,10 +134,10 @@ def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands)
 
 def _running_release(_: Lesson, watch: FixWatch, tonight: Tonight, __: Stands) -> datetime | None:
     """A release made after the merge runs: it is tonight's commit, or errors come from it."""
-    later = (one for one in tonight.releases if aware(one.at) >= aware(watch.merged_at))
+    later = (release for release in tonight.releases if aware(release.at) >= aware(watch.merged_at))
     seen = {name for group in tonight.groups for name in (group.release, *group.releases) if name}
-    runs = (one for one in later if _is_commit(one, tonight.commit) or _is_among(one, seen))
-    moments = (aware(one.at) for one in runs)
+    runs = (item for item in later if _is_commit(item, tonight.commit) or _is_among(item, seen))
+    moments = (aware(run.at) for run in runs)
     return min((at for at in moments if at <= tonight.night.window.until), default=None)
 
 
@@ -154,7 +154,9 @@ def _fix_in_code(
     """The fix stands in the code; a lesson whose fix is another one by now cannot tell."""
     if tonight.commit is None or _old_releases(watch, tonight):
         return None
-    ours = (one.fix for one in lesson.proposed if (one.kind, one.number) == ("pull", watch.number))
+    ours = (
+        item.fix for item in lesson.proposed if (item.kind, item.number) == ("pull", watch.number)
+    )
     another = any(fix and fix != fix_digest(lesson.edits) for fix in ours)
     return tonight.night.window.until if not another and stands(lesson) else None
 
@@ -164,7 +166,7 @@ SIGNS: tuple[Sign, ...] = (_running_release, _newer_commit, _fix_in_code)
 
 
 def _old_releases(watch: FixWatch, tonight: Tonight) -> bool:
-    newest = max((aware(one.at) for one in tonight.releases), default=None)
+    newest = max((aware(release.at) for release in tonight.releases), default=None)
     merged = aware(watch.merged_at)
     return newest is not None and merged - RELEASES_TELL <= newest < merged
 
@@ -192,11 +194,11 @@ def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
         return watch
     deployed = aware(watch.deployed_at or window.until)
     begin = max(deployed, window.since, aware(watch.until) if watch.until else deployed)
-    groups = [one for one in tonight.groups if one.fingerprint in lesson.names]
+    groups = [group for group in tonight.groups if group.fingerprint in lesson.names]
     if begin >= window.until or not (groups or tonight.read_whole):
         return watch
-    new = (one for one in groups if _is_new(one, watch, tonight))
-    counts = [_after(one, begin, deployed, window) for one in new]
+    new = (group for group in groups if _is_new(group, watch, tonight))
+    counts = [_after(item, begin, deployed, window) for item in new]
     update: dict[str, object] = {"until": window.until}
     if None not in counts:  # else a deploy within the window, and no hours: begin with the next
         seen = round(sum(count or 0 for count in counts))
@@ -225,7 +227,9 @@ def _is_new(group: ErrorGroup, watch: FixWatch, tonight: Tonight) -> bool:
     A group that fails in old and new releases counts whole; one without a known release, too.
     """
     failing = {group.release} - {""}
-    made = [aware(one.at) for one in tonight.releases if failing and _is_among(one, failing)]
+    made = [
+        aware(release.at) for release in tonight.releases if failing and _is_among(release, failing)
+    ]
     return not made or max(made) >= aware(watch.merged_at)
 
 
@@ -258,7 +262,7 @@ def _is_ours(lesson: Lesson, tonight: Tonight) -> bool:
     key, nights = tonight.night.kind.key, {seen.night for seen in lesson.nights}
     if any(group.fingerprint in lesson.names for group in tonight.groups):
         return True
-    sources = [(one.id, one.night.kind.key) for one in tonight.records if one.night]
+    sources = [(record.id, record.night.kind.key) for record in tonight.records if record.night]
     ours = {at for night, at in sources if night in nights}
     return key in ours if ours else all(at == key for _, at in sources)
 
@@ -389,9 +393,9 @@ def _back_at_source(seen: Evidence) -> str:
     """The source says that it had been resolved, and came back after the deploy."""
     deployed = aware(seen.watch.deployed_at) if seen.watch.deployed_at else None
     backs = (
-        aware(one.regressed_at)
-        for one in seen.tonight.groups
-        if one.regressed_at and one.fingerprint in seen.lesson.names
+        aware(group.regressed_at)
+        for group in seen.tonight.groups
+        if group.regressed_at and group.fingerprint in seen.lesson.names
     )
     later = [at for at in backs if deployed and at > deployed]
     if not later or not seen.counted.occurrences:
@@ -428,21 +432,23 @@ def _back_within(seen: Evidence, days: int) -> str:
 
 def _lately(seen: Evidence, days: int) -> OccurrenceCount:
     night, lesson = seen.tonight.night, seen.lesson
-    calls = (one for one in lesson.fates if one.kind == "verified")
-    since = max((one.on for one in calls if one.number == seen.watch.number), default=None)
+    calls = (fate for fate in lesson.fates if fate.kind == "verified")
+    since = max((call.on for call in calls if call.number == seen.watch.number), default=None)
     today = night_date(night)
     first = today - timedelta(days=days - 1)
     nights = tuple(
-        one
-        for one in one_a_date(lesson.nights)
-        if first <= one.date < today and one.night != night.id and (not since or one.date > since)
+        seen
+        for seen in one_a_date(lesson.nights)
+        if first <= seen.date < today
+        and seen.night != night.id
+        and (not since or seen.date > since)
     )
     records = tuple(
-        one
-        for one in seen.tonight.records
-        if one.night
-        and first <= night_date(one.night) < today
-        and (not since or night_date(one.night) > since)
+        record
+        for record in seen.tonight.records
+        if record.night
+        and first <= night_date(record.night) < today
+        and (not since or night_date(record.night) > since)
     )
     window = night.window
     begin = window.until - timedelta(days=days + 1)
@@ -533,7 +539,7 @@ def apply_outcomes(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
     new = tuple(fate for fate in news.fates[-MOST_FATES:] if _name(fate) not in earlier)
     proposed = lesson.proposed
     for fate in new:
-        proposed = tuple(_updated(one, fate) for one in proposed)
+        proposed = tuple(_updated(item, fate) for item in proposed)
     update = {
         "fates": (*lesson.fates, *new)[-MOST_FATES:],
         "watch": news.watch or lesson.watch,
@@ -608,7 +614,7 @@ def why_no_news(lesson: Lesson, at: datetime | None = None) -> str:
 
 def _has_been(watch: FixWatch, now: datetime) -> bool:
     moments = filter(None, (watch.merged_at, watch.deployed_at, watch.until))
-    return all(aware(one) - now <= LONGEST_WAIT for one in moments)
+    return all(aware(moment) - now <= LONGEST_WAIT for moment in moments)
 
 
 OVERTAKES: tuple[OutcomeKind, ...] = ("merged", "edited before merge", "verified")
@@ -623,8 +629,10 @@ TROUBLES: dict[OutcomeKind, str] = {
 def _mine(lesson: Lesson, own: tuple[OwnItem, ...]) -> tuple[OwnItem, ...]:
     """The lesson's items: issues first, then pull requests as they ended; each one once."""
     mine = (item for item in own if not lesson.names.isdisjoint(item.names))
-    items = sorted(mine, key=lambda one: (one.kind, _ended(one), one.number, one.model_dump_json()))
-    return tuple({(one.kind, one.number): one for one in items}.values())
+    items = sorted(
+        mine, key=lambda item: (item.kind, _ended(item), item.number, item.model_dump_json())
+    )
+    return tuple({(item.kind, item.number): item for item in items}.values())
 
 
 def _ended(item: OwnItem) -> float:
@@ -691,18 +699,18 @@ def _once(kind: OutcomeKind, earlier: Earlier) -> OutcomeKind | None:
 
 
 def _last(earlier: Earlier) -> OutcomeKind | None:
-    return next((one.kind for one in reversed(earlier) if one.kind in (*SHUT, "reopened")), None)
+    return next((item.kind for item in reversed(earlier) if item.kind in (*SHUT, "reopened")), None)
 
 
 def _name(fate: OutcomeEvent) -> tuple[str, int | None, str]:
     return fate.kind, fate.number, fate.night
 
 
-def _updated(one: PublishedItem, fate: OutcomeEvent) -> PublishedItem:
+def _updated(item: PublishedItem, fate: OutcomeEvent) -> PublishedItem:
     """The entry of a proposal with what became of it; verdicts are those of the pull request."""
     kind = "issue" if fate.kind in (*SHUT, "reopened") else "pull"
-    is_it = (one.kind, one.number) == (kind, fate.number)
-    return one.model_copy(update={"outcome": fate.kind}) if is_it else one
+    is_it = (item.kind, item.number) == (kind, fate.number)
+    return item.model_copy(update={"outcome": fate.kind}) if is_it else item
 
 
 # How many of our draft pull requests passed, by their checks and by what people did with them.
@@ -719,18 +727,18 @@ def draft_rate(own: Iterable[OwnItem]) -> DraftRate:
     >>> rate.drafts, rate.known, rate.good
     (4, 3, 2)
     """
-    pulls = [one for one in own if one.kind == "pull"]
-    merged = [one for one in pulls if one.state == "merged"]
-    waiting = [one for one in pulls if one.state == "open" and one.checks]
-    rejected = [one for one in pulls if one.state == "closed"]
+    pulls = [item for item in own if item.kind == "pull"]
+    merged = [pull for pull in pulls if pull.state == "merged"]
+    waiting = [pull for pull in pulls if pull.state == "open" and pull.checks]
+    rejected = [pull for pull in pulls if pull.state == "closed"]
     return DraftRate(
         drafts=len(pulls),
         merged=len(merged),
         rejected=len(rejected),
-        passed=sum(one.checks == "passed" for one in pulls),
-        failed=sum(one.checks == "failed" for one in pulls),
+        passed=sum(pull.checks == "passed" for pull in pulls),
+        failed=sum(pull.checks == "failed" for pull in pulls),
         known=len(merged) + len(waiting) + len(rejected),
-        good=len(merged) + sum(one.checks == "passed" for one in waiting),
+        good=len(merged) + sum(item.checks == "passed" for item in waiting),
     )
 
 

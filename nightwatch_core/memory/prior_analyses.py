@@ -71,7 +71,7 @@ def recall_case(
             continue  # it knows nothing to tell
         priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
     # Own lessons, then similar ones as they were ranked, those that fit the code before others.
-    priors.sort(key=lambda one: not is_own(one) and bool(one.lesson.stale))
+    priors.sort(key=lambda item: not is_own(item) and bool(item.lesson.stale))
     return UnexplainedCase(case=tonight.case, priors=tuple(priors))
 
 
@@ -109,8 +109,8 @@ def is_own(prior: PriorAnalysis) -> bool:
 
 def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> Analysis:
     """Add to a fresh analysis what memory had told about its case."""
-    cases = (one for one in unexplained if one.case.fingerprint == analysis.fingerprint)
-    priors = next((one.priors for one in cases), ())
+    cases = (case for case in unexplained if case.case.fingerprint == analysis.fingerprint)
+    priors = next((case.priors for case in cases), ())
     own = next(filter(is_own, priors), None)
     told = tuple(prior.lesson.fingerprint for prior in priors if prior.lesson.has_cause)
     update: dict[str, object] = {"told": told}
@@ -167,7 +167,7 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
     if reason := why_unsound(lesson, digest_of):
         return Doubt(reason)
     analysis = checked(analysis, code)
-    if not any(one.verified for one in analysis.evidence):
+    if not any(evidence.verified for evidence in analysis.evidence):
         return Doubt("none of its quotes stands in the code")
     if lesson.has_fix and (analysis.refused or not analysis.has_fix):
         return Doubt("its fix no longer applies")
@@ -176,7 +176,7 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
 
 def _is_proved(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> bool:
     remembered = reused_analysis(lesson, tonight.case, tonight.night).evidence
-    return any(one.verified for one in looked_up(remembered, code, tonight.case))
+    return any(evidence.verified for evidence in looked_up(remembered, code, tonight.case))
 
 
 def _digests_of(code: CodeReader) -> Callable[[str], str]:
@@ -193,11 +193,15 @@ def unanswered_assignments(
     wave: WaveResult, asked: Sequence[Assignment]
 ) -> tuple[UnansweredAssignment, ...]:
     """The assignments of a wave whose model was away, with what it took to find out."""
-    away = {one.case.fingerprint: one for one in wave.failures if one.ending.kind in STANDS_IN}
+    away = {
+        failure.case.fingerprint: failure
+        for failure in wave.failures
+        if failure.ending.kind in STANDS_IN
+    }
     return tuple(
-        UnansweredAssignment(assignment=one, failure=away[one.case.fingerprint])
-        for one in asked
-        if one.case.fingerprint in away
+        UnansweredAssignment(assignment=assignment, failure=away[assignment.case.fingerprint])
+        for assignment in asked
+        if assignment.case.fingerprint in away
     )
 
 
@@ -221,20 +225,20 @@ def is_fallback(analysis: Analysis) -> bool:
 
 def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:
     """Analyses worth a lesson: what rules answered must not keep the model from the case."""
-    return tuple(one for one in analyses if not is_fallback(one))
+    return tuple(analysis for analysis in analyses if not is_fallback(analysis))
 
 
 def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
     """The wave, its failures replaced by what was answered instead."""
-    answered = {one.fingerprint for one in instead.analyses}
-    left = tuple(one for one in wave.failures if one.case.fingerprint not in answered)
+    answered = {analysis.fingerprint for analysis in instead.analyses}
+    left = tuple(failure for failure in wave.failures if failure.case.fingerprint not in answered)
     stopped = wave.stopped or instead.stopped
     return WaveResult(analyses=(*wave.analyses, *instead.analyses), failures=left, stopped=stopped)
 
 
 def fallback_summary(analyses: Iterable[Analysis]) -> str:
     """A sentence for the report where the rules answered; empty where they did not."""
-    stood = [one for one in analyses if is_fallback(one)]
+    stood = [analysis for analysis in analyses if is_fallback(analysis)]
     if not stood:
         return ""
     why = stood[0].next_steps[0] if stood[0].next_steps else ""

@@ -264,9 +264,9 @@ def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
 def one_a_date(nights: Iterable[NightSeen]) -> tuple[NightSeen, ...]:
     """One entry a date, oldest first: of several runs the one that looked at most."""
     best: dict[object, NightSeen] = {}
-    for night in sorted(nights, key=lambda one: (_hours(one), one.occurrences, one.night)):
+    for night in sorted(nights, key=lambda night: (_hours(night), night.occurrences, night.night)):
         best[night.date] = night
-    return tuple(sorted(best.values(), key=lambda one: one.date))
+    return tuple(sorted(best.values(), key=lambda item: item.date))
 
 
 def total(nights: Sequence[NightSeen]) -> OccurrenceCount:
@@ -378,11 +378,11 @@ def looked_at(
 
 def stretches(records: Iterable[NightRecord], key: str) -> tuple[Stretch, ...]:
     """List what nights of this source key have read whole, in the order of the records."""
-    whole = (one for one in records if one.read_whole and one.status in ENDED)
+    whole = (record for record in records if record.read_whole and record.status in ENDED)
     return tuple(
-        Stretch(night=one.id, window=one.night.window, traffic=one.traffic)
-        for one in whole
-        if one.night and key and one.night.kind.key == key and is_sound(one.night.window)
+        Stretch(night=item.id, window=item.night.window, traffic=item.traffic)
+        for item in whole
+        if item.night and key and item.night.kind.key == key and is_sound(item.night.window)
     )
 
 
@@ -391,16 +391,19 @@ def covered(looked: Iterable[Stretch], since: datetime, until: datetime) -> Occu
     end = begin = aware(since)
     hours, flow, nights = 0.0, 0.0, set()
     is_known = True
-    for one in sorted(looked, key=lambda one: (one.window.since, one.night)):
-        begin = max(one.window.since, end)
-        stop = min(one.window.until, aware(until))
+    for stretch in sorted(looked, key=lambda stretch: (stretch.window.since, stretch.night)):
+        begin = max(stretch.window.since, end)
+        stop = min(stretch.window.until, aware(until))
         if begin >= stop:
             continue
-        part, whole = hours_between(begin, stop), hours_between(one.window.since, one.window.until)
-        is_known = is_known and one.traffic is not None and one.traffic >= 0
-        flow += (one.traffic or 0) * part / whole
+        part, whole = (
+            hours_between(begin, stop),
+            hours_between(stretch.window.since, stretch.window.until),
+        )
+        is_known = is_known and stretch.traffic is not None and stretch.traffic >= 0
+        flow += (stretch.traffic or 0) * part / whole
         hours, end = hours + part, stop
-        nights.add(one.night)
+        nights.add(stretch.night)
     traffic = round(flow) if is_known and nights else None
     return OccurrenceCount(hours=hours, traffic=traffic, nights=len(nights))
 
@@ -427,11 +430,13 @@ def before_fix(
     or 24, up to the first minute of its date. Where windows overlap, occurrences are cut alike.
     """
     kept = tuple(records)
-    windows = {one.id: one.night.window for one in kept if one.night and is_sound(one.night.window)}
+    windows = {
+        item.id: item.night.window for item in kept if item.night and is_sound(item.night.window)
+    }
     seen = [
-        (one, _stretch(one, windows.get(one.night)))
-        for one in one_a_date(lesson.nights)
-        if one.night != night.id
+        (seen, _stretch(seen, windows.get(seen.night)))
+        for seen in one_a_date(lesson.nights)
+        if seen.night != night.id
     ]
     seen = [pair for pair in seen if pair[1].window.until <= aware(merged_at)]
     later = [pair for pair in seen if since is not None and pair[1].window.until > aware(since)]
@@ -454,15 +459,15 @@ def bursts(
     """
     kept = tuple(records)
     later, quiet_later = _since_deploy(lesson, watch, kept, night, counted)
-    windows = {one.id: one.night.window for one in kept if one.night}
-    merged, after = aware(watch.merged_at), {one.night for one in later}
+    windows = {item.id: item.night.window for item in kept if item.night}
+    merged, after = aware(watch.merged_at), {item.night for item in later}
     nights = tuple(
-        one
-        for one in lesson.nights
-        if one.night not in after
-        and _stretch(one, _sound(windows.get(one.night))).window.until <= merged
+        night
+        for night in lesson.nights
+        if night.night not in after
+        and _stretch(night, _sound(windows.get(night.night))).window.until <= merged
     )
-    quiet = max(0.0, watch.before.hours - sum(amount(one.hours) or NIGHT for one in nights))
+    quiet = max(0.0, watch.before.hours - sum(amount(night.hours) or NIGHT for night in nights))
     if not nights:
         many = watch.before.occurrences * NIGHT / max(amount(watch.before.hours), 1.0)
         nights = (NightSeen(date=merged.date(), night="", occurrences=round(many), verdict=""),)
@@ -484,12 +489,12 @@ def _since_deploy(
     if watch.deployed_at is None or watch.verdict:
         return (), 0.0
     deployed = aware(watch.deployed_at)
-    others = one_a_date(one for one in lesson.nights if one.night != night.id)
-    windows = {one.id: one.night.window for one in records if one.night}
-    looked = [(one, _stretch(one, _sound(windows.get(one.night))).window) for one in others]
-    after = [(one, window) for one, window in looked if window.until > deployed]
+    others = one_a_date(item for item in lesson.nights if item.night != night.id)
+    windows = {record.id: record.night.window for record in records if record.night}
+    looked = [(other, _stretch(other, _sound(windows.get(other.night))).window) for other in others]
+    after = [(item, window) for item, window in looked if window.until > deployed]
     hours = sum(hours_between(max(window.since, deployed), window.until) for _, window in after)
-    nights = tuple(one for one, window in after if window.since >= deployed)
+    nights = tuple(item for item, window in after if window.since >= deployed)
     if counted.occurrences and counted.hours > 0:
         seen = NightSeen(
             date=night_date(night),
@@ -515,14 +520,16 @@ def _over(
 ) -> OccurrenceCount:
     if not seen:
         return OccurrenceCount()
-    nights = {one.night for one in lesson.nights}
-    others = (one for one in stretches(records, night.kind.key) if one.night not in nights)
-    quiet = [one for one in others if one.window.until <= until]
+    nights = {night.night for night in lesson.nights}
+    others = (
+        stretch for stretch in stretches(records, night.kind.key) if stretch.night not in nights
+    )
+    quiet = [other for other in others if other.window.until <= until]
     begin = min(stretch.window.since for _, stretch in seen)
     own = [stretch for _, stretch in seen]
-    lengths = sum((one.window.until - one.window.since).total_seconds() for one in own) / 3_600
+    lengths = sum((item.window.until - item.window.since).total_seconds() for item in own) / 3_600
     share = covered(own, begin, until).hours / lengths
-    occurrences = sum(bounded_count(one.occurrences) for one, _ in seen) * share
+    occurrences = sum(bounded_count(item.occurrences) for item, _ in seen) * share
     looked = covered((*own, *quiet), begin, until)
     return looked.model_copy(update={"occurrences": round(occurrences)})
 

@@ -118,12 +118,12 @@ def _owner(module: str, path: str) -> str:
 def _causes(case: Case, links: tuple[ExceptionLink, ...]) -> tuple[str, ...]:
     """The exceptions of the chain, root cause first, but for the one that was reported."""
     reported = (case.leader.error_class, case.leader.message)
-    below = (one for one in reversed(links) if (one.error_class, one.message) != reported)
+    below = (link for link in reversed(links) if (link.error_class, link.message) != reported)
     return _unique(
         (
-            line(f"{one.error_class}: {one.message}", limits.LONGEST_MESSAGE)
-            for one in below
-            if one.error_class
+            line(f"{path.error_class}: {path.message}", limits.LONGEST_MESSAGE)
+            for path in below
+            if path.error_class
         ),
         limits.MOST_CAUSES,
     )
@@ -177,7 +177,7 @@ def words(document: SearchDocument) -> Iterable[str]:
     text = _PLACEHOLDER.sub(" ", message_template(document.message))
     named = set(_named_classes(text))
     single = [w for chunk in _CHUNK.findall(text) if chunk not in named for w in _words(chunk)]
-    return (*single, *(f"{one} {other}" for one, other in zip(single, single[1:], strict=False)))
+    return (*single, *(f"{item} {other}" for item, other in zip(single, single[1:], strict=False)))
 
 
 def transaction(document: SearchDocument) -> Iterable[str]:
@@ -235,7 +235,7 @@ def _number(field: int, text: str) -> int:
 
 
 def _named_classes(text: str) -> list[str]:
-    return [one for one in _CHUNK.findall(text) if one.rstrip(".:\\").endswith(CLASS_ENDINGS)]
+    return [item for item in _CHUNK.findall(text) if item.rstrip(".:\\").endswith(CLASS_ENDINGS)]
 
 
 def _words(text: str) -> list[str]:
@@ -615,7 +615,7 @@ def nearest(query: SearchDocument, index: LessonIndex, day: int = 0) -> list[Nea
         apart = row.seen - day if row.seen and day else 0
         matched = share(scored, own, row.lengths)
         near.append((round(aged(scored, apart), 9), row.seen, row.file, row.lesson, matched))
-    near.sort(key=lambda one: (-one[0], -one[1], one[2]))
+    near.sort(key=lambda item: (-item[0], -item[1], item[2]))
     return [Near(lesson, file, rank, matched) for rank, _, file, lesson, matched in near]
 
 

@@ -123,8 +123,12 @@ def decision_text(decision: Decision) -> str:
 
 def _parts(task: TaskFile) -> Iterable[Part]:
     yield "", _HEADLINE, task.title
-    yield NOTES, _HEADLINE, "\n".join(one for notes in task.notes for one in _headlines(notes))
-    yield NOTES, _NOTE, "\n".join(one for notes in task.notes for one in _rest(notes))
+    yield (
+        NOTES,
+        _HEADLINE,
+        "\n".join(headline for notes in task.notes for headline in _headlines(notes)),
+    )
+    yield NOTES, _NOTE, "\n".join(item for notes in task.notes for item in _rest(notes))
     for section in task.sections:
         yield section.name, _SECTION, section.text[:LONGEST_TASK_SECTION]
 
@@ -204,25 +208,29 @@ def relevant_learnings(
     if not wanted:
         raise GiveUp("the intent says nothing to look for: name what you are about to do")
     every, weights = scores(wanted, tasks)
-    own = {one.task.id: one for one in sorted(every, key=_rank, reverse=True) if _speaks(one.task)}
-    relevant = {id: one.relevance for id, one in own.items() if _enough(one.relevance, threshold)}
-    linked = passed_on(relevant, {id: one.task for id, one in own.items()}, about)
+    own = {
+        item.task.id: item for item in sorted(every, key=_rank, reverse=True) if _speaks(item.task)
+    }
+    relevant = {
+        id: item.relevance for id, item in own.items() if _enough(item.relevance, threshold)
+    }
+    linked = passed_on(relevant, {id: item.task for id, item in own.items()}, about)
     ranked = sorted(
-        ((max(one.relevance, linked.get(id, (0.0, ""))[0]), one) for id, one in own.items()),
+        ((max(item.relevance, linked.get(id, (0.0, ""))[0]), item) for id, item in own.items()),
         key=lambda pair: (-pair[0], pair[1].task.id),
     )
     best = [pair for pair in ranked if _enough(pair[0], threshold)][: max(limit, 0)]
     return tuple(
         FoundLearning(
-            task_id=one.task.id,
-            title=one.task.title,
+            task_id=item.task.id,
+            title=item.task.title,
             relevance=round(relevance, 4),
-            summary=summary(one.task, wanted, weights),
-            source_sections=one.sources or _own_sections(one.task),
-            file=one.task.file,
-            because=_because(one, linked.get(one.task.id, (0.0, ""))),
+            summary=summary(item.task, wanted, weights),
+            source_sections=item.sources or _own_sections(item.task),
+            file=item.task.file,
+            because=_because(item, linked.get(item.task.id, (0.0, ""))),
         )
-        for relevance, one in best
+        for relevance, item in best
     )
 
 
@@ -263,9 +271,9 @@ def _checked(intent: str) -> str:
     return intent
 
 
-def _rank(one: Scored) -> tuple[float, str]:
+def _rank(scored: Scored) -> tuple[float, str]:
     """Of two documents with one id the more relevant one comes last."""
-    return (-one.relevance, one.task.file)
+    return (-scored.relevance, scored.task.file)
 
 
 def _enough(relevance: float, threshold: float) -> bool:
@@ -278,12 +286,14 @@ def _speaks(task: TaskFile) -> bool:
 
 def _own_sections(task: TaskFile) -> tuple[str, ...]:
     names = (NOTES,) if task.notes else ()
-    return tuple(dict.fromkeys((*names, *(one.name for one in task.sections if one.text))))
+    return tuple(
+        dict.fromkeys((*names, *(section.name for section in task.sections if section.text)))
+    )
 
 
-def _because(one: Scored, link: tuple[float, str]) -> tuple[str, ...]:
-    same = f"same words: {', '.join(one.covered[:6])}" if one.covered else ""
-    linked = f"related to {link[1]}" if link[0] > one.relevance else ""
+def _because(scored: Scored, link: tuple[float, str]) -> tuple[str, ...]:
+    same = f"same words: {', '.join(scored.covered[:6])}" if scored.covered else ""
+    linked = f"related to {link[1]}" if link[0] > scored.relevance else ""
     return tuple(filter(None, (same, linked)))
 
 

@@ -192,14 +192,14 @@ def refused_fixes(lesson: Lesson) -> tuple[str, ...]:
 
     A fix that had helped and was undone may be the right one again.
     """
-    refused = (one.fix for one in lesson.proposed if one.outcome in TURNED_DOWN)
+    refused = (item.fix for item in lesson.proposed if item.outcome in TURNED_DOWN)
     return tuple(dict.fromkeys(fix for fix in refused if fix))
 
 
 def failed_pulls(lesson: Lesson) -> tuple[int, ...]:
     """List our pull requests that did not settle the error, whatever became of them."""
-    pulls = (one for one in lesson.proposed if one.kind == "pull")
-    return tuple(one.number for one in pulls if one.outcome in FAILED)
+    pulls = (item for item in lesson.proposed if item.kind == "pull")
+    return tuple(pull.number for pull in pulls if pull.outcome in FAILED)
 
 
 def settled_issues(lesson: Lesson) -> tuple[int, ...]:

@@ -116,7 +116,7 @@ def _lower(tier: ConfidenceTier) -> Confidence | None:
 
 
 def _tier(confidence: str, board: Scoreboard) -> ConfidenceTier | None:
-    return next((each for each in board.tiers if each.said == confidence), None)
+    return next((tier for tier in board.tiers if tier.said == confidence), None)
 
 
 MOST_MODELS = 10
@@ -126,17 +126,17 @@ def scoreboard(lessons: Iterable[Lesson]) -> Scoreboard:
     """Build the board of everything that `lessons`, archived ones included, were published for."""
     judged = judgements(lessons)
     tiers = tuple(_tier_scoreboard(said, nominal, judged) for said, nominal in NOMINAL.items())
-    used = Counter(each.model for each in judged)
+    used = Counter(item.model for item in judged)
     names = sorted(used, key=lambda name: (-used[name], name))[:MOST_MODELS]
     return Scoreboard(
         found=_share(judged),
         tiers=tiers,
         brier=_brier(tiers, judged, calibrate=False),
         brier_calibrated=_brier(tiers, judged, calibrate=True),
-        informed=_sort("with prior knowledge", [each for each in judged if each.told > 0]),
-        uninformed=_sort("without prior knowledge", [each for each in judged if each.told <= 0]),
+        informed=_sort("with prior knowledge", [item for item in judged if item.told > 0]),
+        uninformed=_sort("without prior knowledge", [item for item in judged if item.told <= 0]),
         models=tuple(
-            _sort(name, [each for each in judged if each.model == name]) for name in names
+            _sort(name, [item for item in judged if item.model == name]) for name in names
         ),
     )
 
@@ -144,19 +144,19 @@ def scoreboard(lessons: Iterable[Lesson]) -> Scoreboard:
 def _tier_scoreboard(
     said: Confidence, nominal: float, judged: Sequence[JudgedAnalysis]
 ) -> ConfidenceTier:
-    own = [each for each in judged if each.said == said]
+    own = [analysis for analysis in judged if analysis.said == said]
     return ConfidenceTier(
         said=said,
         nominal=nominal,
         found=_share(own),
-        merged=sum(each.merged for each in own),
-        verified=sum(each.kind == "verified" for each in own),
-        rejected=sum(each.right == 0 for each in own),
+        merged=sum(item.merged for item in own),
+        verified=sum(item.kind == "verified" for item in own),
+        rejected=sum(item.right == 0 for item in own),
     )
 
 
 def _share(judged: Sequence[JudgedAnalysis]) -> SuccessRate:
-    rights = [each.right for each in judged if each.right is not None]
+    rights = [analysis.right for analysis in judged if analysis.right is not None]
     if not rights:
         return SuccessRate(times=len(judged))
     low, high = interval(sum(rights), len(rights))
@@ -179,25 +179,25 @@ def _brier(
     """
     by_word = {tier.said: tier for tier in tiers}
     errors = []
-    for each in judged:
-        if each.said is None or each.right is None:
+    for analysis in judged:
+        if analysis.said is None or analysis.right is None:
             continue
-        tier = by_word[each.said]
-        right, decided = tier.found.right - each.right, tier.found.decided - 1
+        tier = by_word[analysis.said]
+        right, decided = tier.found.right - analysis.right, tier.found.decided - 1
         chance = posterior(tier.nominal, right, decided) if calibrate else tier.nominal
-        errors.append((chance - each.right) ** 2)
+        errors.append((chance - analysis.right) ** 2)
     return fmean(errors) if errors else None
 
 
 def _sort(name: str, judged: Sequence[JudgedAnalysis]) -> AnalysisGroup:
-    measured = [each for each in judged if each.iterations or each.tokens]
-    priced = [each.cost for each in measured if each.cost is not None and isfinite(each.cost)]
+    measured = [analysis for analysis in judged if analysis.iterations or analysis.tokens]
+    priced = [item.cost for item in measured if item.cost is not None and isfinite(item.cost)]
     return AnalysisGroup(
         name=name,
         found=_share(judged),
         measured=len(measured),
-        iterations=_mean([each.iterations for each in measured]),
-        tokens=_mean([each.tokens for each in measured]),
+        iterations=_mean([item.iterations for item in measured]),
+        tokens=_mean([item.tokens for item in measured]),
         cost=_mean(priced),
     )
 
@@ -292,7 +292,7 @@ JUDGES: tuple[Callable[[Attempt], OutcomeKind | None], ...] = (
 def _judged(lesson: Lesson, attempt: Attempt) -> JudgedAnalysis:
     first = attempt.items[0]
     kind = next((kind for judge in JUDGES if (kind := judge(attempt))), None)
-    measured = next((each for each in attempt.items if each.iterations or each.tokens), first)
+    measured = next((item for item in attempt.items if item.iterations or item.tokens), first)
     return JudgedAnalysis.model_validate(
         {
             "fingerprint": lesson.fingerprint,
@@ -318,7 +318,7 @@ def _attempts(lesson: Lesson, items: list[PublishedItem]) -> Iterator[Attempt]:
     """Items of the same night, or with the same fix, come from the same analysis."""
     groups: list[list[PublishedItem]] = []
     for item in items:
-        own = next((group for group in groups if any(_same(item, one) for one in group)), None)
+        own = next((group for group in groups if any(_same(item, entry) for entry in group)), None)
         if own is None:
             groups.append([item])
         else:
@@ -329,15 +329,15 @@ def _attempts(lesson: Lesson, items: list[PublishedItem]) -> Iterator[Attempt]:
         yield Attempt(items=tuple(group), kinds=_kinds(lesson, group), merged_since=since)
 
 
-def _same(one: PublishedItem, other: PublishedItem) -> bool:
-    nights = (one.night or one.on) == (other.night or other.on)
-    return nights or bool(one.fix and one.fix == other.fix)
+def _same(item: PublishedItem, other: PublishedItem) -> bool:
+    nights = (item.night or item.on) == (other.night or other.on)
+    return nights or bool(item.fix and item.fix == other.fix)
 
 
 def _kinds(lesson: Lesson, group: list[PublishedItem]) -> tuple[OutcomeKind, ...]:
-    numbers = {each.number for each in group}
+    numbers = {item.number for item in group}
     happened = [fate.kind for fate in lesson.fates if fate.number in numbers]
-    return (*happened, *(kind for each in group for kind in OUTCOMES if kind == each.outcome))
+    return (*happened, *(kind for item in group for kind in OUTCOMES if kind == item.outcome))
 
 
 def _name(item: PublishedItem) -> object:

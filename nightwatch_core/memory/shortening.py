@@ -36,7 +36,11 @@ def related_patterns(lesson: Lesson) -> str:
     - The same in `Products` once
     """
     own = lesson.pattern_notes[: limits.MOST_ROWS]
-    ours = (_row(one) for one in lesson.related_patterns if not any(one.file in row for row in own))
+    ours = (
+        _row(pattern)
+        for pattern in lesson.related_patterns
+        if not any(pattern.file in row for row in own)
+    )
     text = ""
     for block in (*ours, *own):
         listed = _ITEM.match(block) and _ITEM.match(text.rpartition("\n\n")[2])
@@ -50,8 +54,8 @@ def pattern_notes_in(body: str, lesson: Lesson) -> tuple[str, ...]:
     begins = _BEGINS.search(text)
     if begins is None:
         return ()
-    ours = {_row(one) for one in lesson.related_patterns}
-    theirs = (one for one in _blocks(text[begins.end() :].split("\n")) if one not in ours)
+    ours = {_row(pattern) for pattern in lesson.related_patterns}
+    theirs = (block for block in _blocks(text[begins.end() :].split("\n")) if block not in ours)
     return tuple(dict.fromkeys(theirs))[: limits.MOST_ROWS]
 
 
@@ -76,10 +80,11 @@ def _block(rows: list[str]) -> str:
     return "\n".join(rows)[: limits.LONGEST_ELEMENT]
 
 
-def _row(one: RelatedDocument) -> str:
-    kind = "Pattern" if one.file.startswith("patterns/") else "Similar"
-    note = f": {markdown(one.note, limits.LONGEST_WORDS)}" if one.note else ""
-    return f"- {kind}: {markdown(one.title, limits.LONGEST_TITLE)} ({code_span(one.file)}){note}"
+def _row(document: RelatedDocument) -> str:
+    kind = "Pattern" if document.file.startswith("patterns/") else "Similar"
+    note = f": {markdown(document.note, limits.LONGEST_WORDS)}" if document.note else ""
+    title = markdown(document.title, limits.LONGEST_TITLE)
+    return f"- {kind}: {title} ({code_span(document.file)}){note}"
 
 
 # How a lesson is shortened: its lists to their bounds, then what goes first to save room.
@@ -120,10 +125,13 @@ def _without_edits(lesson: Lesson) -> Lesson:
 
 
 def _with_short_quotes(lesson: Lesson) -> Lesson:
-    cited = (one.model_copy(update={"quote": one.quote[:120]}) for one in lesson.evidence[:50])
+    cited = (
+        evidence.model_copy(update={"quote": evidence.quote[:120]})
+        for evidence in lesson.evidence[:50]
+    )
     fates = (
-        one.model_copy(update={"words": tuple(words[:100] for words in one.words[:2])})
-        for one in lesson.fates
+        fate.model_copy(update={"words": tuple(words[:100] for words in fate.words[:2])})
+        for fate in lesson.fates
     )
     return lesson.model_copy(update={"evidence": tuple(cited), "fates": tuple(fates)})
 
@@ -132,7 +140,7 @@ def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
     """Every text at most so long, every list of so many of its newest items."""
     texts = {name: _cut(getattr(lesson, name), text) for name in TEXTS - {"fingerprint", "file"}}
     lists = {
-        name: tuple(_cut(one, 120) for one in getattr(lesson, name)[:items])
+        name: tuple(_cut(item, 120) for item in getattr(lesson, name)[:items])
         for name in LISTS - {"aliases", "pattern_notes"}
     }
     aliases = tuple(name for name in lesson.aliases if len(name) <= 60)[-items:]
@@ -142,24 +150,26 @@ def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
             **lists,
             "aliases": aliases,
             "evidence": tuple(
-                _short(one, path=_cut(one.path, 200), quote="") for one in lesson.evidence[:items]
+                _short(evidence, path=_cut(evidence.path, 200), quote="")
+                for evidence in lesson.evidence[:items]
             ),
             "watched": tuple(_short(o, path=_cut(o.path, 200)) for o in lesson.watched[:items]),
             "nights": tuple(map(_short, lesson.nights[-nights:])),
             "related_patterns": tuple(
-                _short(one, file=_cut(one.file, 200)) for one in lesson.related_patterns[:items]
+                _short(pattern, file=_cut(pattern.file, 200))
+                for pattern in lesson.related_patterns[:items]
             ),
-            "fates": tuple(_short(one, words=()) for one in lesson.fates[-items:]),
+            "fates": tuple(_short(fate, words=()) for fate in lesson.fates[-items:]),
             "proposed": tuple(map(_short, lesson.proposed[-items:])),
             "edits": (),
         }
     )
 
 
-def _short(one: _V, **changes: object) -> _V:
+def _short(v: _V, **changes: object) -> _V:
     """A part of a lesson, each of its texts at most 64 characters long."""
-    texts = {name: _cut(value, 64) for name, value in one if isinstance(value, str)}
-    return one.model_copy(update={**texts, **changes})
+    texts = {name: _cut(value, 64) for name, value in v if isinstance(value, str)}
+    return v.model_copy(update={**texts, **changes})
 
 
 def _cut(text: str, most: int) -> str:

@@ -180,42 +180,42 @@ class Rarity:
         return math.log1p(self._all / max(1, self._causes_with[term])) / math.log1p(self._all)
 
 
-def text_similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
+def text_similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
     """Return the weighted cosine of two causes' texts, 0 to 1.
 
     In causes that lead to one file, the words of the file's name go without saying.
     """
-    files = frozenset(_file_name(path) for path in one.files & other.files)
+    files = frozenset(_file_name(path) for path in terms.files & other.files)
     implied = _parts(*files)
     dull = frozenset(name.lower() for name in files)
     masses = [
         rarity.mass(words, implied, names - dull)
         for words, names in (
-            (one.words & other.words, one.names & other.names),
-            (one.words, one.names),
+            (terms.words & other.words, terms.names & other.names),
+            (terms.words, terms.names),
             (other.words, other.names),
         )
     ]
     return masses[0] / math.sqrt(masses[1] * masses[2]) if all(masses) else 0.0
 
 
-def similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
+def similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
     """Return the similarity of two causes, 0 to 1: their texts, plus a shared location."""
-    text = text_similarity(one, other, rarity)
-    return 0.0 if text < LEAST else min(1.0, text + _shared_place(one, other))
+    text = text_similarity(terms, other, rarity)
+    return 0.0 if text < LEAST else min(1.0, text + _shared_place(terms, other))
 
 
-def _shared_place(one: CauseTerms, other: CauseTerms) -> float:
-    if one.lines & other.lines:
+def _shared_place(terms: CauseTerms, other: CauseTerms) -> float:
+    if terms.lines & other.lines:
         return SAME_LINE
     near = any(
         path == same and abs(line - at) <= NEAR
-        for path, line in one.lines
+        for path, line in terms.lines
         for same, at in other.lines
     )
     if near:
         return NEAR_LINE
-    return SAME_FILE if one.files & other.files else 0.0
+    return SAME_FILE if terms.files & other.files else 0.0
 
 
 def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) -> tuple[str, ...]:
@@ -223,8 +223,8 @@ def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) ->
     if not causes:
         return ()
     first = causes[0]
-    names = frozenset.intersection(*(one.names for one in causes))
-    words = frozenset.intersection(*(one.words for one in causes)) - _STEMS_OF_TRADE
+    names = frozenset.intersection(*(cause.names for cause in causes))
+    words = frozenset.intersection(*(cause.words for cause in causes)) - _STEMS_OF_TRADE
     inside = _parts(*(first.named[name] for name in names))
     weights = {name: rarity.of_name(name) for name in names}
     weights |= {first.spelt[word].lower(): rarity.of_word(word) for word in words - inside}
@@ -290,35 +290,39 @@ def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> l
     not count, and neither do causes outside the code: those are a pattern of their own.
     """
     case_names = CaseNames(lessons)
-    cases = [one for one in analyses if is_confident(one) and not _is_outside(one)][:_MOST_PAIRS]
-    causes = [_cause(one) for one in cases]
-    others = [one for one in lessons if one.names.isdisjoint(map(case_names.name, cases))]
-    rarity = Rarity((*causes, *(cause_terms(one.root_cause) for one in others[-_MOST_OTHERS:])))
+    cases = [
+        analysis for analysis in analyses if is_confident(analysis) and not _is_outside(analysis)
+    ][:_MOST_PAIRS]
+    causes = [_cause(case) for case in cases]
+    others = [lesson for lesson in lessons if lesson.names.isdisjoint(map(case_names.name, cases))]
+    rarity = Rarity((*causes, *(cause_terms(other.root_cause) for other in others[-_MOST_OTHERS:])))
     alike = {
-        (one, other): similarity(causes[one], causes[other], rarity)
-        for one, other in combinations(range(len(cases)), 2)
+        (combination, other): similarity(causes[combination], causes[other], rarity)
+        for combination, other in combinations(range(len(cases)), 2)
     }
     patterns = [
         _one_cause([cases[n] for n in group], [causes[n] for n in group], rarity, case_names)
         for group in group_similar(len(cases), alike)
         if count_errors((cases[n] for n in group), case_names) > 1
     ]
-    return sorted(_with_own_titles(patterns), key=lambda one: (-len(one.fingerprints), one.title))
+    return sorted(
+        _with_own_titles(patterns), key=lambda title: (-len(title.fingerprints), title.title)
+    )
 
 
 def _one_cause(
     cases: list[Analysis], causes: list[CauseTerms], rarity: Rarity, case_names: CaseNames
 ) -> Pattern:
     words = ", ".join(shared_words(causes, rarity))
-    cited, count = _most_cited([one.lines for one in causes])
-    file, in_file = _most_cited([one.files for one in causes])
+    cited, count = _most_cited([cause.lines for cause in causes])
+    file, in_file = _most_cited([cause.files for cause in causes])
     place = f"{cited[0]}:{cited[1]}" if cited else file or ""
     title = f" in {place}" if cited else f" in {place}: {words}" if place else f": {words}"
     because = (
         f"{count or in_file} of {len(cases)} rest on {place}" if place else "",
         f"all causes speak of {words}" if words else "",
     )
-    best = max(cases, key=lambda one: (one.score, one.has_fix))
+    best = max(cases, key=lambda case: (case.score, case.has_fix))
     remedy = f"Fix {place or words or first_places(cases)} first{shared_change(cases)}"
     return pattern_of_cases(
         f"One cause{title}" if place or words else f"One cause in {first_places(cases)}",
@@ -332,23 +336,23 @@ def _one_cause(
 
 def _with_own_titles(patterns: list[Pattern]) -> list[Pattern]:
     """Two causes in one line are two patterns: their titles say what else they speak of."""
-    used = Counter(one.title for one in patterns)
+    used = Counter(pattern.title for pattern in patterns)
     return [
-        one.model_copy(update={"title": line(f"{one.title} ({one.because[-1]})", 120)})
-        if used[one.title] > 1
-        else one
-        for one in patterns
+        pattern.model_copy(update={"title": line(f"{pattern.title} ({pattern.because[-1]})", 120)})
+        if used[pattern.title] > 1
+        else pattern
+        for pattern in patterns
     ]
 
 
 def _cause(analysis: Analysis) -> CauseTerms:
-    lines = ((one.path, one.line) for one in analysis.evidence if one.verified)
+    lines = ((evidence.path, evidence.line) for evidence in analysis.evidence if evidence.verified)
     return cause_terms(analysis.root_cause, lines)
 
 
 def _most_cited(cited: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
     """The place that most of the cases cite; None where not two, and half of them, cite one."""
-    counted = Counter(place for one in cited for place in one)
+    counted = Counter(place for item in cited for place in item)
     place, count = min(counted.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
     return (place, count) if count > 1 and 2 * count >= len(cited) else (None, 0)
 
@@ -380,14 +384,14 @@ def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> li
     Words of a case's class or transaction are names, which say nothing about the cause.
     """
     case_names = CaseNames(lessons)
-    confident = [one for one in analyses if is_confident(one)][:_MOST_PAIRS]
-    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in confident]
+    confident = [analysis for analysis in analyses if is_confident(analysis)][:_MOST_PAIRS]
+    tagged = [(item, telling_tags(item) - _OUTSIDE) for item in confident]
     themes = {one & other for (_, one), (_, other) in combinations(tagged, 2)}
     by_theme = {
         theme: cases
         for theme in themes
         if len(theme) > 1
-        and (cases := [one for one, tags in tagged if theme <= tags])
+        and (cases := [item for item, tags in tagged if theme <= tags])
         and count_errors(cases, case_names) >= SHARING
     }
     ranked = sorted(by_theme, key=lambda theme: (-len(by_theme[theme]), -len(theme), sorted(theme)))
@@ -411,11 +415,11 @@ def all_transient(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -
     That is told by the error itself, however little is known about the cause.
     """
     case_names = CaseNames(lessons)
-    cases = [one for one in analyses if _is_outside(one)]
+    cases = [analysis for analysis in analyses if _is_outside(analysis)]
     if count_errors(cases, case_names) < 2:
         return []
     places = first_places(cases)
-    tags = sorted({tag for one in cases for tag in normalised_tags(one)} & _OUTSIDE)
+    tags = sorted({tag for case in cases for tag in normalised_tags(case)} & _OUTSIDE)
     pattern = pattern_of_cases(
         "Errors from outside the code",
         cases,
@@ -471,11 +475,11 @@ def _recurring(name: str, place: str, lessons: list[Lesson]) -> Pattern:
         description=f"Seen on {len(days)} nights in {_places(lessons)}.",
         pattern_type="recurring_error",
         error_classes=(line(name, 200),),
-        modules=most_frequent(one.module or one.transaction for one in lessons),
+        modules=most_frequent(lesson.module or lesson.transaction for lesson in lessons),
         occurrences=all_occurrences(lessons),
         suggestion=_against_recurrence(lessons),
         fingerprints=_fingerprints(lessons),
-        tags=shared_tags(one.tags for one in lessons),
+        tags=shared_tags(lesson.tags for lesson in lessons),
         because=(f"the same class{there} on {len(days)} nights since {days[0]}",),
         nights=days,
     )
@@ -507,15 +511,15 @@ def _ways(lessons: Sequence[Lesson]) -> int:
     ]
     rarity = Rarity(causes)
     alike = {
-        (one, other): similarity(causes[one], causes[other], rarity)
-        for one, other in combinations(range(len(causes)), 2)
+        (combination, other): similarity(causes[combination], causes[other], rarity)
+        for combination, other in combinations(range(len(causes)), 2)
     }
     return len(group_similar(len(causes), alike))
 
 
 def _hot(file: str, lessons: list[Lesson], ways: int) -> Pattern:
     days = dates_seen(lessons)
-    classes = most_frequent(one.error_class for one in lessons)
+    classes = most_frequent(lesson.error_class for lesson in lessons)
     more = f" and {len(classes) - 3} more" if len(classes) > 3 else ""
     names = f"{', '.join(classes[:3])}{more}"
     return Pattern(
@@ -529,7 +533,7 @@ def _hot(file: str, lessons: list[Lesson], ways: int) -> Pattern:
             f"Review {line(file, 200)} as a whole, and test it, before the next fix.", 400
         ),
         fingerprints=_fingerprints(lessons),
-        tags=shared_tags(one.tags for one in lessons),
+        tags=shared_tags(lesson.tags for lesson in lessons),
         because=(f"{ways} different causes lead to this file",),
         nights=days,
     )
@@ -541,12 +545,14 @@ def _fingerprints(lessons: list[Lesson]) -> tuple[str, ...]:
 
 
 def _places(lessons: list[Lesson]) -> str:
-    places = most_frequent(one.module or one.transaction for one in lessons) or ("unknown places",)
+    places = most_frequent(lesson.module or lesson.transaction for lesson in lessons) or (
+        "unknown places",
+    )
     return ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
 
 
 def _against_recurrence(lessons: list[Lesson]) -> str:
-    worst = max(lessons, key=lambda one: (len(one.nights), one.occurrences))
+    worst = max(lessons, key=lambda lesson: (len(lesson.nights), lesson.occurrences))
     issue = f" (issue #{worst.issue_number})" if worst.issue_number else ""
     place = worst.module or worst.transaction or worst.error_class
     if worst.watch and worst.outcome in MERGED:
@@ -591,8 +597,8 @@ def detect(
     from documents keeps its title. `on` is tonight's date: the night of those that no lesson dates.
     Errors without a known cause have nothing in common that anybody knows.
     """
-    analyses = tuple(one for one in analyses if one.has_cause)
-    lessons = tuple(one for one in lessons if one.has_cause)
+    analyses = tuple(analysis for analysis in analyses if analysis.has_cause)
+    lessons = tuple(lesson for lesson in lessons if lesson.has_cause)
     kept: list[Pattern] = []
     for name, rule in PATTERN_RULES:
         for pattern in rule(analyses, lessons):
@@ -619,8 +625,8 @@ def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> t
     rule and at least half of whose errors, two or more, are known members.
     """
     patterns = list(found)
-    free = [one for one in known if one.title not in {pattern.title for pattern in patterns}]
-    kept = {one.title for one in known}
+    free = [item for item in known if item.title not in {pattern.title for pattern in patterns}]
+    kept = {pattern.title for pattern in known}
     named = []
     for pattern in patterns:
         same = None if pattern.title in kept else _by_members(pattern, free)
@@ -635,9 +641,11 @@ def _by_members(pattern: Pattern, known: list[Pattern]) -> Pattern | None:
     if pattern.rule not in _BY_MEMBERS:
         return None
     members = set(pattern.fingerprints)
-    shared = [(len(members & set(one.fingerprints)), one) for one in known]
+    shared = [(len(members & set(pattern.fingerprints)), pattern) for pattern in known]
     enough = max(2, (len(members) + 1) // 2)
-    same = [(count, one) for count, one in shared if count >= enough and one.rule == pattern.rule]
+    same = [
+        (count, item) for count, item in shared if count >= enough and item.rule == pattern.rule
+    ]
     return max(same, key=lambda pair: (pair[0], pair[1].title))[1] if same else None
 
 
@@ -678,10 +686,10 @@ def patterns_for(
     Where a document names only a class, or only places, that is enough, unless every application
     has that class.
     """
-    near = [(_nearness(case, one), one) for one in patterns]
-    near_first = [(points, one) for points, one in near if points]
+    near = [(_nearness(case, pattern), pattern) for pattern in patterns]
+    near_first = [(points, item) for points, item in near if points]
     near_first.sort(key=lambda pair: (-pair[0], *_age(pair[1])))
-    return tuple(one for _, one in near_first[:limit])
+    return tuple(item for _, item in near_first[:limit])
 
 
 def _nearness(case: Case, pattern: Pattern) -> int:
@@ -701,7 +709,11 @@ def _nearness(case: Case, pattern: Pattern) -> int:
 def _places_detection(case: Case) -> frozenset[str]:
     top = case.trace.top if case.trace else None
     transactions = (group.transaction for group in case.groups)
-    places = {place for one in transactions for place in (one, endpoint(one).module)}
+    places = {
+        place
+        for transaction in transactions
+        for place in (transaction, endpoint(transaction).module)
+    }
     return frozenset(places | ({top.repo_path or top.path} if top else set())) - {""}
 
 
@@ -723,11 +735,11 @@ def related_to_patterns(
     newest five are kept. A lesson without a cause has none.
     """
     by_name = {name: lesson for lesson in lessons for name in lesson.names}
-    today = ((one, _documents(one, patterns, by_name)) for one in lessons)
+    today = ((lesson, _documents(lesson, patterns, by_name)) for lesson in lessons)
     return tuple(
-        one.model_copy(update={"related_patterns": documents})
-        for one, documents in today
-        if documents != one.related_patterns
+        item.model_copy(update={"related_patterns": documents})
+        for item, documents in today
+        if documents != item.related_patterns
     )
 
 
@@ -736,12 +748,12 @@ def _documents(
 ) -> tuple[RelatedDocument, ...]:
     if not lesson.has_cause:
         return ()
-    own = [(file, one) for file, one in patterns.items() if _is_about(one, lesson)]
+    own = [(file, item) for file, item in patterns.items() if _is_about(item, lesson)]
     own.sort(key=lambda pair: (_age_lesson_links(pair[1]), pair[0]))
     similar = (by_name[name] for name in lesson.related if name in by_name)
-    others = {one.file: one for one in similar if one.file not in ("", lesson.file)}
+    others = {item.file: item for item in similar if item.file not in ("", lesson.file)}
     return (
-        *(_pattern(file, one) for file, one in own[:MOST_RELATED_DOCUMENTS]),
+        *(_pattern(file, item) for file, item in own[:MOST_RELATED_DOCUMENTS]),
         *map(_similar, _newest(others.values())),
     )
 
@@ -760,8 +772,8 @@ def _age_lesson_links(pattern: Pattern) -> int:
 
 
 def _newest(lessons: Iterable[Lesson]) -> list[Lesson]:
-    told = (one for one in lessons if one.has_cause and not one.superseded_by)
-    ranked = sorted(told, key=lambda one: (-last_seen(one).toordinal(), one.file))
+    told = (lesson for lesson in lessons if lesson.has_cause and not lesson.superseded_by)
+    ranked = sorted(told, key=lambda item: (-last_seen(item).toordinal(), item.file))
     return ranked[:MOST_RELATED_DOCUMENTS]
 
 

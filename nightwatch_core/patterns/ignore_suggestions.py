@@ -68,7 +68,7 @@ def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple
     seen: set[str] = set()
     for report in islice(chain((tonight,), reports), MOST_READ):
         new = report.night.id not in seen and not any(
-            _overlap(report.night.window, one.window) for one in kept
+            _overlap(report.night.window, item.window) for item in kept
         )
         seen.add(report.night.id)
         if new and _alike(report, tonight):
@@ -80,7 +80,10 @@ def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple
 
 def night_groups(report: RunReport) -> NightGroups:
     """All error groups a report tells of, each once."""
-    cases = (*(one.case for one in report.analyses), *(one.case for one in report.failures))
+    cases = (
+        *(analysis.case for analysis in report.analyses),
+        *(failure.case for failure in report.failures),
+    )
     every = chain(
         (group for case in cases for group in case.groups),
         (dropped.group for dropped in report.dropped),
@@ -99,7 +102,7 @@ def backtest(
     that one who met two of them counts twice.
     """
     hidden = [covered(rule, night) for night in nights]
-    fixed = {name for one in lessons if was_fixed(one) for name in one.names}
+    fixed = {name for lesson in lessons if was_fixed(lesson) for name in lesson.names}
     names = {group.fingerprint for groups in hidden for group in groups}
     users = [sum(g.users for g in groups if g.users is not None) for groups in hidden]
     counted = any(g.users is not None for groups in hidden for g in groups)
@@ -155,7 +158,7 @@ def is_steady(seen: Sequence[float]) -> bool:
 
 def was_fixed(lesson: Lesson) -> bool:
     """Tell whether a fix of ours was merged for it, whatever came of the fix."""
-    ends = (*(fate.kind for fate in lesson.fates), *(one.outcome for one in lesson.proposed))
+    ends = (*(fate.kind for fate in lesson.fates), *(item.outcome for item in lesson.proposed))
     return lesson.watch is not None or any(
         kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome)
     )
@@ -188,10 +191,10 @@ def _alike(report: RunReport, tonight: RunReport) -> bool:
     return set(report.options.sources()) == set(tonight.options.sources())
 
 
-def _overlap(one: Window, other: Window) -> bool:
-    shared = min(one.until, other.until) - max(one.since, other.since)
-    shorter = min(one.until - one.since, other.until - other.since)
-    return shared * 2 > shorter or (one.since, one.until) == (other.since, other.until)
+def _overlap(window: Window, other: Window) -> bool:
+    shared = min(window.until, other.until) - max(window.since, other.since)
+    shorter = min(window.until - window.since, other.until - other.since)
+    return shared * 2 > shorter or (window.since, window.until) == (other.since, other.until)
 
 
 def _slim(group: ErrorGroup) -> ErrorGroup:
@@ -285,7 +288,7 @@ def _transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
 def _start_of_transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
     names = {group.transaction.strip() for group in seen}
     matches = [_PARENT.match(name[:_LONGEST_NAME]) for name in names]
-    parents = {each.group() if each else "" for each in matches}
+    parents = {match.group() if match else "" for match in matches}
     parent = next(iter(parents))
     steps = {step.lower() for step in _STEP_NAME.findall(parent)} - _COMMON_STEPS
     if len(names) == 1 or len(parents) > 1 or not steps:
@@ -374,12 +377,14 @@ def noise_evidence(
 ) -> NoiseEvidence:
     """Return tonight's noise evidence; `nights` are comparable nights, newest first."""
     today = report.night.window.until.date()
-    analyses = [(one, (one.fingerprint, *one.case.aliases)) for one in report.analyses]
-    tagged = (names for one, names in analyses if TRANSIENT in telling_tags(one))
+    analyses = [
+        (analysis, (analysis.fingerprint, *analysis.case.aliases)) for analysis in report.analyses
+    ]
+    tagged = (names for analysis, names in analyses if TRANSIENT in telling_tags(analysis))
     return NoiseEvidence(
         today=today,
         nights=tuple(nights),
-        fixed=_all(names for one, names in analyses if one.has_fix),
+        fixed=_all(names for analysis, names in analyses if analysis.has_fix),
         transient=_all(tagged),
         in_work=in_work(report, lessons),
         rules=tuple(rule for rule in rules.rules if not expired(rule, today)),
@@ -388,7 +393,7 @@ def noise_evidence(
 
 
 def _all(names: Iterable[Iterable[str]]) -> frozenset[str]:
-    return frozenset(name for each in names for name in each)
+    return frozenset(name for item in names for name in item)
 
 
 def is_transient(lesson: Lesson, tonight: NoiseEvidence) -> bool:
@@ -480,8 +485,12 @@ def in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
     none of them knows is open.
     """
     at = {item.fingerprint for item in report.outcomes if item.state == "open"}
-    at |= {one.fingerprint for one in report.receipts if one.number}
-    at |= {one.fingerprint for one in report.followed if one.watch and not one.watch.verdict}
+    at |= {receipt.fingerprint for receipt in report.receipts if receipt.number}
+    at |= {
+        update.fingerprint
+        for update in report.followed
+        if update.watch and not update.watch.verdict
+    }
     ours = (
         lesson
         for lesson in lessons
@@ -494,7 +503,7 @@ def in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
 
 def _remembers_open(lesson: Lesson) -> bool:
     last: dict[int | None, str] = {lesson.issue_number: "", lesson.pr_number: ""}
-    last |= {one.number: one.outcome for one in lesson.proposed}
+    last |= {item.number: item.outcome for item in lesson.proposed}
     last |= {fate.number: fate.kind for fate in lesson.fates}
     return any(end not in ENDED for number, end in last.items() if number is not None)
 
@@ -526,14 +535,16 @@ def suggest_rules(
     to a rate. Most occurrences first, at most 10.
     """
     evidence = noise_evidence(report, lessons, rules, nights)
-    noise = [one for one in lessons if not why_not_noise(one, evidence)]
-    noise.sort(key=lambda one: (-_times(one), one.fingerprint))
+    noise = [lesson for lesson in lessons if not why_not_noise(lesson, evidence)]
+    noise.sort(key=lambda item: (-_times(item), item.fingerprint))
     by_rule: dict[IgnoreRule, list[Lesson]] = {}
     for lesson in noise[:MOST_TRIED]:
         if rule := _narrowest(lesson, noise, lessons, evidence):
             by_rule.setdefault(rule, []).append(lesson)
     suggestions = (_suggestion(rule, about, lessons, evidence) for rule, about in by_rule.items())
-    ranked = sorted(suggestions, key=lambda one: (-one.backtest.occurrences, one.pattern))
+    ranked = sorted(
+        suggestions, key=lambda suggestion: (-suggestion.backtest.occurrences, suggestion.pattern)
+    )
     return tuple(ranked[:MOST])
 
 
@@ -568,9 +579,9 @@ def _proves_itself(
         return False
     if not is_steady(rates(rule, nights)) or backtest(rule, nights, lessons).fixed_later:
         return False
-    taught = (group for one in lessons if matches(rule, group := as_group(one)))
-    harmless = {name for one in noise for name in one.names}
-    lesson_of = {name: one for one in lessons for name in one.names}
+    taught = (group for lesson in lessons if matches(rule, group := as_group(lesson)))
+    harmless = {name for lesson in noise for name in lesson.names}
+    lesson_of = {name: lesson for lesson in lessons for name in lesson.names}
     return all(
         group.fingerprint in harmless
         or _same_elsewhere(group, _known(group, lesson_of), lesson, tonight)
@@ -610,10 +621,10 @@ def _suggestion(
 
 
 def _evidence(lessons: list[Lesson], tonight: NoiseEvidence) -> str:
-    dates = sorted({seen.date for one in lessons for seen in one.nights})
-    low = sum(seen.confidence == "low" for one in lessons for seen in one.nights)
-    sightings = sum(len(one.nights) for one in lessons)
-    names = "; ".join(as_group(one).title for one in lessons[:3])
+    dates = sorted({seen.date for lesson in lessons for seen in lesson.nights})
+    low = sum(seen.confidence == "low" for lesson in lessons for seen in lesson.nights)
+    sightings = sum(len(lesson.nights) for lesson in lessons)
+    names = "; ".join(as_group(lesson).title for lesson in lessons[:3])
     times = sum(map(_times, lessons))
     return line(
         f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, {times} times, "
@@ -625,14 +636,18 @@ def _evidence(lessons: list[Lesson], tonight: NoiseEvidence) -> str:
 
 def _asides(lessons: list[Lesson], tonight: NoiseEvidence) -> Iterator[str]:
     gone = sum(
-        recoveries(one.names, tonight.nights) for one in lessons if is_transient(one, tonight)
+        recoveries(lesson.names, tonight.nights)
+        for lesson in lessons
+        if is_transient(lesson, tonight)
     )
     if gone:
         yield f"; it went away by itself {gone} times"
-    declined = [fate.number for one in lessons for fate in one.fates if fate.kind == "not planned"]
+    declined = [
+        fate.number for lesson in lessons for fate in lesson.fates if fate.kind == "not planned"
+    ]
     if declined:
         yield f"; issue #{declined[-1]} was closed as not planned"
-    lapsed = [ignored_by(tonight.lapsed, as_group(one)) for one in lessons]
+    lapsed = [ignored_by(tonight.lapsed, as_group(lesson)) for lesson in lessons]
     ended = [rule.expires for rule in lapsed if rule and rule.expires]
     if ended:
         yield f"; was ignored until {max(ended)}"

@@ -168,9 +168,9 @@ def _texts(meta: Mapping[str, object], name: str, most: int) -> tuple[str, ...]:
     value = meta.get(name)
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise GiveUp(f"pattern: `{name}` is no list of texts: write one `- text` a line")
-    return tuple(one[:most] for one in value[:_MOST_LISTED])
+    return tuple(item[:most] for item in value[:_MOST_LISTED])
 
 
 def _count(meta: Mapping[str, object]) -> int:
@@ -197,7 +197,7 @@ def _nights(meta: Mapping[str, object]) -> tuple[date, ...]:
         return ()
     if not isinstance(value, list):
         raise GiveUp("pattern: `nights` is no list of dates: write `- 2030-05-01`")
-    return tuple(sorted({_night(one) for one in value[-_MOST_NIGHTS:]}))
+    return tuple(sorted({_night(item) for item in value[-_MOST_NIGHTS:]}))
 
 
 def _night(value: object) -> date:
@@ -219,15 +219,21 @@ SOLVED = "verified"  # the outcome of a fix that was measured and works
 
 def recent_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     """Lessons seen within 30 days of the newest sighting of all."""
-    last = [max((s.date for s in one.nights), default=one.first_detected) for one in lessons]
+    last = [
+        max((s.date for s in lesson.nights), default=lesson.first_detected) for lesson in lessons
+    ]
     newest = max(last, default=date.min)
-    return tuple(one for one, day in zip(lessons, last, strict=True) if newest - day <= RECENT)
+    return tuple(
+        lesson for lesson, day in zip(lessons, last, strict=True) if newest - day <= RECENT
+    )
 
 
 def open_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     """Recent lessons that nothing replaced, and whose fix was not yet seen to work."""
     return tuple(
-        one for one in recent_lessons(lessons) if not one.superseded_by and one.outcome != SOLVED
+        lesson
+        for lesson in recent_lessons(lessons)
+        if not lesson.superseded_by and lesson.outcome != SOLVED
     )
 
 
@@ -247,8 +253,8 @@ def by_error(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
     group_of: dict[str, int] = {}
     for number, lesson in enumerate(lessons):
         joined = sorted({group_of[name] for name in lesson.names if name in group_of})
-        held[number] = [*(one for group in joined for one in held.pop(group)), lesson]
-        group_of |= {name: number for one in held[number] for name in one.names}
+        held[number] = [*(item for group in joined for item in held.pop(group)), lesson]
+        group_of |= {name: number for item in held[number] for name in item.names}
     return list(held.values())
 
 
@@ -259,7 +265,7 @@ def all_occurrences(lessons: Iterable[Lesson]) -> int:
 
 def _of_one_error(lessons: Iterable[Lesson]) -> int:
     most: dict[tuple[date, str], int] = {}
-    for seen in (seen for one in lessons for seen in one.nights):
+    for seen in (seen for lesson in lessons for seen in lesson.nights):
         night = (seen.date, seen.night)
         most[night] = max(most.get(night, 0), seen.occurrences)
     return sum(most.values())
@@ -270,18 +276,20 @@ class CaseNames:
 
     def __init__(self, lessons: Iterable[Lesson]) -> None:
         """Keep whose name is whose."""
-        self._own = {name: one.fingerprint for one in lessons for name in one.aliases}
-        self._own |= {one.fingerprint: one.fingerprint for one in lessons}
+        self._own = {name: lesson.fingerprint for lesson in lessons for name in lesson.aliases}
+        self._own |= {lesson.fingerprint: lesson.fingerprint for lesson in lessons}
 
     def name(self, analysis: Analysis) -> str:
         """The lesson's fingerprint, which stays when another group leads the case tonight."""
         of_case = (analysis.fingerprint, *sorted(names(analysis.case)))
-        return next((self._own[one] for one in of_case if one in self._own), analysis.fingerprint)
+        return next(
+            (self._own[item] for item in of_case if item in self._own), analysis.fingerprint
+        )
 
 
 def occurrences_tonight(cases: Iterable[Analysis]) -> int:
     """Of tonight; a group that stands in two cases counts once."""
-    groups = {group.fingerprint: group for one in cases for group in one.case.groups}
+    groups = {group.fingerprint: group for case in cases for group in case.case.groups}
     return sum(group.occurrences for group in groups.values())
 
 
@@ -296,25 +304,25 @@ def pattern_of_cases(
     tags: tuple[str, ...] = (),
 ) -> Pattern:
     """A pattern of cases of one night; the title holds no number, so that it stays the same."""
-    titles = "; ".join(line(one.case.title, 120) for one in cases[:5])
+    titles = "; ".join(line(case.case.title, 120) for case in cases[:5])
     more = f" and {len(cases) - 5} more" if len(cases) > 5 else ""
     return Pattern(
         title=line(title, 120),
         description=f"{line(description, 300)} {titles}{more}.",
         pattern_type="systemic_issue",
-        error_classes=most_frequent(one.case.leader.error_class for one in cases),
+        error_classes=most_frequent(case.case.leader.error_class for case in cases),
         modules=most_frequent(map(module, cases)),
         occurrences=occurrences_tonight(cases),
         suggestion=line(suggestion, 400),
         fingerprints=tuple(dict.fromkeys(map(known.name, cases)))[:MOST_MEMBERS],
-        tags=tags or shared_tags(normalised_tags(one) for one in cases),
+        tags=tags or shared_tags(normalised_tags(case) for case in cases),
         because=tuple(line(reason, 200) for reason in because),
     )
 
 
 def count_errors(cases: Iterable[Analysis], known: CaseNames) -> int:
     """Count the errors of the cases under all their names."""
-    return len({known.name(one) for one in cases})
+    return len({known.name(case) for case in cases})
 
 
 def is_confident(analysis: Analysis) -> bool:
@@ -335,14 +343,14 @@ def first_places(cases: list[Analysis]) -> str:
 
 def shared_change(cases: list[Analysis]) -> str:
     """The one change that all cases were traced to, in brackets; empty where there is none."""
-    changes = {proved_change(one) for one in cases}
+    changes = {proved_change(case) for case in cases}
     change = changes.pop() if len(changes) == 1 else ""
     return f" (came with {change})" if change else ""
 
 
 def shared_tags(tags: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """At most ten tags that all have."""
-    sets = [set(one) for one in tags]
+    sets = [set(tag) for tag in tags]
     return tuple(sorted(set.intersection(*sets)))[:10] if sets else ()
 
 

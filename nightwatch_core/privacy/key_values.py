@@ -386,11 +386,11 @@ def _any(value: Any, scrub: Scrub) -> Any:
     if isinstance(value, BaseModel):
         return _model(value, scrub)
     if isinstance(value, tuple | list):
-        new = [_any(one, scrub) for one in value]
-        same = all(one is other for one, other in zip(new, value, strict=True))
+        new = [_any(item, scrub) for item in value]
+        same = all(item is other for item, other in zip(new, value, strict=True))
         return value if same else type(value)(new)
     if isinstance(value, dict):
-        return {_any(name, scrub): _any(one, scrub) for name, one in value.items()}
+        return {_any(name, scrub): _any(item, scrub) for name, item in value.items()}
     return value
 
 
@@ -409,7 +409,9 @@ def told_scrubbed(scrub: Scrub) -> Iterator[None]:
     try:
         yield
     except NightWatchError as trouble:
-        trouble.args = tuple(scrub(one) if isinstance(one, str) else one for one in trouble.args)
+        trouble.args = tuple(
+            scrub(item) if isinstance(item, str) else item for item in trouble.args
+        )
         raise
 
 

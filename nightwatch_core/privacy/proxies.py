@@ -178,10 +178,10 @@ class ScrubbedReader:
 
     def _changes(self, files: Iterable[ChangedFile]) -> tuple[ChangedFile, ...]:
         return tuple(
-            one.model_copy(update={"diff": f"[{refusal(one.path)}]" if one.diff else ""})
-            if is_secret_file(one.path) or is_secret_file(one.old_path)
-            else one.model_copy(update={"diff": self._scrubber.scrub(one.diff)})
-            for one in files
+            file.model_copy(update={"diff": f"[{refusal(file.path)}]" if file.diff else ""})
+            if is_secret_file(file.path) or is_secret_file(file.old_path)
+            else file.model_copy(update={"diff": self._scrubber.scrub(file.diff)})
+            for file in files
         )
 
     def _hit(self, hit: SearchHit) -> SearchHit:
@@ -416,7 +416,7 @@ class ScrubbedLessons:
 
     def read_patterns(self) -> tuple[Pattern, ...]:
         """Return every known pattern that can be read."""
-        return tuple(scrubbed(one, self._scrub) for one in self._knowledge.read_patterns())
+        return tuple(scrubbed(pattern, self._scrub) for pattern in self._knowledge.read_patterns())
 
     def ignore_rules(self) -> IgnoreRules:
         """Return the team's ignore rules, as they are."""
@@ -439,8 +439,8 @@ class ScrubbedOutbox:
         if isinstance(proposal, PullUpdate):
             masked = masked.model_copy(update={"changes": proposal.changes})
         if isinstance(proposal, DraftPull):
-            said = ((one, self._scrub(one.message)) for one in proposal.commits)
-            commits = tuple(one.model_copy(update={"message": text}) for one, text in said)
+            said = ((commit, self._scrub(commit.message)) for commit in proposal.commits)
+            commits = tuple(item.model_copy(update={"message": text}) for item, text in said)
             masked = masked.model_copy(update={"changes": proposal.changes, "commits": commits})
         with told_scrubbed(self._scrub):
             return scrubbed(self._outbox.publish(masked), self._scrub)
@@ -540,7 +540,7 @@ class ScrubbedTasks:
 
     def tasks(self) -> tuple[TaskFile, ...]:
         """Return every file that can be read, by id."""
-        return tuple(scrubbed(one, self._scrub) for one in self._tasks.tasks())
+        return tuple(scrubbed(task, self._scrub) for task in self._tasks.tasks())
 
     def complaints(self) -> tuple[str, ...]:
         """Return what cannot be read, and why."""
@@ -584,7 +584,7 @@ def _texts(value: Any, scrub: Scrub) -> Any:
     if isinstance(value, str):
         return scrub(value)
     if isinstance(value, list):
-        return [_texts(one, scrub) for one in value]
+        return [_texts(item, scrub) for item in value]
     return {k: _texts(v, scrub) for k, v in value.items()} if isinstance(value, dict) else value
 
 

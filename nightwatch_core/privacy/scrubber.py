@@ -379,7 +379,7 @@ _IS_NAMED = re.compile(_NAMED, re.I)
 
 
 def _is_of_names(match: re.Match[str]) -> bool:
-    return any(_IS_NAMED.fullmatch(one.strip(' "')) for one in match["keys"].split(","))
+    return any(_IS_NAMED.fullmatch(item.strip(' "')) for item in match["keys"].split(","))
 
 
 PERSONAL: tuple[Rule, ...] = (

@@ -73,7 +73,7 @@ def _parts(secret: str) -> Iterator[str]:
 
 def _views(text: str) -> Iterator[str]:
     """The text, and what it says once an encoding is undone."""
-    plain = _ESCAPE.sub(lambda one: one[2] or chr(int(one[1], 16)), text.replace("\\n", "\n"))
+    plain = _ESCAPE.sub(lambda item: item[2] or chr(int(item[1], 16)), text.replace("\\n", "\n"))
     yield from (text, text[::-1], plain, unquote(text), unquote(text.replace("+", " ")))
     dense = "".join(text.split())
     yield from (dense, dense[::-1])
@@ -99,8 +99,8 @@ def own_pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
     >>> [bool(found.search(text)) for text in ("s3cr3t%2Fkey", "yek/t3rc3s", "secret")]
     [True, True, False]
     """
-    known = [one for one in secrets if len(one.strip()) >= SHORTEST]
-    forms = {form for one in known for form in _forms(one.strip()) if len(form) >= SHORTEST}
+    known = [secret for secret in secrets if len(secret.strip()) >= SHORTEST]
+    forms = {form for item in known for form in _forms(item.strip()) if len(form) >= SHORTEST}
     longest_first = sorted(forms, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
@@ -109,8 +109,8 @@ def _forms(secret: str) -> Iterator[str]:
     """Plain, reversed, escaped for JSON and URLs, hexadecimal, base64 at any place of a text."""
     raw = secret.encode("utf-8", "replace")
     plain = (secret, secret.replace("\n", "\\n"), *_lines(secret))
-    for one in plain:
-        yield from (one, one[::-1], quote(one, safe=""), quote(one), json.dumps(one)[1:-1])
+    for item in plain:
+        yield from (item, item[::-1], quote(item, safe=""), quote(item), json.dumps(item)[1:-1])
     for digits in (raw.hex(), raw.hex(" "), raw.hex(":")):
         yield from (digits, digits.upper())
     for before in range(3):

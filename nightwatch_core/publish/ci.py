@@ -70,7 +70,7 @@ def ci_started(
         for path in flows[:_MOST_FILES]
         if (events := starting_events(read(path) or "", base))
     )
-    return (*runs, *(one for one in _OTHERS if one in there))
+    return (*runs, *(other for other in _OTHERS if other in there))
 
 
 def starting_events(workflow: str, base: str) -> tuple[str, ...]:
@@ -90,8 +90,8 @@ def starting_events(workflow: str, base: str) -> tuple[str, ...]:
     events = _entry(root, "on")
     if not isinstance(events, yaml.MappingNode):
         named = _texts(events)
-        return tuple(one for one in _EVENTS if one in named)
-    return tuple(one for one in _EVENTS if _starts(events, one, base))
+        return tuple(event for event in _EVENTS if event in named)
+    return tuple(event for event in _EVENTS if _starts(events, event, base))
 
 
 def _starts(events: yaml.MappingNode, event: str, base: str) -> bool:
@@ -128,7 +128,7 @@ def _texts(node: yaml.Node | None) -> tuple[str, ...]:
     if isinstance(node, yaml.ScalarNode):
         return (str(node.value),)
     items = node.value if isinstance(node, yaml.SequenceNode) else ()
-    return tuple(str(one.value) for one in items if isinstance(one, yaml.ScalarNode))
+    return tuple(str(item.value) for item in items if isinstance(item, yaml.ScalarNode))
 
 
 # What the checks of our drafts say after they were published, and what is done about it.
@@ -168,7 +168,9 @@ def watched_drafts(
     drafts: Iterable[DraftPull], receipts: Iterable[Receipt], options: NightOptions
 ) -> tuple[Watched, ...]:
     """List the drafts that a service holds by now; none without branches, and none in a dry run."""
-    made = {one.key: one for one in receipts if one.status in MADE and one.number}
+    made = {
+        receipt.key: receipt for receipt in receipts if receipt.status in MADE and receipt.number
+    }
     if options.delivery != "github" or options.dry_run:
         return ()
     return tuple(
@@ -192,33 +194,33 @@ def pauses(minutes: int) -> tuple[float, ...]:
     return tuple(kept)
 
 
-def seen(one: Watched, run: CiRun) -> Watched:
+def seen(watched: Watched, run: CiRun) -> Watched:
     """Take in a look; what is told of the commit before a correction is not of it."""
-    is_stale = bool(one.former) and run.sha == one.former
-    return one._replace(run=CiRun(state="pending", sha=run.sha) if is_stale else run)
+    is_stale = bool(watched.former) and run.sha == watched.former
+    return watched._replace(run=CiRun(state="pending", sha=run.sha) if is_stale else run)
 
 
-def is_waiting(one: Watched, waited: float, *, starts: bool) -> bool:
+def is_waiting(watched: Watched, waited: float, *, starts: bool) -> bool:
     """Tell whether another look may tell more, `waited` seconds in all; `starts`: CI is seen.
 
     >>> one = Watched(DraftPull.model_construct(), 1, run=CiRun(state="none"))
     >>> is_waiting(one, 90, starts=True), is_waiting(one, 90, starts=False)
     (True, False)
     """
-    if one.run.state == "none":
-        return waited - one.since < (GRACE if starts else QUIET_GRACE)
-    return one.run.state == "pending"
+    if watched.run.state == "none":
+        return waited - watched.since < (GRACE if starts else QUIET_GRACE)
+    return watched.run.state == "pending"
 
 
-def told(one: Watched, waited: float) -> DraftCi:
+def told(watched: Watched, waited: float) -> DraftCi:
     """Say what became of a draft's checks."""
-    text = _state_text(one.run, waited - one.since)
+    text = _state_text(watched.run, waited - watched.since)
     return DraftCi(
-        number=one.number,
-        fingerprint=one.draft.fingerprint,
-        url=one.url,
-        state=one.run.state,
-        text=f"{text}; {one.corrected}" if one.corrected else text,
+        number=watched.number,
+        fingerprint=watched.draft.fingerprint,
+        url=watched.url,
+        state=watched.run.state,
+        text=f"{text}; {watched.corrected}" if watched.corrected else text,
     )
 
 
@@ -237,7 +239,7 @@ def _state_text(run: CiRun, waited: float) -> str:
 
 
 def update_of(
-    one: Watched,
+    watched: Watched,
     analysis: Analysis,
     result: GateResult,
     read: Read,
@@ -249,7 +251,7 @@ def update_of(
     `read` gives a file of the base that the draft was made on.
     """
     after = apply(result.edits, read)
-    first = {change.path: change.text for change in one.draft.changes}
+    first = {change.path: change.text for change in watched.draft.changes}
     then = {change.path: change.text for change in after.changes}
     paths = tuple(dict.fromkeys((*first, *then)))
     now = {path: first[path] if path in first else read(path) for path in paths}
@@ -257,33 +259,34 @@ def update_of(
     changes = tuple(
         FileChange(path=path, text=wanted[path]) for path in paths if now[path] != wanted[path]
     )
-    if after.refusal or not changes or not one.sha:
+    if after.refusal or not changes or not watched.sha:
         return None
-    key = effect_key("update", repository, str(one.number))
+    key = effect_key("update", repository, str(watched.number))
     why = result.correction.because if result.correction else ""
     ran = "It was run here and passed." if result.outcome == "passed" else "It was not run here."
-    text = f"The checks of the first attempt failed ({_listed(one.run)}). This is another one, and "
+    failed = _listed(watched.run)
+    text = f"The checks of the first attempt failed ({failed}). This is another one, and "
     text += f"the last that is made unasked. {ran}"
     return PullUpdate(
         key=key,
         fingerprint=analysis.fingerprint,
-        also=one.draft.also,
-        number=one.number,
-        branch=one.draft.branch,
-        head=one.sha,
+        also=watched.draft.also,
+        number=watched.number,
+        branch=watched.draft.branch,
+        head=watched.sha,
         body=f"{marker(analysis.fingerprint, key, night)}\n\n{text}\n\n{markdown(why, _WHY)}\n",
         commit_message=f"{CORRECTION}\n",
         changes=changes,
-        commit=one.draft.commit,
+        commit=watched.draft.commit,
         fix=fix_digest(result.edits),
     )
 
 
-def red_words(one: Watched, repository: str, night: str) -> Comment:
+def red_words(watched: Watched, repository: str, night: str) -> Comment:
     """Say on a draft that its checks failed, and label it so."""
-    why = f" {markdown(one.corrected[:1].upper() + one.corrected[1:], _WHY)}."
-    text = f"The checks failed: {_listed(one.run)}.{why if one.corrected else ''} "
-    return _word(one.number, one.draft.fingerprint, text, repository, night)
+    why = f" {markdown(watched.corrected[:1].upper() + watched.corrected[1:], _WHY)}."
+    text = f"The checks failed: {_listed(watched.run)}.{why if watched.corrected else ''} "
+    return _word(watched.number, watched.draft.fingerprint, text, repository, night)
 
 
 def carried(report: RunReport) -> tuple[Comment, ...]:
@@ -291,12 +294,14 @@ def carried(report: RunReport) -> tuple[Comment, ...]:
     options, base, night = report.options, report.base or report.commit, report.night.id
     if options.delivery != "github" or options.highest_tier()[0] != "draft" or base is None:
         return ()
-    pulls = (one for one in report.outcomes if one.kind == "pull" and not one.as_patch)
-    red = (one for one in pulls if one.state == "open" and one.checks == "failed")
+    pulls = (
+        outcome for outcome in report.outcomes if outcome.kind == "pull" and not outcome.as_patch
+    )
+    red = (pull for pull in pulls if pull.state == "open" and pull.checks == "failed")
     return tuple(
-        _word(one.number, one.fingerprint, "The checks failed. ", base.repository, night)
-        for one in red
-        if CI_FAILED not in one.labels and one.night != night
+        _word(item.number, item.fingerprint, "The checks failed. ", base.repository, night)
+        for item in red
+        if CI_FAILED not in item.labels and item.night != night
     )
 
 
@@ -361,22 +366,22 @@ class Waiting:
 
     def _look(self) -> bool:
         """Take in how the checks stand, mend what is red; returns whether to look again."""
-        runs, trouble = self.hands.look(tuple(one.number for one in self.drafts))
+        runs, trouble = self.hands.look(tuple(draft.number for draft in self.drafts))
         if trouble:
             unknown = CiRun(state="unreadable", because=trouble)
-            self.drafts = tuple(one._replace(run=unknown) for one in self.drafts)
+            self.drafts = tuple(draft._replace(run=unknown) for draft in self.drafts)
             return True
         drafts = map(seen, self.drafts, runs)
         self.drafts = tuple(self._mended(draft) if draft.is_red else draft for draft in drafts)
-        return any(is_waiting(one, self.waited, starts=self.starts) for one in self.drafts)
+        return any(is_waiting(draft, self.waited, starts=self.starts) for draft in self.drafts)
 
     def _end(self) -> CiResult:
         """Say a word on what stayed red, and what became of all of them."""
-        for one in self.drafts:
-            if one.is_red:
-                self.say(red_words(one, self.repository, self.report.night.id))
+        for draft in self.drafts:
+            if draft.is_red:
+                self.say(red_words(draft, self.repository, self.report.night.id))
         return CiResult(
-            ci=tuple(told(one, self.waited) for one in self.drafts),
+            ci=tuple(told(draft, self.waited) for draft in self.drafts),
             receipts=tuple(self.receipts),
             gates=tuple(self.gates.items()),
             usage=self.usage,
@@ -388,31 +393,37 @@ class Waiting:
         base = self.report.base or self.report.commit
         return base.repository if base else ""
 
-    def _mended(self, one: Watched) -> Watched:
+    def _mended(self, watched: Watched) -> Watched:
         """One commit more on the branch, where another attempt can be had; else why not."""
-        if one.corrected:
-            return one
-        if not one.sha or one.run.sha != one.sha:
-            return one._replace(corrected="its branch is not where we left it: it is left alone")
-        name = one.draft.fingerprint
+        if watched.corrected:
+            return watched
+        if not watched.sha or watched.run.sha != watched.sha:
+            return watched._replace(
+                corrected="its branch is not where we left it: it is left alone"
+            )
+        name = watched.draft.fingerprint
         analysis = next((a for a in self.report.analyses if a.fingerprint == name), None)
-        result, why = self.hands.mend(one, analysis) if analysis else (None, "")
+        result, why = self.hands.mend(watched, analysis) if analysis else (None, "")
         if result is None or analysis is None:
-            return one._replace(corrected=f"no other attempt: {why or 'nothing can be run here'}")
+            return watched._replace(
+                corrected=f"no other attempt: {why or 'nothing can be run here'}"
+            )
         self.usage += result.usage
         update = None
         if result.edits:
-            told = (one, analysis, result, self.hands.read)
+            told = (watched, analysis, result, self.hands.read)
             update = update_of(*told, self.repository, self.report.night.id)
         if update is None:
-            return one._replace(corrected=f"no other attempt passed: {result.text}".rstrip(": "))
+            return watched._replace(
+                corrected=f"no other attempt passed: {result.text}".rstrip(": ")
+            )
         receipt = self.say(update)
         if receipt.status not in MADE:
-            return one._replace(corrected=f"another attempt was not pushed: {receipt.reason}")
+            return watched._replace(corrected=f"another attempt was not pushed: {receipt.reason}")
         self.gates[name] = result
-        return one._replace(
+        return watched._replace(
             sha=receipt.sha,
-            former=one.sha,
+            former=watched.sha,
             since=self.waited,
             run=CiRun(state="pending"),
             corrected="after one correction on its branch",

@@ -135,7 +135,7 @@ def expected_value(
 
 def impact(members: tuple[Analysis, ...]) -> float:
     """Return the impact of errors: occurrences, users and affected places."""
-    groups = [group for one in members for group in one.case.groups]
+    groups = [group for member in members for group in member.case.groups]
     users = max((group.users or 0 for group in groups), default=0)
     places = len({group.transaction for group in groups})
     times = sum(group.occurrences for group in groups)
@@ -167,6 +167,6 @@ def proof_of(gate: GateResult | None) -> Proof:
 
 def review_minutes(files: tuple[ChangedFile, ...]) -> float:
     """Return the minutes to review the change; its tests cost nothing."""
-    code = [one for one in files if not TEST.search(one.path)]
-    lines = sum(one.added + one.removed for one in code)
+    code = [file for file in files if not TEST.search(file.path)]
+    lines = sum(item.added + item.removed for item in code)
     return _READING + _FILE * max(0, len(code) - 1) + lines / _LINES

@@ -25,8 +25,10 @@ FIRST = 3  # pieces of evidence that are shown at once; the others are folded
 def shown_evidence(analysis: Analysis) -> tuple[Evidence, ...]:
     """All evidence, what holds first; none holds where the record is of other code."""
     if analysis.misfit:
-        return tuple(one.model_copy(update={"verified": False}) for one in analysis.evidence)
-    return tuple(sorted(analysis.evidence, key=lambda one: not one.verified))
+        return tuple(
+            evidence.model_copy(update={"verified": False}) for evidence in analysis.evidence
+        )
+    return tuple(sorted(analysis.evidence, key=lambda evidence: not evidence.verified))
 
 
 def shown_changes(analysis: Analysis) -> tuple[ChangedFile, ...]:
@@ -82,13 +84,13 @@ def shown_suspects(analysis: Analysis) -> tuple[Suspect, ...]:
     named = analysis.suspect_commit.strip().lower()
     if not named:
         return analysis.suspects if analysis.model == RULES or analysis.by_fallback else ()
-    return tuple(one for one in analysis.suspects if _is_named(one, named))
+    return tuple(suspect for suspect in analysis.suspects if _is_named(suspect, named))
 
 
 def suspect_reasons(analysis: Analysis, suspect: Suspect) -> tuple[str, ...]:
     """Return the reasons a change is suspected, with the age of an old one."""
     groups = analysis.case.groups
-    first = min((_utc(one.first_seen) for one in groups if one.first_seen), default=None)
+    first = min((_utc(group.first_seen) for group in groups if group.first_seen), default=None)
     age = first - _utc(suspect.pull.merged_at) if first else timedelta()
     if not analysis.suspect_commit.strip() or age < _OLD:
         return suspect.because
@@ -129,12 +131,12 @@ def _is_named(suspect: Suspect, named: str) -> bool:
 
 def open_explanations(analysis: Analysis) -> tuple[Hypothesis, ...]:
     """Explanations that were not decided."""
-    return tuple(one for one in analysis.hypotheses if one.standing == "open")
+    return tuple(hypothesis for hypothesis in analysis.hypotheses if hypothesis.standing == "open")
 
 
 def decided_explanations(analysis: Analysis) -> tuple[Hypothesis, ...]:
     """Explanations that were confirmed or ruled out."""
-    return tuple(one for one in analysis.hypotheses if one.standing != "open")
+    return tuple(hypothesis for hypothesis in analysis.hypotheses if hypothesis.standing != "open")
 
 
 def sureness(analysis: Analysis) -> str:
@@ -223,9 +225,9 @@ _STANDINGS = {
 def twin_lines(twins: Iterable[Analysis]) -> tuple[str, ...]:
     """Other errors with the same cause, a line each."""
     return tuple(
-        f"{one.case.title}, {one.case.occurrences:,} "
-        f"{'time' if one.case.occurrences == 1 else 'times'}"
-        for one in twins
+        f"{twin.case.title}, {twin.case.occurrences:,} "
+        f"{'time' if twin.case.occurrences == 1 else 'times'}"
+        for twin in twins
     )
 
 
@@ -299,14 +301,14 @@ def _checked(gate: GateResult) -> Iterator[str]:
         return
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
     shown = ("reproduction", "passed") if made else ()  # told already, by what it is
-    checks = [one for one in gate.checks if (one.name, one.outcome) != shown]
-    told = [one for one in checks if one.name not in _SMALL or one.outcome != "passed"]
-    yield from (check_line(one) for one in told if one.outcome != "not run")
-    small = list(dict.fromkeys(one.name for one in checks if one not in told))
+    checks = [check for check in gate.checks if (check.name, check.outcome) != shown]
+    told = [check for check in checks if check.name not in _SMALL or check.outcome != "passed"]
+    yield from (check_line(item) for item in told if item.outcome != "not run")
+    small = list(dict.fromkeys(check.name for check in checks if check not in told))
     if small:
         yield f"Passed: {', '.join(small)}"
-    if not any(one.name == "tests" and one.outcome == "passed" for one in told):
-        yield from (check_line(one) for one in told if one.outcome == "not run")
+    if not any(item.name == "tests" and item.outcome == "passed" for item in told):
+        yield from (check_line(item) for item in told if item.outcome == "not run")
 
 
 def check_line(check: Check) -> str:
@@ -342,15 +344,15 @@ def crash_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
         Quote("Before the change", made.red),
         Quote("With the change", made.green),
     )
-    return tuple(one for one in quotes if one.output.strip())
+    return tuple(quote for quote in quotes if quote.output.strip())
 
 
 def failure_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
     """Return the output of failing runs as quotes under our own titles."""
     if gate is None:
         return ()
-    quotes = (Quote(_FAILED.get(one.name, _FAILED[""]), one.output) for one in gate.checks)
-    return tuple(one for one in quotes if one.output.strip())
+    quotes = (Quote(_FAILED.get(check.name, _FAILED[""]), check.output) for check in gate.checks)
+    return tuple(quote for quote in quotes if quote.output.strip())
 
 
 def correction_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
@@ -364,7 +366,9 @@ def told_in_report(analysis: Analysis) -> str:
     gate = analysis.gate
     if gate is None:
         return ""
-    tests = (one.text for one in gate.checks if one.name == "tests" and one.outcome == "passed")
+    tests = (
+        check.text for check in gate.checks if check.name == "tests" and check.outcome == "passed"
+    )
     made = gate.reproduction
     shown = made is not None and made.outcome == "reproduced"
     others = (*(_reproduced(made) if not shown else ()), *_corrected(gate.correction))
@@ -373,7 +377,7 @@ def told_in_report(analysis: Analysis) -> str:
         "reproduced by a test" if shown else "",
         f"already failing: {len(gate.preexisting)}" if gate.preexisting else "",
         f"flaky: {', '.join(gate.flaky[:5])}" if gate.flaky else "",
-        *(f"{one[:1].lower()}{one[1:]}" for one in (*others, *_in_steps(gate.story))),
+        *(f"{item[:1].lower()}{item[1:]}" for item in (*others, *_in_steps(gate.story))),
     )
     return f"{gate.outcome}: {'; '.join(part.rstrip('.') for part in parts if part)}"
 
@@ -385,9 +389,10 @@ def checked_lines(analysis: Analysis) -> tuple[str, ...]:
     more = f" and {len(read) - _NAMES} more" if len(read) > _NAMES else ""
     lines = [f"Read: {', '.join(read[:_NAMES])}{more}"] if read else []
     lines += [
-        f"Ruled out: {one.statement.rstrip('.')}{f', because {one.because}' if one.because else ''}"
-        for one in analysis.hypotheses
-        if one.standing == "ruled out" and not analysis.has_fix
+        f"Ruled out: {hypothesis.statement.rstrip('.')}"
+        + (f", because {hypothesis.because}" if hypothesis.because else "")
+        for hypothesis in analysis.hypotheses
+        if hypothesis.standing == "ruled out" and not analysis.has_fix
     ]
     lines += proof_lines(analysis.gate) if analysis.gate else ()
     return tuple(map(sentence, lines))
@@ -484,8 +489,10 @@ def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> Ru
     """The report, told what was run of fixes, by the fingerprints of their errors."""
     known = dict(gates)
     analyses = tuple(
-        _with_gate(one, known[one.fingerprint]) if one.fingerprint in known else one
-        for one in report.analyses
+        _with_gate(analysis, known[analysis.fingerprint])
+        if analysis.fingerprint in known
+        else analysis
+        for analysis in report.analyses
     )
     return report.model_copy(update={"analyses": analyses}) if known else report
 

@@ -140,7 +140,7 @@ def _calm(text: str) -> str:
 
 
 def _head(told: Told, key: str, night: str) -> str:
-    also = (one.fingerprint for one in told.twins)
+    also = (twin.fingerprint for twin in told.twins)
     return marker(told.analysis.fingerprint, key, night, also)
 
 

@@ -33,7 +33,11 @@ _ORDER = ("taken", "turned down", "merged", "beside")
 def paths_of_fixes(report: RunReport) -> tuple[str, ...]:
     """List the files that fixes of the night may change, each once; none where none is drafted."""
     wanted = report.options.highest_tier()[0] == "draft"
-    fixes = (one.fix for one in report.analyses if wanted and one.has_cause and not one.misfit)
+    fixes = (
+        analysis.fix
+        for analysis in report.analyses
+        if wanted and analysis.has_cause and not analysis.misfit
+    )
     return tuple(dict.fromkeys(edit.path for fix in fixes for edit in fix))
 
 
@@ -53,20 +57,20 @@ def overlaps(
     if not analysis.has_fix or not analysis.has_cause:
         return ()
     ours = tuple(_changes(file_diffs(analysis.fix, read), read))
-    known = [one for one in own if one.kind == "pull" and names_of(analysis) & one.names]
+    known = [item for item in own if item.kind == "pull" and names_of(analysis) & item.names]
     made = f"nightwatch/{effect_key('pull', repository, analysis.fingerprint)[:12]}"
-    branches = {made, *(one.branch for one in known if one.branch)}
-    numbers = {one.number for one in known if not one.as_patch}
+    branches = {made, *(item.branch for item in known if item.branch)}
+    numbers = {item.number for item in known if not item.as_patch}
     others = [
         pull
         for pull in pulls
         if pull.branch not in branches and not (pull.number and pull.number in numbers)
     ]
     is_local = options.delivery == "local"  # whose numbers mean nothing in texts of others
-    issue = known_item(analysis, tuple(one for one in own if one.kind == "issue"))
+    issue = known_item(analysis, tuple(item for item in own if item.kind == "issue"))
     number = issue.number if issue and not is_local else 0
     met = (_overlap(pull, analysis, ours, number, read) for pull in others)
-    return tuple(sorted(filter(None, met), key=lambda one: _ORDER.index(one.kind)))
+    return tuple(sorted(filter(None, met), key=lambda item: _ORDER.index(item.kind)))
 
 
 def _overlap(
@@ -140,15 +144,17 @@ def with_overlaps(report: RunReport, found: Overlaps) -> RunReport:
     """
     known = dict(found)
     analyses = tuple(
-        _met(one, known[one.fingerprint], report) if known.get(one.fingerprint) else one
-        for one in report.analyses
+        _met(analysis, known[analysis.fingerprint], report)
+        if known.get(analysis.fingerprint)
+        else analysis
+        for analysis in report.analyses
     )
     return report.model_copy(update={"analyses": analyses}) if known else report
 
 
 def _met(analysis: Analysis, found: tuple[Overlap, ...], report: RunReport) -> Analysis:
     told = analysis.model_copy(update={"overlaps": found})
-    merged = next((one for one in found if one.kind == "merged"), None)
+    merged = next((overlap for overlap in found if overlap.kind == "merged"), None)
     if merged is None or (analysis.standing and analysis.standing.kind == "changed"):
         return told
     base = report.base or report.commit
@@ -162,12 +168,12 @@ def _met(analysis: Analysis, found: tuple[Overlap, ...], report: RunReport) -> A
 
 def taken(analysis: Analysis) -> Reason | None:
     """Return the reason no draft is made: an overlapping or rejected pull request."""
-    for one in analysis.overlaps:
-        if one.kind == "taken":
-            return Reason("settled", f"{one.name} {one.because}")
-        if one.kind == "turned down":
-            said = f": {one.words}" if one.words else ""
-            return Reason("settled", f"the same change was turned down in {one.name}{said}")
+    for overlap in analysis.overlaps:
+        if overlap.kind == "taken":
+            return Reason("settled", f"{overlap.name} {overlap.because}")
+        if overlap.kind == "turned down":
+            said = f": {overlap.words}" if overlap.words else ""
+            return Reason("settled", f"the same change was turned down in {overlap.name}{said}")
     return None
 
 
@@ -194,7 +200,7 @@ class Share(NamedTuple):
         return self.members[0].model_copy(update={name: self._every(name) for name in _AGAINST})
 
     def _every(self, name: str) -> tuple[object, ...]:
-        values = (each for one in self.members for each in getattr(one, name))
+        values = (item for member in self.members for item in getattr(member, name))
         return tuple(dict.fromkeys(values))
 
     @property
@@ -205,7 +211,7 @@ class Share(NamedTuple):
     @property
     def also(self) -> tuple[str, ...]:
         """Their names."""
-        return tuple(one.fingerprint for one in self.others)[:MOST_NAMES]
+        return tuple(other.fingerprint for other in self.others)[:MOST_NAMES]
 
     @property
     def joining(self) -> tuple[Analysis, ...]:
@@ -213,7 +219,7 @@ class Share(NamedTuple):
         known = self.known
         if known is None:
             return ()
-        return tuple(one for one in self.members if known.names.isdisjoint(names_of(one)))
+        return tuple(member for member in self.members if known.names.isdisjoint(names_of(member)))
 
 
 def causes(analyses: Iterable[Analysis]) -> tuple[tuple[Analysis, ...], ...]:
@@ -221,13 +227,13 @@ def causes(analyses: Iterable[Analysis]) -> tuple[tuple[Analysis, ...], ...]:
     groups: list[tuple[set[Sign], list[tuple[int, Analysis]]]] = []
     for at, analysis in enumerate(analyses):
         signs, members = {*signs_of(analysis)}, [(at, analysis)]
-        for group in [one for one in groups if not signs.isdisjoint(one[0])]:
+        for group in [group for group in groups if not signs.isdisjoint(group[0])]:
             signs |= group[0]
             members = [*group[1], *members]
             groups.remove(group)
         groups.append((signs, sorted(members, key=lambda member: member[0])))
     groups.sort(key=lambda group: group[1][0][0])
-    return tuple(tuple(one for _, one in members) for _, members in groups)
+    return tuple(tuple(member for _, member in members) for _, members in groups)
 
 
 def shares(members: tuple[Analysis, ...], items: tuple[OwnItem, ...]) -> tuple[Share, ...]:
@@ -235,29 +241,29 @@ def shares(members: tuple[Analysis, ...], items: tuple[OwnItem, ...]) -> tuple[S
 
     Those that have none join an open one of the others, else the newest.
     """
-    own = {one.fingerprint: known_item(one, items) for one in members}
+    own = {member.fingerprint: known_item(member, items) for member in members}
     known = sorted(
         {item.number: item for item in own.values() if item}.values(),
         key=lambda item: (item.state != "open", -item.number),
     )
     dealt: dict[int, list[Analysis]] = {}
-    for one in members:
-        item = own[one.fingerprint] or next(iter(known), None)
-        dealt.setdefault(item.number if item else 0, []).append(one)
+    for member in members:
+        item = own[member.fingerprint] or next(iter(known), None)
+        dealt.setdefault(item.number if item else 0, []).append(member)
     numbered = {item.number: item for item in known}
     return tuple(_led(group, numbered.get(number)) for number, group in dealt.items())
 
 
 def _led(group: list[Analysis], known: OwnItem | None) -> Share:
     """The best of those that have something new to say leads."""
-    fresh = [one for one in group if one.ending.kind != "reused"]
-    new = [one for one in group if known and known.names.isdisjoint(names_of(one))]
+    fresh = [analysis for analysis in group if analysis.ending.kind != "reused"]
+    new = [analysis for analysis in group if known and known.names.isdisjoint(names_of(analysis))]
     leader = reduce(_better, (fresh or new or group) if known else group)
-    return Share((leader, *(one for one in group if one is not leader)), known)
+    return Share((leader, *(analysis for analysis in group if analysis is not leader)), known)
 
 
-def _better(one: Analysis, other: Analysis) -> Analysis:
-    return other if advantage(one, other) else one
+def _better(analysis: Analysis, other: Analysis) -> Analysis:
+    return other if advantage(analysis, other) else analysis
 
 
 def signs_of(analysis: Analysis) -> Iterator[Sign]:
@@ -286,15 +292,17 @@ def _tells(lines: list[str]) -> bool:
 def _cause_lines(analysis: Analysis) -> Iterator[Sign]:
     """Quoted lines that the cause names, beside those the trace runs through; else the first."""
     trace = analysis.case.trace
-    passed = {(one.repo_path, one.line) for one in trace.in_app} if trace else set()
+    passed = {(frame.repo_path, frame.line) for frame in trace.in_app} if trace else set()
     quoted = [
-        one
-        for one in analysis.evidence
-        if one.verified and (one.path, one.line) not in passed and _tells([one.quote])
+        evidence
+        for evidence in analysis.evidence
+        if evidence.verified
+        and (evidence.path, evidence.line) not in passed
+        and _tells([evidence.quote])
     ]
-    named = [one for one in quoted if _is_named(one, analysis.root_cause)]
-    for one in named or quoted[:1]:
-        yield ("line", analysis.commit, one.path, str(one.line))
+    named = [item for item in quoted if _is_named(item, analysis.root_cause)]
+    for item in named or quoted[:1]:
+        yield ("line", analysis.commit, item.path, str(item.line))
 
 
 def _is_named(evidence: Evidence, cause: str) -> bool:

@@ -71,16 +71,16 @@ def plan_issues(
     issues = tuple(item for item in own if item.kind == "issue")
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
-    for share in (one for cause in causes(in_order(analyses)) for one in shares(cause, issues)):
+    for share in (share for cause in causes(in_order(analyses)) for share in shares(cause, issues)):
         told = Told(share.speaker, share.others, commit, no_draft=_no_draft(share, drafts))
         draft = _capped(share, options, night) or _about(told, share, night)
         opens = isinstance(draft, OpenIssue) and share.known is None
         no_room = _room(options, open_now, new) if opens else None
         if isinstance(draft, Reason):
             kind = "comment" if share.known and share.known.state == "open" else "issue"
-            skips += [skip(one, kind, draft) for one in share.members]
+            skips += [skip(member, kind, draft) for member in share.members]
         elif reason := _no_news(draft, options) or no_room:
-            skips += [skip(one, draft.kind, reason) for one in share.members]
+            skips += [skip(member, draft.kind, reason) for member in share.members]
         else:
             proposals.append(draft)
             new, open_now = new + opens, open_now + opens
@@ -96,9 +96,9 @@ def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
 
 
 def _no_draft(share: Share, drafts: tuple[Skip, ...]) -> str:
-    ours = {one.fingerprint for one in share.members}
-    told = (one for one in drafts if one.kind == "pull" and one.fingerprint in ours)
-    return next((one.reason for one in told if one.cause not in _UNTOLD), "")
+    ours = {member.fingerprint for member in share.members}
+    told = (draft for draft in drafts if draft.kind == "pull" and draft.fingerprint in ours)
+    return next((item.reason for item in told if item.cause not in _UNTOLD), "")
 
 
 def _about(told: Told, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
@@ -159,11 +159,13 @@ def _news(told: Told, share: Share, known: OwnItem, night: str) -> Comment | Rea
     why = f", because {analysis.news}" if analysis.news else ""
     news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
     if joining:
-        news = f"The same cause is behind {', '.join(one.case.title for one in joining[:5])}"
+        news = (
+            f"The same cause is behind {', '.join(analysis.case.title for analysis in joining[:5])}"
+        )
     return Comment(
         key=key,
         fingerprint=analysis.fingerprint,
-        also=share.also or tuple(one.fingerprint for one in joining),
+        also=share.also or tuple(analysis.fingerprint for analysis in joining),
         number=known.number,
         body=issue_text.comment_body(told, key, night, news),
     )
@@ -229,7 +231,10 @@ def for_review(
 def _reach(told: Told, read: ReadFile, search: Search | None) -> Reach:
     if search is None or not told.changes:
         return Reach()
-    cited = [(one.path, one.quote.strip().splitlines()[0]) for one in _failing(told.analysis)]
+    cited = [
+        (evidence.path, evidence.quote.strip().splitlines()[0])
+        for evidence in _failing(told.analysis)
+    ]
     try:
         return reach_of(told.changes, cited, read, search)
     except (GiveUp, TryLater):  # no draft is lost for what only goes with it
@@ -237,14 +242,22 @@ def _reach(told: Told, read: ReadFile, search: Search | None) -> Reach:
 
 
 def _failing(analysis: Analysis) -> tuple[Evidence, ...]:
-    return tuple(one for one in analysis.evidence[:1] if one.verified and one.quote.strip())
+    return tuple(
+        evidence
+        for evidence in analysis.evidence[:1]
+        if evidence.verified and evidence.quote.strip()
+    )
 
 
 def _near(told: Told, analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
     """Errors of other causes whose innermost own frame lies in a file that is changed."""
-    ours = {one.fingerprint for one in (told.analysis, *told.twins)}
-    changed = {one.path for one in told.changes or ()}
-    return tuple(one for one in analyses if one.fingerprint not in ours and _place(one) in changed)
+    ours = {item.fingerprint for item in (told.analysis, *told.twins)}
+    changed = {change.path for change in told.changes or ()}
+    return tuple(
+        analysis
+        for analysis in analyses
+        if analysis.fingerprint not in ours and _place(analysis) in changed
+    )
 
 
 def _place(analysis: Analysis) -> str:
@@ -313,7 +326,7 @@ def plan_pulls(
             analysis, share.others, commit, file_diffs(analysis.fix, read), risk, mitigations
         )
         if reason:
-            skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
+            skips += [skip(member, "pull", reason) for member in share.members if member.has_fix]
             proposals += _joined_draft(told, share, options, night)
         else:
             told = for_review(told, analyses, options, read, search)
@@ -347,8 +360,8 @@ def _without_fix(shares: list[Share], options: NightOptions) -> Iterator[Skip]:
     for share in shares:
         reason = why_no_draft(Candidate(share.members, options))
         if reason and reason.cause == "no fix" and not share.known:
-            fresh = (one for one in share.members if one.ending.kind != "reused")
-            yield from (skip(one, "pull", reason) for one in fresh)
+            fresh = (member for member in share.members if member.ending.kind != "reused")
+            yield from (skip(item, "pull", reason) for item in fresh)
 
 
 def _has_fix(analysis: Analysis) -> bool:
@@ -367,12 +380,12 @@ def _joined_draft(
     key = effect_key(
         "news", told.commit.repository if told.commit else "", str(known.number), night
     )
-    news = f"The same cause is behind {', '.join(one.case.title for one in joining[:5])}"
+    news = f"The same cause is behind {', '.join(analysis.case.title for analysis in joining[:5])}"
     return (
         Comment(
             key=key,
             fingerprint=told.analysis.fingerprint,
-            also=share.also or tuple(one.fingerprint for one in joining),
+            also=share.also or tuple(analysis.fingerprint for analysis in joining),
             number=known.number,
             on="issue" if known.as_patch else "pull",
             fix=fixing.fix_digest(told.analysis.fix),

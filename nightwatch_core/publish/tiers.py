@@ -150,7 +150,7 @@ def _not_worth_a_review(candidate: Candidate) -> Reason | None:
     value = expected_value(candidate.members)._replace(proof=candidate.proof)
     if value.minutes > 0:
         return None
-    seen = plural(sum(one.case.occurrences for one in candidate.members), "time")
+    seen = plural(sum(member.case.occurrences for member in candidate.members), "time")
     sure = f"{candidate.analysis.confidence} confidence, {PROOF_WORDS[candidate.proof]}"
     return Reason("worth", f"seen {seen}, {sure}: not worth a review by itself ({value})")
 
@@ -208,15 +208,17 @@ def mitigations_in(
 
     What `evidence` shows to answer with nothing on purpose may be asked for nothing.
     """
-    texts = ((one.path, before(one.path) or "", one.text or "") for one in changes)
-    listed = tuple(one for path, old, new in texts if old for one in symptom_fixes(path, old, new))
-    passed = _GUARDS if any(one.verified and _ANSWER.search(one.quote) for one in evidence) else ()
-    return tuple(one for one in listed if one.kind in NEVER or one.kind not in passed)
+    texts = ((change.path, before(change.path) or "", change.text or "") for change in changes)
+    listed = tuple(fix for path, old, new in texts if old for fix in symptom_fixes(path, old, new))
+    passed = (
+        _GUARDS if any(item.verified and _ANSWER.search(item.quote) for item in evidence) else ()
+    )
+    return tuple(item for item in listed if item.kind in NEVER or item.kind not in passed)
 
 
 def not_wanted(mitigations: tuple[SymptomFix, ...]) -> Reason | None:
     """Return the reason a fix is refused: it weakens a test."""
-    weakens = next((one for one in mitigations if one.kind in NEVER), None)
+    weakens = next((mitigation for mitigation in mitigations if mitigation.kind in NEVER), None)
     if weakens:
         return Reason("refused", f"the change to {weakens.path} {DOES[weakens.kind]}")
     return None

@@ -188,7 +188,7 @@ class Section(Value):
 
 def section(kind: str, title: str, *blocks: Block | Iterable[Block]) -> Section:
     """Make a section of blocks, and of as many blocks as something made."""
-    parts = ((each,) if isinstance(each, Value) else each for each in blocks)
+    parts = ((block,) if isinstance(block, Value) else block for block in blocks)
     return Section(kind=kind, title=title, blocks=tuple(chain.from_iterable(parts)))
 
 
@@ -226,17 +226,17 @@ class ReportView(Value):
     def findings(self) -> tuple[Finding, ...]:
         """The findings that are shown."""
         lists = (block for block in self._blocks() if isinstance(block, Findings))
-        return next((each.items for each in lists), ())
+        return next((item.items for item in lists), ())
 
     @property
     def elsewhere(self) -> tuple[Publication, ...]:
         """Return publications and skips of errors without a finding."""
         lists = (block for block in self._blocks() if isinstance(block, Publications))
-        return next((each.items for each in lists), ())
+        return next((item.items for item in lists), ())
 
     def section(self, kind: str) -> Section:
         """The section of that kind; an empty one where there is none."""
-        return next((each for each in self.sections if each.kind == kind), Section(kind=kind))
+        return next((item for item in self.sections if item.kind == kind), Section(kind=kind))
 
     def _blocks(self) -> Iterator[Block]:
         return (block for section in self.sections for block in section.blocks)

@@ -58,30 +58,30 @@ def accounts(
 
     `before` is what was read of the code before the analyses.
     """
-    fresh = tuple(one for one in analyses if one.ending.kind != "reused")
-    failing = sum((one.usage for one in failures), Usage())
-    spent = sum((one.usage for one in fresh), failing)
+    fresh = tuple(analysis for analysis in analyses if analysis.ending.kind != "reused")
+    failing = sum((failure.usage for failure in failures), Usage())
+    spent = sum((item.usage for item in fresh), failing)
     errors, models = len(fresh) + len(failures), _models(fresh)
-    reads = sum((one.code_reads for one in fresh if one.code_reads), before)
-    known = (one for one in analyses if one.has_cause)
-    helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in known)
-    told = [one for analysis in fresh for one in analysis.handed]
-    led = [one.iterations for one in fresh if one.iterations]
+    reads = sum((item.code_reads for item in fresh if item.code_reads), before)
+    known = (analysis for analysis in analyses if analysis.has_cause)
+    helped = sum(item.ending.kind == "reused" or item.recalled > 0 for item in known)
+    told = [fact for analysis in fresh for fact in analysis.handed]
+    led = [item.iterations for item in fresh if item.iterations]
     return Accounts(
         usage=spent,
         models=models,
-        priced=min(filter(None, (one.usage.priced for one in fresh)), default=""),
+        priced=min(filter(None, (item.usage.priced for item in fresh)), default=""),
         analysed=len(fresh),
         failed=len(failures),
         reused=len(analyses) - len(fresh),
-        fell_back=sum(one.by_fallback for one in fresh),
+        fell_back=sum(item.by_fallback for item in fresh),
         prompt_cache_rate=_share(spent.cache_read_tokens, spent.prompt_tokens),
         code_cache_rate=_share(reads.hits, reads.total),
         knowledge_rate=_share(helped, len(analyses)),
-        missed=sum(one.missed for one in fresh),
-        truncated=sum(one.truncated for one in fresh),
+        missed=sum(item.missed for item in fresh),
+        truncated=sum(item.truncated for item in fresh),
         facts_told=len(told),
-        facts_used=sum(bool(one.used) for one in told),
+        facts_used=sum(bool(item.used) for item in told),
         iterations_per_error=_share(sum(led), len(led)),
         tokens_per_error=_share(spent.new_tokens, errors),
         cost_per_error=None if spent.cost is None else _share(spent.cost, errors),
@@ -93,7 +93,7 @@ def accounts(
 
 def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
     """Return the second looks and their effect."""
-    looks = [one.second_look for one in analyses if one.second_look]
+    looks = [analysis.second_look for analysis in analyses if analysis.second_look]
     made = [look for look in looks if not look.skipped]
     kept = [look for look in made if look.kept == "second"]
     return SecondLooks(
@@ -106,21 +106,21 @@ def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
 
 
 def _confidences(analyses: tuple[Analysis, ...]) -> Confidences:
-    counted = Counter(one.confidence for one in analyses if one.has_cause)
+    counted = Counter(analysis.confidence for analysis in analyses if analysis.has_cause)
     return Confidences(
         high=counted["high"],
         medium=counted["medium"],
         low=counted["low"],
-        unknown=sum(not one.has_cause for one in analyses),
+        unknown=sum(not analysis.has_cause for analysis in analyses),
     )
 
 
 def _models(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.model for one in analyses if one.model))
+    return tuple(dict.fromkeys(analysis.model for analysis in analyses if analysis.model))
 
 
 def _is_surer(confidence: tuple[str, ...]) -> bool:
-    places = [SUREST_FIRST.index(one) for one in confidence]
+    places = [SUREST_FIRST.index(item) for item in confidence]
     return len(places) > 1 and places[-1] < places[0]
 
 
@@ -130,7 +130,7 @@ def _share(part: float, whole: float) -> float | None:
 
 def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -> Usage:
     """Add up what proving fixes took, besides those that the report knows of already."""
-    known = {one.fingerprint: one.gate for one in report.analyses}
+    known = {analysis.fingerprint: analysis.gate for analysis in report.analyses}
     return sum((gate.usage for name, gate in gates if known.get(name) != gate), Usage())
 
 
@@ -223,7 +223,7 @@ def code_reads(
 
     `before` is what was read before the analyses.
     """
-    counted = [one.code_reads for one in analyses if one.code_reads]
+    counted = [analysis.code_reads for analysis in analyses if analysis.code_reads]
     counted += [before] if before != NOTHING_READ else []
     return sum(counted, CodeReads()) if counted else None
 
@@ -237,14 +237,14 @@ def learning_result(
     suggestions: tuple[IgnoreSuggestion, ...] = (),
 ) -> LearningResult:
     """Sum up what the learning steps left behind."""
-    count = Counter(one.what for one in kept)
+    count = Counter(lesson.what for lesson in kept)
     return LearningResult(
-        lessons=tuple(one.file for one in kept),
+        lessons=tuple(lesson.file for lesson in kept),
         new=count["new"],
         refreshed=count["refreshed"],
         reused=count["reused"],
         unknown=count["unknown"],
-        stale=tuple(one.file for one in report.followed if one.stale),
+        stale=tuple(update.file for update in report.followed if update.stale),
         archived=archived,
         patterns=patterns,
         suggestions=suggestions,
@@ -283,10 +283,10 @@ def fail_report(
 
     Groups of the `selection` that the night did not come to are listed with those not analysed.
     """
-    analysed = (one.case for one in report.analyses)
-    cases = (*analysed, *(one.case for one in report.failures))
+    analysed = (analysis.case for analysis in report.analyses)
+    cases = (*analysed, *(failure.case for failure in report.failures))
     seen = {group.fingerprint for case in cases for group in case.groups}
-    seen |= {one.group.fingerprint for one in report.dropped}
+    seen |= {group.group.fingerprint for group in report.dropped}
     left = (group for group in selection.kept if group.fingerprint not in seen)
     ended = (DroppedGroup(group=group, kind="ended", reason=ENDED) for group in left)
     update = {
@@ -331,7 +331,7 @@ def _ranked(analyses: tuple[Analysis, ...], findings: CauseFindings) -> tuple[An
 def _by_experience(analyses: tuple[Analysis, ...], findings: CauseFindings) -> tuple[Analysis, ...]:
     """The analyses, their confidence seen in the light of how often as sure ones proved right."""
     board = findings.memory.past.board
-    return tuple(calibrated(one, board) for one in analyses) if board else analyses
+    return tuple(calibrated(analysis, board) for analysis in analyses) if board else analyses
 
 
 # What was published, in a night's report.
@@ -372,7 +372,7 @@ def add_long_tail(report: RunReport, tail: LongTail) -> RunReport:
     The errors themselves come last, with `with_long_tail`: there may be thousands, and every step
     is handed the report.
     """
-    answered = sum(one.first_sight is not None for one in tail.judged)
+    answered = sum(item.first_sight is not None for item in tail.judged)
     silent = f"none of {plural(len(tail.judged), 'error')} was judged at first sight"
     light = tail.model_copy(update={"judged": (), "kept": (), "waiting": ()})
     update = {"long_tail": light, "usage": report.usage + tail.usage}
@@ -433,11 +433,11 @@ class Tally(Value):
 
 def tally(report: RunReport) -> Tally:
     """Count what a night did."""
-    analysed, drops = fresh(report), Counter(each.kind for each in report.dropped)
-    reused = [each for each in report.analyses if each.ending.kind == "reused"]
-    verdicts = Counter(fate.kind for each in report.followed for fate in each.fates)
-    starved = sum(each.ending.kind == "budget gone" for each in report.failures)
-    unknown = sum(not each.has_cause for each in analysed)
+    analysed, drops = fresh(report), Counter(group.kind for group in report.dropped)
+    reused = [analysis for analysis in report.analyses if analysis.ending.kind == "reused"]
+    verdicts = Counter(fate.kind for update in report.followed for fate in update.fates)
+    starved = sum(failure.ending.kind == "budget gone" for failure in report.failures)
+    unknown = sum(not item.has_cause for item in analysed)
     return Tally(
         status=report.status,
         rejects=len(report.rejects),
@@ -447,17 +447,17 @@ def tally(report: RunReport) -> Tally:
         explained=explained(report),
         guessed=len(analysed) - unknown - explained(report),
         unknown=unknown,
-        known=_groups(each for each in reused if each.has_cause),
-        waiting=_groups(each for each in reused if not each.has_cause),
+        known=_groups(item for item in reused if item.has_cause),
+        waiting=_groups(item for item in reused if not item.has_cause),
         failed=len(report.failures) - starved,
         starved=starved,
-        by_rules=sum(each.by_fallback for each in analysed),
+        by_rules=sum(item.by_fallback for item in analysed),
         ignored=drops["ignored"],
         beyond=drops["limit"],
         ended=drops["ended"],
-        judged=sum(each.first_sight is not None for each in report.long_tail.judged),
-        submitted=sum(each.errors for each in report.long_tail.submitted if each.id),
-        fixes=sum(each.has_fix for each in analysed),
+        judged=sum(item.first_sight is not None for item in report.long_tail.judged),
+        submitted=sum(batch.errors for batch in report.long_tail.submitted if batch.id),
+        fixes=sum(item.has_fix for item in analysed),
         pulls=len(opened(report, "pull")),
         draft=(PATCH, "patches") if name_of("pull", report) == PATCH else DRAFT,
         issues=len(opened(report, "issue")),
@@ -471,7 +471,7 @@ def tally(report: RunReport) -> Tally:
 
 def fresh(report: RunReport) -> tuple[Analysis, ...]:
     """Return tonight's analyses."""
-    return tuple(each for each in report.analyses if each.ending.kind != "reused")
+    return tuple(analysis for analysis in report.analyses if analysis.ending.kind != "reused")
 
 
 def known(report: RunReport) -> tuple[Analysis, ...]:
@@ -481,7 +481,7 @@ def known(report: RunReport) -> tuple[Analysis, ...]:
 
 def without_cause(report: RunReport) -> tuple[Analysis, ...]:
     """Errors of which nobody knows the cause: analysed tonight, or waiting for their turn."""
-    return tuple(each for each in report.analyses if not each.has_cause)
+    return tuple(analysis for analysis in report.analyses if not analysis.has_cause)
 
 
 def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
@@ -497,4 +497,4 @@ def explained(report: RunReport) -> int:
 
 
 def _groups(verdicts: Iterable[Analysis | Failure]) -> int:
-    return sum(len(each.case.groups) for each in verdicts)
+    return sum(len(verdict.case.groups) for verdict in verdicts)

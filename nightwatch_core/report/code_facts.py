@@ -17,21 +17,21 @@ def code_facts(report: RunReport) -> Iterator[Fact]:
     if commit is None or base is None:
         return
     read = report.commits or (commit,)
-    if {one.sha for one in (*read, base)} == {read[0].sha}:
+    if {item.sha for item in (*read, base)} == {read[0].sha}:
         yield Fact(name="Code", text=line(f"{_where(read[0])}{_why(read[0])}", LONG))
         return
     errors = Counter(sha for sha in _shas(report) if sha)
-    for one in read[:COMMITS]:
-        count = f", {plural(errors[one.sha], 'error')}" if errors[one.sha] else ""
-        yield Fact(name="Code", text=line(f"{_where(one)}{_why(one)}{count}", LONG))
+    for item in read[:COMMITS]:
+        count = f", {plural(errors[item.sha], 'error')}" if errors[item.sha] else ""
+        yield Fact(name="Code", text=line(f"{_where(item)}{_why(item)}{count}", LONG))
     if len(read) > COMMITS:
         yield Fact(name="Code", text=f"and {plural(len(read) - COMMITS, 'commit')} more")
     yield Fact(name="Fixes", text=line(f"made on {_where(base)}", LONG))
 
 
 def _shas(report: RunReport) -> Iterator[str]:
-    analysed = (one.case for one in report.analyses)
-    cases = (*analysed, *(one.case for one in report.failures))
+    analysed = (analysis.case for analysis in report.analyses)
+    cases = (*analysed, *(failure.case for failure in report.failures))
     return (case.commit.sha if case.commit else "" for case in cases)
 
 

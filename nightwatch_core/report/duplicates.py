@@ -36,20 +36,22 @@ def duplicates(analyses: Sequence[Analysis], lessons: Sequence[Lesson] = ()) -> 
 
     `lessons` may hold tonight's own.
     """
-    judged = [one for one in analyses if _is_judged(one)][:MOST]
+    judged = [analysis for analysis in analyses if _is_judged(analysis)][:MOST]
     if not judged:
         return None
-    own = frozenset(name for one in judged for name in (one.fingerprint, *one.case.aliases))
-    others = [one for one in lessons if _stands(one) and own.isdisjoint(one.names)][-MOST_LESSONS:]
-    terms = [_of_analysis(one) for one in judged]
-    told = [_of_lesson(one) for one in others]
+    own = frozenset(name for item in judged for name in (item.fingerprint, *item.case.aliases))
+    others = [lesson for lesson in lessons if _stands(lesson) and own.isdisjoint(lesson.names)][
+        -MOST_LESSONS:
+    ]
+    terms = [_of_analysis(item) for item in judged]
+    told = [_of_lesson(other) for other in others]
     rarity = Rarity((*terms, *told))
     pairs = _of_lessons(judged, terms, others, told, rarity) | _of_tonight(judged, terms, rarity)
     listed = tuple(pairs[at] for at in sorted(pairs))
     return Duplicates(
         judged=len(judged),
         count=len(listed),
-        of_lessons=sum(one.is_lesson for one in listed),
+        of_lessons=sum(item.is_lesson for item in listed),
         listed=listed[:NAMED],
     )
 
@@ -69,12 +71,12 @@ def _of_tonight(
 ) -> dict[int, Duplicate]:
     """Of each group with one cause all but the best ranked."""
     alike = {
-        (one, other): similarity(terms[one], terms[other], rarity)
-        for one, other in combinations(range(len(judged)), 2)
+        (combination, other): similarity(terms[combination], terms[other], rarity)
+        for combination, other in combinations(range(len(judged)), 2)
     }
-    place = {one.fingerprint: at for at, one in enumerate(judged)}
+    place = {analysis.fingerprint: at for at, analysis in enumerate(judged)}
     first = list(range(len(judged)))  # of each one's group
-    signed = (tuple(place[one.fingerprint] for one in cause) for cause in causes(judged))
+    signed = (tuple(place[item.fingerprint] for item in cause) for cause in causes(judged))
     for group in (*group_similar(len(judged), alike), *signed):
         roots = {first[at] for at in group}
         first = [min(roots) if root in roots else root for root in first]
@@ -93,8 +95,8 @@ def _of_lessons(
     rarity: Rarity,
 ) -> dict[int, Duplicate]:
     pairs = {}
-    for at, one in enumerate(terms):
-        scores = [similarity(one, each, rarity) for each in told]
+    for at, term in enumerate(terms):
+        scores = [similarity(term, terms, rarity) for terms in told]
         best = max(range(len(scores)), key=scores.__getitem__, default=None)
         if best is not None and scores[best] >= ALIKE:
             pairs[at] = Duplicate(
@@ -105,9 +107,9 @@ def _of_lessons(
     return pairs
 
 
-def _of_analysis(one: Analysis) -> CauseTerms:
-    return cause_terms(one.root_cause, ((e.path, e.line) for e in one.evidence if e.path))
+def _of_analysis(analysis: Analysis) -> CauseTerms:
+    return cause_terms(analysis.root_cause, ((e.path, e.line) for e in analysis.evidence if e.path))
 
 
-def _of_lesson(one: Lesson) -> CauseTerms:
-    return cause_terms(one.root_cause, ((e.path, e.line) for e in one.evidence if e.path))
+def _of_lesson(lesson: Lesson) -> CauseTerms:
+    return cause_terms(lesson.root_cause, ((e.path, e.line) for e in lesson.evidence if e.path))

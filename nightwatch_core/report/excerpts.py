@@ -131,10 +131,10 @@ def code_text(lines: tuple[CodeLine, ...]) -> str:
     >>> code_text((CodeLine(text="a", number=9), CodeLine(text="b", number=10)))
     ' 9  a\\n10  b'
     """
-    width = max((len(str(each.number)) for each in lines if each.number is not None), default=0)
+    width = max((len(str(item.number)) for item in lines if item.number is not None), default=0)
     return "\n".join(
-        each.mark + each.text if each.number is None else f"{each.number:>{width}}  {each.text}"
-        for each in lines
+        item.mark + item.text if item.number is None else f"{item.number:>{width}}  {item.text}"
+        for item in lines
     )
 
 

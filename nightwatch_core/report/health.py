@@ -54,11 +54,11 @@ def due_sentences(
 
 
 def _sign_ins(facts: DueFacts) -> Iterator[str]:
-    for one in facts.calls:
-        left = one.expires - facts.report.finished if one.expires else None
-        if one.expires and left is not None and left < SOON:
+    for call in facts.calls:
+        left = call.expires - facts.report.finished if call.expires else None
+        if call.expires and left is not None and left < SOON:
             verb = "ended" if left < timedelta() else "ends"
-            yield f"the sign-in to {one.service} {verb} on {one.expires:%Y-%m-%d}: make a new one"
+            yield f"the sign-in to {call.service} {verb} on {call.expires:%Y-%m-%d}: make a new one"
 
 
 def _models(facts: DueFacts) -> Iterator[str]:
@@ -137,7 +137,7 @@ class HealthFacts(Value):
 
 def health(report: RunReport, facts: HealthFacts) -> Health:
     """Say of each service of the night how it was, and what somebody has to see to."""
-    calls = {one.service: one for one in facts.calls}
+    calls = {call.service: call for call in facts.calls}
     roles = {name: ("other",) for name in calls} | _roles(report.options)
     services = (
         *(
@@ -189,7 +189,7 @@ def _service(
     if calls is None:
         return ServiceHealth(name=name, roles=roles, state="not asked")
     state = _state(calls)
-    last = next((one.started for one in earlier if name in one.well), None)
+    last = next((record.started for record in earlier if name in record.well), None)
     return ServiceHealth.model_validate(
         {
             "name": name,
@@ -243,7 +243,11 @@ def _records(facts: HealthFacts) -> ServiceHealth:
 def well_services(health: Health | None) -> tuple[str, ...]:
     """Names of the services that answered, for the history; local ones are always there."""
     services = health.services if health else ()
-    return tuple(one.name for one in services if one.calls and one.state in ("well", "troubled"))
+    return tuple(
+        service.name
+        for service in services
+        if service.calls and service.state in ("well", "troubled")
+    )
 
 
 # The health of a night's services, in words: one line where nobody has to do anything.
@@ -259,8 +263,8 @@ def health_section(report: RunReport, limits: Limits) -> Section:
     well = Paragraphs(text=line(good_line(health), LONG))
     if health.is_good:
         return section("health", "Health", (well,) if limits.good_health else ())
-    unwell = [one for one in health.services if one.state in ("troubled", "away")]
-    due = (Entry(head="Due", text=line(each, LONG)) for each in health.due)
+    unwell = [service for service in health.services if service.state in ("troubled", "away")]
+    due = (Entry(head="Due", text=line(item, LONG)) for item in health.due)
     entries = cut(Entries, (*map(_entry, unwell), *due), limits.lines)
     return section("health", "Health", entries, (well,) if well.text else ())
 
@@ -272,10 +276,12 @@ def good_line(health: Health) -> str:
     >>> good_line(Health(services=(ServiceHealth(name="Slack", calls=calls),)))
     'All well: Slack (3 requests).'
     """
-    well = [one for one in health.services if one.state == "well"]
+    well = [service for service in health.services if service.state == "well"]
     # who is told is told last, and may not have been yet
     unasked = [
-        one.name for one in health.services if one.state == "not asked" and one.roles != ("news",)
+        service.name
+        for service in health.services
+        if service.state == "not asked" and service.roles != ("news",)
     ]
     names = ", ".join(map(_named, well))
     start = ("All well" if health.is_good else "Well") if well else ""
@@ -296,38 +302,39 @@ def left_sentence(health: Health | None) -> str:
     if health is None or health.left is None:
         return ""
     parts = (
-        f"{plural(one.requests, 'request')}, {max(round(one.bytes / 1_000), 1):,} kB for {one.host}"
-        if one.listed
-        else f"{one.service}'s record of the run, which is not listed, for {one.host}"
-        for one in health.left
+        f"{plural(item.requests, 'request')}, "
+        f"{max(round(item.bytes / 1_000), 1):,} kB for {item.host}"
+        if item.listed
+        else f"{item.service}'s record of the run, which is not listed, for {item.host}"
+        for item in health.left
     )
     return line(f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "none", LONG)
 
 
-def _named(one: ServiceHealth) -> str:
-    counted = plural(one.calls.requests, "request") if one.calls else one.detail
-    return f"{one.name} ({counted})" if counted else one.name
+def _named(item: ServiceHealth) -> str:
+    counted = plural(item.calls.requests, "request") if item.calls else item.detail
+    return f"{item.name} ({counted})" if counted else item.name
 
 
-def _entry(one: ServiceHealth) -> Entry:
-    small = ", ".join(_counts(one.calls)) if one.calls else ""
+def _entry(item: ServiceHealth) -> Entry:
+    small = ", ".join(_counts(item.calls)) if item.calls else ""
     return Entry(
-        head=line(f"{one.name} {_how(one)}", NAME),
-        text=line(one.detail, LONG),
+        head=line(f"{item.name} {_how(item)}", NAME),
+        text=line(item.detail, LONG),
         small=line(small, LONG),
-        more=tuple(_last(one)),
+        more=tuple(_last(item)),
     )
 
 
-def _how(one: ServiceHealth) -> str:
+def _how(item: ServiceHealth) -> str:
     """Describe the state of a troubled service.
 
     >>> refused = ServiceCalls(service="GitHub", requests=9, refused=2)
     >>> _how(ServiceHealth(name="GitHub", state="troubled", calls=refused))
     'refused something'
     """
-    calls = one.calls or ServiceCalls(service=one.name)
-    if one.state == "away":
+    calls = item.calls or ServiceCalls(service=item.name)
+    if item.state == "away":
         return "refused everything" if calls.refused and not calls.unanswered else "did not answer"
     if calls.refused and not calls.unanswered:
         return "refused something"
@@ -346,7 +353,7 @@ def _counts(calls: ServiceCalls) -> Iterator[str]:
         yield f"{plural(calls.waits, 'wait')} of {calls.waited:,.0f} s in all"
 
 
-def _last(one: ServiceHealth) -> Iterator[str]:
-    if one.state == "away" and one.calls:
-        at = one.last_well
+def _last(item: ServiceHealth) -> Iterator[str]:
+    if item.state == "away" and item.calls:
+        at = item.last_well
         yield f"last worked on {at:%Y-%m-%d}" if at else UNKNOWN

@@ -20,7 +20,10 @@ Say = Callable[[str], str]  # a line of prose in Markdown
 def as_markdown(report: RunReport, limits: Limits = FULL) -> str:
     """The whole report; blocks are separated by empty lines."""
     shown = view(report, limits)
-    parts = (*_top(shown), *(part for each in shown.sections for part in _section(each, "## {}")))
+    parts = (
+        *_top(shown),
+        *(part for section in shown.sections for part in _section(section, "## {}")),
+    )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -72,7 +75,7 @@ def _block(block: Block, say: Say) -> Iterable[str]:
         case blocks.Publications():
             return (_list(map(_publication, block.items)),)
         case blocks.Excerpts():
-            return (part for each in block.items for part in _excerpt(each, say))
+            return (part for item in block.items for part in _excerpt(item, say))
         case blocks.Table():
             return (_table(block),)
         case blocks.ErrorTable():
@@ -82,7 +85,7 @@ def _block(block: Block, say: Say) -> Iterable[str]:
         case blocks.DropReasons():
             return _drop_reasons(block)
         case blocks.Findings():
-            return (part for each in block.items for part in _finding(each))
+            return (part for item in block.items for part in _finding(item))
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -151,14 +154,14 @@ def _table(table: blocks.Table) -> str:
 
 
 def _drop_reasons(block: blocks.DropReasons) -> Iterator[str]:
-    for each in block.items:
-        seen = f"{plural(each.groups, 'group')}, seen {plural(each.count, 'time')}"
-        yield f"**{markdown(each.reason)}** ({seen})"
+    for item in block.items:
+        seen = f"{plural(item.groups, 'group')}, seen {plural(item.count, 'time')}"
+        yield f"**{markdown(item.reason)}** ({seen})"
         yield _list(
             f"{markdown(group.error)} ({group.count:,}) {code_span(group.fingerprint)}"
-            for group in each.items
+            for group in item.items
         )
-        yield each.rest
+        yield item.rest
 
 
 def _excerpt(excerpt: Excerpt, say: Say) -> Iterator[str]:
@@ -176,13 +179,17 @@ def _entry(entry: Entry) -> str:
     head = link(entry.head, entry.address) if entry.address else f"**{markdown(entry.head)}**"
     text = f": {markdown(entry.text)}" if entry.text else ""
     small = f" ({markdown(entry.small)})" if entry.small else ""
-    more = "".join(f"\n  - {markdown(each)}" for each in entry.more)
+    more = "".join(f"\n  - {markdown(item)}" for item in entry.more)
     return f"{head}{text}{small}{more}"
 
 
-def _publication(each: Publication) -> str:
-    name = link(each.text, each.address) if each.address else markdown(each.text)
-    return f"{name}: {markdown(each.note)}" if each.note else name
+def _publication(publication: Publication) -> str:
+    name = (
+        link(publication.text, publication.address)
+        if publication.address
+        else markdown(publication.text)
+    )
+    return f"{name}: {markdown(publication.note)}" if publication.note else name
 
 
 def _list(texts: Iterable[str]) -> str:
@@ -190,4 +197,6 @@ def _list(texts: Iterable[str]) -> str:
 
 
 def _paragraphs(text: str, say: Say) -> str:
-    return "\n\n".join(say(each[:CAUSE]) for each in text.splitlines() if each.strip())
+    return "\n\n".join(
+        say(splitline[:CAUSE]) for splitline in text.splitlines() if splitline.strip()
+    )

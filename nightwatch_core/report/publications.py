@@ -53,9 +53,9 @@ def published_for(report: RunReport, names: Iterable[str]) -> tuple[Publication,
     """Return publications of an error known by `names`, then skips with reasons."""
     ours = frozenset(names)
     return (
-        *(_receipt(each, report) for each in report.receipts if ours & each.names),
-        *(_checks(each) for each in report.ci if each.fingerprint in ours),
-        *(_skip(each, report) for each in report.skips if each.fingerprint in ours),
+        *(_receipt(receipt, report) for receipt in report.receipts if ours & receipt.names),
+        *(_checks(item) for item in report.ci if item.fingerprint in ours),
+        *(_skip(skip, report) for skip in report.skips if skip.fingerprint in ours),
     )
 
 
@@ -65,12 +65,12 @@ def published_elsewhere(report: RunReport, findings: Iterable[Analysis]) -> tupl
     What was not published for an error that is but a line stands in that line.
     """
     shown, listed = _names(findings), _names(report.analyses)
-    receipts = tuple(each for each in report.receipts if shown.isdisjoint(each.names))
-    skips = tuple(each for each in report.skips if each.fingerprint not in listed)
+    receipts = tuple(receipt for receipt in report.receipts if shown.isdisjoint(receipt.names))
+    skips = tuple(skip for skip in report.skips if skip.fingerprint not in listed)
     return (
-        *(_receipt(one, report) for one in receipts),
-        *(_checks(one) for one in report.ci if one.fingerprint not in shown),
-        *(_skip(one, report) for one in skips),
+        *(_receipt(receipt, report) for receipt in receipts),
+        *(_checks(item) for item in report.ci if item.fingerprint not in shown),
+        *(_skip(skip, report) for skip in skips),
     )
 
 
@@ -85,8 +85,8 @@ def capture_command(analysis: Analysis, report: RunReport) -> str:
     """Return the command that captures the lesson; empty where nothing was opened."""
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
     opened = any(
-        each.kind in ("issue", "pull") and each.status in PUBLISHED and names & each.names
-        for each in report.receipts
+        receipt.kind in ("issue", "pull") and receipt.status in PUBLISHED and names & receipt.names
+        for receipt in report.receipts
     )
     learned = opened and analysis.has_cause
     return one_command(analysis.case.fingerprint, "compound") if learned else ""
@@ -169,11 +169,13 @@ def error_row(rank: int, analysis: Analysis, publications: tuple[Publication, ..
     known = known_since(analysis)
     back = "regression" if analysis.case.regressed else ""
     by_state = {
-        state: ", ".join(each.text for each in publications if each.state == state)
+        state: ", ".join(
+            publication.text for publication in publications if publication.state == state
+        )
         for state in ("published", "waits")
     }
     # of a known error it goes without saying that nothing was published
-    undone = "" if known else ", ".join(each.text for each in publications)
+    undone = "" if known else ", ".join(publication.text for publication in publications)
     published = by_state["published"] or by_state["waits"] or undone
     return Row(
         rank=rank,
@@ -246,25 +248,25 @@ def sight_rows(report: RunReport) -> tuple[SightRow, ...]:
     """One line for every error that was judged, or was to be, tonight or before; worst first."""
     tail, came = report.long_tail, dict(_came_of(report))
     every = sorted(_each_once(tail), key=_place)
-    earlier = {one.group.fingerprint for one in (*tail.kept, *tail.waiting)}
-    return tuple(_row(one, came, one.group.fingerprint in earlier) for one in every)
+    earlier = {item.group.fingerprint for item in (*tail.kept, *tail.waiting)}
+    return tuple(_row(item, came, item.group.fingerprint in earlier) for item in every)
 
 
 def _each_once(tail: LongTail) -> Iterable[Sighting]:
     """Every error by its newest word."""
     every = chain(tail.kept, tail.waiting, tail.judged)
-    return {one.group.fingerprint: one for one in every}.values()
+    return {item.group.fingerprint: item for item in every}.values()
 
 
-def _place(one: Sighting) -> tuple[int, bool, int]:
-    worst = _ORDER.index(one.first_sight.severity) if one.first_sight else len(_ORDER)
-    return worst, not one.flagged, one.rank
+def _place(sighting: Sighting) -> tuple[int, bool, int]:
+    worst = _ORDER.index(sighting.first_sight.severity) if sighting.first_sight else len(_ORDER)
+    return worst, not sighting.flagged, sighting.rank
 
 
-def _row(one: Sighting, came: dict[str, str], is_earlier: bool) -> SightRow:
-    sight, group = one.first_sight, one.group
+def _row(sighting: Sighting, came: dict[str, str], is_earlier: bool) -> SightRow:
+    sight, group = sighting.first_sight, sighting.group
     result = came.get(group.fingerprint, "")
-    when = f" (judged {one.at:%Y-%m-%d})" if is_earlier else ""
+    when = f" (judged {sighting.at:%Y-%m-%d})" if is_earlier else ""
     return SightRow(
         error=line(group.error_class, NAME),
         where=line(group.transaction, NAME),
@@ -272,20 +274,20 @@ def _row(one: Sighting, came: dict[str, str], is_earlier: bool) -> SightRow:
         severity=sight.severity if sight else _NO_WORD,
         category=sight.category.replace("_", " ") if sight else _NO_WORD,
         cause=line(sight.likely_cause, TEXT) if sight else _NO_WORD,
-        came=line(f"{_came(one, result)}{when}", TITLE),
-        flagged=one.flagged,
+        came=line(f"{_came(sighting, result)}{when}", TITLE),
+        flagged=sighting.flagged,
     )
 
 
-def _came(one: Sighting, result: str) -> str:
-    if one.result and not one.first_sight:
-        reason = f" ({one.result.reason})" if one.result.reason else ""
-        return f"{UNJUDGED[one.result.kind]}{reason}"
+def _came(sighting: Sighting, result: str) -> str:
+    if sighting.result and not sighting.first_sight:
+        reason = f" ({sighting.result.reason})" if sighting.result.reason else ""
+        return f"{UNJUDGED[sighting.result.kind]}{reason}"
     if result:
         return result
-    if one.taken:
+    if sighting.taken:
         return "analysed since"
-    return "to be analysed on a later night" if one.flagged else "nothing further"
+    return "to be analysed on a later night" if sighting.flagged else "nothing further"
 
 
 def _came_of(report: RunReport) -> Iterator[tuple[str, str]]:

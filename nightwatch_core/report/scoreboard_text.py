@@ -38,15 +38,15 @@ def reliability(board: Scoreboard) -> Table:
 def sorts(board: Scoreboard) -> Table:
     """Analyses with and without prior knowledge, and by model."""
     models = (
-        each.model_copy(update={"name": line(each.name, 60) or "model not recorded"})
-        for each in board.models
+        model.model_copy(update={"name": line(model.name, 60) or "model not recorded"})
+        for model in board.models
     )
     return Table(
         columns=(
             *("Analyses", "Times", "Decided", "Right", "Interval (90 %)"),
             *("Turns", "New tokens", "Cost"),
         ),
-        rows=tuple(_sort(each) for each in (board.informed, board.uninformed, *models)),
+        rows=tuple(_sort(item) for item in (board.informed, board.uninformed, *models)),
     )
 
 
@@ -97,7 +97,7 @@ def how_judged() -> str:
     """
     names = {1.0: "Right", 0.5: "Half right", 0.0: "Wrong", None: "Undecided"}
     meanings = (
-        f"{name}: {', '.join(each.label for each in OUTCOMES.values() if each.right == right)}."
+        f"{name}: {', '.join(item.label for item in OUTCOMES.values() if item.right == right)}."
         for right, name in names.items()
     )
     return " ".join((*meanings, "What production shows wins over what reviewers said."))
@@ -146,13 +146,13 @@ def _of(sort: AnalysisGroup) -> str:
 
 def _differences(informed: AnalysisGroup, uninformed: AnalysisGroup) -> Iterable[str]:
     if min(informed.measured, uninformed.measured) >= ENOUGH:
-        for one, other, text in (
+        for item, other, text in (
             (informed.iterations, uninformed.iterations, "{:.1f} turns".format),
             (informed.tokens, uninformed.tokens, "{:,.0f} new tokens".format),
             (informed.cost, uninformed.cost, money),
         ):
-            if one is not None and other is not None and (one or other):
-                yield f"{text(one)} against {text(other)}"
+            if item is not None and other is not None and (item or other):
+                yield f"{text(item)} against {text(other)}"
     if min(informed.found.decided, uninformed.found.decided) >= ENOUGH:
         yield f"{_percent(informed.found.share)} right against {_percent(uninformed.found.share)}"
 

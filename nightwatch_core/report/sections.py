@@ -150,20 +150,20 @@ def outcome_entries(report: RunReport) -> list[Entry]:
     addresses: dict[tuple[str, int], str] = {
         (item.kind, item.number): item.url for item in report.outcomes
     }
-    news = [(each, fate) for each in report.followed for fate in each.fates]
+    news = [(update, fate) for update in report.followed for fate in update.fates]
     news.sort(key=lambda pair: ORDER.index(pair[1].kind))
-    waiting = [(each, each.watch) for each in report.followed if not each.fates]
-    measured = [(each, watch) for each, watch in waiting if watch and not watch.verdict]
+    waiting = [(update, update.watch) for update in report.followed if not update.fates]
+    measured = [(item, watch) for item, watch in waiting if watch and not watch.verdict]
     shown = {(_item(fate), fate.number) for _, fate in news}
     shown |= {("pull", watch.number) for _, watch in measured}
     left = [item for item in report.outcomes if (item.kind, item.number) not in shown]
     left.sort(key=lambda item: (item.state == "open", -item.number))
     return [
         *(
-            _fate_entry(each, fate, addresses.get((_item(fate), fate.number or 0), ""))
-            for each, fate in news
+            _fate_entry(item, fate, addresses.get((_item(fate), fate.number or 0), ""))
+            for item, fate in news
         ),
-        *(_measured_entry(each, watch) for each, watch in measured),
+        *(_measured_entry(item, watch) for item, watch in measured),
         *map(_item_entry, left),
     ]
 
@@ -203,25 +203,25 @@ def _counted(count: OccurrenceCount) -> str:
     return f"{count.occurrences:,} in {count.hours:,.0f} h"
 
 
-def _fate_entry(each: OutcomeUpdate, fate: OutcomeEvent, address: str) -> Entry:
+def _fate_entry(update: OutcomeUpdate, fate: OutcomeEvent, address: str) -> Entry:
     number = f" #{fate.number}" if fate.number is not None else ""
-    counted = watch_figures(each.watch) if each.watch and fate.kind in VERDICTS else ""
+    counted = watch_figures(update.watch) if update.watch and fate.kind in VERDICTS else ""
     because = line(fate.because or counted, TEXT)
     words = tuple(line(f"“{word}”", TEXT) for word in fate.words[:3] if word.strip())
     return Entry(
         head=f"{fate.kind}: {_NAMES[_item(fate)]}{number}",
-        text=line(each.title or each.fingerprint, TITLE),
+        text=line(update.title or update.fingerprint, TITLE),
         small=because or line(" / ".join(words), TEXT),
         more=words if because else (),
         address=line(address, LONG),
     )
 
 
-def _measured_entry(each: OutcomeUpdate, watch: FixWatch) -> Entry:
+def _measured_entry(update: OutcomeUpdate, watch: FixWatch) -> Entry:
     waiting = "merged, not yet in production as far as we can tell"
     return Entry(
         head=f"being measured: pull request #{watch.number}",
-        text=line(each.title or each.fingerprint, TITLE),
+        text=line(update.title or update.fingerprint, TITLE),
         small=watch_figures(watch) if watch.deployed_at else waiting,
     )
 
@@ -280,15 +280,17 @@ _DOUBTS = ("weak", "worth", "refused", "no fix")  # for which a fix is no draft,
 
 def proof_section(analysis: Analysis, skips: tuple[Skip, ...], limits: Limits) -> Section:
     """Make the one section: what proves the fix, or why there is no draft and what was checked."""
-    ours = [one for one in skips if one.kind == "pull" and one.fingerprint == analysis.fingerprint]
-    why = next((one.reason for one in ours if one.cause in _DOUBTS), "")
+    ours = [
+        skip for skip in skips if skip.kind == "pull" and skip.fingerprint == analysis.fingerprint
+    ]
+    why = next((our.reason for our in ours if our.cause in _DOUBTS), "")
     name = _missing(analysis, why)
     lines = checked_lines(analysis) if name else proof_lines(analysis.gate) * bool(analysis.gate)
     told = (*((sentence(f"Why no draft: {why}"),) if why else ()), *lines)
     gate = analysis.gate
     quotes = (*crash_quotes(gate), *failure_quotes(gate), *correction_quotes(gate))
     runs = (Verbatim(name=line(q.name), text=block(q.output, _QUOTES, code=True)) for q in quotes)
-    bullets = cut(Bullets, (line(each, LONG) for each in told), 2 * limits.texts)
+    bullets = cut(Bullets, (line(item, LONG) for item in told), 2 * limits.texts)
     return section("proof", name or "Proof", bullets, runs)
 
 
@@ -378,8 +380,8 @@ def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> 
     yield _listed("look", "To look at next", given.look_at, STEPS)
     claims = () if given.unknown or not analysis.root_cause.strip() else (analysis.root_cause,)
     undecided = (
-        " ".join(filter(None, parts.explained(one.statement, one.because)))
-        for one in parts.open_explanations(analysis)
+        " ".join(filter(None, parts.explained(explanation.statement, explanation.because)))
+        for explanation in parts.open_explanations(analysis)
     )
     yield _listed("unproved", "Said, and not proved", (*claims, *undecided), many)
 
@@ -399,7 +401,7 @@ def _lines(given: Handover, links: Permalinks) -> Iterator[Excerpt]:
 
 
 def _listed(kind: str, title: str, texts: tuple[str, ...], limit: int) -> Section:
-    return section(kind, title, cut(Bullets, (line(each, LONG) for each in texts), limit))
+    return section(kind, title, cut(Bullets, (line(text, LONG) for text in texts), limit))
 
 
 _FILES = ("report.html", "report.md", "report.json")
@@ -420,7 +422,7 @@ def failures(report: RunReport, limits: Limits) -> Section:
 
 def elsewhere(report: RunReport, limits: Limits) -> Section:
     """Return publications and skips of errors without a finding."""
-    findings = (one for one in report.analyses if in_detail(one, report, limits))
+    findings = (analysis for analysis in report.analyses if in_detail(analysis, report, limits))
     publications = cut(Publications, published_elsewhere(report, findings), limits.lines)
     return section("elsewhere", "Published for other errors", publications)
 
@@ -428,10 +430,10 @@ def elsewhere(report: RunReport, limits: Limits) -> Section:
 def dropped(report: RunReport, limits: Limits) -> Section:
     """Groups that were not analysed, by reason, the most frequent reason first."""
     by_reason: dict[str, list[DroppedGroup]] = {}
-    for each in report.dropped:
-        by_reason.setdefault(line(each.reason, TITLE) or "no reason given", []).append(each)
+    for group in report.dropped:
+        by_reason.setdefault(line(group.reason, TITLE) or "no reason given", []).append(group)
     ordered = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
-    reasons = [_reason(reason, each, limits) for reason, each in ordered]
+    reasons = [_reason(reason, item, limits) for reason, item in ordered]
     title = f"Not analysed: {plural(len(report.dropped), 'error group')}"
     return section("dropped", title, cut(DropReasons, reasons, limits.reasons))
 
@@ -439,10 +441,10 @@ def dropped(report: RunReport, limits: Limits) -> Section:
 def unreadable(report: RunReport, limits: Limits) -> Section:
     """Records that could not be read."""
     entries = [
-        Entry(head=_of_reject(each), text=line(each.reason, TEXT), small=line(each.text))
-        for each in report.rejects[: limits.lines]
+        Entry(head=_of_reject(reject), text=line(reject.reason, TEXT), small=line(reject.text))
+        for reject in report.rejects[: limits.lines]
     ]
-    total = sum(each.count for each in report.rejects)
+    total = sum(reject.count for reject in report.rejects)
     paths = report_files(report)[-1:] if entries and limits.paths else ()
     where = [Command(name="All of them are in", text=path) for path in paths]
     title = f"{plural(total, 'record')} could not be read"
@@ -458,7 +460,9 @@ def _of_reject(reject: RejectedRecord) -> str:
 
 def complaints(report: RunReport, limits: Limits) -> Section:
     """Return complaints about ignore rules, agent files and lessons."""
-    texts = (line(each, TEXT) for each in (*report.complaints, *report.long_tail.complaints))
+    texts = (
+        line(complaint, TEXT) for complaint in (*report.complaints, *report.long_tail.complaints)
+    )
     return section("complaints", "To put right", cut(Bullets, texts, limits.lines))
 
 
@@ -502,7 +506,7 @@ def report_files(report: RunReport) -> tuple[str, ...]:
 
 
 def _reason(reason: str, members: list[DroppedGroup], limits: Limits) -> DropReason:
-    groups = sorted((each.group for each in members), key=lambda group: -group.occurrences)
+    groups = sorted((member.group for member in members), key=lambda group: -group.occurrences)
     examples = tuple(
         DroppedError(
             error=line(group.title, TITLE),
@@ -522,7 +526,7 @@ def _reason(reason: str, members: list[DroppedGroup], limits: Limits) -> DropRea
 
 def _run_facts(report: RunReport) -> Iterator[Fact]:
     night = report.night
-    models = sorted({each.model for each in report.analyses if each.model})
+    models = sorted({analysis.model for analysis in report.analyses if analysis.model})
     chosen = ", ".join(_chosen(report.options))
     for name, text in (
         ("Night", f"{night.id}{' (resumed)' if night.resumed else ''}"),
@@ -554,7 +558,7 @@ def _unplaced(report: RunReport) -> str:
     """Classes that no table of effort places and that a model analysed; empty for none."""
     if report.options.model == RULES:
         return ""
-    fresh = (one.case for one in report.analyses if one.ending.kind != "reused")
+    fresh = (analysis.case for analysis in report.analyses if analysis.ending.kind != "reused")
     return line(", ".join(line(name, NAME) for name in unplaced(fresh)[:UNPLACED]), LONG)
 
 
@@ -585,9 +589,9 @@ def _again(report: RunReport) -> tuple[Command, ...]:
     if report.options.batch_mode:  # of a night that analyses nothing
         return ()
     names = (
-        *(each.fingerprint for each in report.analyses),
-        *(each.case.fingerprint for each in report.failures),
-        *(each.group.fingerprint for each in report.dropped),
+        *(analysis.fingerprint for analysis in report.analyses),
+        *(failure.case.fingerprint for failure in report.failures),
+        *(group.group.fingerprint for group in report.dropped),
     )
     command = next(filter(None, map(one_command, names)), "")
     return (Command(name="One error again", text=command),) if command else ()
@@ -595,11 +599,11 @@ def _again(report: RunReport) -> tuple[Command, ...]:
 
 def _capture(report: RunReport) -> tuple[Command, ...]:
     """The first command that keeps what was learned, and how many more there are."""
-    offered = (capture_command(each, report) for each in report.analyses)
-    commands = [each for each in offered if each]
+    offered = (capture_command(analysis, report) for analysis in report.analyses)
+    commands = [spec for spec in offered if spec]
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
     name = "Capture what was learned"
-    return tuple(Command(name=name, text=f"{each}{more}") for each in commands[:1])
+    return tuple(Command(name=name, text=f"{command}{more}") for command in commands[:1])
 
 
 # Batch triage in the report: results, running batches, submitted batches.
@@ -634,9 +638,9 @@ def _submitted_text(report: RunReport) -> str:
     if not report.options.batch_mode or report.status == "failed":
         return ""
     if tail.submitted:
-        errors = plural(sum(one.errors for one in tail.submitted), "error")
+        errors = plural(sum(batch.errors for batch in tail.submitted), "error")
         cost = f" ({tail.cost})" if tail.cost else ""
-        if any(one.id for one in tail.submitted):
+        if any(batch.id for batch in tail.submitted):
             return f"Batch submitted: {errors}{cost}. {HOW}"
         return f"Dry run: a batch of {errors}{cost} was held back."
     if tail.awaited:
@@ -647,18 +651,18 @@ def _submitted_text(report: RunReport) -> str:
 def _sentences(tail: LongTail, rows: tuple[SightRow, ...]) -> Iterator[str]:
     if tail.judged:
         yield _judged(tail, rows)
-    yield from (f"{each[0].upper()}{each[1:]}" for each in tail.running)
-    for each in tail.submitted:
-        yield _submitted(each, tail.cost)
+    yield from (f"{item[0].upper()}{item[1:]}" for item in tail.running)
+    for batch in tail.submitted:
+        yield _submitted(batch, tail.cost)
     if tail.awaited:
         yield f"{plural(tail.awaited, 'error')} of tonight wait for the answer to an earlier batch."
 
 
 def _judged(tail: LongTail, rows: tuple[SightRow, ...]) -> str:
-    counted = Counter(one.first_sight.severity for one in tail.judged if one.first_sight)
+    counted = Counter(item.first_sight.severity for item in tail.judged if item.first_sight)
     words = [f"{counted[name]:,} {name}" for name in get_args(Severity) if counted[name]]
     silent = len(tail.judged) - sum(counted.values())
-    flagged = sum(one.flagged for one in tail.judged)
+    flagged = sum(item.flagged for item in tail.judged)
     parts = (
         f"{plural(sum(counted.values()), 'error')} judged in a batch: {', '.join(words) or 'none'}",
         f"{flagged:,} flagged for analysis",

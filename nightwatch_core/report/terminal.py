@@ -82,15 +82,15 @@ def _block(block: Block, width: int, style: str) -> Iterable[RenderableType]:
         case blocks.SightTable():
             return (_sight_table(block, width),)
         case blocks.Findings():
-            return (part for each in block.items for part in _finding(each))
+            return (part for item in block.items for part in _finding(item))
         case blocks.Entries():
-            return (part for each in block.items for part in _entry(each, style))
+            return (part for item in block.items for part in _entry(item, style))
         case blocks.DropReasons():
             return _drop_reasons(block)
         case blocks.Publications():
             return map(_publication, block.items)
         case blocks.Bullets():
-            return (Text(each, style) for each in block.items)
+            return (Text(item, style) for item in block.items)
         case blocks.Facts():
             return (_named(fact.name, fact.text) for fact in block.items)
         case blocks.Paragraphs():
@@ -100,7 +100,7 @@ def _block(block: Block, width: int, style: str) -> Iterable[RenderableType]:
         case blocks.Paths():
             return (_named(block.name, ", ".join(block.items)),)
         case blocks.Excerpts():
-            return (part for each in block.items for part in _excerpt(each))
+            return (part for item in block.items for part in _excerpt(item))
         case blocks.Verbatim() | blocks.Table():
             return ()  # what a terminal has no room for is left out of its view
 
@@ -148,7 +148,7 @@ def _reasons(sections: tuple[Section, ...]) -> Parts:
                 yield _named(section.title, block.items[0])
             else:
                 yield Text(f"{section.title}:", "bold")
-                yield from (_indented(Text(f"- {each}", overflow="fold")) for each in block.items)
+                yield from (_indented(Text(f"- {item}", overflow="fold")) for item in block.items)
             if isinstance(block, CutList) and block.more:
                 yield Text(f"and {block.more:,} more in the report", "dim")
 
@@ -220,21 +220,23 @@ def _entry(entry: Entry, style: str) -> Parts:
 
 
 def _drop_reasons(block: blocks.DropReasons) -> Parts:
-    for each in block.items:
-        examples = ", ".join(group.error for group in each.items)
-        more = f" and {each.more:,} more" if each.more else ""
-        head = (f"{each.groups:,}  {each.reason}", "bold")
+    for item in block.items:
+        examples = ", ".join(group.error for group in item.items)
+        more = f" and {item.more:,} more" if item.more else ""
+        head = (f"{item.groups:,}  {item.reason}", "bold")
         yield Text.assemble(head, f": {examples}{more}")
 
 
-def _publication(each: Publication) -> Text:
-    note = " · ".join(filter(None, (each.note, each.address)))
-    return Text(f"→ {each.text}{': ' if note else ''}{note}", "" if each.ok else "dim")
+def _publication(publication: Publication) -> Text:
+    note = " · ".join(filter(None, (publication.note, publication.address)))
+    return Text(
+        f"→ {publication.text}{': ' if note else ''}{note}", "" if publication.ok else "dim"
+    )
 
 
 def _named(name: str, text: str) -> Text:
     return Text.assemble((f"{name}: ", "bold"), text, overflow="fold")
 
 
-def _indented(each: RenderableType, columns: int = 2) -> RenderableType:
-    return Padding(each, (0, 0, 0, columns), expand=False) if columns else each
+def _indented(item: RenderableType, columns: int = 2) -> RenderableType:
+    return Padding(item, (0, 0, 0, columns), expand=False) if columns else item

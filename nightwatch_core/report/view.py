@@ -177,7 +177,7 @@ def hourly(case: Case) -> Sequence[int]:
     """Occurrences of all groups of a case, by hour."""
     hours = [group.hourly for group in case.groups if group.hourly]
     length = max(map(len, hours), default=0)
-    return tuple(sum(each[at] for each in hours if at < len(each)) for at in range(length))
+    return tuple(sum(hour[at] for hour in hours if at < len(hour)) for at in range(length))
 
 
 def trace_text(trace: Trace | None) -> str:
@@ -240,9 +240,9 @@ def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
         commit=links.sha,
         publications=shown.publications,
         sections=tuple(
-            each
-            for each in (_handed_over if unknown else _sections)(shown, limits)
-            if each.blocks and each.kind not in without
+            item
+            for item in (_handed_over if unknown else _sections)(shown, limits)
+            if item.blocks and item.kind not in without
         ),
     )
 
@@ -264,7 +264,7 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield from _evidence(shown, limits)
     yield section("fix", "Proposed fix", cut(Excerpts, _fix(analysis, limits), limits.files))
     yield proof_section(analysis, shown.report.skips, limits)
-    refused = (f"{one.path}: {one.reason}" for one in analysis.refused)
+    refused = (f"{item.path}: {item.reason}" for item in analysis.refused)
     yield _bullets("refused", "Not proposed", refused, many)
     yield _bullets("kept back", "Kept back", map(kept_back, analysis.kept_back), many)
     yield _suspects(analysis, limits)
@@ -272,16 +272,17 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield _bullets("open", "Open explanations", undecided, many)
     yield _bullets("next", "Next steps", analysis.next_steps, many)
     yield _bullets("twins", "The same cause is behind", parts.twin_lines(shown.twins), many)
-    also = (f"{line(each.title)} ({each.occurrences:,})" for each in case.others)
+    also = (f"{line(other.title)} ({other.occurrences:,})" for other in case.others)
     yield _bullets("also", "Also this error", also, many)
     decided = (
-        _decided(one)
-        for one in parts.decided_explanations(analysis)
-        if analysis.has_fix or one.standing != "ruled out"  # else it stands among what was checked
+        _decided(explanation)
+        for explanation in parts.decided_explanations(analysis)
+        if analysis.has_fix
+        or explanation.standing != "ruled out"  # else it stands among what was checked
     )
     yield _bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
     yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
-    files = ", ".join(line(each.path, TITLE) for each in parts.shown_changes(analysis))
+    files = ", ".join(line(change.path, TITLE) for change in parts.shown_changes(analysis))
     verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
     gate = line(told_in_report(analysis), LONG)
     tried = (Fact(name="Tried", text=gate),) if gate else ()
@@ -299,7 +300,7 @@ def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield section("facts", "The error", Facts(items=rows))
     if message := block(case.leader.message, MESSAGE):
         yield section("message", "", Verbatim(text=message))
-    also = (f"{line(each.title)} ({each.occurrences:,})" for each in case.others)
+    also = (f"{line(other.title)} ({other.occurrences:,})" for other in case.others)
     yield _bullets("also", "Also this error", also, many)
     yield from _end(shown, limits)
 
@@ -309,9 +310,11 @@ def _evidence(shown: Shown, limits: Limits) -> Iterator[Section]:
     links = shown.links
     found = [
         evidence_excerpt(
-            each, limits.code_lines, links.line(each.path, each.line) if each.verified else ""
+            evidence,
+            limits.code_lines,
+            links.line(evidence.path, evidence.line) if evidence.verified else "",
         )
-        for each in parts.shown_evidence(shown.analysis)
+        for evidence in parts.shown_evidence(shown.analysis)
     ]
     at_once = min(parts.FIRST, limits.evidence)
     if "evidence_more" in limits.without:
@@ -330,8 +333,8 @@ def _fix(analysis: Analysis, limits: Limits) -> Iterator[Excerpt]:
 
 def _suspects(analysis: Analysis, limits: Limits) -> Section:
     texts = (
-        _suspect(each, parts.suspect_reasons(analysis, each))
-        for each in parts.shown_suspects(analysis)
+        _suspect(suspect, parts.suspect_reasons(analysis, suspect))
+        for suspect in parts.shown_suspects(analysis)
     )
     shown = (*texts, parts.named_change(analysis))
     title = "Suspected change" if analysis.suspect_commit else "Suspects"
@@ -344,7 +347,7 @@ def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield section("done", "What was done", done)
     if capture := capture_command(analysis, shown.report):
         yield section("capture", "", Command(name="Capture what was learned", text=capture))
-    because = tuple(line(each, LONG) for each in analysis.because[: limits.texts])
+    because = tuple(line(item, LONG) for item in analysis.because[: limits.texts])
     rows = (*tuple(how(analysis))[: limits.how], *worth((analysis, *shown.twins)))
     yield Section(
         kind="how",
@@ -371,7 +374,7 @@ def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
 
 
 def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:
-    return section(kind, title, cut(Bullets, (line(each, LONG) for each in texts), limit))
+    return section(kind, title, cut(Bullets, (line(text, LONG) for text in texts), limit))
 
 
 def _hypothesis(hypothesis: Hypothesis) -> str:
@@ -409,9 +412,9 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         in_short=in_short(report),
         source=source_of((group.app for group in _groups(report)), report.commit),
         warnings=_warnings(report, limits),
-        banner=tuple(line(each, TEXT) for each in _banner(report, limits)),
+        banner=tuple(line(item, TEXT) for item in _banner(report, limits)),
         counts=tuple(_counts(report)),
-        sections=tuple(each for each in made if each.blocks and each.kind not in limits.without),
+        sections=tuple(item for item in made if item.blocks and item.kind not in limits.without),
     )
 
 
@@ -437,23 +440,25 @@ def record_of(report: RunReport) -> NightRecord:
 
 def _errors(report: RunReport, limits: Limits) -> Section:
     shown = enumerate(report.analyses[: limits.rows], 1)
-    rows = tuple(error_row(rank, each, _published(report, each)) for rank, each in shown)
+    rows = tuple(error_row(rank, preview, _published(report, preview)) for rank, preview in shown)
     table = ErrorTable(items=rows, more=len(report.analyses) - len(rows))
     return section("errors", "", (table,) if rows else ())
 
 
 def _findings(report: RunReport, limits: Limits) -> Section:
     twins = {
-        one.fingerprint: tuple(other for other in cause if other is not one)
+        item.fingerprint: tuple(other for other in cause if other is not item)
         for cause in causes(report.analyses)
-        for one in cause
+        for item in cause
     }
     ranked = [
-        (n, one) for n, one in enumerate(report.analyses, 1) if in_detail(one, report, limits)
+        (n, analysis)
+        for n, analysis in enumerate(report.analyses, 1)
+        if in_detail(analysis, report, limits)
     ]
     items = tuple(
-        finding(rank, Shown(each, report, twins[each.fingerprint]), limits)
-        for rank, each in ranked[: limits.findings]
+        finding(rank, Shown(share, report, twins[share.fingerprint]), limits)
+        for rank, share in ranked[: limits.findings]
     )
     found = Findings(items=items, more=len(ranked) - len(items))
     return section("findings", "Analyses", (found,) if items else ())
@@ -461,7 +466,9 @@ def _findings(report: RunReport, limits: Limits) -> Section:
 
 def _unknown(report: RunReport, limits: Limits) -> Section:
     """Errors of which nobody knows the cause, a line each, where they are no findings."""
-    lines = [one for one in without_cause(report) if not in_detail(one, report, limits)]
+    lines = [
+        analysis for analysis in without_cause(report) if not in_detail(analysis, report, limits)
+    ]
     entries = cut(Entries, map(handover_entry, lines[: limits.rows]), limits.rows, len(lines))
     return section("unknown", f"No cause is known: {plural(len(lines), 'error')}", entries)
 
@@ -490,7 +497,7 @@ def _scoreboard(report: RunReport, limits: Limits) -> Section:
         known = board.drafts is not None and board.drafts.known
         alone = (Paragraphs(text=drafts_line(board.drafts)),) if known else ()
         return section("scoreboard", "Scoreboard", alone)
-    words = [Paragraphs(text=each) for each in sentences(board)]
+    words = [Paragraphs(text=sentence) for sentence in sentences(board)]
     return section("scoreboard", "Scoreboard", reliability(board), words)
 
 
@@ -517,9 +524,9 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
 
 def _groups(report: RunReport) -> Iterator[ErrorGroup]:
     """The leaders of everything that was there tonight, the analysed ones first."""
-    yield from (each.case.leader for each in report.analyses)
-    yield from (each.case.leader for each in report.failures)
-    yield from (each.group for each in report.dropped)
+    yield from (analysis.case.leader for analysis in report.analyses)
+    yield from (failure.case.leader for failure in report.failures)
+    yield from (group.group for group in report.dropped)
 
 
 def _published(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]:
@@ -542,8 +549,8 @@ def _counts(report: RunReport) -> Iterator[Fact]:
         (night.pulls, *night.draft),
         (len(report.failures), "failed", "failed"),
     )
-    for count, one, many in (*always, *(each for each in there if each[0])):
-        count_text, name = plural(count, one, many).split(" ", 1)
+    for count, item, many in (*always, *(stamp for stamp in there if stamp[0])):
+        count_text, name = plural(count, item, many).split(" ", 1)
         yield Fact(name=name, text=count_text)
 
 
@@ -554,7 +561,7 @@ def _standing(report: RunReport) -> Standing:
 
 
 def _warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
-    reasons = capped([line(each, LONG) for each in report.degraded], limits.lines)
+    reasons = capped([line(item, LONG) for item in report.degraded], limits.lines)
     return reasons if report.status == "complete" or reasons else (UNSAID,)
 
 
@@ -597,4 +604,4 @@ def cases_like(reports: Iterable[RunReport], fingerprint: str) -> tuple[Case, ..
 def _cases(report: RunReport) -> Iterable[Case]:
     yield from (analysis.case for analysis in report.analyses)
     yield from (failure.case for failure in report.failures)
-    yield from (Case(leader=each.group) for each in report.dropped)
+    yield from (Case(leader=group.group) for group in report.dropped)

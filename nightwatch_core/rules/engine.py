@@ -301,7 +301,7 @@ def symptom_in(context: Context) -> Symptom:
     trace, leader = context.case.trace, context.case.leader
     words = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
     words.append((leader.error_class, leader.message))
-    symptoms = [symptom_of(*each) for each in words if any(each)]
+    symptoms = [symptom_of(*word) for word in words if any(word)]
     return next((item for item in symptoms if item.kind != "unknown"), symptoms[0])
 
 

@@ -103,9 +103,9 @@ def candidates_for(
     if language.name == "python":
         return _once(_used(symptom, asked, statement, line - 1))
     return _once(
-        one.value
-        for one in asked
-        if not (one.how == "called" and any(one.value == other.node for other in asked))
+        item.value
+        for item in asked
+        if not (item.how == "called" and any(item.value == other.node for other in asked))
     )
 
 
@@ -139,21 +139,21 @@ def _of_receiver(receiver: str, asked: tuple[Asked, ...]) -> tuple[Candidate, ..
     """Return what a message names itself, as the statement has it."""
     plain = receiver.removeprefix("this.")
     called = re.split(r"[.]", receiver.split("(", 1)[0])[-1] if "(" in receiver else ""
-    for one in asked:
-        value = unwrapped(one.value)
+    for item in asked:
+        value = unwrapped(item.value)
         name = value.child_by_field_name("name")
         is_called = value.type == "method_invocation" and name and text_of(name) == called
-        if one.text.removeprefix("this.") == plain or (called and is_called):
-            return (Candidate(one.text, value),)
+        if item.text.removeprefix("this.") == plain or (called and is_called):
+            return (Candidate(item.text, value),)
     return (Candidate(f"{called}()" if called else receiver, None),)
 
 
 def _named(name: str, asked: tuple[Asked, ...], root: Node, line: int) -> Iterator[Node]:
     """Return values that are asked for a member of this name."""
     if name in ("[]", "[]="):
-        yield from (one.value for one in asked if one.how == "element")
+        yield from (item.value for item in asked if item.how == "element")
         return
-    yield from (one.value for one in asked if one.how == "member" and one.member == name)
+    yield from (item.value for item in asked if item.how == "member" and item.member == name)
     statement = statement_at(root, line - 1)
     rows = rows_of(statement, line - 1) if statement else (0, -1)
     for node in nodes_in(root, *rows) if statement else ():
@@ -175,9 +175,9 @@ def _used(symptom: Symptom, asked: tuple[Asked, ...], statement: Node, row: int)
     if operation:
         yield from _operands(operation, nodes)
     elif symptom.use == "subscriptable" or "item assignment" in symptom.text:
-        yield from (one.value for one in asked if one.how == "element")
+        yield from (item.value for item in asked if item.how == "element")
     elif symptom.use == "callable":
-        yield from (one.value for one in asked if one.how == "called")
+        yield from (item.value for item in asked if item.how == "called")
     elif "has no len" in symptom.text:
         yield from _arguments(nodes, frozenset(("len",)))
     elif "argument of type" in symptom.text:
@@ -211,7 +211,9 @@ def _operands(operation: re.Match[str], nodes: list[Node]) -> Iterator[Node]:
         ):
             continue
         operands = (node.named_children[0], node.named_children[-1])
-        yield from (one for one, kind in zip(operands, sides, strict=True) if kind == "NoneType")
+        yield from (
+            operand for operand, kind in zip(operands, sides, strict=True) if kind == "NoneType"
+        )
 
 
 def _arguments(nodes: list[Node], functions: frozenset[str]) -> Iterator[Node]:
@@ -224,18 +226,18 @@ def _arguments(nodes: list[Node], functions: frozenset[str]) -> Iterator[Node]:
 
 def _takes(pattern: Node, name: str) -> bool:
     names = (n for n in pattern.named_children)
-    return any(text_of(one.child_by_field_name("key") or one) == name for one in names)
+    return any(text_of(item.child_by_field_name("key") or item) == name for item in names)
 
 
-def _proves(one: Asked, language: Language) -> bool:
+def _proves(asked: Asked, language: Language) -> bool:
     """Tell whether asking this of nothing would have failed."""
     if language.name == "ruby":
-        return one.member not in _NIL_SAFE
+        return asked.member not in _NIL_SAFE
     if language.name in ("go", "csharp"):  # methods of nil pointers; extension methods
-        return one.how == "member" and not one.is_call
+        return asked.how == "member" and not asked.is_call
     if language.name == "php":
-        return one.is_call
-    return one.how != "called" or language.name != "java"
+        return asked.is_call
+    return asked.how != "called" or language.name != "java"
 
 
 def _is_address(node: Node) -> bool:
@@ -251,11 +253,11 @@ def _is_struct(node: Node) -> bool:
     parts = nodes_in(function) if function and not is_called else ()
 
     return any(
-        one.type == "parameter_declaration"
-        and name in [text_of(part) for part in one.children_by_field_name("name")]
-        and (kind := one.child_by_field_name("type")) is not None
+        item.type == "parameter_declaration"
+        and name in [text_of(part) for part in item.children_by_field_name("name")]
+        and (kind := item.child_by_field_name("type")) is not None
         and kind.type == "type_identifier"
-        for one in parts
+        for item in parts
     )
 
 
@@ -397,11 +399,11 @@ def _from_function(
     place = f"{known.path}:{known.definition.line}"
     called = f"{failing.path}:{line}"
     gave = f"`{name}` ({place}), which {called} calls, gave it"
-    is_said = any(one.how != "looks up" for one in exits)
+    is_said = any(item.how != "looks up" for item in exits)
     if not is_said and not are_all_told(function, failing.language, none, position):
         step = f"Find out by which way `{name}` gives {none} there."
         return Finding(because=(f"{gave}.",), explained=True, steps=(step,))
-    ways = "; ".join(_way(one, known.path, none) for one in exits[:3])
+    ways = "; ".join(_way(item, known.path, none) for item in exits[:3])
     first = exits[0]
     gives = quoted(known.path, first.line, lines[first.line - 1], f"`{name}` gives {none} here")
     newer = ""
@@ -420,15 +422,15 @@ def _from_function(
     )
 
 
-def _way(one: NoneExit, path: str, none: str) -> str:
-    when = f" where `{one.when[:120]}`" if one.when else ""
-    place = f"{path}:{one.line}"
-    if one.how == "returns":
+def _way(item: NoneExit, path: str, none: str) -> str:
+    when = f" where `{item.when[:120]}`" if item.when else ""
+    place = f"{path}:{item.line}"
+    if item.how == "returns":
         return f"{place} returns {none}{when}"
-    if one.how == "looks up":
+    if item.how == "looks up":
         return f"{place} returns what it looks up, which may be {none}{when}"
-    if one.when:
-        return f"{place} ends with {none} {one.when[:120]}"
+    if item.when:
+        return f"{place} ends with {none} {item.when[:120]}"
     return f"it ends in {place} without giving anything"
 
 
@@ -437,8 +439,8 @@ def _is_changed(function: Node) -> bool:
     above = function.parent
     if above is None or above.type != "decorated_definition":
         return False
-    marks = [text_of(one) for one in above.named_children if one.type == "decorator"]
-    return not all(_KEPT.search(one) for one in marks)
+    marks = [text_of(child) for child in above.named_children if child.type == "decorator"]
+    return not all(_KEPT.search(mark) for mark in marks)
 
 
 def _from_caller(
@@ -507,16 +509,18 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     if len(candidates) > NONE_CANDIDATES:
         return _unknown(f"what is {none} in {place}", place)
     possible = tuple(
-        one for one in candidates if not ruled_out(one, root, failing.language, packages)
+        candidate
+        for candidate in candidates
+        if not ruled_out(candidate, root, failing.language, packages)
     )
-    if not possible or any(not one.text for one in possible):
+    if not possible or any(not item.text for item in possible):
         return _unknown(f"what is {none} in {place}", place)
     guarded = _guarded(possible, failing, context)
     if guarded:
         return guarded
     is_sure = len(possible) == 1 and _is_complete(symptom, root, failing, candidates)
     if not is_sure or not _is_itself(possible[0], root, failing, context):
-        names = ", ".join(f"`{one.text}`" for one in possible[:4])
+        names = ", ".join(f"`{item.text}`" for item in possible[:4])
         return _unknown(f"what is {none} in {place}", place, f"what is used there: {names}")
     return _one(possible[0], root, failing, context)
 
@@ -569,8 +573,12 @@ def _guarded(
     possible: tuple[Candidate, ...], failing: FailingLine, context: Context
 ) -> Finding | None:
     """Return the one value that the code itself has found to be nothing before it uses it."""
-    lines = [(one, own_guard(one.node)) for one in possible if one.node is not None]
-    guards = [(one, line) for one, line in lines if line]
+    lines = [
+        (candidate, own_guard(candidate.node))
+        for candidate in possible
+        if candidate.node is not None
+    ]
+    guards = [(item, line) for item, line in lines if line]
     if len(guards) != 1:
         return None
     (one, line), none = guards[0], failing.language.none
@@ -591,8 +599,8 @@ def _guarded(
 def _is_itself(candidate: Candidate, root: Node, failing: FailingLine, context: Context) -> bool:
     if failing.language.name != "go" or candidate.node is None:
         return True
-    asked = [one for one in asked_at(root, failing.line - 1) if one.text == candidate.text]
-    members = {one.member for one in asked if one.how == "member"}
+    asked = [asked for asked in asked_at(root, failing.line - 1) if asked.text == candidate.text]
+    members = {item.member for item in asked if item.how == "member"}
     return all(
         is_own_field(candidate.node, member, failing.path, root, context) for member in members
     )
@@ -634,13 +642,13 @@ def _is_complete(
 
 def _may_unbox(root: Node, line: int) -> bool:
     asked = asked_at(root, line - 1)
-    values = [one.value for one in asked]
+    values = [item.value for item in asked]
     results = (
-        one.node
-        for one in asked
-        if one.is_call and one.node not in values and _BOXED.match(one.member)
+        item.node
+        for item in asked
+        if item.is_call and item.node not in values and _BOXED.match(item.member)
     )
-    return not all(_is_kept(one) for one in results)
+    return not all(_is_kept(result) for result in results)
 
 
 def _is_kept(call: Node) -> bool:

@@ -45,7 +45,7 @@ def masked(text: str) -> str:
     return text
 
 
-def same_capture(one: bytes, other: bytes) -> bool:
+def same_capture(item: bytes, other: bytes) -> bool:
     """Tell whether two captures are equal but for what `masked` takes out.
 
     >>> same_capture(b'{"at": "2026-11-17T09:30:00Z"}', b'{"at": "2026-11-17T09:30:01Z"}')
@@ -53,7 +53,7 @@ def same_capture(one: bytes, other: bytes) -> bool:
     >>> same_capture(b'KeyError', b'ValueError')
     False
     """
-    return masked(one.decode("utf-8")) == masked(other.decode("utf-8"))
+    return masked(item.decode("utf-8")) == masked(other.decode("utf-8"))
 
 
 def git(folder: Path, *args: str, data: bytes | None = None) -> None:

@@ -264,7 +264,7 @@ def matches(path: str, glob: str) -> bool:
     >>> [matches("app/models/order.rb", g) for g in ("app/*.rb", "order", "models/*")]
     [False, False, False]
     """
-    return any(_matches(path, one) for one in _expanded(glob.removeprefix("./").lstrip("/")))
+    return any(_matches(path, item) for item in _expanded(glob.removeprefix("./").lstrip("/")))
 
 
 def fixed_folder(glob: str) -> str:

@@ -349,7 +349,7 @@ def _token(match: re.Match[str]) -> str:
 
 
 def _switches(text: str, differ: Callable[[str, str], bool]) -> int:
-    return sum(differ(one, other) for one, other in zip(text, text[1:], strict=False))
+    return sum(differ(json, other) for json, other in zip(text, text[1:], strict=False))
 
 
 def _as_it_is(match: re.Match[str]) -> str:

@@ -150,8 +150,8 @@ def _paragraph(
 ) -> Iterator[Shown]:
     characters, lines = WHOLE if full else bounds
     said = block(text.strip("\n"), characters).split("\n") if text.strip() else []
-    for one in said[:lines]:
-        yield Shown(f"{_INDENT}{one}", style)
+    for item in said[:lines]:
+        yield Shown(f"{_INDENT}{item}", style)
     if len(said) > lines:
         yield Shown(f"{_INDENT}… {len(said) - lines} more lines", QUIET)
 

@@ -89,6 +89,6 @@ def frame_in(line: str) -> re.Match[str] | None:
     8
     """
     searches = (
-        pattern.search(line) for signs, pattern in _SEARCHED if any(one in line for one in signs)
+        pattern.search(line) for signs, pattern in _SEARCHED if any(sign in line for sign in signs)
     )
     return min(filter(None, searches), key=lambda match: match.start(), default=None)

@@ -162,7 +162,7 @@ def without_own_rows(raw: str) -> str:
     """Leave out of a text the rows that `own_row` wrote."""
     if "    in app| " not in raw:
         return raw
-    return "\n".join(one for one in raw.split("\n") if not _ROW.match(one))
+    return "\n".join(item for item in raw.split("\n") if not _ROW.match(item))
 
 
 def is_at(frame: Frame, places: frozenset[Place]) -> bool:

@@ -558,7 +558,7 @@ def without_ours(raw: str) -> str:
     >>> without_ours("a.rb:7:in `b'\\n" + row(7, "c") + "\\nd.rb:1:in `e'")
     "a.rb:7:in `b'\\nd.rb:1:in `e'"
     """
-    return "\n".join(one for one in raw.split("\n") if not _OURS.match(one))
+    return "\n".join(item for item in raw.split("\n") if not _OURS.match(item))
 
 
 def taken_out(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[Excerpt, ...]]:
@@ -644,7 +644,7 @@ def with_source(
     chain: tuple[ExceptionLink, ...], excerpts: Sequence[Excerpt]
 ) -> tuple[ExceptionLink, ...]:
     """Give frames the source of the excerpts that stand for their file and line."""
-    by_place = {(one.file, one.line): one for one in reversed(excerpts)}
+    by_place = {(excerpt.file, excerpt.line): excerpt for excerpt in reversed(excerpts)}
     if not by_place:
         return chain
     return tuple(

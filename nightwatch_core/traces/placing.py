@@ -84,9 +84,9 @@ class PathIndex:
         if not near:
             named = self.named(path.rpartition("/")[2])
             return named, 1 if named else 0
-        shared = tuple((common_tail(path, one), one) for one in near)
+        shared = tuple((common_tail(path, item), item) for item in near)
         longest = max(count for count, _ in shared)
-        return tuple(one for count, one in shared if count == longest), longest
+        return tuple(item for count, item in shared if count == longest), longest
 
     def ending(self, suffix: str) -> tuple[str, ...]:
         """Return every file whose path ends in these whole segments, shortest first.
@@ -103,14 +103,14 @@ def _last_two(path: str) -> str:
     return "/".join(path.split("/")[-2:])
 
 
-def common_tail(one: str, other: str) -> int:
+def common_tail(text: str, other: str) -> int:
     """Count how many last segments two paths share.
 
     >>> common_tail("/srv/app/models/a.rb", "lib/models/a.rb")
     2
     """
     count = 0
-    for left, right in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
+    for left, right in zip(reversed(text.split("/")), reversed(other.split("/")), strict=False):
         if left != right or not left:
             break
         count += 1
@@ -201,12 +201,12 @@ def _is_of_logger(head: str) -> bool:
     return _ENDS.search(head) is not None and not _PROSE.search(head)
 
 
-def _common(one: str, other: str) -> str:
-    pairs = enumerate(zip(one, other, strict=False))
-    same = next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
-    if same == min(len(one), len(other)):
-        return one[:same]  # a line that has nothing behind it
-    match = _WORDS.match(one[:same])
+def _common(text: str, other: str) -> str:
+    pairs = enumerate(zip(text, other, strict=False))
+    same = next((at for at, (left, right) in pairs if left != right), min(len(text), len(other)))
+    if same == min(len(text), len(other)):
+        return text[:same]  # a line that has nothing behind it
+    match = _WORDS.match(text[:same])
     return match[0] if match else ""
 
 
@@ -262,7 +262,7 @@ def with_fits(trace: Trace, read: ReadFile) -> Trace:
 
     Of very deep traces the innermost frames are compared.
     """
-    wanted = [one for one in trace.frames if one.repo_path and has_source(one)]
+    wanted = [frame for frame in trace.frames if frame.repo_path and has_source(frame)]
     compared: dict[Frame, Frame] = {}
     paths = sorted({frame.repo_path for frame in wanted})
     files = {path: lines_of(text) for path in paths if (text := read(path)) is not None}
@@ -524,7 +524,7 @@ def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightO
 
 def untraced(traced: tuple[Traced, ...]) -> str:
     """Say so where traces could not be read; empty where all could."""
-    missing = [one.trouble for one in traced if one.trouble]
+    missing = [item.trouble for item in traced if item.trouble]
     if not missing:
         return ""
     return f"traces of {plural(len(missing), 'error group')} could not be read: {missing[0]}"

@@ -138,7 +138,7 @@ class _Reader:
     def _begin(self, header: Header) -> None:
         self._add(None)
         if len(self._drafts) < CHAINS or not self._drafts[-1].frames:
-            self._drafts = [one for one in self._drafts if one.frames]
+            self._drafts = [draft for draft in self._drafts if draft.frames]
             self._drafts.append(_Draft(header))
         self._part = "" if header.message else "message"
 
@@ -206,6 +206,6 @@ def _is_panicking(frame: Frame) -> bool:
     return _PANICKING.match(f"{frame.module}::{frame.function}".removeprefix("::")) is not None
 
 
-def _is_same(one: Frame, other: Frame) -> bool:
-    paths = [frame.path.replace("\\", "/").removeprefix("./") for frame in (one, other)]
-    return one.line == other.line and (paths[0].endswith(paths[1]) or paths[1].endswith(paths[0]))
+def _is_same(item: Frame, other: Frame) -> bool:
+    paths = [frame.path.replace("\\", "/").removeprefix("./") for frame in (item, other)]
+    return item.line == other.line and (paths[0].endswith(paths[1]) or paths[1].endswith(paths[0]))

@@ -78,7 +78,7 @@ def _printed(rows: Sequence[str], trace: Trace) -> list[Rows]:
     """The printed rows, those of a frame together, own ones marked."""
     own, every = FrameNames(trace.in_app), FrameNames(trace.frames)
     parts: list[Rows] = []
-    for row in (_LIBRARIES.sub(".../", one) for one in rows):
+    for row in (_LIBRARIES.sub(".../", row) for row in rows):
         if parts and parts[-1].kind != "text" and _is_source(row, trace.language, every):
             parts[-1] = _with_source(parts[-1], row)
         elif frame := own.frame(row):

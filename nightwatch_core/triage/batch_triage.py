@@ -52,7 +52,7 @@ def sightings(batch: Batch) -> tuple[Sighting, ...]:
 
     Results without an error that is known here are left out.
     """
-    results = {one.key: one for one in (*batch.answered, *batch.results)}
+    results = {item.key: item for item in (*batch.answered, *batch.results)}
     return tuple(
         Sighting(
             group=item.group,
@@ -69,12 +69,14 @@ def sightings(batch: Batch) -> tuple[Sighting, ...]:
 
 def latest(batches: Iterable[Batch]) -> Mapping[str, Sighting]:
     """Return the last sighting of every error by fingerprint; batches come oldest first."""
-    return {one.group.fingerprint: one for batch in batches for one in sightings(batch)}
+    return {
+        sighting.group.fingerprint: sighting for batch in batches for sighting in sightings(batch)
+    }
 
 
 def is_left_over(batch: Batch) -> bool:
     """Tell whether a batch flagged errors that no night has analysed."""
-    return any(one.flagged and not one.taken for one in sightings(batch))
+    return any(sighting.flagged and not sighting.taken for sighting in sightings(batch))
 
 
 def to_ask(
@@ -123,9 +125,11 @@ def changed(before: ErrorGroup, now: ErrorGroup) -> bool:
 def waiting(batches: Iterable[Batch], now: datetime) -> Iterator[Sighting]:
     """Flagged errors of collected batches that no night has analysed, the newest word of each."""
     recent = timedelta(days=WAITING_DAYS)
-    last = {id(one): one for one in latest(batches).values()}
+    last = {id(item): item for item in latest(batches).values()}
     return (
-        one for one in last.values() if one.flagged and not one.taken and now - one.at <= recent
+        item
+        for item in last.values()
+        if item.flagged and not item.taken and now - item.at <= recent
     )
 
 
@@ -218,8 +222,8 @@ def _frames(trace: Trace | None) -> tuple[str, ...]:
         return (_NO_TRACE,)
     chain = [_exception(link) for link in reversed(trace.links[-CAUSES:])]
     innermost = trace.root.frames[:FRAMES]
-    ours = tuple(one for one in trace.in_app if one not in innermost)[:FRAMES]
-    heads = [f"raised: {chain[0]}", *(f"which led to: {one}" for one in chain[1:])]
+    ours = tuple(frame for frame in trace.in_app if frame not in innermost)[:FRAMES]
+    heads = [f"raised: {chain[0]}", *(f"which led to: {item}" for item in chain[1:])]
     return (*heads, "frames, innermost first:", *map(_frame, (*innermost, *ours)))
 
 

@@ -49,8 +49,8 @@ def of_sources(
 
     One whose night is not known belongs to nobody.
     """
-    keys = {one.id: one.night.kind.key for one in history if one.night}
-    return tuple(one for one in batches if keys.get(one.night) == key)
+    keys = {record.id: record.night.kind.key for record in history if record.night}
+    return tuple(batch for batch in batches if keys.get(batch.night) == key)
 
 
 def running_text(batch: Batch, state: BatchState | None = None) -> str:
@@ -70,9 +70,9 @@ def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:
     kind, reason = _ENDS[state.status]
     return tuple(
         ItemResult(
-            key=one.key, fingerprint=one.fingerprint, kind=kind, reason=state.reason or reason
+            key=item.key, fingerprint=item.fingerprint, kind=kind, reason=state.reason or reason
         )
-        for one in batch.items
+        for item in batch.items
     )
 
 
@@ -80,16 +80,16 @@ def collected(
     read: Sequence[ReadBatch], every: Iterable[Batch], now: datetime, complaints: Sequence[str] = ()
 ) -> LongTail:
     """Make the night's value of what was read; `every` has the other batches of these sources."""
-    done = [one.batch for one in read if one.is_read]
-    digests = {one.digest for one in done}
-    others = [one for one in every if one.digest not in digests and one.collected_by]
-    judged = tuple(one for batch in done for one in sightings(batch) if one.result)
-    newer = {one.group.fingerprint for one in judged}
-    usages = (one.usage for batch in done for one in (*batch.answered, *batch.results))
+    done = [batch.batch for batch in read if batch.is_read]
+    digests = {item.digest for item in done}
+    others = [batch for batch in every if batch.digest not in digests and batch.collected_by]
+    judged = tuple(sighting for batch in done for sighting in sightings(batch) if sighting.result)
+    newer = {item.group.fingerprint for item in judged}
+    usages = (item.usage for batch in done for item in (*batch.answered, *batch.results))
     return LongTail(
         judged=judged,
-        waiting=tuple(one for one in waiting(others, now) if one.group.fingerprint not in newer),
-        running=tuple(one.running for one in read if one.running),
+        waiting=tuple(item for item in waiting(others, now) if item.group.fingerprint not in newer),
+        running=tuple(batch.running for batch in read if batch.running),
         complaints=tuple(complaints),
         usage=sum(usages, Usage()),
     )
@@ -97,13 +97,13 @@ def collected(
 
 def with_submission(tail: LongTail, sent: Submission, cost: str, questions: Questions) -> LongTail:
     """Add what was submitted, and earlier words that still hold, to the night's value."""
-    told = {one.group.fingerprint for one in tail.judged}
-    kept = (one for one in questions.kept if one.group.fingerprint not in told)
+    told = {item.group.fingerprint for item in tail.judged}
+    kept = (item for item in questions.kept if item.group.fingerprint not in told)
     update = {
         "submitted": (*tail.submitted, *map(submitted, sent.batches)),
         "cost": cost if sent.batches else tail.cost,
-        "kept": tuple(one for one in kept if one.result),
-        "awaited": sum(one.result is None for one in questions.kept),
+        "kept": tuple(item for item in kept if item.result),
+        "awaited": sum(item.result is None for item in questions.kept),
     }
     return with_complaints(tail.model_copy(update=update), *sent.unsure)
 
@@ -121,7 +121,11 @@ def is_waiting(tail: LongTail) -> bool:
 
 def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
     """The fingerprints of a batch that nights have analysed, with tonight's `names`."""
-    new = (one.group.fingerprint for one in sightings(batch) if one.group.fingerprint in names)
+    new = (
+        sighting.group.fingerprint
+        for sighting in sightings(batch)
+        if sighting.group.fingerprint in names
+    )
     return tuple(dict.fromkeys((*batch.taken, *new)))
 
 
@@ -158,7 +162,7 @@ _ORDER: tuple[str, ...] = get_args(Severity)  # the worst first
 
 def flagged(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
     """Those that deserve an analysis and had none, the worst first, then as they were ranked."""
-    open_ones = (one for one in sightings if one.flagged and not one.taken)
+    open_ones = (sighting for sighting in sightings if sighting.flagged and not sighting.taken)
     return tuple(sorted(open_ones, key=_place))
 
 
@@ -167,7 +171,7 @@ def only_flagged(
 ) -> Selection:
     """Select flagged errors alone, as they were seen now where they were; the worst first."""
     now = {group.fingerprint: group for group in groups}
-    every = [now.get(one.group.fingerprint, one.group) for one in flagged(sightings)]
+    every = [now.get(sighting.group.fingerprint, sighting.group) for sighting in flagged(sightings)]
     late = (
         DroppedGroup(group=group, reason=f"flagged, place {place} of {len(every)}: it waits")
         for place, group in enumerate(every[candidates:], start=candidates + 1)
@@ -175,6 +179,6 @@ def only_flagged(
     return Selection(kept=tuple(every[:candidates]), dropped=tuple(late))
 
 
-def _place(one: Sighting) -> tuple[int, int]:
-    severity = one.first_sight.severity if one.first_sight else _ORDER[-1]
-    return _ORDER.index(severity), one.rank
+def _place(sighting: Sighting) -> tuple[int, int]:
+    severity = sighting.first_sight.severity if sighting.first_sight else _ORDER[-1]
+    return _ORDER.index(severity), sighting.rank

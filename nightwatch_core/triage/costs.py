@@ -38,7 +38,7 @@ class BatchCost(Value):
 
 def cost_of(items: Sequence[TriageItem], prices: Batch) -> BatchCost:
     """Reckon what these items cost at the prices, and the share of them, that a batch names."""
-    return sum((_one(each.conversation, prices) for each in items), BatchCost())
+    return sum((_one(item.conversation, prices) for item in items), BatchCost())
 
 
 def affordable(items: Sequence[TriageItem], prices: Batch, left: float | None) -> int:
@@ -49,8 +49,8 @@ def affordable(items: Sequence[TriageItem], prices: Batch, left: float | None) -
     if left is None:
         return len(items)
     spent = 0.0
-    for count, each in enumerate(items):
-        most = _one(each.conversation, prices).most
+    for count, item in enumerate(items):
+        most = _one(item.conversation, prices).most
         if most is None or (spent := spent + most) > left:
             return count
     return len(items)
@@ -87,8 +87,8 @@ def _one(conversation: Conversation, prices: Batch) -> BatchCost:
 
 
 def _price(prices: Sequence[TokenPrice], prompt: int) -> TokenPrice | None:
-    return next((one for one in prices if one.up_to is None or prompt <= one.up_to), None)
+    return next((price for price in prices if price.up_to is None or prompt <= price.up_to), None)
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(number: float | None, other: float | None) -> float | None:
+    return None if number is None or other is None else number + other

@@ -145,7 +145,7 @@ def page(calls: Calls, size: int, after: str = "") -> tuple[list[Mapping[str, An
             raise
         if not isinstance(listed, Mapping) or not isinstance(listed.get("data"), list):
             raise GiveUp(_without(calls))
-        rows = [_identified(one) for one in listed["data"] if isinstance(one, Mapping)]
+        rows = [_identified(item) for item in listed["data"] if isinstance(item, Mapping)]
         return rows, bool(listed.get("has_more"))
 
     end = time.monotonic() + LISTING
@@ -308,7 +308,7 @@ def parts(
 
     Raises `GiveUp` where keys are not unique or one item alone is too large.
     """
-    if len({one.key for one in items}) < len(items):
+    if len({item.key for item in items}) < len(items):
         raise GiveUp("two items of a batch have the same key")
     part, size = list[TriageItem](), _AROUND
     for item in items:
@@ -383,7 +383,7 @@ def result_of(reply: Reply, key: str, fingerprint: str) -> ItemResult:
 def _succeeded(message: Mapping[str, Any], batch: Batch, key: str, fingerprint: str) -> ItemResult:
     usage = _usage(message, batch)
     content = message.get("content")
-    if not isinstance(content, list) or not all(isinstance(one, Mapping) for one in content):
+    if not isinstance(content, list) or not all(isinstance(item, Mapping) for item in content):
         reason = "the message of the result is none"
         return ItemResult(
             key=key, fingerprint=fingerprint, kind="unreadable", reason=reason, usage=usage
@@ -471,8 +471,8 @@ class ClaudeBatches:
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
         """Submit the intent's items once; returns the intent with its id."""
         features = self._calls.features(time.monotonic() + ASKING)
-        wanted = {one.key for one in intent.items}
-        whole = body(encoded(one, features) for one in items if one.key in wanted)
+        wanted = {item.key for item in intent.items}
+        whole = body(encoded(item, features) for item in items if item.key in wanted)
         made = create(self._calls, whole)
         told = {"id": made["id"], "expires": moment(made.get("expires_at"))}
         return Batch.model_validate({**dict(intent), **told})
@@ -491,7 +491,7 @@ class ClaudeBatches:
             raise (GiveUp if state.status == "gone" else TryLater)(
                 state.reason or "the batch has not ended: collect it later"
             )
-        waiting = {one.key: one.fingerprint for one in batch.items}
+        waiting = {item.key: item.fingerprint for item in batch.items}
         in_vain, whole = 0, False
         for _ in range(MOST_READS):
             left = len(waiting)
@@ -511,7 +511,7 @@ class ClaudeBatches:
         for _ in range(MOST_PAGES):
             rows, has_more = page(self._calls, PAGE, after)
             batches = [self._listed(row) for row in rows]
-            listed += [one for one in batches if one.created >= since]
+            listed += [batch for batch in batches if batch.created >= since]
             if not has_more or not batches or batches[-1].created < since:
                 return tuple(listed)
             after = batches[-1].id
@@ -526,8 +526,8 @@ class ClaudeBatches:
         with tempfile.TemporaryFile() as file:
             download(self._calls, id, file, MOST_LINE * 2, first_line=True)
             file.seek(0)
-            first = next((one for one in lines(file) if one), None)
-        return None if first is None else first["custom_id"] in {one.key for one in intent.items}
+            first = next((line for line in lines(file) if line), None)
+        return None if first is None else first["custom_id"] in {item.key for item in intent.items}
 
     def probe(self) -> str:
         """Say that there are batches; raises `GiveUp` where the server has none."""

@@ -112,7 +112,9 @@ def priced_by(prices: tuple[TokenPrice, ...], date: str, usage: Usage, share: fl
     >>> priced_by(kept, "2026-09-25", Usage(input_tokens=1000, output_tokens=100), 0.5).cost
     0.003
     """
-    covering = (one for one in prices if one.up_to is None or usage.prompt_tokens <= one.up_to)
+    covering = (
+        price for price in prices if price.up_to is None or usage.prompt_tokens <= price.up_to
+    )
     price = next(covering, None)
     if price is None:
         return usage.model_copy(update={"cost": None, "saved": None, "priced": ""})

@@ -231,15 +231,17 @@ def reply_of(message: Mapping[str, Any], usage: Usage) -> Reply:
 def usage_of(message: Mapping[str, Any], model: str) -> Usage:
     """One request's tokens and cost; whatever a careless server leaves out counts as nothing."""
     counted = inside(message, "usage")
-    entries = [one for one in _objects(counted, "iterations") if one.get("type") in BILLED_APART]
-    apart = [_usage(one, str(one.get("model") or model)) for one in entries]
-    kinds = [str(one["type"]) for one in entries]
-    summaries = [one for one, kind in zip(apart, kinds, strict=True) if kind == "compaction"]
+    entries = [item for item in _objects(counted, "iterations") if item.get("type") in BILLED_APART]
+    apart = [_usage(entry, str(entry.get("model") or model)) for entry in entries]
+    kinds = [str(entry["type"]) for entry in entries]
+    summaries = [item for item, kind in zip(apart, kinds, strict=True) if kind == "compaction"]
     edits = _objects(inside(message, "context_management"), "applied_edits")
     counts = {
         "calls": 1,
         "compactions": len(summaries),
-        "compaction_tokens": sum(one.prompt_tokens + one.output_tokens for one in summaries),
+        "compaction_tokens": sum(
+            summary.prompt_tokens + summary.output_tokens for summary in summaries
+        ),
         "cleared_tokens": sum(number(edit, "cleared_input_tokens") for edit in edits),
     }
     used = sum(apart, _usage(counted, model)).model_copy(update=counts)
@@ -281,14 +283,16 @@ def _detail(message: Mapping[str, Any]) -> str:
     if message.get("stop_reason") == "refusal":
         details = message.get("stop_details") or {}
         return str(details.get("category") or details.get("explanation") or "")[:300]
-    summaries = [one for one in message["content"] if one.get("type") == "compaction"]
-    failed = any(one.get("content") is None for one in summaries)
+    summaries = [item for item in message["content"] if item.get("type") == "compaction"]
+    failed = any(summary.get("content") is None for summary in summaries)
     return ("a summary failed" if failed else "summarised") if summaries else ""
 
 
 def _objects(value: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     listed = value.get(name)
-    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    return (
+        [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
+    )
 
 
 # One turn of a model: a request streamed, its answer whole, and everything it took counted.

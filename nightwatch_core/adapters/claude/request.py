@@ -72,7 +72,7 @@ def is_told(message: Mapping[str, Any]) -> bool:
 
 
 def is_silent(request: Json, message: Mapping[str, Any]) -> bool:
-    """Tell whether something may have been cleared from the request, and its answer does not say."""
+    """Tell whether something may have been cleared without the answer saying so."""
     if is_told(message):
         return False
     edits = inside(request, "context_management").get("edits", ())
@@ -87,7 +87,7 @@ def count_request(request: Json) -> Json:
 def _may_clear(edit: Json, messages: list[Json]) -> bool:
     if edit["type"] != CLEAR_RESULTS:
         return False
-    blocks = [block for one in messages for block in one["content"]]
+    blocks = [block for message in messages for block in message["content"]]
     results = [str(block["content"]) for block in blocks if block["type"] == "tool_result"]
     old = estimated_tokens("".join(results[: -number(edit["keep"], "value") or None]))
     is_long = estimated_tokens(str(messages)) > number(edit["trigger"], "value")
@@ -227,7 +227,9 @@ def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
     if not strict or len(plain) > MOST_STRICT:
         return plain
     schemas = [transform_schema(_without_defaults(spec.parameters)) for spec in specs]
-    left_out = sum(len(one.get("properties", {})) - len(one.get("required", ())) for one in schemas)
+    left_out = sum(
+        len(schema.get("properties", {})) - len(schema.get("required", ())) for schema in schemas
+    )
     if left_out > MOST_LEFT_OUT:
         return plain
     return [
@@ -239,11 +241,11 @@ def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
 def _without_defaults(schema: Any) -> Any:
     """The schema without defaults and titles; properties that are called so stay."""
     if isinstance(schema, list):
-        return [_without_defaults(one) for one in schema]
+        return [_without_defaults(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
     return {
-        name: {key: _without_defaults(one) for key, one in value.items()}
+        name: {key: _without_defaults(item) for key, item in value.items()}
         if name in ("properties", "$defs")
         else _without_defaults(value)
         for name, value in schema.items()
@@ -254,7 +256,7 @@ def _without_defaults(schema: Any) -> Any:
 def _all_required(schema: Any) -> Any:
     """The same with every property of every object required."""
     if isinstance(schema, list):
-        return [_all_required(one) for one in schema]
+        return [_all_required(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
     inner = {name: _all_required(value) for name, value in schema.items()}
@@ -313,7 +315,7 @@ def messages(conversation: Conversation, turn_effort: bool = False) -> list[Json
             effort = str(turn.effort)
             change = {"output_config": {"effort": effort}}
             turns.append({"role": "system", "content": [], **change})
-    return [one for one in turns if one["content"] or one["role"] == "system"]
+    return [turn for turn in turns if turn["content"] or turn["role"] == "system"]
 
 
 def _system(conversation: Conversation, features: Features) -> list[Json]:
@@ -352,10 +354,10 @@ def _output(conversation: Conversation, features: Features) -> Json:
 
 def _with_marker(turns: list[Json]) -> list[Json]:
     """With a marker where the last request ended, if too much was said since to look back."""
-    replies = [number for number, one in enumerate(turns) if one["role"] == "assistant"]
-    asked = [number for number, one in enumerate(turns) if one["role"] == "user"]
+    replies = [number for number, turn in enumerate(turns) if turn["role"] == "assistant"]
+    asked = [number for number, turn in enumerate(turns) if turn["role"] == "user"]
     before = [number for number in asked if replies and number < replies[-1]]
-    if not before or sum(len(one["content"]) for one in turns[before[-1] + 1 :]) <= LOOK_BACK:
+    if not before or sum(len(turn["content"]) for turn in turns[before[-1] + 1 :]) <= LOOK_BACK:
         return turns
     end = before[-1]
     *rest, last = turns[end]["content"]
@@ -366,9 +368,9 @@ def _with_marker(turns: list[Json]) -> list[Json]:
 def _has_failed_summary(turns: list[Json]) -> bool:
     return any(
         block.get("type") == "compaction" and block.get("content") is None
-        for one in turns
-        if one["role"] == "assistant"
-        for block in one["content"]
+        for turn in turns
+        if turn["role"] == "assistant"
+        for block in turn["content"]
     )
 
 
@@ -402,7 +404,7 @@ def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
-        return [_encodable(one) for one in value]
+        return [_encodable(item) for item in value]
     if isinstance(value, dict):
-        return {key: _encodable(one) for key, one in value.items()}
+        return {key: _encodable(item) for key, item in value.items()}
     return value

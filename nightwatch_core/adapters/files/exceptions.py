@@ -46,11 +46,11 @@ def thrown(error_class: object, message: object, frames: object, reverse: bool =
     ['a.rb']
     """
     listed = frames if isinstance(frames, list) else []
-    objects = [one for one in listed if isinstance(one, Mapping)]
+    objects = [item for item in listed if isinstance(item, Mapping)]
     ordered = objects[::-1] if reverse else objects
     if len(ordered) > MAX_LINES:
         ordered = [*ordered[: MAX_LINES // 2], *ordered[-MAX_LINES // 2 :]]
-    return Thrown(name_of(error_class), text_of(message), tuple(framed(one) for one in ordered))
+    return Thrown(name_of(error_class), text_of(message), tuple(framed(item) for item in ordered))
 
 
 def chain_text(chain: Sequence[Thrown], platform: str = "") -> str:
@@ -60,7 +60,7 @@ def chain_text(chain: Sequence[Thrown], platform: str = "") -> str:
     "KeyError: no total\\n  a.rb:7:in `unknown'"
     """
     chain = _bounded(chain)
-    frames = [frame for one in chain for frame in one.frames]
+    frames = [frame for item in chain for frame in item.frames]
     if not frames:
         return ""
     language = language_of(frames, platform)
@@ -75,45 +75,45 @@ def _bounded(chain: Sequence[Thrown]) -> Sequence[Thrown]:
     return (*chain[: MAX_LINKS // 2], *chain[-MAX_LINKS // 2 :])
 
 
-def _header(one: Thrown) -> str:
+def _header(item: Thrown) -> str:
     """Name an exception on one line; a message that would be read as a frame is left out."""
-    line = " ".join(one.message.strip().partition("\n")[0].split())[: 2 * NAME_LIMIT]
-    name = one.error_class or "unknown"
+    line = " ".join(item.message.strip().partition("\n")[0].split())[: 2 * NAME_LIMIT]
+    name = item.error_class or "unknown"
     header = f"{name}: {line}" if line else name
     return name if _LIKE_PLACE.search(line) and parse(header).links else header
 
 
-def _printed(one: Thrown, language: str) -> list[str]:
-    return frame_lines(one.frames, 0, language)
+def _printed(item: Thrown, language: str) -> list[str]:
+    return frame_lines(item.frames, 0, language)
 
 
 def _caused_by(chain: Sequence[Thrown], language: str) -> str:
-    parts = ["\n".join((_header(one), *_printed(one, language))) for one in chain]
+    parts = ["\n".join((_header(item), *_printed(item, language))) for item in chain]
     return "\nCaused by: ".join(parts)
 
 
 def _python(chain: Sequence[Thrown], language: str) -> str:
     """Python prints causes first, and the innermost frame of each last."""
     parts = []
-    for one in reversed(chain):
-        frames = frame_lines(one.frames[::-1], len(one.frames) - 1, language)
-        parts.append("\n".join((_PYTHON_HEAD, *frames, _header(one))))
+    for item in reversed(chain):
+        frames = frame_lines(item.frames[::-1], len(item.frames) - 1, language)
+        parts.append("\n".join((_PYTHON_HEAD, *frames, _header(item))))
     return f"\n\n{_PYTHON_CAUSE}\n\n".join(parts)
 
 
 def _php(chain: Sequence[Thrown], language: str) -> str:
     """PHP prints causes first, and beside a place what was called there: one frame further in."""
     parts = []
-    for n, one in enumerate(reversed(chain)):
-        places = [frame.parts for frame in one.frames]
+    for n, item in enumerate(reversed(chain)):
+        places = [frame.parts for frame in item.frames]
         word = "Next" if n else "PHP Fatal error:  Uncaught"
         inner = places[0] if places else {"path": ""}
         at = f" in {inner['path']}:{inner['line']}" if inner["path"] else ""
-        called = [_called(outer, at) for outer, at in zip(one.frames[1:], places, strict=False)]
+        called = [_called(outer, at) for outer, at in zip(item.frames[1:], places, strict=False)]
         rows = [*frame_lines(called, 0, language)]
         if places:
             rows.append(f"#{len(rows)} [internal function]: {places[-1]['function'] or 'main'}()")
-        head = f"{word} {_header(one)}{at}"
+        head = f"{word} {_header(item)}{at}"
         parts.append("\n".join((head, "Stack trace:", *rows) if places else (head,)))
     return "\n\n".join(parts)
 
@@ -125,8 +125,8 @@ def _called(frame: Framed, inner: Mapping[str, str]) -> Framed:
 
 
 def _csharp(chain: Sequence[Thrown], language: str) -> str:
-    heads = [_header(one) for one in chain]
-    frames = [_printed(one, language) for one in chain]
+    heads = [_header(item) for item in chain]
+    frames = [_printed(item, language) for item in chain]
     lines = [heads[0], *(f" ---> {head}" for head in heads[1:]), *frames[-1]]
     for outer in reversed(frames[:-1]):
         lines += [_END_OF_CAUSE, *outer]
@@ -135,8 +135,8 @@ def _csharp(chain: Sequence[Thrown], language: str) -> str:
 
 def _go(chain: Sequence[Thrown], language: str) -> str:
     """Go's errors have no frames of their own: those of the first that has any stand for all."""
-    one = next(one for one in chain if one.frames)
-    return "\n".join((_header(one), *_printed(one, language)))
+    item = next(item for item in chain if item.frames)
+    return "\n".join((_header(item), *_printed(item, language)))
 
 
 _WRITERS = {"python": _python, "php": _php, "csharp": _csharp, "go": _go}

@@ -35,7 +35,7 @@ def _pairs(frame: Fields, line: int) -> Source | None:
     context = frame.get("context")
     if not isinstance(context, Sequence) or isinstance(context, str):
         return None
-    pairs = (one for one in context if isinstance(one, Sequence) and len(one) == 2)
+    pairs = (item for item in context if isinstance(item, Sequence) and len(item) == 2)
     return _of_numbered({number_of(number) or 0: _text(text) for number, text in pairs}, line)
 
 
@@ -46,9 +46,9 @@ def _numbered(frame: Fields, line: int) -> Source | None:
         if isinstance(value, Mapping):
             return _of_numbered({number_of(n) or 0: _text(t) for n, t in value.items()}, line)
         if isinstance(value, list):
-            rows = [one for one in value if isinstance(one, Mapping)]
-            numbers = (number_of(_any(one, "line_number", "lineNumber", "line")) for one in rows)
-            texts = (_first(one, "text", "code") for one in rows)
+            rows = [item for item in value if isinstance(item, Mapping)]
+            numbers = (number_of(_any(item, "line_number", "lineNumber", "line")) for item in rows)
+            texts = (_first(item, "text", "code") for item in rows)
             return _of_numbered({n or 0: t for n, t in zip(numbers, texts, strict=True)}, line)
     return None
 

@@ -260,11 +260,11 @@ def _zipped(
 ) -> Iterator[Content | str | _Refused]:
     try:
         archive = zipfile.ZipFile(stream)
-        members = [one for one in archive.infolist() if not one.is_dir()]
+        members = [item for item in archive.infolist() if not item.is_dir()]
     except (*DAMAGE, ValueError):
         yield _Refused("is a damaged zip archive: export it again")
         return
-    if any(one.filename == _WORKBOOK for one in members):
+    if any(member.filename == _WORKBOOK for member in members):
         yield _Refused("is an Office document: save it as CSV")
         return
     for member in members[:MAX_MEMBERS]:

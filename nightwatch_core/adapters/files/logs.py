@@ -188,7 +188,7 @@ def framed_by(text: str) -> Style | None:
     >>> framed_by("\\tat org.shop.Cart.total(Cart.java:8)").name
     'at'
     """
-    if text[:1].strip() and not (text.startswith(_STARTS) or any(one in text for one in _INSIDE)):
+    if text[:1].strip() and not (text.startswith(_STARTS) or any(item in text for item in _INSIDE)):
         return None
     return next((style for style in STYLES[1:] if style.frame.match(text)), None)
 
@@ -257,10 +257,10 @@ class LineOrder:
 
 def _goes_back(placed: list[Placed]) -> bool:
     by_stream: dict[str, list[tuple[float, str]]] = {}
-    for one in placed:
-        value = one.line.around.get("time")
+    for item in placed:
+        value = item.line.around.get("time")
         if time := time_of(value):  # which knows no nanoseconds: the text tells those apart
-            by_stream.setdefault(one.line.stream, []).append((time.timestamp(), str(value)))
+            by_stream.setdefault(item.line.stream, []).append((time.timestamp(), str(value)))
     pairs = [pair for times in by_stream.values() for pair in pairwise(times)]
     return sum(b < a for a, b in pairs) > sum(b > a for a, b in pairs)
 
@@ -567,7 +567,7 @@ class TraceCutter:
             return None
         header = self._header(_begins_record(line))
         first = header[0][0] if header else number
-        lines = [*(one for _, one in header), text]
+        lines = [*(item for _, item in header), text]
         return OpenTrace(style, lines, first, self._newest_time())
 
     def _look_at_clock(self, line: str) -> None:

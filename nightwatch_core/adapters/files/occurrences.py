@@ -162,9 +162,9 @@ def _of_list(path: Path) -> Below:
     names = [line.strip() for line in text.splitlines() if line.strip()]
     circle = Below((), (f"{_shown(path)}: a list names no lists",))
     below = [circle if name.startswith(LIST) else files_of(_path(name)) for name in names]
-    left_out = [sentence for one in below for sentence in one.left_out]
-    files = [file for one in below for file in one.files]
-    unread = tuple(sentence for one in below for sentence in one.unread)
+    left_out = [sentence for path in below for sentence in path.left_out]
+    files = [file for path in below for file in path.files]
+    unread = tuple(sentence for path in below for sentence in path.unread)
     empty = () if names else (f"{_shown(path)} lists no files",)
     return _bounded(files, left_out, path)._replace(unread=(*unread, *empty))
 

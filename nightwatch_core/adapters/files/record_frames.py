@@ -111,7 +111,9 @@ def frame_lines(frames: Sequence[Framed], innermost: int, language: str) -> list
     """Print frames as they stand, with the source that the nearest ones to `innermost` carry."""
     with_source = _with_source(frames, innermost)
     return [
-        text for n, one in enumerate(frames) for text in _lines(one, n, language, n in with_source)
+        text
+        for n, frame in enumerate(frames)
+        for text in _lines(frame, n, language, n in with_source)
     ]
 
 
@@ -121,10 +123,10 @@ def own_rows(frames: Sequence[Framed]) -> list[str]:
     >>> own_rows([framed({"file": "a.rb", "line": 1, "in_app": True}), framed({"file": "b.rb"})])
     ['    in app| a.rb:1']
     """
-    own = [one for one in frames if is_own(one.fields)]
+    own = [frame for frame in frames if is_own(frame.fields)]
     if len(own) == len(frames):
         return []
-    places = [(one.parts["path"], int(one.parts["line"])) for one in own if one.parts["path"]]
+    places = [(item.parts["path"], int(item.parts["line"])) for item in own if item.parts["path"]]
     return [own_row(path, line) for path, line in dict.fromkeys(places)]
 
 
@@ -134,19 +136,19 @@ def is_own(frame: Fields) -> bool:
 
 
 def _with_source(frames: Sequence[Framed], innermost: int) -> frozenset[int]:
-    own = [n for n, one in enumerate(frames) if is_own(one.fields)]
+    own = [n for n, frame in enumerate(frames) if is_own(frame.fields)]
     nearest = sorted(own or range(len(frames)), key=lambda n: abs(n - innermost))
     return frozenset(nearest[:SOURCE_FRAMES])
 
 
-def _lines(one: Framed, number: int, language: str, with_source: bool) -> list[str]:
-    part = one.parts
+def _lines(item: Framed, number: int, language: str, with_source: bool) -> list[str]:
+    part = item.parts
     printed = _line(part, number, language)
     if not printed or not with_source or part["text"]:
         return [printed] if printed else []
     line = int(part["line"])
-    code = code_of(one.fields, line) if language == "python" else ""
-    return [printed, *([f"    {code}"] if code else []), *source_rows(one.fields, line)]
+    code = code_of(item.fields, line) if language == "python" else ""
+    return [printed, *([f"    {code}"] if code else []), *source_rows(item.fields, line)]
 
 
 def _line(part: Parts, number: int, language: str) -> str:
@@ -297,7 +299,7 @@ def message_with_error(fields: Mapping[str, object], message: str) -> str:
     'cannot pay: no lines'
     """
     errors = (value for name in _ERRORS if isinstance(value := fields.get(name), str))
-    error = next((one.strip() for one in errors), "")
+    error = next((error.strip() for error in errors), "")
     if not message or not error or error in message:
         return message or error
     return f"{message}: {error}"
@@ -310,7 +312,7 @@ def place_of(fields: Mapping[str, object]) -> str:
     'unknown(...)\n\tbilling/cart.go:7'
     """
     callers = (value for name in (*_CALLERS, *_FILES) if isinstance(value := fields.get(name), str))
-    match = next((m for one in callers if (m := _CALLER.match(one[:NAME_LIMIT]))), None)
+    match = next((m for caller in callers if (m := _CALLER.match(caller[:NAME_LIMIT]))), None)
     file = match["file"] if match else _first(fields, _FILES)
     line = number_of(match["line"] if match else _first(fields, _LINES))
     if not isinstance(file, str) or not line:

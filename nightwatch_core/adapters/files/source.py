@@ -258,7 +258,7 @@ def window_of(reading: Reading) -> Window | None:
 def rejects_of(reading: Reading) -> tuple[RejectedRecord, ...]:
     """List what could not be read; the last line counts what is not listed."""
     listed = tuple(reading.rejects.values())
-    more = reading.rejected - sum(one.count for one in listed)
+    more = reading.rejected - sum(item.count for item in listed)
     reason = f"{more} more records are unreadable; they are not listed"
     return (*listed, *([RejectedRecord(place="", reason=reason, count=more)] if more else []))
 
@@ -418,9 +418,9 @@ class ErrorFiles:
     def _pass(self, begin: datetime | None, latest: datetime | None) -> Reading:
         reading = Reading(Tally(self._name), begin, latest, self._app)
         below = [files_of(path) for path in self._paths]
-        files = [file for one in below for file in one.files]
-        reading.unread += [sentence for one in below for sentence in one.unread]
-        reading.partial += [sentence for one in below for sentence in one.left_out]
+        files = [file for path in below for file in path.files]
+        reading.unread += [sentence for path in below for sentence in path.unread]
+        reading.partial += [sentence for path in below for sentence in path.left_out]
         meter = Meter(self._bounds, self._listener, total=sum(map(_size, files)))
         for number, file in enumerate(files, 1):
             try:

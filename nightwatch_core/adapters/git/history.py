@@ -244,9 +244,9 @@ def with_sources(
     chosen: tuple[ChangedNode, ...], changed: tuple[ChangedNode, ...]
 ) -> tuple[ChangedNode, ...]:
     """Add what was deleted by the same commit: a new file may be one of these, renamed."""
-    if not any(one.status == "A" for one in chosen):
+    if not any(node.status == "A" for node in chosen):
         return chosen
-    gone = (one for one in changed if one.status == "D" and one not in chosen)
+    gone = (node for node in changed if node.status == "D" and node not in chosen)
     return (*chosen, *gone)[:SHOWN_FILES]
 
 
@@ -325,7 +325,7 @@ class History:
         if name in self._listed or not _SHORTENED.fullmatch(name):
             return name if name in self._listed else ""
         names = self._git.attempt("rev-parse", f"--disambiguate={name}").output.decode().split()
-        commits = [one for one in names if is_sha(one) and self._holds(one)]
+        commits = [name for name in names if is_sha(name) and self._holds(name)]
         return commits[0] if len(commits) == 1 else ""
 
     def show(self, name: str, path: str = "") -> CommitDiff | None:
@@ -383,7 +383,7 @@ class History:
                 return len(names) > 1
             self._obtain(self._missing_beside(below))
             if len(names) < FORMER_NAMES:
-                names += [one for one in self._former_names(path) if one not in names][:1]
+                names += [name for name in self._former_names(path) if name not in names][:1]
         return True
 
     def _former_names(self, path: str) -> list[str]:
@@ -398,7 +398,7 @@ class History:
         """Return what commits of a file replaced elsewhere: blobs it may have come from."""
         asked = ("log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-diff")
         output = self._git.run(*asked, *_PLAIN, self._sha, "--", *below)
-        before = sorted({one.before for one in read_raw(output) if one.before.strip("0")})
+        before = sorted({node.before for node in read_raw(output) if node.before.strip("0")})
         names = "".join(f"{oid}\n" for oid in before).encode()
         listed = self._git.run("cat-file", "--batch-check=%(objectname)", stdin=names).decode()
         return [row.split()[0] for row in listed.splitlines() if row.endswith(" missing")]
@@ -421,12 +421,12 @@ class History:
         self, commits: Sequence[str], changed: tuple[ChangedNode, ...], path: str
     ) -> tuple[ChangedFile, ...]:
         """The changes of one commit, or between two, below `path`."""
-        below = tuple(one for one in changed if _is_below(one.path, path))
+        below = tuple(node for node in changed if _is_below(node.path, path))
         chosen = with_sources(below[:SHOWN_FILES], changed)
-        blobs = [oid for one in chosen for oid in one.blobs]
+        blobs = [oid for offer in chosen for oid in offer.blobs]
         if not chosen or (self._obtain and not self._obtain(blobs)):
             return ()
-        place = (*commits, "--", *(f":(literal){one.path}" for one in chosen))
+        place = (*commits, "--", *(f":(literal){offer.path}" for offer in chosen))
         names = self._git.run(*_CHANGES, "--numstat", "-z", "-M", *place)
         patch = self._git.attempt(
             *(*_CHANGES, "--patch", "--unified=3", "-M", *place),
@@ -463,7 +463,7 @@ class History:
         if outcome.code:
             return None
         commits = tuple(self._read(record) for record in records)
-        self._listed.update(one.sha for one in commits)
+        self._listed.update(commit.sha for commit in commits)
         return commits
 
     def _read(self, record: str) -> LoggedCommit:
@@ -514,7 +514,7 @@ def blamed(
     `ignored` is the text of a file that lists revisions to look through. Empty where git cannot
     tell.
     """
-    revisions = "".join(f"{one}\n" for one in ignored_revisions(ignored)).encode()
+    revisions = "".join(f"{revision}\n" for revision in ignored_revisions(ignored)).encode()
     ways, place = list(LOOKING), ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
     while ways:
         asked = ("blame", "--line-porcelain", *ways.pop(0), "--ignore-revs-file=/dev/stdin")

@@ -254,9 +254,9 @@ def _logged(row: LoggedCommitRow) -> LoggedCommit:
 def _below(rows: tuple[ChangedFileRow, ...], path: str) -> tuple[ChangedFile, ...]:
     folder = path.removeprefix("./").removesuffix("/")
     below = (
-        one for one in rows if not folder or one.path == folder or one.path.startswith(f"{folder}/")
+        row for row in rows if not folder or row.path == folder or row.path.startswith(f"{folder}/")
     )
-    return tuple(_changed_file(one) for one in islice(below, SHOWN_FILES))
+    return tuple(_changed_file(path) for path in islice(below, SHOWN_FILES))
 
 
 def _changed_file(row: ChangedFileRow) -> ChangedFile:
@@ -356,9 +356,9 @@ class ApiReader:
         """
         tree, folder = self._tree, plain_folder(path)
         inside = [
-            one
-            for one in tree.paths
-            if (not folder or one == folder or one.startswith(f"{folder}/")) and tree.source(one)
+            path
+            for path in tree.paths
+            if (not folder or path == folder or path.startswith(f"{folder}/")) and tree.source(path)
         ]
         if not 0 < len(query) <= QUERY_CHARACTERS or "\n" in query or "\0" in query:
             return ()

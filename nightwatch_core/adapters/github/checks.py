@@ -132,10 +132,10 @@ class ChecksReader:
     def run(self, pull: PullRow) -> CiRun:
         """Return what is known of a pull request's head, with the end of what failed printed."""
         runs, statuses = self._both(pull.head)
-        bad = [one for one in (*(runs or ()), *(statuses or ())) if one.is_bad]
+        bad = [item for item in (*(runs or ()), *(statuses or ())) if item.is_bad]
         state = state_of(_conclusions(runs), _conclusions(statuses))
         because = _MAY_NOT if runs is None else _NO_STATUSES if statuses is None else ""
-        names = tuple(dict.fromkeys(one.name for one in bad))[:FAILED_CHECKS]
+        names = tuple(dict.fromkeys(item.name for item in bad))[:FAILED_CHECKS]
         return CiRun(
             state=state,
             sha=pull.head,
@@ -151,13 +151,13 @@ class ChecksReader:
         return _MAY_NOT if runs is None else _NO_STATUSES if statuses is None else ""
 
     def _failed_before(self, base: str, names: Iterable[str]) -> bool:
-        there = [one for rows in self._both(base) for one in rows or ()] if base else []
-        return {one.name for one in there if one.is_bad} >= {*names}
+        there = [row for rows in self._both(base) for row in rows or ()] if base else []
+        return {stamp.name for stamp in there if stamp.is_bad} >= {*names}
 
     def _log(self, bad: Iterable[Concluded]) -> str:
-        ours = [one for one in bad if one.id and one.way in _LOGS]
+        ours = [concluded for concluded in bad if concluded.id and concluded.way in _LOGS]
         try:
-            logs = (_LOGS[one.way](self._repository, one.id) for one in ours[:LOGS_READ])
+            logs = (_LOGS[our.way](self._repository, our.id) for our in ours[:LOGS_READ])
             return next(filter(None, logs), "")
         except NightWatchError:  # it may have been deleted, or need a right: that it failed stands
             return ""
@@ -229,7 +229,7 @@ def state_of(runs: Conclusions | None, statuses: Conclusions | None) -> CiState:
     ('failed', 'pending')
     """
     known = (*(runs or ()), *(statuses or ()))
-    if any(one not in (*_GOOD, _PENDING) for one in known):
+    if any(item not in (*_GOOD, _PENDING) for item in known):
         return "failed"
     if _PENDING in known:
         return "pending"
@@ -245,7 +245,7 @@ def verdict(runs: Conclusions | None, statuses: Conclusions | None) -> Verdict:
 
 
 def _conclusions(rows: tuple[Concluded, ...] | None) -> Conclusions | None:
-    return None if rows is None else tuple(one.conclusion for one in rows)
+    return None if rows is None else tuple(row.conclusion for row in rows)
 
 
 def _concluded(row: Mapping[str, Any], way: str) -> Concluded:

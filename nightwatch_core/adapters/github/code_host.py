@@ -111,7 +111,7 @@ class ApiHost:
         """Return the newest commit that the base branch had at that moment."""
         branch = self._base
         tip = self._known_tip or self._tip(branch)
-        row = next((one for one in self._mainline(tip, moment) if one.at <= moment), None)
+        row = next((row for row in self._mainline(tip, moment) if row.at <= moment), None)
         if row is None:
             return self._commit(tip, branch, f"{head_text(branch)}; {nothing_so_old(moment)}")
         return self._commit(row, branch, newest_text(branch, moment))
@@ -574,7 +574,7 @@ class CloneHost:
     def _elsewhere(self, name: str, branches: bool) -> str:
         """The sha of a commit that GitHub knows and the clone does not; empty where none is."""
         asked = (*([f"heads/{name}"] if branches else []), *shas_in(name))
-        rows = (find_commit(self._repository, one) for one in asked)
+        rows = (find_commit(self._repository, item) for item in asked)
         return next((row.sha for row in rows if row), "")
 
     @cached_property

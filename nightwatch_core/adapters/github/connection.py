@@ -156,7 +156,7 @@ class BadCredentials(StopTheNight):
 def translate(error: GitHubException) -> NightWatchError:
     """Return the exception of ours that says what to do."""
     if isinstance(error, GraphQLFailed):
-        return _refused_query("; ".join(str(one.message) for one in error.response.errors or ()))
+        return _refused_query("; ".join(str(item.message) for item in error.response.errors or ()))
     if isinstance(error, RequestFailed):
         return _refusal(error)
     if isinstance(error, RequestError):
@@ -278,8 +278,8 @@ def _reason(response: httpx.Response) -> str:
         return ""
     errors = body.get("errors")
     words = [body.get("message", "")]
-    for each in errors[:5] if isinstance(errors, list) else ():
-        parts = each if isinstance(each, dict) else {"message": each}
+    for error in errors[:5] if isinstance(errors, list) else ():
+        parts = error if isinstance(error, dict) else {"message": error}
         words.append(parts.get("message") or f"{parts.get('field', '')} {parts.get('code', '')}")
     return printable("; ".join(str(word) for word in words if word))
 

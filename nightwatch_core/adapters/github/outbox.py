@@ -433,7 +433,7 @@ def _after(step: Step, files: dict[str, tuple[str, bytes]]) -> dict[str, tuple[s
     texts = {change.path: (change.text or "").encode() for change in step.changes}
     gone = {path for path, state in step.wanted.items() if state.mode == GONE}
     new = {path: (state.mode, texts[path]) for path, state in step.wanted.items()}
-    return {path: one for path, one in {**files, **new}.items() if path not in gone}
+    return {path: item for path, item in {**files, **new}.items() if path not in gone}
 
 
 def _kept(desk: PatchDesk, pull: DraftPull, mail: str) -> str:
@@ -450,7 +450,7 @@ def patch_item(issue: IssueRow, comments: Iterable[CommentRow]) -> OwnItem | Non
 
     It is open until it is applied, or the issue is closed as not planned.
     """
-    patches = [one for one in comments if read_patch_marker(one.body)]
+    patches = [comment for comment in comments if read_patch_marker(comment.body)]
     if not patches:
         return None
     comment, mark = patches[-1], read_marker(patches[-1].body)
@@ -481,17 +481,17 @@ def with_applied(
 ) -> tuple[OwnItem, ...]:
     """Return the patches, those merged whose key is in the base's history; `since` is by key."""
     applied: dict[str, datetime] = {}
-    for base in {one.branch for one in patches}:
-        keys = {one.key for one in patches if one.branch == base}
+    for base in {patch.branch for patch in patches}:
+        keys = {patch.key for patch in patches if patch.branch == base}
         first = min(since[key] for key in keys)
         for row in _history(repository, base, first):
             applied |= {key: row.at for key in keys if key in row.message}
     return tuple(
-        one.model_copy(
+        patch.model_copy(
             update={"branch": "", **({"state": "merged", "merged_at": at} if at else {})}
         )
-        for one in patches
-        for at in (applied.get(one.key),)
+        for patch in patches
+        for at in (applied.get(patch.key),)
     )
 
 

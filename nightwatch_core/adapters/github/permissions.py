@@ -85,7 +85,7 @@ def _of_app(permissions: Mapping[str, str], needs: tuple[Need, ...]) -> str:
     lacking = [need.permission for need in needs if permissions.get(need.permission) != "write"]
     if lacking:
         raise Forbidden(
-            f"the GitHub App lacks the permission {_and([f'{one}=write' for one in lacking])}: "
+            f"the GitHub App lacks the permission {_and([f'{item}=write' for item in lacking])}: "
             "grant it in the App's settings, then accept it in those of the installation"
         )
     return f"{_and([need.what for need in needs])} can be written (as a GitHub App)"
@@ -94,7 +94,7 @@ def _of_app(permissions: Mapping[str, str], needs: tuple[Need, ...]) -> str:
 def _of_classic(headers: httpx.Headers, repository: RepositoryRow, needs: tuple[Need, ...]) -> str:
     scopes = {scope.strip() for scope in headers["x-oauth-scopes"].split(",")}
     enough = _SCOPES if not repository.private else _SCOPES[:1]
-    scope = next((one for one in enough if one in scopes), None)
+    scope = next((item for item in enough if item in scopes), None)
     if scope is None:
         held = printable(", ".join(sorted(scopes))) or "none"
         raise Forbidden(

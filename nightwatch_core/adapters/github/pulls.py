@@ -133,7 +133,7 @@ def _pull(row: MergedPullRow, copies: tuple[str, ...]) -> MergedPull:
         author=row.author,
         merged_at=row.mergedAt,
         files=row.files,
-        commits=tuple(one.oid for one in row.newest_first) if row.was_merged else copies,
+        commits=tuple(item.oid for item in row.newest_first) if row.was_merged else copies,
     )
 
 
@@ -225,7 +225,7 @@ class EditsRow(Row):
 
     def _differs(self, ours: ReplacedRow, last: PushedRow) -> bool:
         """On the same parent another tree is another change; a rebase shows in its size alone."""
-        if [one.oid for one in ours.parents] == [one.oid for one in last.parents]:
+        if [parent.oid for parent in ours.parents] == [parent.oid for parent in last.parents]:
             return ours.tree != last.tree
         files = ours.changedFilesIfAvailable
         size = (self.additions, self.deletions, self.changedFiles)
@@ -382,11 +382,11 @@ def _said(repository: Repository, numbers: Sequence[int]) -> dict[int, tuple[str
 
 
 def _words(row: SaidRow) -> tuple[str, ...]:
-    rows: Iterable[WordRow] = sorted((*row.comments, *row.reviews), key=lambda one: one.createdAt)
+    rows: Iterable[WordRow] = sorted((*row.comments, *row.reviews), key=lambda item: item.createdAt)
     return tuple(
-        one.body.strip()[:COMMENT_CHARACTERS]
-        for one in rows
-        if one.authorAssociation in _HEARD and one.kind == "User" and one.body.strip()
+        row.body.strip()[:COMMENT_CHARACTERS]
+        for row in rows
+        if row.authorAssociation in _HEARD and row.kind == "User" and row.body.strip()
     )
 
 

@@ -32,8 +32,8 @@ def _nodes(value: object) -> object:
     if not isinstance(nodes, list | tuple):
         return nodes
     return [
-        next(iter(one.values())) if isinstance(one, dict) and len(one) == 1 else one
-        for one in nodes
+        next(iter(node.values())) if isinstance(node, dict) and len(node) == 1 else node
+        for node in nodes
     ]
 
 
@@ -176,7 +176,7 @@ class TreeRow(Row):
     def nodes(self) -> dict[str, Node]:
         """Its names by path."""
         return {
-            one.path: Node(one.path, one.mode, one.sha, one.size, one.path) for one in self.tree
+            row.path: Node(row.path, row.mode, row.sha, row.size, row.path) for row in self.tree
         }
 
 

@@ -118,7 +118,7 @@ class GitHubTracker:
                 *at, labels=LABEL, state="all", sort="created", direction="asc", per_page=100
             ),
         )
-        return tuple({one.number: one for one in issues if read_marker(one.body)}.values())
+        return tuple({issue.number: issue for issue in issues if read_marker(issue.body)}.values())
 
     def _pulls(self) -> dict[int, PullRow]:
         """Return the 100 pull requests that changed last."""
@@ -149,12 +149,12 @@ class GitHubTracker:
             if error.status in _GONE:
                 return ()
             raise
-        return tuple(sorted(_readable(rows), key=lambda one: one.at or _LAST))
+        return tuple(sorted(_readable(rows), key=lambda row: row.at or _LAST))
 
 
 def _words(comments: Comments) -> tuple[str, ...]:
     """Return the last twenty things that people of the repository said."""
-    return tuple(word for one in comments if (word := _word(one)))[-COMMENTS:]
+    return tuple(word for comment in comments if (word := _word(comment)))[-COMMENTS:]
 
 
 def _readable(rows: Iterable[dict[str, Any]]) -> Iterator[CommentRow]:

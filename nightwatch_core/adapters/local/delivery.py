@@ -130,8 +130,8 @@ def _merged_copy(draft: Draft, head: str) -> DraftState | None:
     copies = _same_changes(draft.git, draft.commit, head)
     if not copies:
         return None
-    more = (one for tip in draft.tips for one in _commits_on_top(draft, tip))
-    edited = any(_same_changes(draft.git, one, head) for one in more)
+    more = (item for tip in draft.tips for item in _commits_on_top(draft, tip))
+    edited = any(_same_changes(draft.git, item, head) for item in more)
     return DraftState("merged", _merged_at(draft.git, copies[0], head), edited)
 
 
@@ -174,7 +174,7 @@ def _line(git: Git, commit: str, head: str) -> list[LineCommit]:
     """The own line of the branch at `head`, without what `commit` holds, oldest first."""
     query = ("log", "-z", "--first-parent", "--reverse", "--format=%H%n%P%n%ct%n%s")
     answer = git.attempt(*query, f"{commit}..{head}", timeout=_PATIENCE).output
-    fields = (each.split("\n", 3) for each in answer.decode(errors="replace").split("\0") if each)
+    fields = (item.split("\n", 3) for item in answer.decode(errors="replace").split("\0") if item)
     return [LineCommit(sha, (*up.split(),), read_time(at), text) for sha, up, at, text in fields]
 
 
@@ -260,7 +260,7 @@ class OutboxFiles(NamedTuple):
         names = ((path, _NAME.fullmatch(path.name)) for path in self.nights.glob("*/outbox/*.md"))
         every = (Document(path, name[1], int(name[2])) for path, name in names if name)
         yield from sorted(
-            (one for one in every if one.path.is_file() and not one.path.is_symlink()),
+            (item for item in every if item.path.is_file() and not item.path.is_symlink()),
             key=lambda document: (document.number, str(document.path)),
         )
 
@@ -379,7 +379,7 @@ def _reason(value: object) -> str:
 
 def _texts(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value] if value else []
-    return tuple(str(each) for each in values)
+    return tuple(str(value) for value in values)
 
 
 _PATIENCE_DELIVERY = 60.0  # seconds until another publisher has to be done

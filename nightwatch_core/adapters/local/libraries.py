@@ -30,10 +30,12 @@ def distribution_of(shelf: Path, package: str) -> Path | None:
     """Return the .dist-info folder of a distribution, or of the one that brings a module."""
     wanted = _plain(package)
     known = _distributions(shelf)
-    by_name = {_plain(one.name.removesuffix(".dist-info").rpartition("-")[0]): one for one in known}
+    by_name = {
+        _plain(item.name.removesuffix(".dist-info").rpartition("-")[0]): item for item in known
+    }
     if wanted in by_name:
         return by_name[wanted]
-    return next((one for one in known if package in _modules(one)), None)
+    return next((item for item in known if package in _modules(item)), None)
 
 
 def listed_files(record: Path) -> tuple[str, ...]:
@@ -54,16 +56,16 @@ def composer_version(file: Path, package: str) -> str:
     """Return the version of a package in composer's installed.json; empty where it has none."""
     stated = _json(file)
     listed = stated.get("packages") if isinstance(stated, dict) else stated
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict) and one.get("name") == package:
-            return str(one.get("version") or "")
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict) and item.get("name") == package:
+            return str(item.get("version") or "")
     return ""
 
 
 @lru_cache(maxsize=64)
 def _distributions(shelf: Path) -> tuple[Path, ...]:
     try:
-        names = sorted(one.name for one in os.scandir(shelf) if one.name.endswith(".dist-info"))
+        names = sorted(item.name for item in os.scandir(shelf) if item.name.endswith(".dist-info"))
     except OSError:
         return ()
     return tuple(shelf / name for name in names[:_DISTRIBUTIONS])
@@ -236,18 +238,18 @@ def beside(checkout: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
     own += [folder / "node_modules" for folder in _folders(checkout)]
     home = Path(environment.get("HOME") or "/nonexistent")
     named = (environment.get(name) for name in ("GEM_HOME", "BUNDLE_PATH", "GOMODCACHE", "GOPATH"))
-    shared = [Path(one) for one in named if one]
+    shared = [Path(item) for item in named if item]
     shared += [home / "go", Path(environment.get("UV_CACHE_DIR") or home / ".cache" / "uv")]
-    kept = [one for one in own if one.is_dir() and not one.is_symlink()]
-    return tuple(dict.fromkeys((*kept, *(one for one in shared if one.is_dir()))))
+    kept = [item for item in own if item.is_dir() and not item.is_symlink()]
+    return tuple(dict.fromkeys((*kept, *(item for item in shared if item.is_dir()))))
 
 
 def _folders(checkout: Path) -> tuple[Path, ...]:
     try:
-        entries = [one for one in os.scandir(checkout) if one.is_dir(follow_symlinks=False)]
+        entries = [item for item in os.scandir(checkout) if item.is_dir(follow_symlinks=False)]
     except OSError:
         return ()
-    names = sorted(one.name for one in entries if one.name not in _NOT_OF_IT)
+    names = sorted(entry.name for entry in entries if entry.name not in _NOT_OF_IT)
     return tuple(checkout / name for name in names[:200])
 
 
@@ -295,7 +297,7 @@ def _ruby(shelf: Path, package: str) -> Iterator[_Copy]:
 
 def _javascript(shelf: Path, package: str) -> Iterator[_Copy]:
     stores = _named(shelf / ".pnpm", f"{package.replace('/', '+')}@")
-    for folder in (shelf / package, *(one / "node_modules" / package for one in stores)):
+    for folder in (shelf / package, *(store / "node_modules" / package for store in stores)):
         if version := package_version(folder / "package.json"):
             yield _Copy(Library(ecosystem="javascript", package=package, version=version), folder)
 
@@ -325,7 +327,7 @@ _FINDERS = {
 
 def _named(folder: Path, start: str) -> tuple[Path, ...]:
     try:
-        names = sorted(one.name for one in os.scandir(folder) if one.name.startswith(start))
+        names = sorted(item.name for item in os.scandir(folder) if item.name.startswith(start))
     except OSError:
         return ()
     return tuple(folder / name for name in names[:_COPIES])

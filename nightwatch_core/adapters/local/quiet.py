@@ -63,7 +63,7 @@ class MemoryKnowledge:
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
         """The archived lesson of one of these names."""
-        return next((one for one in self.put_away.values() if one.names & names), None)
+        return next((item for item in self.put_away.values() if item.names & names), None)
 
     def read_patterns(self) -> tuple[Pattern, ...]:
         """Every pattern."""
@@ -89,9 +89,9 @@ class MemoryKnowledge:
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:
         """Put lessons away."""
         gone = {file: self.lessons.pop(file) for file in files if file in self.lessons}
-        moved = {f"archive/{file.partition('/')[2]}": one for file, one in gone.items()}
-        for file, one in moved.items():
-            self.put_away[file] = one.model_copy(update={"file": file})
+        moved = {f"archive/{file.partition('/')[2]}": item for file, item in gone.items()}
+        for file, item in moved.items():
+            self.put_away[file] = item.model_copy(update={"file": file})
         return tuple(moved)
 
     def rebuild_index(self) -> Index:
@@ -190,8 +190,8 @@ class QuietBatchStore:
 
     def batches(self) -> tuple[Batch, ...]:
         """Both, oldest first."""
-        every = {one.digest: one for one in self._store.batches()} | self._kept
-        return tuple(sorted(every.values(), key=lambda one: (one.submitted, one.digest)))
+        every = {batch.digest: batch for batch in self._store.batches()} | self._kept
+        return tuple(sorted(every.values(), key=lambda item: (item.submitted, item.digest)))
 
     def complaints(self) -> tuple[str, ...]:
         """Return the files that cannot be read."""

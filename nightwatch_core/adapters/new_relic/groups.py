@@ -183,7 +183,7 @@ def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
         pair=(names[0], names[1] if len(names) > 1 else ""),
         message=message or text(fields.get("msg")),
         n=count,
-        users=max((each for each in users if each is not None), default=None),
+        users=max((user for user in users if user is not None), default=None),
         first=moment(fields.get("first")),
         last=moment(fields.get("last")),
         hosts=tuple(text(host, LONGEST_LABEL) for host in hosts),
@@ -193,14 +193,14 @@ def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
     )
 
 
-def _both(one: Row, other: Row) -> Row:
-    newest = max(one, other, key=lambda row: row.newest)
+def _both(item: Row, other: Row) -> Row:
+    newest = max(item, other, key=lambda row: row.newest)
     return replace(
         newest,
-        n=one.n + other.n,
-        users=max((n for n in (one.users, other.users) if n is not None), default=None),
-        first=min((row.first for row in (one, other) if row.first), default=None),
-        hosts=tuple(dict.fromkeys((*one.hosts, *other.hosts))),
+        n=item.n + other.n,
+        users=max((n for n in (item.users, other.users) if n is not None), default=None),
+        first=min((row.first for row in (item, other) if row.first), default=None),
+        hosts=tuple(dict.fromkeys((*item.hosts, *other.hosts))),
     )
 
 
@@ -531,7 +531,7 @@ def read_inbox(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox
         page = answer.at("actor", "errorsInbox", "errorGroups")
         if not isinstance(page, Mapping) or not isinstance(page.get("results"), list):
             raise Unwell("New Relic left the Errors Inbox out of its answer")
-        groups += [each for each in page["results"] if isinstance(each, Mapping)]
+        groups += [item for item in page["results"] if isinstance(item, Mapping)]
         cursor = text(page.get("nextCursor"), LONGEST_CURSOR) or None
         if cursor is None:
             break
@@ -600,9 +600,9 @@ def traced_occurrences(
     """
     fields = (row for row in rows if isinstance(row, Mapping))
     candidates = [_occurrence(row, group, entities, version) for row in fields]
-    occurrences = [one for one in candidates if one is not None]
-    closest = max((one.closeness for one in occurrences), default=0)
-    return tuple(one for one in occurrences if one.closeness == closest)
+    occurrences = [candidate for candidate in candidates if candidate is not None]
+    closest = max((occurrence.closeness for occurrence in occurrences), default=0)
+    return tuple(occurrence for occurrence in occurrences if occurrence.closeness == closest)
 
 
 def _occurrence(

@@ -142,7 +142,7 @@ class NerdGraph:
             raise Unwell("New Relic's answer is cut off or no JSON: try again") from None
         if not isinstance(document, dict) or not isinstance(document.get("data", {}), dict | None):
             raise Unwell("New Relic's answer is not of GraphQL's shape: check NEW_RELIC_API_URL")
-        failures = tuple(failure(each, self._clean) for each in listed(document.get("errors")))
+        failures = tuple(failure(item, self._clean) for item in listed(document.get("errors")))
         final = next((f.error for f in failures if isinstance(f.error, BadKey)), None)
         if final:
             raise final

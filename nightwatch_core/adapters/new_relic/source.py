@@ -145,7 +145,7 @@ class Application:
             page = answer.at("actor", "entitySearch", "results")
             if not isinstance(page, Mapping) or not isinstance(page.get("entities"), list):
                 raise Unwell("New Relic left the applications out of its answer: try again")
-            rows = [each for each in page["entities"] if isinstance(each, Mapping)]
+            rows = [item for item in page["entities"] if isinstance(item, Mapping)]
             entities += [_entity(row) for row in rows if row.get("accountId") == self._account]
             cursor = page.get("nextCursor")
             if not cursor:
@@ -265,8 +265,8 @@ class NewRelic:
         asked = traced_occurrences(rows, group, guids, version)[:limit]
         if not asked:
             return ()
-        places = {f"g{at}": each.entity for at, each in enumerate(asked)}
-        ids = {f"o{at}": each.id for at, each in enumerate(asked)}
+        places = {f"g{at}": item.entity for at, item in enumerate(asked)}
+        ids = {f"o{at}": item.id for at, item in enumerate(asked)}
         answer = self._client.ask(frames_document(len(asked)), **places, **ids)
         traces, troubles = traces_in(asked, answer, group, self._own)
         if troubles and not traces:
@@ -291,8 +291,8 @@ class NewRelic:
     def probe(self) -> str:
         """Say who asks, for which application; raises `StopTheNight` with what to do."""
         actor = self._client.ask(PING).at("actor") or {}
-        accounts = [each for each in actor.get("accounts") or () if isinstance(each, Mapping)]
-        ids = [each.get("id") for each in accounts]
+        accounts = [item for item in actor.get("accounts") or () if isinstance(item, Mapping)]
+        ids = [account.get("id") for account in accounts]
         if self._account not in ids:
             raise StopTheNight(
                 f"the New Relic key is valid, but account {self._account} is not among the "
@@ -304,8 +304,8 @@ class NewRelic:
         query = nrql.count(self._application.guids, Window(since=now - DAY, until=now))
         rows = results_of(self._application.ask(n=query), "n")[0]
         seen = integer(rows[0].get("n")) if rows else 0
-        quiet = "" if any(each.reporting for each in entities) else ", not reporting now"
-        languages = ", ".join(sorted({each.language for each in entities if each.language}))
+        quiet = "" if any(entity.reporting for entity in entities) else ", not reporting now"
+        languages = ", ".join(sorted({entity.language for entity in entities if entity.language}))
         return (
             f"application {self._app!r} ({languages or 'language unknown'}{quiet}) in account "
             f"{self._account}: {seen or 0} unexpected errors in the last 24 hours"

@@ -159,7 +159,9 @@ def _children(pid: int) -> list[int]:
     """Processes that a process has started; none where it is gone."""
     with suppress(OSError, ValueError):
         threads = Path("/proc", str(pid), "task").iterdir()
-        return [int(item) for each in threads for item in (each / "children").read_text().split()]
+        return [
+            int(item) for thread in threads for item in (thread / "children").read_text().split()
+        ]
     return []
 
 

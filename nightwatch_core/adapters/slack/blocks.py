@@ -70,13 +70,13 @@ def prose(text: str, limit: int = 2_000) -> str:
     ('one\ntwo…', 'one\ntwo')
     """
     kept = ""
-    for each in filter(None, map(str.strip, block(text, 4 * limit).splitlines())):
+    for item in filter(None, map(str.strip, block(text, 4 * limit).splitlines())):
         room = limit - size(kept) - 2  # for a newline and the ellipsis
         if room < 4:
             return kept.removesuffix(MORE) + MORE
-        told = mrkdwn(each, room)
+        told = mrkdwn(item, room)
         kept += ("\n" if kept else "") + told
-        if told.endswith(MORE) and not each.endswith(MORE):
+        if told.endswith(MORE) and not item.endswith(MORE):
             return kept
     return kept
 
@@ -205,8 +205,8 @@ def weight(value: object) -> int:
     """Characters of all texts and addresses of blocks, however deep."""
     if isinstance(value, Mapping):
         return sum(
-            size(each) if isinstance(each, str) and key in _COUNTED else weight(each)
-            for key, each in value.items()
+            size(item) if isinstance(item, str) and key in _COUNTED else weight(item)
+            for key, item in value.items()
         )
     return sum(map(weight, value)) if isinstance(value, list | tuple) else 0
 
@@ -282,19 +282,19 @@ def _text(block: report.Block, room: int) -> str:
         case report.Command():
             return f"{block.name}: {code(block.text, 400)}"
         case report.Paths():
-            return f"{block.name}: {', '.join(code(each, 300) for each in block.items)}"
+            return f"{block.name}: {', '.join(code(item, 300) for item in block.items)}"
         case report.Bullets():
             each_room = (room - _REST) // max(1, len(block.items)) - 4
-            return bulleted([mrkdwn(each, each_room) for each in block.items], room, block.more)
+            return bulleted([mrkdwn(item, each_room) for item in block.items], room, block.more)
         case report.Entries():
-            return bulleted([_entry(each) for each in block.items], room, block.more)
+            return bulleted([_entry(item) for item in block.items], room, block.more)
         case report.Publications():
-            return bulleted([publication(each) for each in block.items], room, block.more)
+            return bulleted([publication(item) for item in block.items], room, block.more)
         case report.DropReasons():
-            return bulleted([_drop_reason(each) for each in block.items], room, block.more)
+            return bulleted([_drop_reason(item) for item in block.items], room, block.more)
         case report.Excerpts():
             each_room = (room - _REST) // max(1, len(block.items))
-            texts = (_excerpt(each, each_room) for each in block.items)
+            texts = (_excerpt(item, each_room) for item in block.items)
             return "\n".join((*texts, *((block.rest,) if block.more else ())))
         case report.ErrorTable() | report.SightTable() | report.Findings() | report.Table():
             return ""  # they have messages of their own, or are left out of Slack's view
@@ -308,21 +308,21 @@ def bulleted(texts: Sequence[str], room: int, more: int = 0) -> str:
     • and 1 more: see report.json
     """
     kept: list[str] = []
-    for at, each in enumerate(texts):
-        room -= size(each) + 3
+    for at, text in enumerate(texts):
+        room -= size(text) + 3
         if room < _REST:
             more += len(texts) - at
             break
-        kept.append(f"• {each}")
+        kept.append(f"• {text}")
     if more:
         kept.append(f"• {NOT_SHOWN.format(more=more)}")
     return "\n".join(kept)
 
 
-def publication(each: Publication) -> str:
+def publication(item: Publication) -> str:
     """Something published, with its address on the web, or why not."""
-    name = link(each.text, each.address if is_web(each.address) else "")
-    return f"{name}: {mrkdwn(without_folders(each.note), 160)}" if each.note else name
+    name = link(item.text, item.address if is_web(item.address) else "")
+    return f"{name}: {mrkdwn(without_folders(item.note), 160)}" if item.note else name
 
 
 def without_folders(text: str) -> str:
@@ -353,9 +353,9 @@ def _entry(entry: report.Entry) -> str:
     return f"{head}{text}{small}"
 
 
-def _drop_reason(each: report.DropReason) -> str:
-    seen = f"{plural(each.groups, 'group')}, seen {plural(each.count, 'time')}"
-    return f"{seen}: {mrkdwn(each.reason, 120)}"
+def _drop_reason(reason: report.DropReason) -> str:
+    seen = f"{plural(reason.groups, 'group')}, seen {plural(reason.count, 'time')}"
+    return f"{seen}: {mrkdwn(reason.reason, 120)}"
 
 
 def _excerpt(excerpt: Excerpt, room: int) -> str:

@@ -300,7 +300,7 @@ def messages(report: RunReport) -> tuple[Message, ...]:
     shown = view(report, SHOWN)
     known = (analysis for analysis in report.analyses if analysis.has_cause)  # others: a row each
     names = _reply_names(analysis.case.fingerprint for analysis in known)
-    replies = (_reply(*each) for each in zip(names, shown.findings, strict=False))
+    replies = (_reply(*item) for item in zip(names, shown.findings, strict=False))
     return (_parent(shown), *replies, *_follow_up(shown))
 
 
@@ -313,8 +313,8 @@ def withdrawn(part: str) -> Message:
 def _reply_names(fingerprints: Iterable[str]) -> Iterator[str]:
     """Names of the replies: an error keeps its own when the ranking changes."""
     seen: dict[str, int] = {}
-    for each in fingerprints:
-        name = f"error {plain(each, 100)}"
+    for fingerprint in fingerprints:
+        name = f"error {plain(fingerprint, 100)}"
         seen[name] = seen.get(name, 0) + 1
         yield name if seen[name] == 1 else f"{name} ({seen[name]})"
 
@@ -336,15 +336,15 @@ def _parent(shown: ReportView) -> Message:
     )
     kinds = ("failures", "long_tail", "dropped", "unreadable", "health")
     below = (*_sections(shown, kinds, PARENT), *context(end))
-    errors = (each for each in shown.section("errors").blocks if isinstance(each, ErrorTable))
+    errors = (block for block in shown.section("errors").blocks if isinstance(block, ErrorTable))
     room = MESSAGE - weight(above) - weight(below)
-    rows = tuple(block for each in errors for block in table(each, room))
+    rows = tuple(block for error in errors for block in table(error, room))
     plainly = (title, trouble, headline, source, *_plain_rows(shown), end)
     return Message(part="parent", blocks=(*above, *rows, *below), text=_plainly(plainly))
 
 
 def _trouble(shown: ReportView) -> str:
-    texts = [mrkdwn(without_folders(each), 400) for each in shown.warnings]
+    texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
     return f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
 
 
@@ -361,9 +361,9 @@ def _sections(shown: ReportView, kinds: Iterable[str], shares: dict[str, int]) -
 def _reply(name: str, finding: Finding) -> Message:
     title, about = f"{finding.rank}. {finding.title}", _about(finding)
     texts = {
-        each.kind: section_text(each, REPLY[each.kind])
-        for each in finding.sections
-        if each.kind != "facts"
+        item.kind: section_text(item, REPLY[item.kind])
+        for item in finding.sections
+        if item.kind != "facts"
     }
     small = texts.pop("again", "")
     sections = (block for text in (about, *texts.values()) for block in section(text))
@@ -377,7 +377,7 @@ def _about(finding: Finding) -> str:
     known = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
     error = code(finding.error, 150) or "an error"
     facts = (
-        section_text(each, REPLY["about"]) for each in finding.sections if each.kind == "facts"
+        section_text(item, REPLY["about"]) for item in finding.sections if item.kind == "facts"
     )
     confidence = finding.sureness or finding.confidence
     source = (mrkdwn(finding.source, 200),) if finding.source else ()
@@ -399,10 +399,10 @@ def _follow_up(shown: ReportView) -> Iterator[Message]:
 
 def _links(shown: ReportView) -> Iterator[str]:
     for finding in shown.findings:
-        done = [publication(each) for each in finding.publications if each.state != "skipped"]
+        done = [publication(item) for item in finding.publications if item.state != "skipped"]
         if done:
             yield f"{finding.rank}. {code(finding.error, 80) or 'an error'}: {', '.join(done)}"
-    yield from (publication(each) for each in shown.elsewhere if each.state != "skipped")
+    yield from (publication(item) for item in shown.elsewhere if item.state != "skipped")
 
 
 def _plainly(texts: Iterable[str]) -> str:
@@ -461,10 +461,10 @@ class SlackDelivery:
 
     def withdraw(self, parts: frozenset[str], thread: str) -> None:
         """Say of replies that the night no longer has that they do not hold."""
-        for each in self._sent.all():
-            if each.part not in parts and each.ts not in ("", thread) and each.digest != WITHDRAWN:
-                self._edit(withdrawn(each.part), each.ts)
-                self._sent.keep(each.part, each.ts, WITHDRAWN)
+        for item in self._sent.all():
+            if item.part not in parts and item.ts not in ("", thread) and item.digest != WITHDRAWN:
+                self._edit(withdrawn(item.part), item.ts)
+                self._sent.keep(item.part, item.ts, WITHDRAWN)
 
     def _post(self, message: Message, digest: str, thread: str) -> str:
         self._sent.intend(message.part, digest, self._clock.now().timestamp())
@@ -528,12 +528,12 @@ class SlackDelivery:
         wanted = {"night": self._night, "part": pending.part}
         hidden = False
         try:
-            for each in self._history(thread, pending.sent - SKEW):
-                payload = _payload(each)
+            for item in self._history(thread, pending.sent - SKEW):
+                payload = _payload(item)
                 if payload == wanted:
-                    self._sent.keep(pending.part, _ts(each), pending.digest)
-                    return pending.model_copy(update={"ts": _ts(each)})
-                hidden |= payload is None and self._is_ours(each)
+                    self._sent.keep(pending.part, _ts(item), pending.digest)
+                    return pending.model_copy(update={"ts": _ts(item)})
+                hidden |= payload is None and self._is_ours(item)
         except Refused as no:
             raise GiveUp(_unknown(pending.part, str(no))) from None
         if hidden:
@@ -549,7 +549,7 @@ class SlackDelivery:
         method = client.conversations_replies if thread else client.conversations_history
         for _ in range(PAGES):
             answer = self._calls(method, **given, **({"cursor": cursor} if cursor else {}))
-            yield from (each for each in answer.get("messages") or () if isinstance(each, dict))
+            yield from (item for item in answer.get("messages") or () if isinstance(item, dict))
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 return
@@ -638,11 +638,11 @@ class SlackNotifier:
         sent = SentMessages(self._database, night, channel)
         delivery = SlackDelivery(calls, sent, (night, channel), self._clock, self._sleep)
         said = messages(report)
-        parent, *replies = (scrubbed(each, self._withhold) for each in said)
+        parent, *replies = (scrubbed(item, self._withhold) for item in said)
         thread = delivery.deliver(parent)
-        for each in replies:
-            delivery.deliver(each, thread)
-        parts = frozenset(each.part for each in (parent, *replies))
+        for reply in replies:
+            delivery.deliver(reply, thread)
+        parts = frozenset(item.part for item in (parent, *replies))
         delivery.withdraw(parts, thread)
         return _address(calls, channel, thread)
 
@@ -651,7 +651,7 @@ class SlackNotifier:
         calls = self._calls()
         answer = calls(calls.client.auth_test)
         scopes = _scopes(answer)
-        missing = [each for each in self._needed() if scopes and each not in scopes]
+        missing = [item for item in self._needed() if scopes and item not in scopes]
         if missing:
             raise GiveUp(
                 f"the Slack app lacks {', '.join(missing)}: add it under OAuth & Permissions, then "

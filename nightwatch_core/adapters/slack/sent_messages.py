@@ -26,7 +26,7 @@ class SentMessages:
 
     def find(self, part: str) -> SentMessage | None:
         """The message called `part`; None where it was never sent."""
-        return next((each for each in self.all() if each.part == part), None)
+        return next((item for item in self.all() if item.part == part), None)
 
     def all(self) -> tuple[SentMessage, ...]:
         """Every message."""

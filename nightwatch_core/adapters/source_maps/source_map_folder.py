@@ -126,8 +126,8 @@ def _function(path: str, line: int, rows: tuple[str, ...], before: int) -> str:
     blank = [""] * (line - 1 - before)
     text = "\n".join((*blank, *rows))
     around = [
-        one
-        for one in definitions_in(path, text)
-        if one.kind == "function" and one.line <= line <= one.end
+        definition
+        for definition in definitions_in(path, text)
+        if definition.kind == "function" and definition.line <= line <= definition.end
     ]
-    return max(around, key=lambda one: one.line).name if around else ""
+    return max(around, key=lambda item: item.line).name if around else ""

@@ -371,7 +371,7 @@ class NightStore:
 
     def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
         """The last night of this kind that began after `since`, had a window, and never ended."""
-        nights = (one.night for one in self._records(*UNFINISHED) if one.started >= since)
+        nights = (record.night for record in self._records(*UNFINISHED) if record.started >= since)
         alike = (night for night in nights if night and night.kind == kind)
         return next((night for night in alike if night.window.since < night.window.until), None)
 
@@ -389,7 +389,7 @@ class NightStore:
         folder = self._folder(report.night.id)
         night = report.night.model_copy(update={"folder": str(folder)})
         report = _encodable(report.model_copy(update={"night": night}))
-        rejects = "".join(f"{each.model_dump_json()}\n" for each in report.rejects)
+        rejects = "".join(f"{reject.model_dump_json()}\n" for reject in report.rejects)
         with _on_disk(folder):
             atomic_files.write(folder / "report.json", report.model_dump_json(indent=1).encode())
             atomic_files.write(folder / "report.md", as_markdown(report).encode())
@@ -536,7 +536,7 @@ def _encodable(report: RunReport) -> RunReport:
 
 def _whole(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _whole(each) for key, each in value.items()}
+        return {key: _whole(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(_whole(each) for each in value)
+        return tuple(_whole(item) for item in value)
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -113,9 +113,9 @@ def names(folder: Path, name: str, *, tidy: bool = False) -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     if tidy:
-        for left in [one for one in every if one.startswith(atomic_files.TEMPORARY)]:
+        for left in [item for item in every if item.startswith(atomic_files.TEMPORARY)]:
             (folder / name / left).unlink(missing_ok=True)
-    return tuple([one for one in every if _is_document(one)])
+    return tuple([item for item in every if _is_document(item)])
 
 
 def is_plain(file: str, *folders: str) -> bool:
@@ -186,7 +186,7 @@ def free_name(folder: Path, file: str) -> str:
     """The name, with a number where it is taken."""
     stem = file.removesuffix(".md")
     numbered = (file if n == 1 else f"{stem}-{n}.md" for n in itertools.count(1))
-    return next(one for one in numbered if not os.path.lexists(folder / one))
+    return next(item for item in numbered if not os.path.lexists(folder / item))
 
 
 def quarantined(folder: Path, most: int = 100) -> tuple[str, ...]:
@@ -341,8 +341,8 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
     lessons = (
         [lesson_at(folder, file) for file in alike[-ARCHIVED_LESSONS:]] if fingerprints else []
     )
-    own = (one for one in lessons if one and one.names & fingerprints)
-    return max(own, key=lambda one: max(seen.date for seen in one.nights), default=None)
+    own = (lesson for lesson in lessons if lesson and lesson.names & fingerprints)
+    return max(own, key=lambda item: max(seen.date for seen in item.nights), default=None)
 
 
 def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterable[str]) -> str:
@@ -421,16 +421,18 @@ def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
         return
     whole = merge_lessons(tuple(lessons))
     ours = [
-        one.file for one in lessons if is_named_for(one.file, [fingerprint]) and _is_error(one.file)
+        lesson.file
+        for lesson in lessons
+        if is_named_for(lesson.file, [fingerprint]) and _is_error(lesson.file)
     ]
     file = max(ours, default="") or free_name(folder, file_name(whole))
     text = document(whole.model_copy(update={"file": file}))
     atomic_files.write(folder / file, text.encode("utf-8", "replace"), mode=atomic_files.SHARED)
-    for one in lessons:
-        if one.file != file and _is_error(one.file):
-            put_away(folder, one.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")
-        elif one.file != file:
-            atomic_files.remove(folder / one.file)
+    for item in lessons:
+        if item.file != file and _is_error(item.file):
+            put_away(folder, item.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")
+        elif item.file != file:
+            atomic_files.remove(folder / item.file)
 
 
 def _twin(folder: Path, file: str, fingerprint: str) -> list[str]:
@@ -681,7 +683,7 @@ class IgnoreFile:
         lock, place = self.path.with_name(LOCK_IGNORE_FILE_STORE), str(self.path)
         with atomic_files.only_writer(lock, PATIENCE, place, StopTheNight):
             before = self._text()
-            same = next((one for one in rules_from(before).rules if _same(one, rule)), None)
+            same = next((item for item in rules_from(before).rules if _same(item, rule)), None)
             if same and not expired(same, self.today()):
                 return Added("already there", same)
             goal = _renewed(same, rule) if same else rule
@@ -712,11 +714,11 @@ class IgnoreFile:
     ) -> IgnoreRule:
         """The rule as it was read from the text to be; raises where any other one would change."""
         old, new = rules_from(before), rules_from(after)
-        wanted = [rule if one == same else one for one in old.rules] + ([] if same else [rule])
+        wanted = [rule if item == same else item for item in old.rules] + ([] if same else [rule])
         whole = len(old.complaints) == len(new.complaints) and len(wanted) == len(new.rules)
         if not whole or not all(map(_says, new.rules, wanted)):
             raise self._refused("another rule would change", rule)
-        return next(one for one in reversed(new.rules) if _same(one, rule))
+        return next(item for item in reversed(new.rules) if _same(item, rule))
 
     def _write(self, before: str, after: str) -> None:
         atomic_files.rewrite(self.path, after.encode())
@@ -742,8 +744,8 @@ class IgnoreFile:
         )
 
 
-def _same(one: IgnoreRule, other: IgnoreRule) -> bool:
-    return (_folded(one), one.match, one.field) == (_folded(other), other.match, other.field)
+def _same(rule: IgnoreRule, other: IgnoreRule) -> bool:
+    return (_folded(rule), rule.match, rule.field) == (_folded(other), other.match, other.field)
 
 
 def _folded(rule: IgnoreRule) -> str:

@@ -281,8 +281,8 @@ class SearchIndex:
         left = iter(changed.items())
         while batch := dict(islice(left, BATCH)):
             read = {file: self._lesson(file) for file in batch}
-            lessons = [one for one in read.values() if isinstance(one, Lesson)]
-            wrong = {file: one for file, one in read.items() if isinstance(one, str)}
+            lessons = [item for item in read.values() if isinstance(item, Lesson)]
+            wrong = {file: item for file, item in read.items() if isinstance(item, str)}
             with _transaction(connection):
                 store = SearchStore(connection)
                 store.remove(wrong)

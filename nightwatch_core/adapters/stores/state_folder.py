@@ -280,7 +280,7 @@ class BatchFiles:
     def batches(self) -> tuple[Batch, ...]:
         """Those that can be read, oldest first."""
         read = (batch for batch, _ in map(_read, self._files()) if batch)
-        return tuple(sorted(read, key=lambda one: (one.submitted, one.digest)))
+        return tuple(sorted(read, key=lambda item: (item.submitted, item.digest)))
 
     def complaints(self) -> tuple[str, ...]:
         """Return unreadable files with reason and advice."""
@@ -397,7 +397,7 @@ class BundleFiles:
         Nothing is younger than now, so that a clock that was set back deletes nothing.
         """
         since = (time.time() if now is None else now) - days * DAY_BUNDLE_FILES
-        ages = [(one.stat().st_mtime, one.stat().st_size, one) for one in self._files()]
+        ages = [(file.stat().st_mtime, file.stat().st_size, file) for file in self._files()]
         used = deleted = 0
         for changed, size, path in sorted(ages, reverse=True):
             used += size
@@ -408,14 +408,14 @@ class BundleFiles:
 
     def newest(self) -> Path:
         """Return the newest bundle; raises `GiveUp` where there is none."""
-        bundles = [one for one in self._files() if one.suffix == ".bundle"]
+        bundles = [file for file in self._files() if file.suffix == ".bundle"]
         if not bundles:
             raise GiveUp(f"no bundle is in {self._folder}: run `nightwatch night` first")
-        return max(bundles, key=lambda one: (one.stat().st_mtime, one.name))
+        return max(bundles, key=lambda bundle: (bundle.stat().st_mtime, bundle.name))
 
     def _files(self) -> list[Path]:
         named = (*self._folder.glob("*.bundle"), *self._folder.glob("*.journal"))
-        return [one for one in named if one.is_file() and not one.is_symlink()]
+        return [item for item in named if item.is_file() and not item.is_symlink()]
 
     def _journal(self, night: str) -> Path:
         return self.path(night).with_suffix(".journal")
@@ -545,10 +545,10 @@ class Transcripts:
             return self._kept(value)
         if deep and isinstance(value, dict):
             return {
-                self._kept(str(name)): self._clean(one, deep - 1) for name, one in value.items()
+                self._kept(str(name)): self._clean(item, deep - 1) for name, item in value.items()
             }
         if deep and isinstance(value, list):
-            return [self._clean(one, deep - 1) for one in value]
+            return [self._clean(item, deep - 1) for item in value]
         return "…" if isinstance(value, dict | list) else value
 
     def _kept(self, text: str) -> str:

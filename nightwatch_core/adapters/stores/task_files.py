@@ -163,7 +163,7 @@ class AgentFiles:
         """
         names = self.names()
         if name in names:
-            return inherited(name, lambda one: self._text(one) if one in names else None)
+            return inherited(name, lambda item: self._text(item) if item in names else None)
         if name == BASE:
             return BUILT_IN
         choices = ", ".join(dict.fromkeys((*names, BASE)))

@@ -12,8 +12,8 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _log = []
 _WANTED = os.environ.get("NIGHTWATCH_RAISES", "")
-_ENDS = [dis.opmap[one] for one in ("RETURN_VALUE", "YIELD_VALUE", "RETURN_CONST",
-                                    "RETURN_GENERATOR") if one in dis.opmap]
+_ENDS = [dis.opmap[item] for item in ("RETURN_VALUE", "YIELD_VALUE", "RETURN_CONST",
+                                    "RETURN_GENERATOR") if item in dis.opmap]
 _QUIET = ("StopIteration", "StopAsyncIteration", "GeneratorExit")
 _own, _open, _left = {}, [], {True: 30, False: 20}
 _numbers, _process = itertools.count(1), os.getpid()
@@ -30,7 +30,7 @@ def _is_own(path):
 def _calls(frame, event, arg):
     if _is_own is not None and _is_own(frame.f_code.co_filename):
         if not frame.f_code.co_flags & 0x2A0:  # what may be resumed is not begun anew
-            _open[:] = [one for one in _open if id(frame) not in one[1]]
+            _open[:] = [item for item in _open if id(frame) not in item[1]]
         frame.f_trace_lines = False
         return _inside
 
@@ -52,7 +52,7 @@ def _raised(frame, error, trace):
     name, deeper = type(error).__name__, trace.tb_next if trace else None
     while deeper is not None and not _is_own(deeper.tb_frame.f_code.co_filename):
         deeper = deeper.tb_next
-    is_known = any(id(frame) in one for _, one in _open)
+    is_known = any(id(frame) in item for _, item in _open)
     if name in _QUIET or (deeper is not None and is_known):
         return  # on its way out; from one thread to another it is seen anew
     is_wanted = name == _WANTED
@@ -68,25 +68,25 @@ def _raised(frame, error, trace):
         outer.append((frame, frame.f_lineno))
     both = (inner[::-1] + outer) if is_wanted else inner[::-1][:8]
     number = "%d-%d" % (_process, next(_numbers))
-    shown = [[os.path.abspath(one.f_code.co_filename), line, one.f_code.co_name]
-             for one, line in both]
+    shown = [[os.path.abspath(item.f_code.co_filename), line, item.f_code.co_name]
+             for item, line in both]
     kept = [(at, one) for at, (one, _) in enumerate(both) if _is_own(one.f_code.co_filename)]
-    values = [[at, key, _told(value)] for at, one in kept[:6] for key, value in _locals(one)]
+    values = [[at, key, _told(value)] for at, item in kept[:6] for key, value in _locals(item)]
     module = type(error).__module__
     whole = name if module == "builtins" else module + "." + type(error).__qualname__
     _write({"id": number, "class": whole, "message": _text(error), "frames": shown,
             "locals": values if is_wanted else []})
     for at in [at for at, (one, _) in enumerate(inner[::-1]) if one is not first]:
         _write({"id": number, "left": at})
-    _open.append((number, [id(one) for one, _ in both]))
+    _open.append((number, [id(item) for item, _ in both]))
     del _open[:-8]
 
 
 def _locals(frame):
     if frame.f_code.co_name[0] == "<":
         return []
-    names = [one for one in frame.f_locals if not one.startswith("__")]
-    return [(one, frame.f_locals[one]) for one in names[:12]]
+    names = [local for local in frame.f_locals if not local.startswith("__")]
+    return [(name, frame.f_locals[name]) for name in names[:12]]
 
 
 def _text(error):
@@ -106,12 +106,12 @@ def _told(value, deep=True):
         return "<%s>" % kind.__name__
     if kind in (list, tuple, set, frozenset):
         return "%s of %d: %s" % (kind.__name__, len(value), ", ".join(
-            _told(one, False) for one in itertools.islice(value, 5)))
+            _told(item, False) for item in itertools.islice(value, 5)))
     pairs = value if kind is dict else getattr(value, "__dict__", None)
     if type(pairs) is not dict:
         return "<%s>" % kind.__name__
-    inner = ["%s=%s" % (str(key)[:30] if type(key) in (str, int) else "?", _told(one, False))
-             for key, one in itertools.islice(pairs.items(), 8)]
+    inner = ["%s=%s" % (str(key)[:30] if type(key) in (str, int) else "?", _told(item, False))
+             for key, item in itertools.islice(pairs.items(), 8)]
     return "<%s %s>" % (kind.__name__, ", ".join(inner))
 
 

@@ -66,7 +66,7 @@ def _error_record(document: Record, _: Inside) -> Iterator[Item]:
     wrapped = _WRAPPED.match(str(document["errorType"]))
     own = {name: value for name, value in document.items() if name not in _NOT_KEPT}
     trace = document.get("stackTrace", document.get("stack"))
-    lines = [_frame(one) for one in trace[:MAX_LINES]] if isinstance(trace, list) else trace
+    lines = [_frame(item) for item in trace[:MAX_LINES]] if isinstance(trace, list) else trace
     yield {
         **own,
         "error": {
@@ -188,7 +188,7 @@ def _is_row_of_fields(row: object) -> bool:
 def _insights(document: Record, inside: Inside) -> Iterator[Item]:
     results = document["results"]
     for row in results if isinstance(results, list) else ():
-        fields = {str(one.get("field")): one.get("value") for one in objects_in(row)}
+        fields = {str(item.get("field")): item.get("value") for item in objects_in(row)}
         yield from inside(fields)
 
 

@@ -63,17 +63,17 @@ def _details(details: object) -> list[Thrown]:
         except (ValueError, RecursionError):
             return []
     listed = details if isinstance(details, list) else [details]
-    return [_thrown(one) for one in objects_in(listed)]
+    return [_thrown(item) for item in objects_in(listed)]
 
 
-def _thrown(one: Record) -> Thrown:
-    stack = at(one, "parsedStack")
+def _thrown(record: Record) -> Thrown:
+    stack = at(record, "parsedStack")
     if isinstance(stack, str):
         try:
             stack = json.loads(stack)
         except (ValueError, RecursionError):
             stack = None
-    return thrown(at(one, "type", "typeName", "exceptionType"), one.get("message"), stack)
+    return thrown(at(record, "type", "typeName", "exceptionType"), record.get("message"), stack)
 
 
 def _is_telemetry(record: Record) -> bool:
@@ -82,8 +82,8 @@ def _is_telemetry(record: Record) -> bool:
 
 def _telemetry(record: Record, _: Inside) -> Iterator[Item]:
     exceptions = objects_in(at(record, "data.baseData.exceptions"))
-    chain = [_thrown(one) for one in exceptions]
-    texts = [text_at(one, "stack") for one in exceptions]
+    chain = [_thrown(exception) for exception in exceptions]
+    texts = [text_at(exception, "stack") for exception in exceptions]
     tags = record.get("tags")
     yield record_of(
         error_class=chain[0].error_class if chain else "",
@@ -109,19 +109,19 @@ def _is_export(record: Record) -> bool:
 
 
 def _export(record: Record, _: Inside) -> Iterator[Item]:
-    for one in objects_in(record.get("basicException")):
-        outer = text_at(one, "outerExceptionType") or text_at(one, "exceptionType")
-        message = text_at(one, "outerExceptionMessage") or text_at(one, "message")
+    for item in objects_in(record.get("basicException")):
+        outer = text_at(item, "outerExceptionType") or text_at(item, "exceptionType")
+        message = text_at(item, "outerExceptionMessage") or text_at(item, "message")
         yield record_of(
             error_class=outer,
             message=message,
-            stack=chain_text([thrown(outer, message, one.get("parsedStack"))], "csharp"),
+            stack=chain_text([thrown(outer, message, item.get("parsedStack"))], "csharp"),
             transaction=text_at(record, "context.operation.name"),
             app=text_at(record, "context.cloud.role", "context.device.roleName"),
             release=text_at(record, "context.application.version"),
             host=text_at(record, "context.device.roleInstance"),
             user=text_at(record, "context.user.authId", "context.user.anonId"),
-            count=at(one, "count"),
+            count=at(item, "count"),
             time=at(record, "context.data.eventTime"),
         )
 
@@ -213,8 +213,8 @@ def _is_table(record: Record) -> bool:
 def _table(record: Record, inside: Inside) -> Iterator[Item]:
     columns = at(record, *_COLUMNS)
     names = [
-        one if isinstance(one, str) else text_at(one, *_NAMES)
-        for one in (columns if isinstance(columns, list) else [])
+        column if isinstance(column, str) else text_at(column, *_NAMES)
+        for column in (columns if isinstance(columns, list) else [])
     ]
     rows = at(record, *_ROWS)
     for row in rows if isinstance(rows, list) else []:
@@ -226,13 +226,13 @@ def _table(record: Record, inside: Inside) -> Iterator[Item]:
 
 
 def _is_tables(record: Record) -> bool:
-    return any(_is_table(one) for one in objects_in(at(record, *_TABLES)))
+    return any(_is_table(item) for item in objects_in(at(record, *_TABLES)))
 
 
 def _tables(record: Record, inside: Inside) -> Iterator[Item]:
     """Kusto's older answers hold tables about the query behind the result."""
-    tables = [one for one in objects_in(at(record, *_TABLES)) if _is_table(one)]
-    named = [one for one in tables if text_at(one, "name", "TableKind") == "PrimaryResult"]
+    tables = [item for item in objects_in(at(record, *_TABLES)) if _is_table(item)]
+    named = [table for table in tables if text_at(table, "name", "TableKind") == "PrimaryResult"]
     for table in named or tables[:1]:
         yield from inside(table)
 

@@ -115,7 +115,12 @@ def text_at(record: object, *paths: str) -> str:
     """
     values = (at(record, path) for path in paths)
     return next(
-        (str(one) for one in values if isinstance(one, str | int | float) and one is not True), ""
+        (
+            str(value)
+            for value in values
+            if isinstance(value, str | int | float) and value is not True
+        ),
+        "",
     )
 
 

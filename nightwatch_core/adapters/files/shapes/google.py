@@ -87,15 +87,15 @@ def _crash(record: Record, _: Inside) -> Iterator[Item]:
     listed = objects_in(record.get("exceptions")) or objects_in(record.get("error"))
     chain = [
         thrown(
-            at(one, "type", "title"),
-            at(one, "exception_message", "subtitle"),
-            [_frame(frame) for frame in objects_in(one.get("frames"))],
+            at(item, "type", "title"),
+            at(item, "exception_message", "subtitle"),
+            [_frame(frame) for frame in objects_in(item.get("frames"))],
         )
-        for one in listed
+        for item in listed
     ]
     error_class = chain[0].error_class if chain else text_at(record, "error_type")
     message = (chain[0].message if chain else "") or text_at(record, "issue_subtitle")
-    blamed = [_frame(one) for one in objects_in([record.get("blame_frame")])]
+    blamed = [_frame(item) for item in objects_in([record.get("blame_frame")])]
     yield record_of(
         error_class=error_class,
         message=message,

@@ -164,10 +164,10 @@ def _entry(document: Record, _: Inside) -> Iterator[Item]:
 def _message(message: object) -> str:
     """Text that is not printable comes as a list of its bytes, or as several texts."""
     if isinstance(message, list):
-        numbers = [one for one in message if isinstance(one, int) and 0 <= one < 256]
+        numbers = [item for item in message if isinstance(item, int) and 0 <= item < 256]
         if len(numbers) == len(message):
             return bytes(numbers[: 4 * MESSAGE_LIMIT]).decode("utf-8", "replace")
-        return "\n".join(one for one in message if isinstance(one, str))
+        return "\n".join(item for item in message if isinstance(item, str))
     return message if isinstance(message, str) else ""
 
 

@@ -75,11 +75,11 @@ def _php_chain(exception: Record) -> list[str]:
     while (previous := inner(chain[-1], "previous")) and len(chain) < MAX_WRAPS:
         chain.append(previous)
     lines: list[str] = []
-    for one in reversed(chain):
+    for item in reversed(chain):
         opening = "Next" if lines else "PHP Fatal error:  Uncaught"
-        words = str(one.get("message") or "").partition("\n")[0]
-        lines.append(f"{opening} {one.get('class')}: {words} in {one.get('file')}")
-        lines += ["Stack trace:", *_php_frames(one.get("trace")), ""]
+        words = str(item.get("message") or "").partition("\n")[0]
+        lines.append(f"{opening} {item.get('class')}: {words} in {item.get('file')}")
+        lines += ["Stack trace:", *_php_frames(item.get("trace")), ""]
     return lines
 
 
@@ -100,7 +100,7 @@ def _is_lograge(document: Record) -> bool:
 def _pair(document: Record) -> tuple[str, ...]:
     """Rails hands class and message of an exception on as a list."""
     pair = document.get("exception")
-    texts = [one for one in pair if isinstance(one, str)] if isinstance(pair, list) else []
+    texts = [item for item in pair if isinstance(item, str)] if isinstance(pair, list) else []
     is_pair = len(texts) == 2 and isinstance(pair, list) and len(pair) == 2
     return tuple(texts) if is_pair and "\n" not in texts[0] else ()
 
@@ -138,8 +138,8 @@ def _is_go_frame(frame: object) -> bool:
 
 def _zerolog(document: Record, _: Inside) -> Iterator[Item]:
     frames = [
-        {"file": one.get("source"), "line": one.get("line"), "function": one.get("func")}
-        for one in objects_in(document["stack"])[:MAX_LINES]
+        {"file": item.get("source"), "line": item.get("line"), "function": item.get("func")}
+        for item in objects_in(document["stack"])[:MAX_LINES]
     ]
     yield {**document, "stack": frames}
 

@@ -38,8 +38,8 @@ def _answer(record: Record, inside: Inside) -> Iterator[Item]:
 
 def _incidents(value: object, depth: int) -> Iterator[object]:
     if isinstance(value, list) and depth <= MAX_WRAPS:
-        for one in value:
-            yield from _incidents(one, depth + 1)
+        for item in value:
+            yield from _incidents(item, depth + 1)
     if not isinstance(value, Mapping) or depth > MAX_WRAPS:
         return
     for name, inner in value.items():
@@ -100,7 +100,7 @@ def _incident(record: Record, _: Inside) -> Iterator[Item]:
 
 
 def _stack(name: str, message: str, backtrace: object) -> str:
-    if isinstance(backtrace, list) and all(isinstance(one, str) for one in backtrace):
+    if isinstance(backtrace, list) and all(isinstance(item, str) for item in backtrace):
         return "\n".join((f"{name}: {message.partition(chr(10))[0]}", *backtrace))
     if isinstance(backtrace, str):
         return f"{name}\n{backtrace}"
@@ -177,7 +177,7 @@ def _transaction(own: Record, reserved: Record) -> str:
 
 def _tags(tags: object) -> dict[str, str]:
     listed = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list) else []
-    pairs = (one.partition(":") for one in listed if isinstance(one, str))
+    pairs = (item.partition(":") for item in listed if isinstance(item, str))
     return {name.strip(): value for name, _, value in pairs if value}
 
 
@@ -188,10 +188,10 @@ def _is_issues(record: Record) -> bool:
 
 def _issues(record: Record, _: Inside) -> Iterator[Item]:
     """Counts of a search stand beside the issues that it found."""
-    by_id = {text_at(one, "id"): one for one in objects_in(record.get("included"))}
-    for one in objects_in(record.get("data")) or objects_in([record.get("data")]):
-        related = by_id.get(text_at(one, "relationships.issue.data.id") or text_at(one, "id"))
-        yield _issue(at(related, "attributes") or {}, at(one, "attributes") or {})
+    by_id = {text_at(item, "id"): item for item in objects_in(record.get("included"))}
+    for item in objects_in(record.get("data")) or objects_in([record.get("data")]):
+        related = by_id.get(text_at(item, "relationships.issue.data.id") or text_at(item, "id"))
+        yield _issue(at(related, "attributes") or {}, at(item, "attributes") or {})
 
 
 def _issue(issue: object, counts: object) -> Record:
@@ -253,7 +253,7 @@ def _is_error(record: Record) -> bool:
 def _error(record: Record, _: Inside) -> Iterator[Item]:
     error = at(record, "error")
     chain = _chain(at(error, "exception"))
-    if not any(one.frames for one in chain):
+    if not any(item.frames for item in chain):
         log = at(error, "log")
         first = chain[0] if chain else Thrown(MESSAGE, text_at(log, "message"))
         chain = [_framed(first.error_class, first.message, at(log, "stacktrace")), *chain[1:]]
@@ -289,7 +289,7 @@ def _chain(exception: object) -> list[Thrown]:
 
 
 def _framed(error_class: object, message: object, frames: object) -> Thrown:
-    listed = [_frame(one) for one in objects_in(frames)]
+    listed = [_frame(item) for item in objects_in(frames)]
     return thrown(error_class or MESSAGE, message, listed)
 
 
@@ -315,13 +315,13 @@ def _is_groups(record: Record) -> bool:
 
 
 def _groups(record: Record, _: Inside) -> Iterator[Item]:
-    for one in objects_in(record.get("errorGroups")):
+    for item in objects_in(record.get("errorGroups")):
         yield record_of(
-            error_class=text_at(one, "type") or MESSAGE,
-            message=text_at(one, "name"),
-            transaction=text_at(one, "culprit"),
-            count=at(one, "occurrences"),
-            last_seen=at(one, "lastSeen"),
+            error_class=text_at(item, "type") or MESSAGE,
+            message=text_at(item, "name"),
+            transaction=text_at(item, "culprit"),
+            count=at(item, "occurrences"),
+            last_seen=at(item, "lastSeen"),
         )
 
 

@@ -27,17 +27,17 @@ from nightwatch_core.adapters.files.shapes.fields import (
 def chain_of(record: Record) -> list[Thrown]:
     """Give the exceptions of an event, the reported one first; those of a group are left out."""
     values = _values(record)
-    stored = [one for one in values if not _is_member(one)] or values
+    stored = [value for value in values if not _is_member(value)] or values
     chain = [
         thrown(
-            one.get("type") or text_at(one, "module"),
-            one.get("value"),
-            at(one, "stacktrace.frames", "rawStacktrace.frames", "raw_stacktrace.frames"),
+            item.get("type") or text_at(item, "module"),
+            item.get("value"),
+            at(item, "stacktrace.frames", "rawStacktrace.frames", "raw_stacktrace.frames"),
             reverse=True,
         )
-        for one in reversed(stored)
+        for item in reversed(stored)
     ]
-    if any(one.frames for one in chain):
+    if any(item.frames for item in chain):
         return chain
     frames = _frames_beside(record)
     first = chain[0] if chain else Thrown("", "")
@@ -75,7 +75,7 @@ def _frames_beside(record: Record) -> object:
 
 def _crashed(threads: object) -> object:
     listed = objects_in(threads)
-    crashed = next((one for one in listed if one.get("crashed") or one.get("current")), None)
+    crashed = next((item for item in listed if item.get("crashed") or item.get("current")), None)
     return at(crashed, "stacktrace.frames") if crashed else None
 
 
@@ -109,7 +109,7 @@ def _is_event(record: Record) -> bool:
 def _has_values(record: Record) -> bool:
     inner = record.get("exception")
     values = inner.get("values") if isinstance(inner, Mapping) else None
-    return any("value" in one for one in objects_in(values))
+    return any("value" in item for item in objects_in(values))
 
 
 def _event(record: Record, _: Inside) -> Iterator[Item]:
@@ -159,8 +159,8 @@ def _tags(tags: object) -> dict[str, object]:
     if isinstance(tags, Mapping):
         return {str(key): value for key, value in tags.items()}
     listed = tags if isinstance(tags, list) else []
-    pairs = [(one.get("key"), one.get("value")) for one in listed if isinstance(one, Mapping)]
-    pairs += [(one[0], one[1]) for one in listed if isinstance(one, list) and len(one) == 2]
+    pairs = [(item.get("key"), item.get("value")) for item in listed if isinstance(item, Mapping)]
+    pairs += [(item[0], item[1]) for item in listed if isinstance(item, list) and len(item) == 2]
     return {key: value for key, value in pairs if isinstance(key, str)}
 
 
@@ -345,7 +345,7 @@ def _listed(value: object) -> list[str]:
         except (ValueError, RecursionError):
             bare = (part.strip().strip("'\"") for part in str(value).strip("[]").split(","))
             return [part for part in bare if part]
-    return [str(one) for one in value if one is not None] if isinstance(value, list) else []
+    return [str(item) for item in value if item is not None] if isinstance(value, list) else []
 
 
 SENTRY_ROWS_FORMATS = (

@@ -92,7 +92,7 @@ def _unpacked(document: object, depth: int, shapes: Counter[str]) -> Iterator[It
     if not isinstance(document, dict):
         yield {}
         return
-    shape = next((one for one in _possible(tuple(document)) if one.applies(document)), None)
+    shape = next((shape for shape in _possible(tuple(document)) if shape.applies(document)), None)
     if shape is None or depth >= MAX_WRAPS:
         shapes[OWN_RECORD] += 1
         yield document
@@ -107,4 +107,4 @@ def _unpacked(document: object, depth: int, shapes: Counter[str]) -> Iterator[It
 def _possible(names: tuple[str, ...]) -> tuple[Shape, ...]:
     """The shapes that a document with these fields may have: those of one file are alike."""
     there = frozenset(names)
-    return tuple(one for one in SHAPES if not one.needs or not there.isdisjoint(one.needs))
+    return tuple(shape for shape in SHAPES if not shape.needs or not there.isdisjoint(shape.needs))

@@ -30,7 +30,7 @@ _BESIDE = frozenset(
 
 def _is_list(record: Record) -> bool:
     firsts = (at(record, f"{name}.0") for name in _LISTS)
-    return any(isinstance(one, Mapping) and "errors" in one for one in firsts)
+    return any(isinstance(first, Mapping) and "errors" in first for first in firsts)
 
 
 def _list(record: Record, inside: Inside) -> Iterator[Item]:
@@ -42,13 +42,13 @@ def _is_notice(record: Record) -> bool:
     errors = record.get("errors")
     if not isinstance(errors, list) or not (record.keys() & _BESIDE):
         return False
-    return any(isinstance(one, Mapping) and "type" in one for one in errors[:1])
+    return any(isinstance(error, Mapping) and "type" in error for error in errors[:1])
 
 
 def _notice(record: Record, _: Inside) -> Iterator[Item]:
     chain = [
-        thrown(one.get("type"), one.get("message"), one.get("backtrace"))
-        for one in objects_in(record.get("errors"))
+        thrown(item.get("type"), item.get("message"), item.get("backtrace"))
+        for item in objects_in(record.get("errors"))
     ]
     context = at(record, "context")
     component, action = text_at(context, "component"), text_at(context, "action")
@@ -99,8 +99,8 @@ def _is_event(record: Record) -> bool:
 
 def _event(record: Record, _: Inside) -> Iterator[Item]:
     chain = [
-        thrown(at(one, *_CLASSES), one.get("message"), one.get("stacktrace"))
-        for one in objects_in(record.get("exceptions"))
+        thrown(at(item, *_CLASSES), item.get("message"), item.get("stacktrace"))
+        for item in objects_in(record.get("exceptions"))
     ]
     request = at(record, "request")
     method = at(request, "http_method", "httpMethod")
@@ -253,16 +253,16 @@ def _transaction(record: Record) -> str:
 def _chain(record: Record) -> list[Thrown]:
     inner = record.get("error")
     error = inner if isinstance(inner, Mapping) else record
-    own = {_place(one) for one in objects_in(at(record, "application_trace",
+    own = {_place(item) for item in objects_in(at(record, "application_trace",
                                                 "error.application_trace"))}  # fmt: skip
     causes = objects_in(at(error, "causes"))
     return [
         thrown(
-            at(one, "class", "klass"),
-            one.get("message"),
-            [_frame(frame, own) for frame in objects_in(one.get("backtrace"))],
+            at(item, "class", "klass"),
+            item.get("message"),
+            [_frame(frame, own) for frame in objects_in(item.get("backtrace"))],
         )
-        for one in (error, *causes)
+        for item in (error, *causes)
     ]
 
 
@@ -327,7 +327,7 @@ def _is_rollbar_call(record: Record) -> bool:
 def _rollbar_call(record: Record, inside: Inside) -> Iterator[Item]:
     paths = ("data.occurrence", "data.item.last_occurrence", "data.item")
     parts = (at(record, path) for path in paths)
-    yield from inside(next(one for one in parts if isinstance(one, Mapping)))
+    yield from inside(next(part for part in parts if isinstance(part, Mapping)))
 
 
 def _is_occurrence(record: Record) -> bool:
