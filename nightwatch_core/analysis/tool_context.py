@@ -9,7 +9,7 @@ from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.ports import CodeReader, LibraryReader
-from nightwatch_core.privacy.key_values import is_secret_file, refusal
+from nightwatch_core.privacy.secret_files import is_secret_file, refusal
 from nightwatch_core.text.escaping import line
 
 

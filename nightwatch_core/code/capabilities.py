@@ -15,7 +15,7 @@ from nightwatch_core.code.limits import CAPABILITIES_TEXT
 from nightwatch_core.code.rule_files import Pattern, load_rules
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
-from nightwatch_core.privacy.key_values import MASK
+from nightwatch_core.privacy.masks import MASK
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.plain_text import shortened
 

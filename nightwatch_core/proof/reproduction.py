@@ -39,7 +39,7 @@ from nightwatch_core.models.proposals import (
 )
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader, Model
-from nightwatch_core.privacy.key_values import holds_mask
+from nightwatch_core.privacy.masks import holds_mask
 from nightwatch_core.proof.asking import Attempt, ProofBriefing, prompt
 from nightwatch_core.proof.crash import (
     RECORDERS,

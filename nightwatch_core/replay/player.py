@@ -12,7 +12,8 @@ from nightwatch_core.models.knowledge import Index
 from nightwatch_core.models.proposals import receipt_for
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import CodeReader, Nights
-from nightwatch_core.replay.record import Ask, Member, Record, passing
+from nightwatch_core.privacy.proxy import Ask, Member, passing
+from nightwatch_core.replay.record import Record
 
 _numbers = count(900_001)  # of issues and drafts that a replay publishes and the night did not
 

@@ -3,14 +3,9 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from functools import lru_cache
-from inspect import Signature, signature
 from threading import Lock
-from types import GenericAlias
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, get_args
 
-from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from nightwatch_core import errors
@@ -18,7 +13,8 @@ from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.report import Asked, Bundle, Kind, Told
-from nightwatch_core.privacy.key_values import Scrub, without_numbers
+from nightwatch_core.privacy.masks import Scrub, without_numbers
+from nightwatch_core.privacy.proxy import Member
 
 # Values are canonical JSON. A long value is a piece of its own, replaced by its digest,
 # `{"$": "<sha256>"}`: a turn that ten requests repeat is stored once, and no piece can be changed
@@ -140,91 +136,6 @@ def _key(name: str) -> str:
 
 def _plain(name: str) -> str:
     return name[1:] if name.startswith(REFERENCE * 2) else name
-
-
-# Ports as data: the members of a port, and an object that passes every call on.
-
-
-class Member(NamedTuple):
-    """A method or property of a port."""
-
-    name: str
-    returns: Any
-    parameters: Signature | None  # None: a property
-
-    @property
-    def port(self) -> type | None:
-        """Return the port that it returns; None for any other value."""
-        is_port = isinstance(self.returns, type) and getattr(self.returns, "_is_protocol", False)
-        return self.returns if is_port else None
-
-    @property
-    def holds(self) -> bool:
-        """Return whether it returns a context manager."""
-        return get_origin(self.returns) is AbstractContextManager
-
-    @property
-    def streams(self) -> bool:
-        """Return whether it returns an iterator."""
-        return get_origin(self.returns) is Iterator
-
-    def arguments(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by name, defaults included."""
-        if self.parameters is None:
-            return {}
-        bound = self.parameters.bind(None, *given, **named)
-        bound.apply_defaults()
-        return {name: value for name, value in bound.arguments.items() if name != "self"}
-
-    def value(self, plain: Any) -> Any:
-        """Return the value of JSON; raises `ValueError` where it is not of the type."""
-        return _adapter(self.returns).validate_python(plain)
-
-
-Ask = Callable[[Member, tuple[Any, ...], Mapping[str, Any]], Any]
-
-
-@lru_cache
-def members(port: type) -> tuple[Member, ...]:
-    """Return the methods and properties of a port."""
-    names = [name for name in dir(port) if not name.startswith("_")]
-    return tuple(_member(name, getattr(port, name)) for name in names)
-
-
-def passing(port: type, ask: Ask, *more: type) -> Any:
-    """Return an implementation of a port, and of `more`, that passes every call to `ask`."""
-    return _kind((port, *more))(ask)
-
-
-@lru_cache
-def _kind(ports: tuple[type, ...]) -> Callable[[Ask], Any]:
-    """Make a class with all methods in its own body, where `isinstance` looks for them."""
-
-    def begin(self: Any, ask: Ask) -> None:
-        self._ask = ask
-
-    body = {member.name: _passed(member) for port in ports for member in members(port)}
-    return type("Passing", (), {"__init__": begin, **body})
-
-
-def _passed(member: Member) -> Any:
-    def passed(self: Any, *given: Any, **named: Any) -> Any:
-        return self._ask(member, given, named)
-
-    return property(passed) if member.parameters is None else passed
-
-
-def _member(name: str, value: Any) -> Member:
-    if isinstance(value, property):
-        return Member(name, get_type_hints(value.fget)["return"], None)
-    return Member(name, get_type_hints(value)["return"], signature(value))
-
-
-@lru_cache
-def _adapter(returns: Any) -> TypeAdapter[Any]:
-    if get_origin(returns) is Iterator:
-        returns = GenericAlias(list, get_args(returns))
-    return TypeAdapter(returns)
 
 
 IGNORED_ARGUMENTS: Mapping[str, tuple[str, ...]] = {

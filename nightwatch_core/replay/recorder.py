@@ -9,18 +9,16 @@ from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import night_groups
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, KeepsFiles
-from nightwatch_core.privacy.key_values import Scrub, is_secret_file
+from nightwatch_core.privacy.masks import Scrub
+from nightwatch_core.privacy.proxy import Ask, Member, members, passing
+from nightwatch_core.privacy.secret_files import is_secret_file
 from nightwatch_core.replay.decisions import Writes
 from nightwatch_core.replay.record import (
-    Ask,
     Cutter,
-    Member,
     asking,
     canonical,
     kind_of,
-    members,
     named_question,
-    passing,
     raised,
 )
 from nightwatch_core.replay.sealing import ANSWER, PIECE

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from nightwatch_core.privacy.key_values import without_numbers
+from nightwatch_core.privacy.masks import without_numbers
 
 # Transactions without what changes from one call to the next.
 

@@ -42,7 +42,7 @@ from nightwatch_core.ports import (
     TaskStore,
     Tracker,
 )
-from nightwatch_core.privacy.proxies import ScrubbedLessons
+from nightwatch_core.privacy.redaction import redacted_lessons
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
@@ -102,7 +102,7 @@ def agent_store() -> AgentStore:
 def knowledge_of(options: NightOptions) -> KnowledgeReader:
     """Return the knowledge of these options."""
     at = settings()
-    return ScrubbedLessons(local.knowledge(options, at), privacy.scrubber(at).scrub)
+    return redacted_lessons(local.knowledge(options, at), privacy.scrubber(at).scrub)
 
 
 def task_store() -> TaskStore:

@@ -11,7 +11,7 @@ from nightwatch_core.intake import default_ports
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import Clock, FileSource
-from nightwatch_core.privacy.proxies import ScrubbedFiles, ScrubbedHost
+from nightwatch_core.privacy.redaction import redacted_files, redacted_host
 from nightwatch_core.privacy.scrubber import REMOVAL
 from tasks.wiring import DEFAULT_MODEL, local, services
 
@@ -28,7 +28,7 @@ class Neighbours(NamedTuple):
 def neighbours(options: NightOptions) -> Neighbours:
     """The named files, and the prices of the model that a night would ask."""
     named = options.model if options.model not in ("", default_ports.RULES) else DEFAULT_MODEL
-    errors = ScrubbedFiles(local.error_files(options), REMOVAL.scrub)
+    errors = redacted_files(local.error_files(options), REMOVAL.scrub)
     return Neighbours(errors, SystemClock(), named, services.priced)
 
 
@@ -36,5 +36,5 @@ def repository(options: NightOptions) -> Repository | None:
     """The checkout that was named, read without keeping anything; None where none was."""
     if not options.repo:
         return None
-    host = ScrubbedHost(Checkout(Path(options.repo).expanduser(), options.base_branch), REMOVAL)
+    host = redacted_host(Checkout(Path(options.repo).expanduser(), options.base_branch), REMOVAL)
     return opened(host, options, local.source_maps(options))

@@ -35,8 +35,8 @@ from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps, TaskStore
-from nightwatch_core.privacy.key_values import Scrub
-from nightwatch_core.privacy.proxies import ScrubbedTasks
+from nightwatch_core.privacy.masks import Scrub
+from nightwatch_core.privacy.redaction import redacted_tasks
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
 from tasks.reading_progress import new_listener
@@ -113,7 +113,7 @@ def transcripts(at: Settings) -> Transcripts:
 def task_files(at: Settings) -> TaskStore:
     """The task files that hold notes."""
     files = TaskFiles(at.tasks, at.state / "tasks.lock")
-    return ScrubbedTasks(files, privacy.scrubber(at).scrub)
+    return redacted_tasks(files, privacy.scrubber(at).scrub)
 
 
 class NoRecords:

@@ -16,22 +16,22 @@ from nightwatch_core.adapters.stores.traffic import PROCESS, SentRequests
 from nightwatch_core.models.options import Destination
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import Outbox
-from nightwatch_core.privacy.key_values import Masks, Scrub
-from nightwatch_core.privacy.proxies import (
+from nightwatch_core.privacy.masks import Masks, Scrub
+from nightwatch_core.privacy.redaction import (
     Before,
-    CheckedKnowledge,
-    CheckedOutbox,
-    ScrubbedBatches,
-    ScrubbedHost,
-    ScrubbedKnowledge,
-    ScrubbedLessons,
-    ScrubbedModel,
-    ScrubbedNights,
-    ScrubbedNotifier,
-    ScrubbedOutbox,
-    ScrubbedSandbox,
-    ScrubbedSource,
-    ScrubbedTasks,
+    checked_knowledge,
+    checked_outbox,
+    redacted_batches,
+    redacted_host,
+    redacted_knowledge,
+    redacted_lessons,
+    redacted_model,
+    redacted_nights,
+    redacted_notifier,
+    redacted_outbox,
+    redacted_sandbox,
+    redacted_source,
+    redacted_tasks,
 )
 from nightwatch_core.privacy.scrubber import Scrubber
 from nightwatch_core.privacy.second_check import SecondCheck
@@ -81,13 +81,13 @@ def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
     by = scrubber(at)
     return replace(
         ports,
-        errors=ScrubbedSource(ports.errors, by.scrub),
-        code=ScrubbedHost(ports.code, by),
-        knowledge=ScrubbedLessons(ports.knowledge, by.scrub),
-        model=ScrubbedModel(ports.model, by.scrub),
-        tasks=ScrubbedTasks(ports.tasks, by.scrub) if ports.tasks else None,
-        batches=ScrubbedBatches(ports.batches, by.scrub) if ports.batches else None,
-        sandbox=ScrubbedSandbox(ports.sandbox, by.scrub) if ports.sandbox else None,
+        errors=redacted_source(ports.errors, by.scrub),
+        code=redacted_host(ports.code, by),
+        knowledge=redacted_lessons(ports.knowledge, by.scrub),
+        model=redacted_model(ports.model, by.scrub),
+        tasks=redacted_tasks(ports.tasks, by.scrub) if ports.tasks else None,
+        batches=redacted_batches(ports.batches, by.scrub) if ports.batches else None,
+        sandbox=redacted_sandbox(ports.sandbox, by.scrub) if ports.sandbox else None,
     )
 
 
@@ -96,14 +96,14 @@ def scrubbed_publishing(ports: PublishingPorts, at: Settings, before: Before) ->
     scrub, check = scrubber(at).scrub, second_check(at)
 
     def outbox(night: Night) -> Outbox:
-        return ScrubbedOutbox(CheckedOutbox(ports.outbox(night), check, before), scrub)
+        return redacted_outbox(checked_outbox(ports.outbox(night), check, before), scrub)
 
     return replace(
         ports,
         outbox=outbox,
-        notifier=ScrubbedNotifier(ports.notifier, scrub),
-        knowledge=ScrubbedKnowledge(CheckedKnowledge(ports.knowledge, check), scrub),
-        nights=ScrubbedNights(ports.nights, scrub),
+        notifier=redacted_notifier(ports.notifier, scrub),
+        knowledge=redacted_knowledge(checked_knowledge(ports.knowledge, check), scrub),
+        nights=redacted_nights(ports.nights, scrub),
     )
 
 

@@ -29,8 +29,8 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
 from nightwatch_core.ports import BatchModel, BatchStore, Clock, CodeHost, LaysOut, Records
-from nightwatch_core.privacy.key_values import Scrub
-from nightwatch_core.privacy.proxies import ScrubbedHost, ScrubbedRecords
+from nightwatch_core.privacy.masks import Scrub
+from nightwatch_core.privacy.redaction import redacted_host, redacted_records
 from nightwatch_core.publish import ci
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import replacement
@@ -257,10 +257,10 @@ def writing_sign_in(settings: Settings) -> GitHubSignIn:
 def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
     """Masked before it is kept; old records are not, so it is masked again when it is given."""
     by = privacy.scrubber(at)
-    records = ScrubbedRecords(local.CodeRecords(), by.scrub)
+    records = redacted_records(local.CodeRecords(), by.scrub)
     if options.code == "github":
-        return RecordedHost(ScrubbedHost(github_code(options, at, records), by), records)
-    return RecordedHost(ScrubbedHost(local.checkout(options, at), by), records)
+        return RecordedHost(redacted_host(github_code(options, at, records), by), records)
+    return RecordedHost(redacted_host(local.checkout(options, at), by), records)
 
 
 @lru_cache(maxsize=4)

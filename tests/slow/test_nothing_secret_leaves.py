@@ -262,7 +262,7 @@ def test_the_night_did_its_work_all_the_same(night: tuple[Heard, Path]) -> None:
     heard, folder = night
     model, told = heard.places["model"], heard.places["slack"]
     assert "<email-" in model
-    assert ".env holds secrets by its name" in model
+    assert ".env holds secrets, judging by its name" in model
     assert "AttributeError" in told
     reports = [text for place, text in heard.places.items() if place.endswith("report.json")]
     (report,) = map(json.loads, reports)

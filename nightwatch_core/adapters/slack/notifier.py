@@ -51,7 +51,8 @@ from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock
-from nightwatch_core.privacy.key_values import Scrub, scrubbed
+from nightwatch_core.privacy.masks import Scrub
+from nightwatch_core.privacy.redaction import scrubbed
 from nightwatch_core.report.blocks import ErrorTable, Finding, ReportView, Standing
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import line

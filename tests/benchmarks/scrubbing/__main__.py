@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from nightwatch_core.privacy.key_values import Masks
+from nightwatch_core.privacy.masks import Masks
 from nightwatch_core.privacy.scrubber import Scrubber
 from tests.benchmarks.scrubbing import blind, development
 from tests.benchmarks.scrubbing.rates import removal

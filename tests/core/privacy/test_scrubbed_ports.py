@@ -22,13 +22,15 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.proposals import DraftPull, FileChange, PullUpdate, receipt_for
-from nightwatch_core.privacy.key_values import Masks, holds_mask, scrubbed, told_scrubbed
-from nightwatch_core.privacy.proxies import (
-    ScrubbedModel,
-    ScrubbedOutbox,
-    ScrubbedReader,
-    ScrubbedRecords,
-    ScrubbedSource,
+from nightwatch_core.privacy.masks import Masks, holds_mask
+from nightwatch_core.privacy.redaction import (
+    redacted_errors,
+    redacted_model,
+    redacted_outbox,
+    redacted_reader,
+    redacted_records,
+    redacted_source,
+    scrubbed,
 )
 from nightwatch_core.privacy.scrubber import Scrubber
 
@@ -44,7 +46,7 @@ GROUP = ErrorGroup(fingerprint="v1:a", source="file", error_class="E", message=f
 
 
 def reader():
-    return ScrubbedReader(SmallRepo(FILES), SCRUBBER)
+    return redacted_reader(SmallRepo(FILES), SCRUBBER)
 
 
 def test_names_of_groups_are_made_of_what_records_say(tmp_path):
@@ -54,13 +56,13 @@ def test_names_of_groups_are_made_of_what_records_say(tmp_path):
     }  # fmt: skip
     files = ErrorFiles((written(tmp_path, json_lines([record])),))
     bare = files.error_groups(files.window(None, datetime(2026, 11, 21, tzinfo=UTC)))
-    masked = ScrubbedSource(files, SCRUBBER.scrub).error_groups(bare.window)
+    masked = redacted_source(files, SCRUBBER.scrub).error_groups(bare.window)
     (group,) = masked.groups
     assert group.fingerprint == bare.groups[0].fingerprint
     assert group.fingerprint == fingerprint(group.app, "E", "GET /x", record["message"])
     assert MAIL in bare.groups[0].message
     assert MAIL not in masked.model_dump_json()
-    assert ScrubbedSource(files, SCRUBBER.scrub).traces(group), "found by its name"
+    assert redacted_source(files, SCRUBBER.scrub).traces(group), "found by its name"
 
 
 def test_a_message_is_grouped_alike_before_and_after_it_is_masked():
@@ -117,7 +119,7 @@ def test_a_model_is_told_masks_and_hears_its_own_words_as_they_were():
         ResultsTurn(results=(ToolResult(id="1", name="read_file", text=KEY),)),
     )
     case = Case(leader=GROUP)
-    ScrubbedModel(model, SCRUBBER.scrub).reply(
+    redacted_model(model, SCRUBBER.scrub).reply(
         Conversation(system="s", turns=turns, case=case), 9.0
     )
     (told,) = heard
@@ -133,7 +135,7 @@ def test_what_is_published_is_masked_but_the_files_of_a_draft():
         key="k", fingerprint="v1:a", branch="nightwatch/k", base="main", title=f"For {MAIL}", body=KEY,
         commit_message=MAIL, changes=(change,), commit="c" * 40,
     )  # fmt: skip
-    ScrubbedOutbox(outbox, SCRUBBER.scrub).publish(pull)
+    redacted_outbox(outbox, SCRUBBER.scrub).publish(pull)
     (sent,) = outbox.published
     assert sent.changes == (change,)
     assert not {MAIL, KEY} & {sent.title, sent.body, sent.commit_message}
@@ -153,7 +155,7 @@ def test_one_more_commit_holds_files_as_they_are_too():
         key="k", fingerprint="v1:a", number=1, branch="nightwatch/k", head="a" * 40,
         body=KEY, commit_message=MAIL, changes=(change,), commit="c" * 40,
     )  # fmt: skip
-    ScrubbedOutbox(Outbox(), SCRUBBER.scrub).publish(more)
+    redacted_outbox(Outbox(), SCRUBBER.scrub).publish(more)
     assert told[0].changes == (change,)
     assert not {MAIL, KEY} & {told[0].body, told[0].commit_message}
 
@@ -165,7 +167,7 @@ def test_values_keep_their_names_and_what_is_harmless_is_the_same_value():
 
 
 def test_a_neighbours_complaint_is_masked():
-    with pytest.raises(GiveUp, match="no such user: <email-"), told_scrubbed(SCRUBBER.scrub):
+    with pytest.raises(GiveUp, match="no such user: <email-"), redacted_errors(SCRUBBER.scrub):
         raise GiveUp(f"no such user: {MAIL}")
 
 
@@ -176,7 +178,7 @@ def test_records_of_json_are_masked_text_by_text():
         get = kept.get
         put = kept.__setitem__
 
-    ScrubbedRecords(Kept(), SCRUBBER.scrub).put("k", f'["{MAIL}", {{"a": "x\\n{KEY}"}}, 3]')
+    redacted_records(Kept(), SCRUBBER.scrub).put("k", f'["{MAIL}", {{"a": "x\\n{KEY}"}}, 3]')
     assert MAIL not in kept["k"]
     assert KEY not in kept["k"]
     assert kept["k"].startswith('["<email-')

@@ -2,8 +2,9 @@
 
 import pytest
 
-from nightwatch_core.privacy.key_values import MASK, Masks, holds_mask
-from nightwatch_core.privacy.scrubber import REMOVAL, RULES, Scrubber
+from nightwatch_core.privacy.masks import MASK, Masks, holds_mask
+from nightwatch_core.privacy.rules import RULES
+from nightwatch_core.privacy.scrubber import REMOVAL, Scrubber
 from tests.benchmarks.scrubbing import blind, development
 from tests.benchmarks.scrubbing.rates import removal
 

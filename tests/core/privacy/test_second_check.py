@@ -14,7 +14,7 @@ from nightwatch_core.models.proposals import (
     PullUpdate,
     receipt_for,
 )
-from nightwatch_core.privacy.proxies import CheckedOutbox
+from nightwatch_core.privacy.redaction import checked_outbox
 from nightwatch_core.privacy.second_check import SecondCheck
 
 OWN = "sk-ant/own+0123 käse=9"
@@ -61,7 +61,7 @@ def draft(text: str, **more: str) -> DraftPull:
 
 def test_a_publication_with_a_secret_is_refused_with_its_place(check: SecondCheck) -> None:
     there = MemoryOutbox()
-    outbox = CheckedOutbox(there, check, lambda commit, path: None)
+    outbox = checked_outbox(there, check, lambda commit, path: None)
     for proposal, place in (
         (issue(title=OWN), "the issue's title"),
         (issue(body=f"fine\n{RAW.hex()}"), "the issue's body"),
@@ -81,7 +81,7 @@ def test_a_publication_with_a_secret_is_refused_with_its_place(check: SecondChec
 def test_what_a_step_writes_and_a_later_one_takes_out_counts(check: SecondCheck) -> None:
     clean, key = draft("x = 1\n"), FileChange(path="app/pay.py", text=f"x = '{OWN}'\n")
     there = MemoryOutbox()
-    outbox = CheckedOutbox(there, check, lambda commit, path: None)
+    outbox = checked_outbox(there, check, lambda commit, path: None)
     for step, place in (
         (DraftCommit(message="One", changes=(key,)), "app/pay.py in commit 1"),
         (DraftCommit(message=OWN, changes=clean.changes), "the message of commit 1"),
@@ -100,7 +100,7 @@ def test_one_more_commit_is_looked_at_as_the_first_was(check: SecondCheck) -> No
     files = {("c" * 40, "app/pay.py"): change.text}
     for held, status in ((files, "done"), ({}, "refused")):
         held_at = held.get
-        outbox = CheckedOutbox(_Yes(), check, lambda *at, held_at=held_at: held_at(at))
+        outbox = checked_outbox(_Yes(), check, lambda *at, held_at=held_at: held_at(at))
         assert outbox.publish(more).status == status
 
 
@@ -114,7 +114,7 @@ class _Yes:
 
 def test_what_a_file_held_before_is_not_published_anew(check: SecondCheck) -> None:
     files = {("c" * 40, "app/pay.py"): f"token = {OWN}\none\n"}
-    outbox = CheckedOutbox(MemoryOutbox(), check, lambda *at: files.get(at))
+    outbox = checked_outbox(MemoryOutbox(), check, lambda *at: files.get(at))
     assert outbox.publish(draft(f"token = {OWN}\ntwo\n")).status == "done"
     assert outbox.publish(draft(f"token = {OWN}\nother = {OWN}\n")).status == "refused"
 

@@ -14,8 +14,9 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.report import Bundle
 from nightwatch_core.ports import CodeHost, ErrorSource, Sandbox
+from nightwatch_core.privacy.proxy import members
 from nightwatch_core.replay.player import player
-from nightwatch_core.replay.record import Record, members, name_of, named_question
+from nightwatch_core.replay.record import Record, name_of, named_question
 from nightwatch_core.replay.recorder import Recorder
 from nightwatch_core.replay.sealing import RUN, Run, opened, read_journal, sealed
 
