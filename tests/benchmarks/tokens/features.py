@@ -31,7 +31,7 @@ ABLATION: Mapping[str, Design] = {
     "no findings of earlier nights": _without(Features(priors=False)),
     "siblings not told, all side by side": _without(Features(sharing=False)),
     "no agent files, the built-in prompt": _without(Features(agents=False)),
-    "15 turns and medium effort for all": _without(_given(**FLAT)),
+    "at most 15 turns and medium effort": _without(_given(**FLAT)),
 }
 CLEARING: Mapping[str, Design] = {
     "never": _clearing(None),

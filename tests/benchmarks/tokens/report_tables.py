@@ -115,7 +115,7 @@ def ablation() -> str:
 
 def hopeless() -> str:
     """Errors that nothing explains: what bounds are worth."""
-    flat = "15 turns and medium effort for all"
+    flat = "at most 15 turns and medium effort"
     chosen = {"before": before, "seed design": seed, "ours": ours, f"ours, {flat}": ABLATION[flat]}
     night = hard.hopeless_night()
     columns = ("turns", "cache read", "new tokens", "USD", "cut", "longest prompt")

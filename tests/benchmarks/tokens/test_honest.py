@@ -229,8 +229,5 @@ def test_real_nights_can_be_played():
     assert sum(len(night.scenarios) for night in nights) >= 8
 
 
-def test_facts_of_other_errors_save_turns_and_cost_no_answer():
-    alone, told = strangers.played(told=False), strangers.played(told=True)
-    assert all(one.right for one in (*alone, *told))
-    turns = [(len(one.calls), len(other.calls)) for one, other in zip(alone, told, strict=True)]
-    assert [before - after for before, after in turns] == [0, 1, 0, 1, 0, 0, 0]
+def test_facts_of_other_errors_cost_no_answer():
+    assert all(played.right for played in strangers.played())
