@@ -23,6 +23,8 @@ CANARY = f"nightwatch-canary-{os.getpid()}"  # several processes test at once
 QUICK = "secrets or host or links or written or reached or powers or bomb"
 TREE = {"a.txt": "hello\n", "link": "->/etc/shadow", "up": "->../../../../etc/hostname"}
 
+MARK = 7_000_000 + os.getpid()  # another one than that of tests that run at the same time
+
 
 def python(text, **bounds):
     return command("python3", "-c", text, **bounds)
@@ -177,19 +179,19 @@ def test_processor_and_wall_time_are_bounded(attempt):
 
 
 def test_what_it_leaves_running_is_killed(attempt):
-    ended = attempt(shell("setsid nohup sleep 765432 >/dev/null 2>&1 & echo done"))
+    ended = attempt(shell(f"setsid nohup sleep {MARK} >/dev/null 2>&1 & echo done"))
     assert ended.output == "done\n"
-    late = attempt(shell("setsid nohup sleep 765432 >/dev/null 2>&1 & sleep 600", seconds=1))
+    late = attempt(shell(f"setsid nohup sleep {MARK} >/dev/null 2>&1 & sleep 600", seconds=1))
     assert late.ended == "took too long"
-    assert not running("sleep 765432")
+    assert not running(f"sleep {MARK}")
 
 
 def test_a_fork_bomb_is_contained(attempt):
     run = attempt(
-        shell("bomb765432() { bomb765432 | bomb765432 & }; bomb765432; sleep 9", seconds=2)
+        shell(f"bomb{MARK}() {{ bomb{MARK} | bomb{MARK} & }}; bomb{MARK}; sleep 9", seconds=2)
     )
     assert run.ended in ("took too long", "exited", "printed too much")
-    assert not running("bomb765432")
+    assert not running(f"bomb{MARK}")
     many = "import os, time\nfor n in range(200):\n    if not os.fork(): time.sleep(9); os._exit(0)"
     assert "BlockingIOError" in attempt(python(many, processes=60, seconds=5)).output
 
