@@ -82,7 +82,7 @@ def test_what_passed_at_last_is_what_is_drafted_and_its_cost_is_told():
     assert "line.amount" in change.text
     assert report.accounts.proofs.calls == 1
     assert report.usage.calls == report.accounts.usage.calls + 1
-    assert "the first one did not pass" in pull.body
+    assert "The first fix did not pass" in pull.body
 
 
 def test_a_fix_that_fails_twice_is_told_on_its_issue():
@@ -91,7 +91,7 @@ def test_a_fix_that_fails_twice_is_told_on_its_issue():
     assert not pulls(published)
     (issue,) = [one for one in published if "cart.py" in one.title]
     assert "A second attempt" in issue.body
-    assert "+" in issue.body.split("A second attempt")[1]
+    assert "+" in issue.body.split("## A second attempt")[1]
 
 
 def test_a_model_that_is_gone_in_a_proof_costs_no_publication():
