@@ -17,7 +17,7 @@ _V8_BEHIND_PREFIX = re.compile(
 )
 _EVAL_PLACE = re.compile(r"\((?P<place>[^()\s]{1,1000}:\d{1,9}:\d{1,9})\)")
 _GECKO = re.compile(
-    r"\s{0,400}(?P<function>[^@]{0,300})@(?P<place>\S{1,1500}:\d{1,9}(?::\d{1,9})?)$"
+    r"\s{0,400}+(?P<function>[^@]{0,300})@(?P<place>\S{1,1500}:\d{1,9}(?::\d{1,9})?)$"
 )
 _GECKO_EVAL = re.compile(r"(?P<path>\S+) line (?P<line>\d{1,9}) > (?:eval|Function|WebAssembly)")
 _STARTS_LIKE_PATH = re.compile(r"(?:async )?(?:[A-Za-z]:[\\/]|/|[a-z][\w.+-]{1,30}:)")

@@ -284,4 +284,4 @@ def _heeded_the_inbox(report: dict[str, Any]) -> None:
     assert "Errors Inbox" in dropped[shop.IGNORED.message]
     told = [a["case"]["leader"]["message"] for a in report["analyses"]]
     assert shop.EXPECTED.message not in {*told, *dropped}
-    assert of(report, shop.NO_ADDRESS)["case"]["leader"]["inbox"] == "resolved, and back"
+    assert of(report, shop.NO_ADDRESS)["case"]["leader"]["triage"]["state"] == "regressed"
