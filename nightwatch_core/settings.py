@@ -178,7 +178,9 @@ def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
     try:
         return kind(_env_file=_env_file(), **said)
     except ValidationError as problems:
-        raise StopTheNight(_listed(problems, what)) from None
+        every = problems.errors(include_input=False)
+        lines = (f"  {item['loc'][0] if item['loc'] else '?'}: {item['msg']}" for item in every)
+        raise StopTheNight("\n".join((f"{what} cannot be used:", *lines))) from None
     except (OSError, UnicodeDecodeError) as trouble:
         raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
 
@@ -203,9 +205,3 @@ def _misspelt() -> tuple[str, ...]:
         for name, likely in meant.items()
         if likely
     )
-
-
-def _listed(problems: ValidationError, what: str) -> str:
-    every = problems.errors(include_input=False)
-    lines = (f"  {item['loc'][0] if item['loc'] else '?'}: {item['msg']}" for item in every)
-    return "\n".join((f"{what} cannot be used:", *lines))

@@ -119,17 +119,13 @@ def code_at_hand(
     reads = CodeReads()
     for run, commit, texts in zip(runs, commits, ends(runs), strict=True):
         if isinstance(texts, CodeTexts) and run.state.name == "Cached":
-            reads += _remembered(options, commit, texts)
+            tree = reader_of(options, commit)
+            if isinstance(tree, KeepsFiles):
+                tree.remember_files({file.path: file.text for file in texts.files})
+            reads += reads_of(tree)
         elif isinstance(texts, CodeTexts):
             reads += texts.code_reads
     return reads
-
-
-def _remembered(options: NightOptions, commit: Commit, texts: CodeTexts) -> CodeReads:
-    tree = reader_of(options, commit)
-    if isinstance(tree, KeepsFiles):
-        tree.remember_files({file.path: file.text for file in texts.files})
-    return reads_of(tree)
 
 
 class Trees:

@@ -205,7 +205,11 @@ def _tried(
         pass  # not there, or written by an older version
     try:
         result = gate(as_is(draft), as_is(analysis), as_is(report), as_is(known), as_is(used))
-        if _is_settled(result):
+        attempt = result.correction
+        is_settled = result.outcome != "not run" and (
+            attempt is None or attempt.outcome != "not tried"
+        )
+        if is_settled:
             records().put(key, json.dumps(result.model_dump(mode="json")))
         return result
     except NightWatchError as trouble:
@@ -222,11 +226,6 @@ def _key(draft: DraftPull, report: RunReport) -> str:
     shaping = (str(getattr(options, name)) for name in _SHAPING)
     at = base.sha if base else ""
     return f"proofs/{report.night.id}/{digest(draft.fingerprint, draft.fix, at, *shaping)}"
-
-
-def _is_settled(result: GateResult) -> bool:
-    attempt = result.correction
-    return result.outcome != "not run" and (attempt is None or attempt.outcome != "not tried")
 
 
 def close_sandbox(options: NightOptions) -> None:

@@ -35,12 +35,18 @@ def with_health(report: RunReport) -> RunReport:
     """The report, with how its services were up to now."""
     options, calls = report.options, service_calls()
     lessons, trouble = _lessons(options)
+    key = f"{MARK}/{report.night.id}"
+    records().put(key, report.night.id)
+    kept = records().get(key) == report.night.id
+    records_trouble = (
+        "" if kept else "it keeps nothing: a Retry of the run would pay for its analyses again"
+    )
     facts = HealthFacts(
         calls=calls,
         earlier=_earlier(report),
         lessons=lessons,
         knowledge_trouble=trouble,
-        records_trouble=_records_trouble(report),
+        records_trouble=records_trouble,
         model_note=_model_note(options, calls),
         state=state_of(options),
         alarms=alarms(),
@@ -62,13 +68,6 @@ def _lessons(options: NightOptions) -> tuple[int | None, str]:
         return len(reading(options).knowledge.index().solutions), ""
     except NightWatchError as trouble:
         return None, str(trouble)
-
-
-def _records_trouble(report: RunReport) -> str:
-    key = f"{MARK}/{report.night.id}"
-    records().put(key, report.night.id)
-    kept = records().get(key) == report.night.id
-    return "" if kept else "it keeps nothing: a Retry of the run would pay for its analyses again"
 
 
 def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:

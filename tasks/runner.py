@@ -59,7 +59,10 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
     ) -> PrefectFuture[Any]:
         """Start one task run beside the others."""
         if self._runner is None:
-            self._runner = self._opened.enter_context(new_runner(_concurrency()))
+            context = FlowRunContext.get()
+            given = (context.parameters if context else None) or {}
+            concurrency = night_options({"concurrency": given.get("concurrency")}).concurrency
+            self._runner = self._opened.enter_context(new_runner(concurrency))
         future: PrefectFuture[Any] = self._runner.submit(task, parameters, wait_for, dependencies)
         return future
 
@@ -73,12 +76,6 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
         """Close the real runner, too."""
         self._opened.close()
         super().__exit__(*error)
-
-
-def _concurrency() -> int:
-    context = FlowRunContext.get()
-    given = (context.parameters if context else None) or {}
-    return night_options({"concurrency": given.get("concurrency")}).concurrency
 
 
 # When a step is tried again, and when its result is kept.

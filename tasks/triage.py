@@ -247,7 +247,13 @@ def collecting_options(night: str, choices: Mapping[str, object]) -> NightOption
 @task(name="open the collection", task_run_name="open the collection", **KEPT, **PATIENTLY)
 def open_collection(options: NightOptions, night: str) -> Night:
     """A night of its own, over the window of the night that submitted; it moves no watermark."""
-    record = _record(_batch(night, leftovers=True), night)
+    batch = _batch(night, leftovers=True)
+    history: tuple[NightRecord, ...] = nights().history()
+    known = (item.night for item in history if batch and item.id == batch.night and item.night)
+    found = next(known, None)
+    if found is None:
+        raise NotTonight(f"the night {night[:80]!r} that submitted the batch is not known any more")
+    record = found
     kind = NightKind(key=record.kind.key, dry=options.dry_run, since=COLLECTING)
     return begin_night(options, record.window, kind, f"collect-{record.id}")
 
@@ -270,12 +276,3 @@ def _batch(night: str, *, leftovers: bool = False) -> Batch | None:
     every = [batch for batch in reversed(kept_batches().batches()) if night in ("", batch.night)]
     left = (item for item in every if leftovers and is_left_over(item))
     return next((item for item in every if not item.collected_by), None) or next(left, None)
-
-
-def _record(batch: Batch | None, night: str) -> Night:
-    history: tuple[NightRecord, ...] = nights().history()
-    known = (item.night for item in history if batch and item.id == batch.night and item.night)
-    found = next(known, None)
-    if found is None:
-        raise NotTonight(f"the night {night[:80]!r} that submitted the batch is not known any more")
-    return found

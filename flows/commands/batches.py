@@ -4,7 +4,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nightwatch_core.models.batch import Batch
 from nightwatch_core.text.plain_text import moment
 from tasks.wiring.services import kept_batches
 
@@ -22,11 +21,10 @@ def batches() -> None:
     for batch in reversed(submitted):
         cells = (batch.night, moment(batch.submitted), batch.id or "perhaps submitted", batch.model)
         count = str(len(batch.fingerprints))
-        table.add_row(*map(Text, (*cells, count, _collected(batch))))
+        collected = batch.collected_by or (
+            "read, not reported" if batch.results else "nobody so far"
+        )
+        table.add_row(*map(Text, (*cells, count, collected)))
     console.print(table if submitted else NONE)
     for complaint in store.complaints():
         console.print(Text(complaint, style="bold red"))
-
-
-def _collected(batch: Batch) -> str:
-    return batch.collected_by or ("read, not reported" if batch.results else "nobody so far")

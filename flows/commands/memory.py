@@ -24,7 +24,6 @@ from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
 from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
-from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import SINGLE_RUN, rule_from
 from nightwatch_core.report.blocks import Table as Cells
@@ -81,18 +80,13 @@ def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
     """Show how right earlier analyses proved, by what they said, knew and cost."""
     knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
-    board = with_drafts(scoreboard_of(lessons), _own_items(sample=sample))
+    newest = islice(nights().reports(), LOOKED_THROUGH)
+    kept = (batch.outcomes for batch in newest if is_sample(batch.options) == sample)
+    board = with_drafts(scoreboard_of(lessons), next(filter(None, kept), ()))
     if as_json:
         typer.echo(board.model_dump_json(indent=2))
     else:
         draw(board, Console())
-
-
-def _own_items(*, sample: bool) -> tuple[OwnItem, ...]:
-    """Our issues and pull requests as the newest night of this kind found them."""
-    newest = islice(nights().reports(), LOOKED_THROUGH)
-    kept = (batch.outcomes for batch in newest if is_sample(batch.options) == sample)
-    return next(filter(None, kept), ())
 
 
 def draw(board: Scoreboard, console: Console) -> None:

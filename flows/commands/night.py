@@ -126,18 +126,14 @@ def run_and_show(
         advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
     if report:
-        _show_with_bundle(report)
+        show(report)
+        if bundle := bundle_of(report.night.id):
+            Console(soft_wrap=True).print(
+                Text(f"To run this night again: nightwatch replay {bundle}", "dim")
+            )
     if gone:
         _end_without_server(gone, "failed" if report is None else report.status)
     raise SystemExit(EXIT_CODES[report.status if report else "failed"])
-
-
-def _show_with_bundle(report: RunReport) -> None:
-    show(report)
-    if bundle := bundle_of(report.night.id):
-        Console(soft_wrap=True).print(
-            Text(f"To run this night again: nightwatch replay {bundle}", "dim")
-        )
 
 
 def _run(

@@ -16,7 +16,6 @@ from nightwatch_core.learnings.promotion import PATH, chosen_offers, numbered_of
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Window
-from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Destination, LearningOffer, Promotion, Receipt
 from nightwatch_core.models.report import Night
@@ -145,7 +144,8 @@ def add_to_rules(
         return _remembered(
             options, Promotion(chosen=picked, place=path, done=bool(path), said=said)
         )
-    night = _no_night(options)
+    now = reading(options).clock.now()
+    night = Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=Window(since=now, until=now), now=now)
     pull = promotion_pull(picked, text, offered.commit, night.id)
     receipt = publishing(options).outbox(night).publish(pull)
     return _remembered(options, _told(receipt, picked))
@@ -167,11 +167,6 @@ def _read(options: NightOptions, commit: Commit | None) -> str | None:
     if not options.repo:
         raise StopTheNight("--to checkout needs --repo: the git checkout to write CLAUDE.md into")
     return working_copy(options).read(PATH)
-
-
-def _no_night(options: NightOptions) -> Night:
-    now = reading(options).clock.now()
-    return Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=Window(since=now, until=now), now=now)
 
 
 def _told(receipt: Receipt, picked: tuple[LearningOffer, ...]) -> Promotion:
@@ -204,16 +199,12 @@ def _remembered(options: NightOptions, made: Promotion) -> Promotion:
 
 
 def _remember(options: NightOptions, document: str, digests: tuple[str, ...]) -> None:
-    lesson = _lesson(options, document)
+    knowledge = reading(options).knowledge
+    entries = knowledge.index().solutions
+    entry = next((entry for entry in entries if entry.fingerprint == document), None)
+    lesson = knowledge.read(entry.file) if entry else None
     if lesson is None:
         task_store().mark_promoted(document, digests)
         return
     kept = tuple(dict.fromkeys((*lesson.promoted, *digests)))
     publishing(options).knowledge.write(lesson.model_copy(update={"promoted": kept}))
-
-
-def _lesson(options: NightOptions, fingerprint: str) -> Lesson | None:
-    knowledge = reading(options).knowledge
-    entries = knowledge.index().solutions
-    entry = next((entry for entry in entries if entry.fingerprint == fingerprint), None)
-    return knowledge.read(entry.file) if entry else None

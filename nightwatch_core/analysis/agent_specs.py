@@ -1,6 +1,6 @@
 """Agent files: front matter that says how an analysis is led, and the prompt that leads it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import cast, get_args
@@ -290,18 +290,14 @@ def agents_of(store: AgentStore) -> Agents:
         except StopTheNight as trouble:
             languages = trouble.languages if isinstance(trouble, BrokenFile) else ()
             broken.append(BrokenAgent(name=name, complaint=str(trouble), languages=languages))
-    complaints = (*(agent.complaint for agent in broken), *_shared(specs))
-    return Agents(specs=tuple(specs), broken=tuple(broken), complaints=complaints)
-
-
-def _shared(specs: Iterable[AgentSpec]) -> tuple[str, ...]:
-    """Complaints about languages that several agents speak: the first by name leads."""
     spoken = sorted((language, spec.name) for spec in specs for language in spec.languages)
-    return tuple(
+    shared = tuple(
         f"agents/{name}.md: {language} is spoken by agents/{other}.md already, which leads"
         for (known, other), (language, name) in pairwise(spoken)
         if known == language
     )
+    complaints = (*(agent.complaint for agent in broken), *shared)
+    return Agents(specs=tuple(specs), broken=tuple(broken), complaints=complaints)
 
 
 def choose(agents: Agents, language: str, name: str = "") -> AgentSpec:

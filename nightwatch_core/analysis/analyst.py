@@ -270,22 +270,19 @@ def _touch(preview: Preview, other: Preview) -> bool:
 def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
     """Write the message that asks for the fix; `fence` is the night's name for fences."""
     code = (fenced(preview_text(preview), fence) for preview in research.previews)
+    said = map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :])
+    rows = (line(lesson.fix_owed, 300), *said, turned_down(lesson))
+    past = "\n".join(filter(None, rows))
     return _ASK.format(
         data=only_data(fence),
         why=_BROKEN if lesson.fix_owed else _REJECTED,
         error=fenced(error_text(case), fence),
         cause=fenced(block(lesson.root_cause, limits.OWED_CAUSE), fence),
-        past=fenced(_past(lesson), fence),
+        past=fenced(past, fence),
         code="\n\n".join(("## Source around its quotes", *code)),
         turns=limits.FIX_TURNS,
         doubt=_DOUBT if _is_rejected(lesson) else "",
     )
-
-
-def _past(lesson: Lesson) -> str:
-    said = map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :])
-    rows = (line(lesson.fix_owed, 300), *said, turned_down(lesson))
-    return "\n".join(filter(None, rows))
 
 
 def _is_rejected(lesson: Lesson) -> bool:
@@ -436,7 +433,10 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
         able, allowance = briefing.model.capabilities(), _allowance(briefing)
         if able.local:
             return second_look.skipped(first, why, second_look.SAME_AGAIN)
-        briefing = _with_what_was_read(briefing, first)
+        research = briefing.research
+        again = shown_again(first, briefing.code.read_file, research.previews)
+        previews = (*research.previews, *again)
+        briefing = replace(briefing, research=research.model_copy(update={"previews": previews}))
         conversation = opening(briefing, second_look.seed(first))
         state = begin(conversation, able, allowance)
         bound = state.budget.bound(concluding=True) or bound_in_sight(state, allowance.seconds)
@@ -450,14 +450,6 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
 def _allowance(briefing: Briefing) -> Allowance:
     turns = min(briefing.plan.iterations, briefing.allowance.iterations)
     return briefing.allowance.model_copy(update={"iterations": turns})
-
-
-def _with_what_was_read(briefing: Briefing, first: Analysis) -> Briefing:
-    """The briefing, its first message showing what the first look read."""
-    research = briefing.research
-    again = shown_again(first, briefing.code.read_file, research.previews)
-    previews = (*research.previews, *again)
-    return replace(briefing, research=research.model_copy(update={"previews": previews}))
 
 
 def opening(briefing: Briefing, seed: str = "") -> Conversation:

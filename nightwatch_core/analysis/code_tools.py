@@ -161,7 +161,9 @@ def read_symbol(at: ToolContext, limit: int, name: str) -> ToolAnswer:
         _candidates(at, wanted, owners), key=lambda candidate: _rank_symbol_tool(at, candidate)
     )
     if not found:
-        raise Refusal(_nowhere(at, wanted))
+        near = near_matches(wanted, at.code.paths())
+        hint = sentence_of(near) or "Use search_code for its uses, read_library for a dependency."
+        raise Refusal(f"Nothing in the repository defines {wanted!a}. {hint}")
     owned = [item for item in found if item.is_owned]
     notes = []
     if owners and not owned:
@@ -293,12 +295,6 @@ def _first_line(candidate: Candidate) -> int:
     while first > 1 and candidate.lines[first - 2].lstrip().startswith(_ABOVE):
         first -= 1
     return first
-
-
-def _nowhere(at: ToolContext, wanted: str) -> str:
-    near = near_matches(wanted, at.code.paths())
-    hint = sentence_of(near) or "Use search_code for its uses, read_library for a dependency."
-    return f"Nothing in the repository defines {wanted!a}. {hint}"
 
 
 # What read_library shows: a dependency's own source, and whether its version is the locked one.

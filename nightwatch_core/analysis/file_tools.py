@@ -1,7 +1,7 @@
 """What read_file shows: the lines that were asked for, or the outline of a long file."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
@@ -55,7 +55,11 @@ def answer_lines(
     if start is not None and start > total:
         why = f"{name(path)} has {total} lines; ask for start <= end <= {total}."
         raise Refusal(why, LinesRead(path=path, total=total))
-    if start is None and end is None and _new(path, total, known) > WHOLE:
+    if (
+        start is None
+        and end is None
+        and (total - len(seen(path, range(1, total + 1), known))) > WHOLE
+    ):
         outline = outline_of(path, lines, known)
         return ToolAnswer(outline, LinesRead(path=path, total=total))
     first, last = sorted((start or 1, min(end or total, total)))
@@ -76,10 +80,6 @@ def outline_of(path: str, lines: Sequence[str], known: Collection[str]) -> str:
         return "\n".join((top, *beginning.rows, ask + shown))
     top = f"{name(path)}, {total} lines; its outline. Ask for lines by start and end.{shown}"
     return "\n".join((top, *rows))
-
-
-def _new(path: str, total: int, known: Collection[str]) -> int:
-    return total - len(seen(path, range(1, total + 1), known))
 
 
 def _range(
@@ -284,13 +284,9 @@ def _block(
             continue
         yield head(file.path, run.start, run.stop - 1, total)
         yield from (f"{n:>5}| {file.text(n)}" for n in run)
-        yield from _going_on(file, run, ends)
-
-
-def _going_on(file: FileHits, run: range, ends: Collection[int]) -> Iterator[str]:
-    for definition in file.definitions:
-        if definition.line in run and run.stop - 1 in ends and definition.end >= run.stop:
-            yield f"({definition.name} goes on to line {definition.end})"
+        for definition in file.definitions:
+            if definition.line in run and run.stop - 1 in ends and definition.end >= run.stop:
+                yield f"({definition.name} goes on to line {definition.end})"
 
 
 def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> str:
@@ -364,7 +360,11 @@ def search_code(
     if is_secret_file(path):
         raise Refusal(f"{refusal(line(path))}.")
     for query in wanted:
-        _check(query)
+        if not query.strip() or not query.replace("\t", " ").isprintable() or len(query) > _QUERY:
+            said = (
+                f"Search for one line of visible text, at most {_QUERY} characters, no line breaks."
+            )
+            raise Refusal(said)
     folder = path or (fixed_folder(glob) if inside(fixed_folder(glob)) else "")
     merged: Hits = {}
     counts: dict[str, int] = {}
@@ -381,16 +381,14 @@ def search_code(
     bulk = [item for item in ordered if _is_bulk(item, merged[item])]
     bulk = bulk if len(bulk) < len(ordered) else []
     files = [_file(at, item, merged[item], wanted) for item in ordered if item not in bulk]
-    _define(files, wanted)
+    names = {found for query in wanted for found in _NAME.findall(query)}
+    likely = (file for file in files if any(defines(file.path, row, names) for row in file.rows))
+    for file in islice(likely, _DEFINED):
+        defined = definitions_in(file.path, "\n".join(file.lines))
+        file.definitions = tuple(item for item in defined if _is_meant(item, file, names))
     shown = fitting(files, context, at.known, limit)
     parts = (_head(counts, shown.reduced), shown.text, _told(merged, bulk, more))
     return ToolAnswer("\n".join(filter(None, parts)), _value(files, merged, bulk, wanted, more))
-
-
-def _check(query: str) -> None:
-    if not query.strip() or not query.replace("\t", " ").isprintable() or len(query) > _QUERY:
-        said = f"Search for one line of visible text, at most {_QUERY} characters, no line breaks."
-        raise Refusal(said)
 
 
 def _hits(
@@ -401,7 +399,9 @@ def _hits(
         hits = at.code.search(query, folder, SIFTED)
     except GiveUp as trouble:  # too slow, or too many files: the model can ask for less
         raise Refusal(f"No search: {line(str(trouble))}. Give path, or a longer text.") from None
-    word = _as_word(query)
+    before = r"(?<![\w$])" if query[:1].isalnum() or query[:1] in "_$" else ""
+    after = r"(?![\w$])" if query[-1:].isalnum() or query[-1:] in "_$" else ""
+    word = re.compile(f"{before}{re.escape(query)}{after}")
     fitting = (
         hit
         for hit in hits
@@ -409,13 +409,6 @@ def _hits(
         and (not whole_words or word.search(hit.text) or query not in hit.text)
     )
     return tuple(fitting), len(hits) >= SIFTED
-
-
-def _as_word(query: str) -> re.Pattern[str]:
-    """The text as a whole word, at those of its ends that are part of one."""
-    before = r"(?<![\w$])" if query[:1].isalnum() or query[:1] in "_$" else ""
-    after = r"(?![\w$])" if query[-1:].isalnum() or query[-1:] in "_$" else ""
-    return re.compile(f"{before}{re.escape(query)}{after}")
 
 
 def _is_bulk(path: str, hits: dict[int, str]) -> bool:
@@ -431,15 +424,6 @@ def _file(at: ToolContext, path: str, hits: dict[int, str], wanted: Sequence[str
     if is_cut:
         file.texts |= {n: file.lines[n - 1] for n in texts if n <= len(file.lines)}
     return file
-
-
-def _define(files: Sequence[FileHits], wanted: Sequence[str]) -> None:
-    """Note in which hits something is defined that the texts name."""
-    names = {found for query in wanted for found in _NAME.findall(query)}
-    likely = (file for file in files if any(defines(file.path, row, names) for row in file.rows))
-    for file in islice(likely, _DEFINED):
-        defined = definitions_in(file.path, "\n".join(file.lines))
-        file.definitions = tuple(item for item in defined if _is_meant(item, file, names))
 
 
 def defines(path: str, row: str, names: set[str]) -> bool:
@@ -499,9 +483,5 @@ def _none(at: ToolContext, query: str, folder: str, glob: str, more: bool) -> st
     said = f"No line holds {query!r}{where}."
     if any(sign in query for sign in _PATTERN):
         said += " The text is searched for as it is: patterns do not work."
-    named = _named(query, paths)
+    named = near_matches(query, paths) if query.replace("_", "").isalnum() else ()
     return f"{said} Files of such a name: {', '.join(map(name, named))}." if named else said
-
-
-def _named(query: str, paths: Iterable[str]) -> tuple[str, ...]:
-    return near_matches(query, paths) if query.replace("_", "").isalnum() else ()

@@ -114,7 +114,10 @@ def _moved(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
             if file.old_path and file.old_path != file.path:
                 text = f"{file.old_path} was moved to {file.path} by what was deployed last"
                 paths = (file.path, file.old_path)
-                yield run_fact("moved", text, item, names=_module_names(file.old_path), paths=paths)
+                stem = file.old_path.rpartition(".")[0] or file.old_path
+                parts = stem.split("/")[-2:]
+                module_names = (".".join(parts), "/".join(parts)) if len(parts) == 2 else ()
+                yield run_fact("moved", text, item, names=module_names, paths=paths)
 
 
 def _missing_modules(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
@@ -210,12 +213,6 @@ def _failing_line(gathered: Gathered) -> str:
         "",
     )
     return shown or top.code
-
-
-def _module_names(path: str) -> tuple[str, ...]:
-    stem = path.rpartition(".")[0] or path
-    parts = stem.split("/")[-2:]
-    return (".".join(parts), "/".join(parts)) if len(parts) == 2 else ()
 
 
 _NEAR = timedelta(minutes=30)

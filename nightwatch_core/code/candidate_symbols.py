@@ -444,7 +444,8 @@ def called_definitions(
 
 
 def _parts(place: Place, use: Use, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
-    because = _because(use)
+    where = f"used in {use.path.rpartition('/')[2]}:{use.line}"
+    because = f"{where}, which sets {use.sets}" if use.sets else where
     makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= limits.FLOW_DEPTH))
     if not makes or not use.name[:1].islower():
         one = cut(place, known, seen, "flow", because)
@@ -510,8 +511,3 @@ def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
 def mark(preview: Preview, seen: Shown) -> None:
     """Note the lines of a preview as seen."""
     seen |= {(preview.path, line) for line in range(preview.start, preview.end + 1)}
-
-
-def _because(use: Use) -> str:
-    where = f"used in {use.path.rpartition('/')[2]}:{use.line}"
-    return f"{where}, which sets {use.sets}" if use.sets else where

@@ -334,11 +334,19 @@ _VIEW = re.compile(r"\bview\(\s*['\"](?P<name>[\w.-]{1,150})['\"]")  # Laravel's
 
 def named_templates(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
     """Cut out the templates, around the first line that holds what the message names."""
-    if not _is_of_a_template(case):
+    paths = (frame.path[-limits.LINE :] for frame in case.trace.frames) if case.trace else ()
+    is_of_a_template = "template" in case.leader.error_class.lower() or any(
+        map(_ENGINES.search, paths)
+    )
+    if not is_of_a_template:
         return ()
     previews: list[Preview] = []
     for path, because in _named(case, known):
-        line = _line_of_interest(case, path, known)
+        message = case.leader.message[: limits.MESSAGE]
+        symptom = symptom_of(case.leader.error_class, message)
+        names = [name for name in (symptom.name, *names_in_message(case)) if name]
+        rows = enumerate(text_lines(known.text(path) or ""), start=1)
+        line = next((n for n, row in rows if any(name in row for name in names)), 1)
         last = len(text_lines(known.text(path) or ""))
         start = max(1, line - limits.CALLEE_LINES // 2)
         place = Place(path=path, line=start, end=min(last, start + limits.CALLEE_LINES - 1))
@@ -347,11 +355,6 @@ def named_templates(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ..
             mark(preview, seen)
             previews.append(preview)
     return tuple(previews)
-
-
-def _is_of_a_template(case: Case) -> bool:
-    paths = (frame.path[-limits.LINE :] for frame in case.trace.frames) if case.trace else ()
-    return "template" in case.leader.error_class.lower() or any(map(_ENGINES.search, paths))
 
 
 def _named(case: Case, known: Lookup) -> Iterator[tuple[str, str]]:
@@ -375,14 +378,6 @@ def _existing(name: str, known: Lookup) -> tuple[str, ...]:
     tails = ("/".join(parts[n:]) for n in range(max(0, len(parts) - 6), len(parts)))
     found = (known.index.ending(tail) for tail in tails)
     return next((paths[:1] for paths in found if paths), ())
-
-
-def _line_of_interest(case: Case, path: str, known: Lookup) -> int:
-    message = case.leader.message[: limits.MESSAGE]
-    symptom = symptom_of(case.leader.error_class, message)
-    names = [name for name in (symptom.name, *names_in_message(case)) if name]
-    rows = enumerate(text_lines(known.text(path) or ""), start=1)
-    return next((n for n, row in rows if any(name in row for name in names)), 1)
 
 
 # A frame's line at the commit, with what is needed to tell whether it can have failed there.

@@ -216,19 +216,19 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
     line = _line(evidence, text) if path and text is not None else 0
     if not line or text is None:
         return evidence.model_copy(update={"verified": False})
-    quote = _as_it_stands(evidence.quote, text, line)
-    return evidence.model_copy(
-        update={"path": path, "line": line, "quote": quote, "verified": True}
-    )
-
-
-def _as_it_stands(quote: str, text: str, line: int) -> str:
-    wanted = len(_wanted(quote))
+    wanted = len(_wanted(evidence.quote))
     rows = [
         row.rstrip("\r") for row in text.split("\n")[line - 1 : line - 1 + 2 * limits.QUOTED_LINES]
     ]
     filled = [at for at, row in enumerate(rows, 1) if row.strip()]
-    return dedent("\n".join(rows[: filled[min(wanted, len(filled)) - 1]])) if filled else quote
+    quote = (
+        dedent("\n".join(rows[: filled[min(wanted, len(filled)) - 1]]))
+        if filled
+        else evidence.quote
+    )
+    return evidence.model_copy(
+        update={"path": path, "line": line, "quote": quote, "verified": True}
+    )
 
 
 def _line(evidence: Evidence, text: str) -> int:

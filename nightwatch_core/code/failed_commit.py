@@ -65,7 +65,12 @@ def commit_that_fits(
     best = _worth(frames, files(commit)) if frames else _ALL
     if best == _ALL:
         return commit
-    touching = _touching(frames, commit, history)
+    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames))[:NEIGHBOUR_FILES]
+    logged = {entry.sha: (path, entry.at) for path in paths for entry in _logged(path, history)}
+    touching = tuple(
+        _at(commit, sha, at, f"the record's source stands in {path} as of {sha[:10]}")
+        for sha, (path, at) in logged.items()
+    )
     chosen = commit
     for other in _neighbours(touching, commit, releases, seen):
         worth = _worth_or_none(frames, files, other)
@@ -125,15 +130,6 @@ def _neighbours(
     released = sorted(_released(commit, releases), key=order)[:NEIGHBOUR_RELEASES]
     found = {item.sha: item for item in (*released, *nearest) if item.sha != commit.sha}
     return tuple(sorted(found.values(), key=order))
-
-
-def _touching(frames: tuple[Frame, ...], commit: Commit, history: History) -> tuple[Commit, ...]:
-    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames))[:NEIGHBOUR_FILES]
-    logged = {entry.sha: (path, entry.at) for path in paths for entry in _logged(path, history)}
-    return tuple(
-        _at(commit, sha, at, f"the record's source stands in {path} as of {sha[:10]}")
-        for sha, (path, at) in logged.items()
-    )
 
 
 def _at(commit: Commit, sha: str, at: datetime | None, because: str) -> Commit:

@@ -177,7 +177,8 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
     """
     scores: dict[str, float] = {}
     reasons: dict[str, tuple[str, ...]] = {}
-    callee = _callee(trace)
+    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[: limits.MESSAGE]))
+    callee = trace.top if ruby else None
     for depth, frame in enumerate(_distinct(trace)):
         held = [(weight, reason) for weight, reason, rule in WEIGHTS if rule(frame)]
         if frame == callee:
@@ -205,11 +206,6 @@ def _distinct(trace: Trace) -> tuple[Frame, ...]:
     for frame in frames[: limits.RANKED_FRAMES]:
         once.setdefault((_path(frame), frame.function), frame)
     return tuple(once.values())
-
-
-def _callee(trace: Trace) -> Frame | None:
-    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[: limits.MESSAGE]))
-    return trace.top if ruby else None
 
 
 def _path(frame: Frame) -> str:

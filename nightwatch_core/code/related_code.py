@@ -187,7 +187,8 @@ def other_uses(path: str, line: int, known: Lookup, seen: Shown) -> tuple[Search
             re.search(rf"^\s*(?:import|from|use|using)\b.*\b{re.escape(root)}\b", text, re.M)
         ):
             continue
-        hits = _in_file(expression, path, text)
+        rows = enumerate(text_lines(text), start=1)
+        hits = tuple(SearchHit(path=path, line=n, text=row) for n, row in rows if expression in row)
         if not _OWN.match(expression):
             hits += tuple(
                 hit for hit in known.hits(expression, limits.USE_HITS) if hit.path != path
@@ -197,11 +198,6 @@ def other_uses(path: str, line: int, known: Lookup, seen: Shown) -> tuple[Search
         if len(hits) < limits.USE_HITS and new:
             return tuple(new)[: limits.OTHER_USES]
     return ()
-
-
-def _in_file(expression: str, path: str, text: str) -> tuple[SearchHit, ...]:
-    rows = enumerate(text_lines(text), start=1)
-    return tuple(SearchHit(path=path, line=n, text=row) for n, row in rows if expression in row)
 
 
 def _is_called(expression: str, text: str, first: int, last: int) -> bool:

@@ -203,7 +203,11 @@ def suspects(
     if changes.onset is None:
         return ()
     failing = first_failing(case, changes.onset, releases)
-    ground = Ground(changes, changes.onset, failing, _libraries(case))
+    frames = case.trace.frames if case.trace else ()
+    names = (
+        f"/{frame.path}/{frame.module.replace('.', '/')}/" for frame in frames if not frame.in_app
+    )
+    ground = Ground(changes, changes.onset, failing, "".join(names).lower().replace("-", "_"))
     known = _changes(changes, tuple(pulls))
     judged = [suspect for change in known if (suspect := _judge(change, ground))]
     judged.sort(key=lambda item: (-item.score, -item.pull.merged_at.timestamp(), item.pull.sha))
@@ -281,11 +285,3 @@ def _wrote(change: MergedPull, ground: Ground, kind: str, text: str) -> str:
 
 def _did(change: MergedPull, commit: LoggedCommit) -> bool:
     return is_of(change, commit.sha)
-
-
-def _libraries(case: Case) -> str:
-    frames = case.trace.frames if case.trace else ()
-    names = (
-        f"/{frame.path}/{frame.module.replace('.', '/')}/" for frame in frames if not frame.in_app
-    )
-    return "".join(names).lower().replace("-", "_")

@@ -84,12 +84,9 @@ def _symptom(kind: str, match: re.Match[str], said: str) -> Symptom:
         if value
     }
     if "key" in facts:
-        facts["key"] = _bare(facts["key"])
+        key = facts["key"]
+        quoted = _BARE_KEY.match(key)
+        facts["key"] = (quoted[0] if quoted else key).strip("'\" ")
     known = {name: value for name, value in facts.items() if name in Symptom.model_fields}
     meant = _MEANT.search(said)
     return Symptom(kind=kind, text=said, meant=meant[1] if meant else "", **known)
-
-
-def _bare(key: str) -> str:
-    quoted = _BARE_KEY.match(key)
-    return (quoted[0] if quoted else key).strip("'\" ")

@@ -92,7 +92,10 @@ def _setting(
     root: Node, settings: tuple[Setting, ...], step: Step, line: int, depth: int
 ) -> Iterator[Step]:
     scopes = scopes_around(root, step.line - 1)
-    for name in _reads(root, step):
+    nodes = nodes_in(root, step.line - 1, step.end - 1)
+    names = (text_of(node) for node in nodes if node.type in NAMES)
+    reads = dict.fromkeys((*_members(root, step), *names))
+    for name in tuple(read for read in reads if read and read != step.sets)[: limits.FLOW_READS]:
         is_member = not name.lstrip("$").isidentifier()
         others = [setting for setting in settings if not step.line <= setting.start + 1 <= step.end]
         near = [other for other in others if name in other.names]
@@ -124,14 +127,6 @@ def _steps(near: list[Setting], line: int, step: Step, depth: int, name: str) ->
 
 def _inside(settings: Iterable[Setting], scope: tuple[int, int]) -> list[Setting]:
     return [setting for setting in settings if scope[0] <= setting.start <= scope[1]]
-
-
-def _reads(root: Node, step: Step) -> tuple[str, ...]:
-    """Members and names on the rows of a statement, but for what it sets."""
-    nodes = nodes_in(root, step.line - 1, step.end - 1)
-    names = (text_of(node) for node in nodes if node.type in NAMES)
-    reads = dict.fromkeys((*_members(root, step), *names))
-    return tuple(read for read in reads if read and read != step.sets)[: limits.FLOW_READS]
 
 
 def _members(root: Node, step: Step) -> tuple[str, ...]:

@@ -130,7 +130,8 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
     Where the record does not fit the code (`fits`), the code is not asked: the lines are those that
     the record itself holds. What cannot be read stays empty.
     """
-    frame = _failing_frame(case)
+    frames = case.trace.in_app if case.trace else ()
+    frame = next((frame for frame in frames if frame.repo_path), next(iter(frames), None))
     path = given.path or (frame.repo_path or frame.path if frame else "")
     line = given.line or (frame.line or 0 if frame and not given.path else 0)
     is_readable = fits and not (frame and frame.fit == "differs") and bool(path and line)
@@ -152,11 +153,6 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
             _line(item, limits.HANDED_TEXT) for item in given.look_at[: limits.HANDED_STEPS]
         ),
     )
-
-
-def _failing_frame(case: Case) -> Frame | None:
-    frames = case.trace.in_app if case.trace else ()
-    return next((frame for frame in frames if frame.repo_path), next(iter(frames), None))
 
 
 def _around(code: CodeReader, path: str, line: int) -> tuple[tuple[str, ...], int]:
@@ -307,7 +303,8 @@ def verdict(
     not known, then no step is asked for its line. No edit may repeat `orders` from outside.
     """
     evidence = looked_up(answer.evidence, code, case)
-    unknown = _knows_no_cause(answer, evidence)
+    claims = answer.confidence != "low" or answer.has_fix or any(item.verified for item in evidence)
+    unknown = answer.handover is not None or not claims
     with_fix = answer.has_fix and not unknown
     draft = _draft(case, answer, evidence, code, read, orders, with_fix=with_fix)
     if unknown:
@@ -359,11 +356,6 @@ def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: boo
     handover = completed(handover_of(answer), draft.case, code, fits=fits)
     none = {"confidence": "low", "suspects": (), "suspect_commit": "", "learnings": ()}
     return draft.model_copy(update={**none, "handover": handover})
-
-
-def _knows_no_cause(answer: Answer, evidence: tuple[Evidence, ...]) -> bool:
-    claims = answer.confidence != "low" or answer.has_fix or any(item.verified for item in evidence)
-    return answer.handover is not None or not claims
 
 
 def _as_sure_as_shown(draft: Analysis, lines: Collection[str] | None) -> Analysis:

@@ -74,7 +74,14 @@ class Tally:
             counted.newest = occurrence.model_copy(update={"stacktrace": ""})
         counted.occurrences += occurrence.count
         counted.span = _extended(counted.span, span)
-        _add_who(counted, occurrence)
+        if occurrence.user and len(counted.users) < limits.USERS:
+            counted.users.add(hash(occurrence.user))
+        if occurrence.users is not None:
+            counted.most_users = max(counted.most_users or 0, occurrence.users)
+        if occurrence.host and (
+            len(counted.hosts) < limits.HOSTS or occurrence.host in counted.hosts
+        ):
+            counted.hosts.add(occurrence.host)
         _add_hours(counted, occurrence)
         if occurrence.release:
             _add_release(counted, occurrence, first, self.records)
@@ -113,7 +120,9 @@ class Tally:
 
     def _add_stack(self, counted: _Group, occurrence: Occurrence, seen: datetime) -> None:
         raw = occurrence.stacktrace
-        key = (occurrence.release, hash(_frames_of(raw)))
+        begin, end = raw.find("\n"), raw.rstrip("\n").rfind("\n")
+        frames_of = raw[begin:end] if 0 <= begin < end else raw
+        key = (occurrence.release, hash(frames_of))
         if key in counted.stacks:
             last, _, kept_raw = counted.stacks[key]
             if seen >= last:
@@ -177,15 +186,6 @@ def _extended(span: Span, other: Span) -> Span:
     return min(span[0], other[0]), max(span[1], other[1])
 
 
-def _add_who(counted: _Group, occurrence: Occurrence) -> None:
-    if occurrence.user and len(counted.users) < limits.USERS:
-        counted.users.add(hash(occurrence.user))
-    if occurrence.users is not None:
-        counted.most_users = max(counted.most_users or 0, occurrence.users)
-    if occurrence.host and (len(counted.hosts) < limits.HOSTS or occurrence.host in counted.hosts):
-        counted.hosts.add(occurrence.host)
-
-
 def _add_hours(counted: _Group, occurrence: Occurrence) -> None:
     span = _span(occurrence)
     if counted.hours is None or span is None:
@@ -217,12 +217,6 @@ def _releases(counted: _Group) -> tuple[str, ...]:
     return tuple(sorted(counted.releases, key=lambda name: counted.releases[name]))[
         -limits.RELEASES :
     ]
-
-
-def _frames_of(raw: str) -> str:
-    """A trace without its first and last line: one of them holds the message."""
-    begin, end = raw.find("\n"), raw.rstrip("\n").rfind("\n")
-    return raw[begin:end] if 0 <= begin < end else raw
 
 
 def _kept_stacks(counted: _Group) -> dict[tuple[str, int], tuple[datetime, int, str]]:

@@ -199,7 +199,9 @@ def select(
         else:
             open_groups.append(group)
     kept, over_limit, room = [], [], {True: limits.KNOWN_GROUPS, False: max(0, limit)}
-    for place, (group, points) in enumerate(_ranked(open_groups, window), start=1):
+    for place, (group, points) in enumerate(
+        sorted(((group, score(group, window)) for group in open_groups), key=_order), start=1
+    ):
         is_known = group.fingerprint in known
         if room[is_known] > 0:
             room[is_known] -= 1
@@ -237,11 +239,6 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
 def _case_reason(place: int, among: int, limit: int) -> str:
     are = "is" if limit == 1 else "are"
     return f"new case {place} of {among}: {limit} {are} analysed a night"
-
-
-def _ranked(groups: Iterable[ErrorGroup], window: Window) -> list[tuple[ErrorGroup, float]]:
-    """Groups with their scores, best first, ties settled."""
-    return sorted(((group, score(group, window)) for group in groups), key=_order)
 
 
 def _order(ranked: tuple[ErrorGroup, float]) -> tuple[float, bool, int, float, str, str, str]:

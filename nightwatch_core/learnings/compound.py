@@ -331,7 +331,9 @@ class _Reader:
 def _without_elements(text: str) -> str:
     """The text with its elements made into lines that `_Reader` knows; those in a line stay."""
     text = _COMMENT.sub("", text.replace(_MARK, ""))
-    solutions, unresolved = _solutions(text), [False]
+    tags = (item for item in _TAG.finditer(text) if item[2].lower() == "solution" and not item[1])
+    pairs = ((_ID.search(tag[3]), _NAME.search(tag[3])) for tag in tags)
+    solutions, unresolved = {id[1]: name[1] for id, name in pairs if id and name}, [False]
 
     def made(tag: re.Match[str]) -> str:
         name, attributes = tag[2].lower(), tag[3]
@@ -356,13 +358,6 @@ def _stands_alone(tag: re.Match[str]) -> bool:
     text = tag.string
     before = text[text.rfind("\n", 0, tag.start()) + 1 : tag.start()]
     return not before.strip() or text[tag.end() : tag.end() + 1] in ("", "\n")
-
-
-def _solutions(text: str) -> dict[str, str]:
-    """The names of the solutions that were weighed, by their ids."""
-    tags = (item for item in _TAG.finditer(text) if item[2].lower() == "solution" and not item[1])
-    pairs = ((_ID.search(tag[3]), _NAME.search(tag[3])) for tag in tags)
-    return {id[1]: name[1] for id, name in pairs if id and name}
 
 
 def _winner(attributes: str, solutions: dict[str, str]) -> str:
@@ -409,7 +404,9 @@ class SectionNotes:
             is_name = len(part.text.split()) >= _TELLING and _TROUBLE.search(part.text)
             self._heading = part.text if is_name else ""
             if part.depth <= self._depth or self._is_nameless():
-                self._close()
+                self.problems.append({})
+                self.decisions.append({})
+                self._next, self._depth = {}, 0
         elif part.role == "prose":
             self._prose(part.text)
         elif part.role == "gotcha":
@@ -419,12 +416,12 @@ class SectionNotes:
         elif part.role in PROBLEM:
             self._continue_problem(part)
         else:
-            self._continue_decision(part)
-
-    def _close(self) -> None:
-        self.problems.append({})
-        self.decisions.append({})
-        self._next, self._depth = {}, 0
+            text = ", ".join(items(part.text)) if part.role == "alternatives" else flat(part.text)
+            if self.decisions and self.decisions[-1].get("choice"):
+                if not self.decisions[-1].get(part.role):
+                    self.decisions[-1][part.role] = text
+            elif part.role == "alternatives":
+                self._next = {part.role: text}
 
     def _is_nameless(self) -> bool:
         return bool(self.problems) and bool(self.problems[-1].get("heading"))
@@ -467,14 +464,6 @@ class SectionNotes:
             self.problems[-1] = {"what": self._heading, "heading": "yes"}
         problem = self.problems[-1]
         problem[part.role] = f"{problem[part.role]}\n{text}" if part.role in problem else text
-
-    def _continue_decision(self, part: Part) -> None:
-        text = ", ".join(items(part.text)) if part.role == "alternatives" else flat(part.text)
-        if self.decisions and self.decisions[-1].get("choice"):
-            if not self.decisions[-1].get(part.role):
-                self.decisions[-1][part.role] = text
-        elif part.role == "alternatives":
-            self._next = {part.role: text}
 
     def _prose(self, text: str) -> None:
         for sentence, after in _pairs(sentences(text)):

@@ -384,7 +384,11 @@ def chosen_learnings(
     alone = relevant_learnings(intent, tasks, limit)
     usage = Usage()
     try:
-        words, used = _answer(Searches, model, _for_words(intent, prompt), may)
+        text = (
+            "Step 1. Say the intent below in other words, by which documents about the same things "
+            f"would be found: at most {MOST_SEARCHES} searches.\n\n{fenced(intent)}"
+        )
+        words, used = _answer(Searches, model, _conversation(text, prompt, Searches), may)
         usage += used
         found = _united(intent, words.searches, tasks)
         if not found:
@@ -416,14 +420,6 @@ def _united(
             ):
                 best[learning.task_id] = learning
     return tuple(sorted(best.values(), key=lambda item: (-item.relevance, item.task_id)))[:RESULTS]
-
-
-def _for_words(intent: str, prompt: str) -> Conversation:
-    text = (
-        "Step 1. Say the intent below in other words, by which documents about the same things "
-        f"would be found: at most {MOST_SEARCHES} searches.\n\n{fenced(intent)}"
-    )
-    return _conversation(text, prompt, Searches)
 
 
 def _for_choice(intent: str, found: tuple[FoundLearning, ...], prompt: str) -> Conversation:

@@ -24,7 +24,6 @@ from nightwatch_core.memory.shortening import (
     related_patterns,
 )
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import (
     CitedLine,
     Index,
@@ -125,18 +124,14 @@ def _evidence(lesson: Lesson) -> str:
 def _proposed_fix(lesson: Lesson) -> str:
     room, parts = limits.LONGEST_FIX_SHOWN, []
     for edit in lesson.edits[: limits.MOST_EDITS_SHOWN]:
-        parts.append(fenced(_as_diff(edit), "diff", max(room, 0)))
+        head = (f"--- {edit.path}", f"+++ {edit.path}")
+        rows = (
+            (f"-{row}" for row in edit.old.splitlines()),
+            (f"+{row}" for row in edit.new.splitlines()),
+        )
+        parts.append(fenced("\n".join((*head, *rows[0], *rows[1])), "diff", max(room, 0)))
         room -= len(edit.old) + len(edit.new)
     return "## Proposed Fix\n\n" + "\n\n".join(parts) if parts else ""
-
-
-def _as_diff(edit: Edit) -> str:
-    head = (f"--- {edit.path}", f"+++ {edit.path}")
-    rows = (
-        (f"-{row}" for row in edit.old.splitlines()),
-        (f"+{row}" for row in edit.new.splitlines()),
-    )
-    return "\n".join((*head, *rows[0], *rows[1]))
 
 
 def _fix_owed(lesson: Lesson) -> str:
@@ -473,27 +468,25 @@ def lesson_of(text: str, file: str) -> Lesson:
     if not meta:
         raise GiveUp("it has no front matter")
     given = (name for name in FIELDS if name not in RELATED and meta.get(name) is not None)
-    values = {name: _plain(name, meta[name]) for name in given} | {"related": _related(meta)}
+    lists = (meta.get(key) for key in RELATED)
+    items = (item.split(",") if isinstance(item, str) else item for item in lists)
+    every = (item for held in items if isinstance(held, list) for item in held)
+    each = (str(item).strip() for item in every if isinstance(item, str | int | float))
+    related = tuple(dict.fromkeys(filter(None, each)))
+    values = {name: _plain(name, meta[name]) for name in given} | {"related": related}
     if any(abs(item) > LARGEST for item in _counts_in(values)):
         raise GiveUp("a number in it is too large to be one")
     try:
         lesson = Lesson.model_validate({"fingerprint": "", **values, "file": file})
     except ValidationError as problems:
-        raise GiveUp(_first(problems)) from None
+        first = problems.errors(include_input=False, include_url=False)[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise GiveUp(line(f"{place}: {first['msg']}", 200)) from None
     if any(len(name) > LONGEST_NAME for name in lesson.names):
         raise GiveUp("a fingerprint or alias is too long")
     update = {"notes": notes_in(rest), "pattern_notes": pattern_notes_in(rest, lesson)}
     lesson = lesson.model_copy(update=update)
     return _completed(lesson, "" if "title" in meta else rest)
-
-
-def _related(meta: Mapping[str, Any]) -> tuple[object, ...]:
-    """Related documents under either key, as a list or as a text with commas between them."""
-    lists = (meta.get(key) for key in RELATED)
-    items = (item.split(",") if isinstance(item, str) else item for item in lists)
-    every = (item for held in items if isinstance(held, list) for item in held)
-    each = (str(item).strip() for item in every if isinstance(item, str | int | float))
-    return tuple(dict.fromkeys(filter(None, each)))
 
 
 def _size(text: str) -> int:
@@ -577,9 +570,3 @@ def _completed(lesson: Lesson, rest: str) -> Lesson:
     )
     update = {"title": line(title, 120), "fingerprint": name, "nights": lesson.nights or (seen,)}
     return lesson.model_copy(update=update)
-
-
-def _first(problems: ValidationError) -> str:
-    first = problems.errors(include_input=False, include_url=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
-    return line(f"{place}: {first['msg']}", 200)

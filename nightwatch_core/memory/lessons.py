@@ -291,6 +291,8 @@ def _fresh(
     case, leader = analysis.case, analysis.case.leader
     confidence, files = stated_confidence(analysis), watched_for(analysis, digests)
     analysis = without_claims(analysis)
+    read = {*analysis.read, *(evidence.path for evidence in analysis.evidence if evidence.verified)}
+    edits_read = tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
     return Lesson(
         fingerprint=case.fingerprint,
         aliases=aliases_of(case.aliases, case.fingerprint),
@@ -317,7 +319,7 @@ def _fresh(
         analysed_at=night.window.until,
         evidence=cited(analysis, digests),
         edits=analysis.fix,
-        edits_read=_edits_read(analysis),
+        edits_read=edits_read,
         refused_edits=analysis.refused[: limits.MOST_EDITS_SHOWN],
         question=line(analysis.question, limits.LONGEST_WORDS),
         sure_of_fix=analysis.fix_confidence,
@@ -327,12 +329,6 @@ def _fresh(
         learnings=tuple(map(_learning_text, analysis.learnings)),
         related=analysis.related_to[: limits.MOST_TAGS],
     )
-
-
-def _edits_read(analysis: Analysis) -> tuple[str, ...]:
-    """Files of the fix that the analyst had read."""
-    read = {*analysis.read, *(evidence.path for evidence in analysis.evidence if evidence.verified)}
-    return tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
 
 
 def _module(analysis: Analysis) -> str:

@@ -467,7 +467,10 @@ def sections(text: str) -> Iterator[str]:
             continue
         fence = mark["fence"]
         if fence is None:
-            body = _until_end(text, mark.end())
+            start = mark.end()
+            stop = min(start + LONGEST_SECTION, len(text))
+            end = _END.search(text, start, stop)
+            body = text[start : end.start() if end else stop]
             passed = mark.end() + len(body)
             found += 1
             yield body
@@ -576,12 +579,6 @@ def _date(text: str) -> date | None:
         return date.fromisoformat(text[:10])
     except ValueError:
         return None
-
-
-def _until_end(text: str, start: int) -> str:
-    stop = min(start + LONGEST_SECTION, len(text))
-    end = _END.search(text, start, stop)
-    return text[start : end.start() if end else stop]
 
 
 def _longest_closing(marks: list[re.Match[str]]) -> list[dict[str, int]]:

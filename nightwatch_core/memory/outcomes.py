@@ -96,15 +96,11 @@ def fix_stands(edits: tuple[Edit, ...], read: ReadFile) -> bool:
 def _stands(edit: Edit, text: str | None) -> bool:
     if edit.action == "delete" or text is None:
         return edit.action == "delete" and text is None
-    there, old, new = (_plain(part) for part in (text, edit.old, edit.new))
+    there, old, new = (part.replace("\r\n", "\n") for part in (text, edit.old, edit.new))
     if edit.action == "create":
         return new.strip() in there
     rest = there.replace(new, "\0") if new else there  # what was kept may stand in the new text
     return new in there and (not old or old not in rest)
-
-
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n")
 
 
 def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> FixWatch:

@@ -152,7 +152,9 @@ def compare(before: OccurrenceCount, after: OccurrenceCount, dispersion: float =
     >>> seen.said, seen.ratio, round(seen.p_fell, 8), round(seen.high, 3)
     ('12 in 48 h before, 0 in 120 h after', 0.0, 3e-07, 0.144)
     """
-    old, new, (x, y) = *_exposures(before, after), _sizes(before, after, dispersion)
+    by = dispersion if dispersion > 1.0 else 1.0
+    sizes = bounded_count(before.occurrences) / by, bounded_count(after.occurrences) / by
+    old, new, (x, y) = *_exposures(before, after), sizes
     said = f"{count_text(before)} before, {count_text(after)} after"
     if not (old and new):
         return Comparison(said=said)
@@ -202,7 +204,9 @@ def dispersion(
         return 1.0
     excess, weight = PRIOR_NIGHTS * USUAL_SPREAD**2 * mean, PRIOR_NIGHTS * mean
     for side in filter(_mean, sides):
-        excess += _scatter(side) - (len(side) - 1)
+        rate = sum(count for count, _ in side) / sum(hours for _, hours in side)
+        scatter = sum((count - rate * hours) ** 2 / (rate * hours) for count, hours in side)
+        excess += scatter - (len(side) - 1)
         weight += _mean(side) * (len(side) - 1)
     return max(1.0, 1.0 + mean * excess / weight)
 
@@ -311,12 +315,6 @@ def _mean(side: Sequence[tuple[float, float]]) -> float:
     return sum(count for count, _ in side) / len(side) if side else 0.0
 
 
-def _scatter(side: Sequence[tuple[float, float]]) -> float:
-    """Pearson's sum of squares around the side's own rate, which must not be 0."""
-    rate = sum(count for count, _ in side) / sum(hours for _, hours in side)
-    return sum((count - rate * hours) ** 2 / (rate * hours) for count, hours in side)
-
-
 def _hours(night: NightSeen) -> float:
     return amount(night.hours) or NIGHT
 
@@ -324,13 +322,6 @@ def _hours(night: NightSeen) -> float:
 def _exposures(before: OccurrenceCount, after: OccurrenceCount) -> tuple[float, float]:
     flow = amount(before.traffic or 0), amount(after.traffic or 0)
     return flow if all(flow) else (amount(before.hours), amount(after.hours))
-
-
-def _sizes(
-    before: OccurrenceCount, after: OccurrenceCount, dispersion: float
-) -> tuple[float, float]:
-    by = dispersion if dispersion > 1.0 else 1.0
-    return bounded_count(before.occurrences) / by, bounded_count(after.occurrences) / by
 
 
 def _ratio(before: OccurrenceCount, after: OccurrenceCount, odds: float) -> float | None:

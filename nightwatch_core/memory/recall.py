@@ -587,7 +587,9 @@ def search(
     own = _own(case, index)
     own_files = {entry.file for entry, _ in own}
     results = list(own[:limit])
-    for near in nearest(query, index, _last_seen(case)):
+    seen = [group.last_seen for group in case.groups if group.last_seen]
+    last_seen = max(seen).date().toordinal() if seen else 0
+    for near in nearest(query, index, last_seen):
         if len(results) >= limit:
             break
         sure = relevance(near.share)
@@ -629,11 +631,6 @@ def _own(case: Case, index: LessonIndex) -> Recalled:
 
 def _newest_first(entry: IndexEntry) -> tuple[int, str]:
     return -entry.last_seen.toordinal() if entry.last_seen else 0, entry.file
-
-
-def _last_seen(case: Case) -> int:
-    seen = [group.last_seen for group in case.groups if group.last_seen]
-    return max(seen).date().toordinal() if seen else 0
 
 
 def reasons(query: SearchDocument, lesson: SearchDocument) -> tuple[str, ...]:

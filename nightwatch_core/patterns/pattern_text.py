@@ -27,13 +27,15 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 def pattern_document(pattern: Pattern, before: str = "") -> str:
     """The pattern's document; `before` is the one it replaces, whose notes are taken over."""
+    rows = "\n".join(f"- {markdown(reason, 200)}" for reason in pattern.because[:_MOST_REASONS])
+    reasons = f"## Because\n\n{rows}" if rows else ""
     parts = (
         f"# {markdown(pattern.title, 120)}",
         markdown(pattern.description, _LONGEST_TEXT),
         f"**Suggestion:** {markdown(pattern.suggestion, _LONGEST_TEXT)}"
         if pattern.suggestion
         else "",
-        _reasons(pattern.because),
+        reasons,
         _listed("Error Classes", pattern.error_classes),
         _listed("Places", pattern.modules),
         _found(pattern.nights),
@@ -128,11 +130,6 @@ def _meta(pattern: Pattern) -> Mapping[str, object]:
         "first_seen": pattern.nights[0].isoformat() if pattern.nights else None,
         "nights": [night.isoformat() for night in pattern.nights[:_MOST_NIGHTS]],
     }
-
-
-def _reasons(because: tuple[str, ...]) -> str:
-    rows = "\n".join(f"- {markdown(reason, 200)}" for reason in because[:_MOST_REASONS])
-    return f"## Because\n\n{rows}" if rows else ""
 
 
 def _listed(title: str, texts: tuple[str, ...]) -> str:

@@ -96,8 +96,17 @@ class Scrubber:
         def masked(match: re.Match[str]) -> str:
             if not rule.accept(match):
                 return match[0]
-            start, end = _span(match)
-            if _cuts_mask(text, start, end):
+            names = (name for name in ("v", "v2", "v3") if name in match.re.groupindex)
+            start, end = next(
+                (match.span(name) for name in names if match[name] is not None), match.span()
+            )
+            around = MASK.finditer(text, max(0, start - _MASK), min(len(text), start + _MASK))
+            behind = MASK.finditer(text, max(start, end - _MASK), min(len(text), end + _MASK))
+            cuts_mask = any(
+                mask.start() <= start < mask.end() or mask.start() < end < mask.end()
+                for mask in (*around, *behind)
+            )
+            if cuts_mask:
                 return match[0]
             mask = self.masks.mask(rule.kind, text[start:end], _same(rule.kind, text[start:end]))
             lines = "\n" * text.count("\n", start, end)  # line numbers stay what they were
@@ -108,22 +117,6 @@ class Scrubber:
 
 REMOVAL = Scrubber(Masks())
 """Takes out without telling values apart: for what is shown before a night has a key."""
-
-
-def _span(match: re.Match[str]) -> tuple[int, int]:
-    """Where the value stands: the first group of values that took part, else all of it."""
-    names = (name for name in ("v", "v2", "v3") if name in match.re.groupindex)
-    return next((match.span(name) for name in names if match[name] is not None), match.span())
-
-
-def _cuts_mask(text: str, start: int, end: int) -> bool:
-    """Whether a value is a mask, or begins or ends within one."""
-    around = MASK.finditer(text, max(0, start - _MASK), min(len(text), start + _MASK))
-    behind = MASK.finditer(text, max(start, end - _MASK), min(len(text), end + _MASK))
-    return any(
-        mask.start() <= start < mask.end() or mask.start() < end < mask.end()
-        for mask in (*around, *behind)
-    )
 
 
 def _same(kind: str, value: str) -> str:

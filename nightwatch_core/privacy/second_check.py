@@ -108,23 +108,15 @@ def own_pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
 def _forms(secret: str) -> Iterator[str]:
     """Plain, reversed, escaped for JSON and URLs, hexadecimal, base64 at any place of a text."""
     raw = secret.encode("utf-8", "replace")
-    plain = (secret, secret.replace("\n", "\\n"), *_lines(secret))
+    lines = tuple(line for line in secret.splitlines() if len(line) >= 40)
+    plain = (secret, secret.replace("\n", "\\n"), *lines)
     for item in plain:
         yield from (item, item[::-1], quote(item, safe=""), quote(item), json.dumps(item)[1:-1])
     for digits in (raw.hex(), raw.hex(" "), raw.hex(":")):
         yield from (digits, digits.upper())
     for before in range(3):
-        yield from _base64(raw, before)
-
-
-def _lines(secret: str) -> tuple[str, ...]:
-    """The lines of a key that are the secret, each for itself."""
-    return tuple(line for line in secret.splitlines() if len(line) >= 40)
-
-
-def _base64(raw: bytes, before: int) -> Iterator[str]:
-    written = base64.b64encode(b"\0" * before + raw).decode()
-    start = (0, 2, 3)[before]
-    inner = written[start : len(b"\0" * before + raw) * 8 // 6]
-    if len(inner) >= SHORTEST:
-        yield from (inner, inner.replace("+", "-").replace("/", "_"))
+        written = base64.b64encode(b"\0" * before + raw).decode()
+        start = (0, 2, 3)[before]
+        inner = written[start : len(b"\0" * before + raw) * 8 // 6]
+        if len(inner) >= SHORTEST:
+            yield from (inner, inner.replace("+", "-").replace("/", "_"))

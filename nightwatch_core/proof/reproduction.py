@@ -378,7 +378,9 @@ def with_fix(
         runs.append(harness.on_base(test.path, test.text, changes))
     least = least_places(harness.crash, fix, harness.briefing.failing.read_file)
     fate, shown = _fate(harness, test, runs, least), runs[-1]
-    words = _WORDS[fate].format(error=harness.crash.error_class, place=_top(harness))
+    place = harness.crash.places[0]
+    top = " ".join((place.path, *sorted(place.functions)))
+    words = _WORDS[fate].format(error=harness.crash.error_class, place=top)
     if fate == "red" and shown.reading.run.ended != "exited":
         words = f"does not come to its end with the fix: it {shown.reading.run.ended}"
     check = Check(
@@ -412,11 +414,6 @@ def _is_green_in_part(harness: Harness, test: Candidate, fixed: Shown) -> bool:
     return before.crash is not None and fixed.reading.failed < before.reading.failed
 
 
-def _top(harness: Harness) -> str:
-    place = harness.crash.places[0]
-    return " ".join((place.path, *sorted(place.functions)))
-
-
 # What a model is told when it is asked for a test.
 
 _CAUSE, _DIFF, _EXAMPLE, _OUTPUT, _FRAMES, _FACTS = 4_000, 6_000, 6_000, 3_000, 4, 20
@@ -435,12 +432,16 @@ def request(harness: Harness, examples: tuple[str, ...]) -> str:
     """Write the message that asks for a test; `examples` are paths of tests."""
     briefing, fence = harness.briefing, harness.briefing.fence
     case = briefing.analysis.case
+    top = harness.crash.places[0]
+    lines = "".join(f", line {number}" for number in sorted(top.lines)[:1])
+    names = "".join(f", {name}" for name in sorted(top.functions)[:1])
+    place = line(f"{top.path}{names}{lines}", 300)
     return prompt("reproduction").format(
         data=only_data(fence),
         error=fenced(error_text(case), fence),
         trace=fenced(trace_text(case.trace) if case.trace else "", fence),
         expected=line(harness.crash.error_class, 200),
-        place=_place(harness.crash),
+        place=place,
         runner=harness.runner.name,
         cause=fenced(block(briefing.analysis.root_cause, _CAUSE), fence),
         diff=fenced(halves(fixing.diff(briefing.analysis.fix), _DIFF), fence),
@@ -460,13 +461,6 @@ def again(harness: Harness, reproduction: Reproduction, shown: Shown | None) -> 
         output=fenced(block(output, _OUTPUT, code=True), fence),
         facts=fenced(facts, fence) if facts else "",
     )
-
-
-def _place(crash: Crash) -> str:
-    top = crash.places[0]
-    lines = "".join(f", line {number}" for number in sorted(top.lines)[:1])
-    names = "".join(f", {name}" for name in sorted(top.functions)[:1])
-    return line(f"{top.path}{names}{lines}", 300)
 
 
 def _code(harness: Harness) -> Iterator[str]:

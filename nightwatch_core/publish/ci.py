@@ -109,14 +109,11 @@ def _starts(events: yaml.MappingNode, event: str, base: str) -> bool:
 def _last_match(patterns: tuple[str, ...], branch: str) -> bool:
     fits = False
     for pattern in patterns:
-        if fnmatchcase(branch, pattern.removeprefix("!")) and _deep_enough(pattern, branch):
+        if fnmatchcase(branch, pattern.removeprefix("!")) and (
+            "**" in pattern or pattern.count("/") == branch.count("/")
+        ):
             fits = not pattern.startswith("!")
     return fits
-
-
-def _deep_enough(pattern: str, branch: str) -> bool:
-    """One star stays within a part of a name, as GitHub has it."""
-    return "**" in pattern or pattern.count("/") == branch.count("/")
 
 
 def _entry(node: yaml.Node | None, name: str) -> yaml.Node | None:

@@ -89,7 +89,8 @@ def _overlap(
     if pull.state == "merged":
         gone = any(not a.removed.isdisjoint(b.removed) for a, b in _pairs(ours, theirs))
         update = {"kind": "merged", "sha": pull.sha, "at": pull.merged_at, "because": _LINES}
-        is_later = _is_later(pull, analysis)
+        failed = analysis.case.commit.at if analysis.case.commit else None
+        is_later = bool(failed and pull.merged_at and pull.merged_at > failed)
         return found.model_copy(update=update) if is_later and (same or gone) else None
     if pull.state == "closed":
         said = shortened(one_line(next(reversed(pull.words), "")), _SAID)
@@ -113,11 +114,6 @@ def _changes(files: Iterable[ChangedFile], read: Read) -> Iterator[Change]:
 
 def _pairs(ours: Iterable[Change], theirs: tuple[Change, ...]) -> Iterator[tuple[Change, Change]]:
     return ((a, b) for a in ours for b in theirs if a.path == b.path)
-
-
-def _is_later(pull: OtherPull, analysis: Analysis) -> bool:
-    failed = analysis.case.commit.at if analysis.case.commit else None
-    return bool(failed and pull.merged_at and pull.merged_at > failed)
 
 
 def _is_about(pull: OtherPull, analysis: Analysis, issue: int) -> bool:

@@ -208,7 +208,12 @@ class Record:
         plain = joined(answer.json_value, self._pieces)
         if answer.kind == "value":
             return member.value(plain)
-        raise _raised(answer.kind, plain)
+        trouble: NightWatchError = getattr(errors, answer.kind)(str(plain["text"]))
+        if plain["usage"]:
+            trouble.usage = Usage.model_validate(plain["usage"])
+        if plain["ending"]:
+            trouble.ending = Ending.model_validate(plain["ending"])
+        raise trouble
 
     def _next(self, key: tuple[str, str], asked: Asked) -> Told:
         with self._lock:
@@ -226,12 +231,3 @@ def kind_of(trouble: NightWatchError) -> str:
     """Return the name of an exception, or of its nearest base class among `Kind`."""
     names = [base.__name__ for base in type(trouble).__mro__]
     return next((name for name in names if name in get_args(Kind)), "GiveUp")
-
-
-def _raised(kind: str, plain: Mapping[str, Any]) -> NightWatchError:
-    trouble: NightWatchError = getattr(errors, kind)(str(plain["text"]))
-    if plain["usage"]:
-        trouble.usage = Usage.model_validate(plain["usage"])
-    if plain["ending"]:
-        trouble.ending = Ending.model_validate(plain["ending"])
-    return trouble

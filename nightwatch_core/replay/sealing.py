@@ -38,15 +38,13 @@ class Journal:
         elif sign == PIECE:
             self.pieces[name_of(rest)] = rest
         else:
-            self._add_answer(json.loads(rest))
-
-    def _add_answer(self, row: list[Any]) -> None:
-        name, arguments, kind, value, seconds = row
-        run, answers = self.answers.get((name, canonical(arguments)), (0, []))
-        if run != self.runs:
-            answers = []
-        answers.append(Told(kind=kind, json_value=value, seconds=seconds))
-        self.answers[name, canonical(arguments)] = self.runs, answers
+            row = json.loads(rest)
+            name, arguments, kind, value, seconds = row
+            run, answers = self.answers.get((name, canonical(arguments)), (0, []))
+            if run != self.runs:
+                answers = []
+            answers.append(Told(kind=kind, json_value=value, seconds=seconds))
+            self.answers[name, canonical(arguments)] = self.runs, answers
 
     def asked(self) -> tuple[Asked, ...]:
         """Return every question with its answers."""

@@ -150,6 +150,7 @@ def start_report(
 def add_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
     """Add what was fetched, what was dropped, and which ignore rules do not hold."""
     degraded = degrade(report, *fetched.partial, _unread(fetched))
+    left_out = tuple(f"left out of what was read: {sentence}" for sentence in fetched.left_out)
     return degraded.model_copy(
         update={
             "errors": len(fetched.groups),
@@ -157,14 +158,10 @@ def add_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Run
             "traffic": fetched.traffic,
             "occurrences": sum(group.occurrences for group in fetched.groups),
             "dropped": selection.dropped,
-            "complaints": (*report.complaints, *selection.told, *_left_out(fetched)),
+            "complaints": (*report.complaints, *selection.told, *left_out),
             "rejects": fetched.rejects,
         }
     )
-
-
-def _left_out(fetched: Fetched) -> tuple[str, ...]:
-    return tuple(f"left out of what was read: {sentence}" for sentence in fetched.left_out)
 
 
 def follow_up_input(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> FollowUpInput:
@@ -187,15 +184,18 @@ def add_findings(
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
     ranked = _ranked((*findings.memory.known, *fresh), findings)
     degraded = degrade(report, *findings.troubles, failed, fallback_summary(fresh))
+    complaints = (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
+    board = findings.memory.past.board
+    by_experience = tuple(calibrated(analysis, board) for analysis in ranked) if board else ranked
     return degraded.model_copy(
         update={
             "commit": findings.code.commit,
             "base": findings.code.base,
             "commits": findings.commits,
-            "analyses": _by_experience(ranked, findings),
+            "analyses": by_experience,
             "failures": failures,
             "dropped": findings.selection.dropped,
-            "complaints": _complaints(report, findings),
+            "complaints": complaints,
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
             "usage": total_usage(fresh, failures) + report.long_tail.usage,
@@ -312,10 +312,6 @@ def _unread(fetched: Fetched) -> str:
     return f"{rejected} of {rejected + read} records could not be read"
 
 
-def _complaints(report: RunReport, findings: CauseFindings) -> tuple[str, ...]:
-    return (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
-
-
 def _few(troubles: tuple[str, ...]) -> str:
     """The first of several troubles, and how many more there were; empty for none."""
     if not troubles:
@@ -326,12 +322,6 @@ def _few(troubles: tuple[str, ...]) -> str:
 def _ranked(analyses: tuple[Analysis, ...], findings: CauseFindings) -> tuple[Analysis, ...]:
     place = {group.fingerprint: at for at, group in enumerate(findings.selection.kept)}
     return tuple(sorted(analyses, key=lambda a: place.get(a.fingerprint, len(place))))
-
-
-def _by_experience(analyses: tuple[Analysis, ...], findings: CauseFindings) -> tuple[Analysis, ...]:
-    """The analyses, their confidence seen in the light of how often as sure ones proved right."""
-    board = findings.memory.past.board
-    return tuple(calibrated(analysis, board) for analysis in analyses) if board else analyses
 
 
 # What was published, in a night's report.

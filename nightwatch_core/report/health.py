@@ -139,13 +139,18 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
     """Say of each service of the night how it was, and what somebody has to see to."""
     calls = {call.service: call for call in facts.calls}
     roles = {name: ("other",) for name in calls} | _roles(report.options)
+    trouble = facts.records_trouble
+    state = "away" if trouble else "well"
+    records = ServiceHealth.model_validate(
+        {"name": "Prefect's store", "roles": ("records",), "state": state, "detail": trouble}
+    )
     services = (
         *(
             _service(name, did, calls.get(name), report, facts.earlier)
             for name, did in sorted(roles.items(), key=lambda role: role[1] == ("other",))
         ),
         _knowledge(facts),
-        _records(facts),
+        records,
     )
     due = due_sentences(report, facts.calls, facts.state, facts.lessons, facts.model_note)
     alarms = (
@@ -230,14 +235,6 @@ def _knowledge(facts: HealthFacts) -> ServiceHealth:
         )
     count = f"{facts.lessons:,} lesson{'' if facts.lessons == 1 else 's'}"
     return ServiceHealth(name="knowledge", roles=("memory",), detail=count)
-
-
-def _records(facts: HealthFacts) -> ServiceHealth:
-    trouble = facts.records_trouble
-    state = "away" if trouble else "well"
-    return ServiceHealth.model_validate(
-        {"name": "Prefect's store", "roles": ("records",), "state": state, "detail": trouble}
-    )
 
 
 def well_services(health: Health | None) -> tuple[str, ...]:

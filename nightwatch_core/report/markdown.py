@@ -58,7 +58,10 @@ def _block(block: Block, say: Say) -> Iterable[str]:
             return (_list((*facts, *because)),)
         case blocks.Paragraphs():
             remark = f"*{markdown(block.remark)}*" if block.remark else ""
-            return (_paragraphs(block.text, say), remark)
+            paragraphs = "\n\n".join(
+                say(splitline[:CAUSE]) for splitline in block.text.splitlines() if splitline.strip()
+            )
+            return (paragraphs, remark)
         case blocks.Verbatim():
             opening = f"<details><summary>{block.name}</summary>"
             text = fenced(block.text)
@@ -194,9 +197,3 @@ def _publication(publication: Publication) -> str:
 
 def _list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {text}" for text in texts if text)
-
-
-def _paragraphs(text: str, say: Say) -> str:
-    return "\n\n".join(
-        say(splitline[:CAUSE]) for splitline in text.splitlines() if splitline.strip()
-    )

@@ -54,12 +54,17 @@ def sentences(board: Scoreboard) -> tuple[str, ...]:
     """Return the scoreboard's sentences in reading order; never empty."""
     if not board.found.decided:
         return tuple(filter(None, (drafts_line(board.drafts), NOTHING)))
+    # differences only where both sides have enough; what they rest on always
+    sides = f"{_of(board.informed).capitalize()}; {_of(board.uninformed)}"
+    differences = ", ".join(_differences(board.informed, board.uninformed))
+    compared = f"With it {differences}" if differences else "Too few to compare"
+    prior = f"{sides}. {compared}. {OBSERVED}"
     return tuple(
         filter(
             None,
             (
                 *(_said(board), drafts_line(board.drafts), _brier(board)),
-                *(_prior(board), _worth(board), how_judged()),
+                *(prior, _worth(board), how_judged()),
             ),
         )
     )
@@ -123,14 +128,6 @@ def _brier(board: Scoreboard) -> str:
         f"Brier score {board.brier:.3f} of the nominal probabilities, "
         f"{board.brier_calibrated:.3f} calibrated on this installation ({BRIER})."
     )
-
-
-def _prior(board: Scoreboard) -> str:
-    """Differences only where both sides have enough; what they rest on always."""
-    sides = f"{_of(board.informed).capitalize()}; {_of(board.uninformed)}"
-    differences = ", ".join(_differences(board.informed, board.uninformed))
-    compared = f"With it {differences}" if differences else "Too few to compare"
-    return f"{sides}. {compared}. {OBSERVED}"
 
 
 def _of(sort: AnalysisGroup) -> str:

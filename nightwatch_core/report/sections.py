@@ -487,13 +487,18 @@ def end(report: RunReport, limits: Limits) -> Section:
         Fact(name="Code cache", text=_code_cache(report)),
         Fact(name="Sent to other services", text=left_sentence(report.health)),
     )
+    offered = (capture_command(analysis, report) for analysis in report.analyses)
+    commands = [spec for spec in offered if spec]
+    more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
+    name = "Capture what was learned"
+    capture = tuple(Command(name=name, text=f"{command}{more}") for command in commands[:1])
     return section(
         "end",
         "",
         _learned(report),
         Facts(items=tuple(fact for fact in facts if fact.text)),
         _again(report),
-        _capture(report),
+        capture,
         _paths(report, limits, "Report"),
     )
 
@@ -595,15 +600,6 @@ def _again(report: RunReport) -> tuple[Command, ...]:
     )
     command = next(filter(None, map(one_command, names)), "")
     return (Command(name="One error again", text=command),) if command else ()
-
-
-def _capture(report: RunReport) -> tuple[Command, ...]:
-    """The first command that keeps what was learned, and how many more there are."""
-    offered = (capture_command(analysis, report) for analysis in report.analyses)
-    commands = [spec for spec in offered if spec]
-    more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
-    name = "Capture what was learned"
-    return tuple(Command(name=name, text=f"{command}{more}") for command in commands[:1])
 
 
 # Batch triage in the report: results, running batches, submitted batches.

@@ -404,6 +404,8 @@ UNSAID = "The night ended without saying why: see the flow run's log."
 def view(report: RunReport, limits: Limits = FULL) -> ReportView:
     """The night in reading order: clean, bounded text for every rendering."""
     made = (make(report, limits) for make in _SECTIONS)
+    reasons = capped([line(item, LONG) for item in report.degraded], limits.lines)
+    warnings = reasons if report.status == "complete" or reasons else (UNSAID,)
     return ReportView(
         night=line(report.night.id, NAME),
         status=report.status,
@@ -411,7 +413,7 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         headline=headline(report),
         in_short=in_short(report),
         source=source_of((group.app for group in _groups(report)), report.commit),
-        warnings=_warnings(report, limits),
+        warnings=warnings,
         banner=tuple(line(item, TEXT) for item in _banner(report, limits)),
         counts=tuple(_counts(report)),
         sections=tuple(item for item in made if item.blocks and item.kind not in limits.without),
@@ -558,11 +560,6 @@ def _standing(report: RunReport) -> Standing:
     if report.status != "complete":
         return report.status
     return "good" if report.errors or report.rejects or report.failures else "calm"
-
-
-def _warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
-    reasons = capped([line(item, LONG) for item in report.degraded], limits.lines)
-    return reasons if report.status == "complete" or reasons else (UNSAID,)
 
 
 def _banner(report: RunReport, limits: Limits) -> tuple[str, ...]:

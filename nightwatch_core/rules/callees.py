@@ -332,21 +332,18 @@ def type_of(value: Node, root: Node) -> str:
     if origin is None:
         return ""
     if origin.kind == "parameter":
-        return _declared(origin.node, name)
+        function = origin.node
+        for node in nodes_in(function):
+            if "parameter" in node.type and name in parameter_names_of(node):
+                kind = node.child_by_field_name("type")
+                plain = re.fullmatch(r"[:?*\s]*(?:\w+\.)?(\w+)\??", text_of(kind)) if kind else None
+                return plain[1] if plain else ""
+        return ""
     made = re.match(
         r"(?:await\s+)?(?:new\s+([A-Z]\w*)\s*\(|&?([A-Z]\w*)\{|([A-Z]\w*)(?:\.new)?\s*\()",
         text_of(origin.value) if origin.value else "",
     )
     return next(filter(None, made.groups()), "") if made else ""
-
-
-def _declared(function: Node, name: str) -> str:
-    for node in nodes_in(function):
-        if "parameter" in node.type and name in parameter_names_of(node):
-            kind = node.child_by_field_name("type")
-            plain = re.fullmatch(r"[:?*\s]*(?:\w+\.)?(\w+)\??", text_of(kind)) if kind else None
-            return plain[1] if plain else ""
-    return ""
 
 
 def parameter_names_of(node: Node) -> tuple[str, ...]:
@@ -422,7 +419,12 @@ def given_from(name: str, function: Node, failing: FailingLine, context: Context
     if caller is None or root is None or not called:
         return None
     call = _only_call(called, root, caller.line)
-    parameters = _parameters(function, call)
+    names = parameter_names(function)
+    receiver = function.child_by_field_name("receiver")
+    if receiver is not None:  # Go's stands last
+        names = names[: len(names) - receiver.named_child_count]
+    is_method = bool(names) and names[0] in ("self", "cls") and call and call.receiver is not None
+    parameters = names[1:] if is_method else names
     if call is None or name not in parameters:
         return None
     arguments = call.node.child_by_field_name("arguments")
@@ -480,15 +482,6 @@ def _only_call(name: str, root: Node, line: int) -> Call | None:
     calls = [call for node in nodes if (call := call_of(node)) and call.name == name]
     nodes_of = {call.node.id: call for call in calls}
     return next(iter(nodes_of.values())) if len(nodes_of) == 1 else None
-
-
-def _parameters(function: Node, call: Call | None) -> tuple[str, ...]:
-    names = parameter_names(function)
-    receiver = function.child_by_field_name("receiver")
-    if receiver is not None:  # Go's stands last
-        names = names[: len(names) - receiver.named_child_count]
-    is_method = bool(names) and names[0] in ("self", "cls") and call and call.receiver is not None
-    return names[1:] if is_method else names
 
 
 def _written(function: Node) -> tuple[Node, ...]:

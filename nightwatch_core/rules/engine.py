@@ -50,7 +50,12 @@ def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
     """Tell that the failing line raises the error itself, below which line, and who led there."""
     if not _RAISES.search(masked(failing.text, failing.language)):
         return Finding()
-    if _raises_another(failing, context):
+    named = _RAISED_CLASS.search(failing.text)
+    trace, group = context.case.trace, context.case.leader
+    classes = {group.error_class, trace.root.error_class if trace else ""} - {""}
+    name = last_segment(named["name"]) if named else ""
+    raises_another = bool(name) and name not in {last_segment(item) for item in classes}
+    if raises_another:
         return Finding()  # it came up while that one was made
     guard, caller = _guard(failing), _caller(context)
     below = f", below `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
@@ -62,15 +67,6 @@ def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
         tags=("raised-on-purpose",),
         unknown=f"which caller passes the value that {failing.place} rejects",
     )
-
-
-def _raises_another(failing: FailingLine, context: Context) -> bool:
-    """Tell whether the line names a class that is not the error's."""
-    named = _RAISED_CLASS.search(failing.text)
-    trace, group = context.case.trace, context.case.leader
-    classes = {group.error_class, trace.root.error_class if trace else ""} - {""}
-    name = last_segment(named["name"]) if named else ""
-    return bool(name) and name not in {last_segment(item) for item in classes}
 
 
 def _guard(failing: FailingLine) -> int:
@@ -200,8 +196,12 @@ def handed_over(
     symptom: Symptom, failing: FailingLine, finding: Finding, context: Context
 ) -> Answer:
     """Give the answer without a cause: one line that says so, and the handover."""
+    group = context.case.leader
+    where = failing.place or group.transaction or group.app
+    name = last_segment(group.error_class) or "Error"
+    title = " ".join((f"{name} in {where}" if where else name).split())[:120]
     return Answer(
-        title=_title(failing, context),
+        title=title,
         root_cause=f"Cause unknown: {finding.unknown or _why(failing, context)}.",
         confidence="low",
         suspect_commit="",
@@ -248,13 +248,6 @@ def _why(failing: FailingLine, context: Context) -> str:
     where = failing.place or context.case.leader.transaction or context.case.leader.app
     name = last_segment(context.case.leader.error_class) or "the error"
     return f"why {where} raises {name}" if where else f"why {name} is raised"
-
-
-def _title(failing: FailingLine, context: Context) -> str:
-    group = context.case.leader
-    where = failing.place or group.transaction or group.app
-    name = last_segment(group.error_class) or "Error"
-    return " ".join((f"{name} in {where}" if where else name).split())[:120]
 
 
 Rule = Callable[[Symptom, FailingLine, Context], Finding]

@@ -544,7 +544,8 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
     """Read the line of one frame, and what is around it, at this commit."""
     path, line = context.code.resolved(frame.repo_path or frame.path), frame.line or 0
     lines = context.code.lines(path, line - LINES_ABOVE, line + LINES_BELOW)
-    now = _line_now(lines, frame)
+    here = fitted(frame, lines)
+    now = 0 if here.fit == "differs" or here.line not in lines else here.line or 0
     return FailingLine(
         path=path,
         line=now or line,
@@ -556,11 +557,6 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
         lines=lines,
         top=function_around(path, lines, now or line),
     )
-
-
-def _line_now(lines: dict[int, str], frame: Frame) -> int:
-    here = fitted(frame, lines)
-    return 0 if here.fit == "differs" or here.line not in lines else here.line or 0
 
 
 # Finds where the class or module of a receiver is defined.

@@ -21,7 +21,6 @@ from nightwatch_core.code.syntax import (
 )
 from nightwatch_core.models.answer import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.rules.callees import importers, is_import
 from nightwatch_core.rules.findings import (
     CANDIDATES,
@@ -246,7 +245,10 @@ def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> 
     defined = definitions(name, failing.language, context.code)
     owner = owner_of(symptom, failing, context)
     if defined.hits:
-        return _defined(name, defined, symptom, failing)
+        members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
+        places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
+        steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
+        return Finding(steps=steps if members else (), tags=("wrong-type",)) + _lacks(name, symptom)
     if owner and owner.text and symptom.owner in _BUILT_IN:
         return _lacks(name, symptom)  # what it has besides is not in the repository
     candidates = (
@@ -305,19 +307,6 @@ def _of_owner(
     return tuple(item for item in candidates if owner.line < item.place.line <= end)
 
 
-def _defined(
-    name: str,
-    defined: HitsFound,
-    symptom: Symptom,
-    failing: FailingLine,
-) -> Finding:
-    """Say where a name is defined that this receiver does not have."""
-    members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
-    places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
-    steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
-    return Finding(steps=steps if members else (), tags=("wrong-type",)) + _lacks(name, symptom)
-
-
 def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
     own, text = re.escape(name), hit.text[:LINE]
     if language_of(hit.path) != failing.language:
@@ -347,7 +336,10 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
         finding = renamed(name, candidates, failing, context, member=False)
     if not finding.explained:
         finding = _unbound(name, failing, context) + finding
-        finding = or_else(finding, _elsewhere(name, defined.hits))
+        places = ", ".join(f"{hit.path}:{hit.line}" for hit in defined.hits[:3])
+        step = f"`{name}` is defined in {places}: check whether one of them is meant."
+        elsewhere = Finding(steps=(step,)) if defined.hits else Finding()
+        finding = or_else(finding, elsewhere)
     if not defined.complete:
         finding = finding.model_copy(update={"edits": ()})
     return or_else(finding, _undefined(name))
@@ -389,12 +381,6 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
         evidence=shown,
         explained=True,
     )
-
-
-def _elsewhere(name: str, hits: tuple[SearchHit, ...]) -> Finding:
-    places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits[:3])
-    step = f"`{name}` is defined in {places}: check whether one of them is meant."
-    return Finding(steps=(step,)) if hits else Finding()
 
 
 def _candidates(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Candidate, ...]:

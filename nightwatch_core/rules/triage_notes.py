@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from importlib.resources import files
 
@@ -91,15 +91,11 @@ def last_change(failing: FailingLine, context: Context) -> str:
     return f"{blame.sha} ({_said(blame)})" if blame else ""
 
 
-def _first_seen(context: Context) -> datetime | None:
+def _possible(blame: Blame, context: Context) -> bool:
     groups = context.case.groups
     first = min((group.first_seen for group in groups if group.first_seen), default=None)
     last = min((group.last_seen for group in groups if group.last_seen), default=None)
-    return first or last
-
-
-def _possible(blame: Blame, context: Context) -> bool:
-    seen = _first_seen(context)
+    seen = first or last
     return seen is None or -_DAY <= seen.date() - blame.at.date() <= _NEAR
 
 

@@ -93,7 +93,13 @@ def _unpack(stream: bytes, folder: Path, digest: str) -> None:
     try:
         git = new_repository(new, _BRANCHES[0])
         git.run("fast-import", "--quiet", stdin=stream)
-        git.run("symbolic-ref", "HEAD", _main_branch(git))
+        listing = git.run("for-each-ref", "--format=%(refname)", LOCAL).decode()
+        branches = listing.split()
+        if not branches:
+            raise GiveUp("it has no branch")
+        wanted = (f"{LOCAL}{name}" for name in _BRANCHES)
+        main_branch = next((branch for branch in wanted if branch in branches), branches[0])
+        git.run("symbolic-ref", "HEAD", main_branch)
     except GiveUp as error:
         shutil.rmtree(new, ignore_errors=True)
         raise StopTheNight(
@@ -101,15 +107,6 @@ def _unpack(stream: bytes, folder: Path, digest: str) -> None:
         ) from error
     (new / _DIGEST).write_text(digest)
     new.rename(folder)
-
-
-def _main_branch(git: Git) -> str:
-    listing = git.run("for-each-ref", "--format=%(refname)", LOCAL).decode()
-    branches = listing.split()
-    if not branches:
-        raise GiveUp("it has no branch")
-    wanted = (f"{LOCAL}{name}" for name in _BRANCHES)
-    return next((branch for branch in wanted if branch in branches), branches[0])
 
 
 def _neighbour(folder: Path) -> Path:

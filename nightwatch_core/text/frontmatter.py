@@ -265,7 +265,9 @@ def with_items(text: str, key: str, items: Sequence[Item], before: Sequence[str]
     if listed is None or (listed is root and is_absent(listed)):
         return _ended(text) + _made(key, items)
     if isinstance(listed, SequenceNode) and listed.flow_style:
-        return _into_line(text, listed, items)
+        at = listed.value[-1].end_mark.index if listed.value else listed.start_mark.index + 1
+        comma = ", " if listed.value else ""
+        return f"{text[:at]}{comma}{_in_line(items)[1:-1]}{text[at:]}"
     if isinstance(listed, SequenceNode):
         return _below(text, listed, items)
     if pair and is_absent(listed):
@@ -316,12 +318,6 @@ def _made(key: str, items: Sequence[Item]) -> str:
     if all(isinstance(item, str) for item in items):
         return f"{key}: {_in_line(items)}\n"
     return f"{key}:\n{rows_of(items, _DASH)}"
-
-
-def _into_line(text: str, listed: SequenceNode, items: Sequence[Item]) -> str:
-    at = listed.value[-1].end_mark.index if listed.value else listed.start_mark.index + 1
-    comma = ", " if listed.value else ""
-    return f"{text[:at]}{comma}{_in_line(items)[1:-1]}{text[at:]}"
 
 
 def _below(text: str, listed: SequenceNode, items: Sequence[Item]) -> str:

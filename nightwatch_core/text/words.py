@@ -255,11 +255,12 @@ class ClassTable(Generic[_T]):
         [None, None, None]
         """
         parts = segments(error_class)
+        name = words_error_classes(parts[-1]) if parts else ()
         for found in (
             self._names.get(parts),
             self._names.get(parts[-1:]),
             _longest(self._namespaces, (parts[:n] for n in range(len(parts) - 1, 0, -1))),
-            _suffix(self._suffixes, parts),
+            _longest(self._suffixes, (name[start:] for start in range(len(name)))),
         ):
             if found is not None:
                 return found
@@ -268,8 +269,3 @@ class ClassTable(Generic[_T]):
 
 def _longest(table: Mapping[tuple[str, ...], _T], keys: Iterable[tuple[str, ...]]) -> _T | None:
     return next((table[key] for key in keys if key in table), None)
-
-
-def _suffix(table: Mapping[tuple[str, ...], _T], parts: tuple[str, ...]) -> _T | None:
-    name = words_error_classes(parts[-1]) if parts else ()
-    return _longest(table, (name[start:] for start in range(len(name))))

@@ -78,18 +78,13 @@ def frame_of(line: str) -> Frame | None:
 def _v8(body: str) -> Frame | None:
     body = body.rstrip(" {,")
     if "eval at " in body:
-        return _evaluated(body)
+        match = _EVAL_PLACE.search(body)
+        return _frame(body.partition(" (")[0], match["place"]) if match else None
     function, place = "", body
     if " (" in body and body.endswith(")") and not _STARTS_LIKE_PATH.match(body):
         function, _, place = body[:-1].partition(" (")
     place = place.removeprefix("async ").removeprefix("address at ").removeprefix("(")
     return _frame(function.removeprefix("async ").removeprefix("new "), place.rstrip(")"))
-
-
-def _evaluated(body: str) -> Frame | None:
-    """Code made by eval stands where eval was called."""
-    match = _EVAL_PLACE.search(body)
-    return _frame(body.partition(" (")[0], match["place"]) if match else None
 
 
 def _gecko(line: str) -> Frame | None:

@@ -88,14 +88,9 @@ def detect(lines: Sequence[str], expected: str = "") -> tuple[str, tuple[Chain, 
             continue
         chains = parser.read(lines)
         factor = HINT_FACTOR if parser.language == expected else 1
-        score = _weight(chains, factor)
+        frames = [frame for chain in chains for link in chain for frame in link.frames]
+        with_file = sum(frame.path != UNKNOWN_PATH for frame in frames)
+        score = factor * with_file, factor * len(frames)
         if score > best[0]:
             best = (score, parser.language, chains)
     return best[1], best[2]
-
-
-def _weight(chains: tuple[Chain, ...], factor: int) -> tuple[int, int]:
-    """Frames with a file, then all frames."""
-    frames = [frame for chain in chains for link in chain for frame in link.frames]
-    with_file = sum(frame.path != UNKNOWN_PATH for frame in frames)
-    return factor * with_file, factor * len(frames)

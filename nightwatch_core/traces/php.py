@@ -80,7 +80,11 @@ class _Reader:
             if self._calls:
                 self._flush()
             self._above.append(line)
-            self._read_xdebug(line)
+            match = _XDEBUG.match(line) if ". " in line else None
+            if match:
+                self._xdebug.append(
+                    Frame(path=match["path"], line=int(match["line"]), function=match["function"])
+                )
 
     def finish(self) -> tuple[Chain, ...]:
         self._flush()
@@ -102,13 +106,6 @@ class _Reader:
         path = (match["path"] or "").removeprefix("file://")
         function = _MAIN if match[0].endswith(_MAIN) else _function(match["function"] or "")
         self._calls.append(_Call(path, line, function))
-
-    def _read_xdebug(self, line: str) -> None:
-        match = _XDEBUG.match(line) if ". " in line else None
-        if match:
-            self._xdebug.append(
-                Frame(path=match["path"], line=int(match["line"]), function=match["function"])
-            )
 
     def _flush(self) -> None:
         """End a list of calls: PHP prints where each call stands, so its name is one frame in."""
@@ -150,15 +147,11 @@ class _Reader:
                 self._chains.begin(header)
                 self._chains.add(frame)
         if not self._chains:
-            self._read_bare_places()
-
-    def _read_bare_places(self) -> None:
-        """Monolog's JSON lists nothing but places."""
-        places = [match for line in self._above if (match := _BARE_PLACE.match(line))]
-        if places:
-            self._chains.begin(Header())
-        for match in places:
-            self._chains.add(Frame(path=match["path"], line=int(match["line"])))
+            places = [match for line in self._above if (match := _BARE_PLACE.match(line))]
+            if places:
+                self._chains.begin(Header())
+            for match in places:
+                self._chains.add(Frame(path=match["path"], line=int(match["line"])))
 
 
 def place_of(line: str) -> tuple[str, Frame | None]:

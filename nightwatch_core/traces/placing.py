@@ -514,7 +514,10 @@ def map_frames(
             return frame
         return frame.model_copy(update={"repo_path": placed[key], "in_app": True})
 
-    return _with_each_frame(trace, place)
+    links = tuple(
+        link.model_copy(update={"frames": tuple(map(place, link.frames))}) for link in trace.links
+    )
+    return trace.model_copy(update={"links": links})
 
 
 def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightOptions) -> Trace:
@@ -528,10 +531,3 @@ def untraced(traced: tuple[Traced, ...]) -> str:
     if not missing:
         return ""
     return f"traces of {plural(len(missing), 'error group')} could not be read: {missing[0]}"
-
-
-def _with_each_frame(trace: Trace, change: Callable[[Frame], Frame]) -> Trace:
-    links = tuple(
-        link.model_copy(update={"frames": tuple(map(change, link.frames))}) for link in trace.links
-    )
-    return trace.model_copy(update={"links": links})

@@ -84,19 +84,13 @@ class _Reader:
         if not stripped:
             return
         if indent > self._indent or stripped.startswith(_REPEATED):
-            self._read_code(stripped)
+            if self._frame and not self._frame.code and not _ANCHORS.match(stripped):
+                self._frame = self._frame.model_copy(update={"code": stripped})
         else:
-            self._name(stripped)
-
-    def _read_code(self, stripped: str) -> None:
-        if self._frame and not self._frame.code and not _ANCHORS.match(stripped):
-            self._frame = self._frame.model_copy(update={"code": stripped})
-
-    def _name(self, stripped: str) -> None:
-        header = _header(stripped)
-        if header is not None:
-            self._chains.name(header)
-        self._close()
+            header = _header(stripped)
+            if header is not None:
+                self._chains.name(header)
+            self._close()
 
     def _read_between(self, line: str) -> None:
         if any(phrase in line for phrase in _WRAPS):

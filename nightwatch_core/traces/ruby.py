@@ -80,9 +80,16 @@ class _Reader:
             self._above.append(line)
             return
         if _NUMBERED.match(line):
-            self._open_numbered()
+            if not self._numbered:
+                wraps = self._after_numbered and not self._above
+                self._chains.begin(Header(), Relation.WRAPPER if wraps else Relation.SEPARATE)
+            self._numbered = True
         elif self._numbered:
-            self._close_numbered(frame, line)
+            self._chains.name(_named_behind(line) or Header())
+            self._chains.add(frame)
+            self._chains.reverse()
+            self._above.clear()
+            self._numbered, self._after_numbered = False, True
             return
         else:
             self._open(line)
@@ -105,19 +112,6 @@ class _Reader:
             open_block(self._chains, self._above, header_of)
         self._after_numbered = False
 
-    def _open_numbered(self) -> None:
-        if not self._numbered:
-            wraps = self._after_numbered and not self._above
-            self._chains.begin(Header(), Relation.WRAPPER if wraps else Relation.SEPARATE)
-        self._numbered = True
-
-    def _close_numbered(self, frame: Frame, line: str) -> None:
-        self._chains.name(_named_behind(line) or Header())
-        self._chains.add(frame)
-        self._chains.reverse()
-        self._above.clear()
-        self._numbered, self._after_numbered = False, True
-
 
 def frame_of(line: str) -> Frame | None:
     """Return the frame that a line prints.
@@ -133,7 +127,14 @@ def frame_of(line: str) -> Frame | None:
         return _frame(match["path"], match["line"], match["label"] or "")
     match = _TOP_LEVEL.match(_without_lead(line))
     if match:
-        return _unlabelled(match)
+        path, rest = match["path"], (match["rest"] or "").strip()
+        if re.search(r"\s", path) and not _ABSOLUTE.match(path):
+            return None  # prose that names a file
+        if rest.startswith("warning:") or (
+            rest and not (_CLASS_LAST.search(rest) or "error" in rest)
+        ):
+            return None
+        return _frame(path, match["line"], "")
     match = _JAVA_STYLE.match(line)
     if match:
         return _frame(match["path"], match["line"], match["label"].rpartition(".")[2])
@@ -150,15 +151,6 @@ def _labelled(head: str, match: re.Match[str]) -> Frame | None:
     if evaluated:
         return _frame(evaluated["path"], evaluated["line"], label)
     return _frame(path, match["line"], label)
-
-
-def _unlabelled(match: re.Match[str]) -> Frame | None:
-    path, rest = match["path"], (match["rest"] or "").strip()
-    if re.search(r"\s", path) and not _ABSOLUTE.match(path):
-        return None  # prose that names a file
-    if rest.startswith("warning:") or (rest and not (_CLASS_LAST.search(rest) or "error" in rest)):
-        return None
-    return _frame(path, match["line"], "")
 
 
 def _frame(path: str, line: str, label: str) -> Frame:

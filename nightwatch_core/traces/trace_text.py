@@ -80,9 +80,17 @@ def _printed(rows: Sequence[str], trace: Trace) -> list[Rows]:
     parts: list[Rows] = []
     for row in (_LIBRARIES.sub(".../", row) for row in rows):
         if parts and parts[-1].kind != "text" and _is_source(row, trace.language, every):
-            parts[-1] = _with_source(parts[-1], row)
+            part = parts[-1]
+            only_passes = part.kind == "own" and _PASSES_ON.search(row[: limits.ROW_CHARACTERS])
+            parts[-1] = Rows("passes on" if only_passes else part.kind, (*part.rows, row))
         elif frame := own.frame(row):
-            parts.append(Rows("own", (*_function_row(parts, row), _marked(row, frame))))
+            is_said = frame.repo_path in row and str(frame.line or "") in row
+            marked = (
+                f"{row}{_OURS}"
+                if is_said or not frame.repo_path
+                else f"{row}{_OURS}, {frame.place}"
+            )
+            parts.append(Rows("own", (*_function_row(parts, row), marked)))
         elif every.frame(row) or row.strip().startswith(_CALLS):
             parts.append(Rows("library", (*_function_row(parts, row), row)))
         else:
@@ -103,17 +111,6 @@ def _function_row(parts: list[Rows], row: str) -> tuple[str, ...]:
     if not row.startswith("\t") or row.strip().startswith(_CALLS) or not parts:
         return ()
     return parts.pop().rows if parts[-1].kind == "text" else ()
-
-
-def _with_source(part: Rows, row: str) -> Rows:
-    only_passes = part.kind == "own" and _PASSES_ON.search(row[: limits.ROW_CHARACTERS])
-    return Rows("passes on" if only_passes else part.kind, (*part.rows, row))
-
-
-def _marked(row: str, frame: Frame) -> str:
-    """The row of an own frame, with its place in the repository where it says another."""
-    is_said = frame.repo_path in row and str(frame.line or "") in row
-    return f"{row}{_OURS}" if is_said or not frame.repo_path else f"{row}{_OURS}, {frame.place}"
 
 
 def _folded(parts: Sequence[Rows], outermost_first: bool) -> list[Rows]:

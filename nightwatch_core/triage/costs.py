@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from nightwatch_core.models.batch import Batch, TokenPrice, TriageItem
+from nightwatch_core.models.batch import Batch, TriageItem
 from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import estimated_tokens, money, plural
@@ -75,7 +75,9 @@ def _one(conversation: Conversation, prices: Batch) -> BatchCost:
     turns = [turn.text for turn in conversation.turns if isinstance(turn, UserTurn)]
     texts = (conversation.system, json.dumps(conversation.answer_schema), *turns)
     prompt = sum(map(estimated_tokens, texts))
-    price = _price(prices.prices, prompt)
+    price = next(
+        (price for price in prices.prices if price.up_to is None or prompt <= price.up_to), None
+    )
     if price is None:
         return BatchCost(usual=None, most=None)
     read, share = prompt * price.input, prices.share / 1_000_000
@@ -84,10 +86,6 @@ def _one(conversation: Conversation, prices: Batch) -> BatchCost:
         usual=(read + usual * price.output) * share,
         most=(read + conversation.max_tokens * price.output) * share,
     )
-
-
-def _price(prices: Sequence[TokenPrice], prompt: int) -> TokenPrice | None:
-    return next((price for price in prices if price.up_to is None or prompt <= price.up_to), None)
 
 
 def _sum(number: float | None, other: float | None) -> float | None:

@@ -37,7 +37,6 @@ from nightwatch_core.ports import (
     ErrorSource,
     KnowledgeReader,
     Nights,
-    Notifier,
     Outbox,
     TaskStore,
     Tracker,
@@ -191,9 +190,11 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
         delivery = _outbox(options, at, night)
         return LedgerOutbox(delivery, at.state / "nightwatch.db", night.id, SystemClock())
 
+    heard = options.notify == "slack" and not options.dry_run
+    notifier = services.slack(at, SystemClock()) if heard else LocalNotifier()
     return PublishingPorts(
         outbox=outbox,
-        notifier=_notifier(options, at),
+        notifier=notifier,
         knowledge=MemoryKnowledge() if quiet else local.knowledge(options, at),
         nights=NightStore(at.state, SystemClock()),
         batch_store=batches.store(options, at),
@@ -238,8 +239,3 @@ def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
         folder = at.state / "nights" / night.id / "patches"
         return services.github_outbox(options, at, SystemClock(), folder, scrub)
     return local.delivery(options, at, night.id, scrub)
-
-
-def _notifier(options: NightOptions, at: Settings) -> Notifier:
-    heard = options.notify == "slack" and not options.dry_run
-    return services.slack(at, SystemClock()) if heard else LocalNotifier()

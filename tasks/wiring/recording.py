@@ -234,8 +234,14 @@ def dependencies(bundle: Bundle, night: Night, model: str) -> tuple[Dependencies
         recorded: Model = player(Model, f"model@{name}", record, wait=clock.wait)
         return recorded
 
+    kinds = get_type_hints(ReadingPorts)
+    played = {
+        field.name: player(without_none(kinds[field.name]), field.name, record)
+        for field in fields(ReadingPorts)
+        if field.name in manifest.ports and field.name not in ("clock", "model", "stand_in")
+    }
     reading = ReadingPorts(
-        **_played(record, manifest.ports),
+        **played,
         clock=clock,
         model=model_of(model),
         stand_in=None if model == RULES else rules,
@@ -253,16 +259,6 @@ def dependencies(bundle: Bundle, night: Night, model: str) -> tuple[Dependencies
 def sealed_again(night: Night) -> Bundle:
     """Return the bundle that a replay left in its own state folder; raises `GiveUp`."""
     return read_bundle(bundles().path(night.id))
-
-
-def _played(record: Record, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return a player for every port that the night had, except its clock and models."""
-    kinds = get_type_hints(ReadingPorts)
-    return {
-        field.name: player(without_none(kinds[field.name]), field.name, record)
-        for field in fields(ReadingPorts)
-        if field.name in names and field.name not in ("clock", "model", "stand_in")
-    }
 
 
 def _set_only(values: Mapping[str, str]) -> None:

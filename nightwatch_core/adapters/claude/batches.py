@@ -52,7 +52,6 @@ from nightwatch_core.adapters.claude.request import PROCESS, request_for
 from nightwatch_core.analysis.model_wrappers import intent_of
 from nightwatch_core.analysis.second_look import read_first_sight
 from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError, TryLater
-from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
@@ -381,7 +380,9 @@ def result_of(reply: Reply, key: str, fingerprint: str) -> ItemResult:
 
 
 def _succeeded(message: Mapping[str, Any], batch: Batch, key: str, fingerprint: str) -> ItemResult:
-    usage = _usage(message, batch)
+    tier = inside(message, "usage").get("service_tier") or "batch"
+    share = batch.share if tier == "batch" else 1.0
+    usage = priced_by(batch.prices, batch.priced, usage_of(message, batch.model), share)
     content = message.get("content")
     if not isinstance(content, list) or not all(isinstance(item, Mapping) for item in content):
         reason = "the message of the result is none"
@@ -391,12 +392,6 @@ def _succeeded(message: Mapping[str, Any], batch: Batch, key: str, fingerprint: 
     details = message.get("stop_details")
     sound = {**message, "stop_details": details if isinstance(details, Mapping) else None}
     return result_of(reply_of(sound, usage), key, fingerprint)
-
-
-def _usage(message: Mapping[str, Any], batch: Batch) -> Usage:
-    tier = inside(message, "usage").get("service_tier") or "batch"
-    share = batch.share if tier == "batch" else 1.0
-    return priced_by(batch.prices, batch.priced, usage_of(message, batch.model), share)
 
 
 def _error(result: Mapping[str, Any]) -> str:

@@ -280,10 +280,18 @@ def request_for(
     most = min(conversation.max_tokens, features.max_output)
     turns = messages(conversation, features.turn_effort)
     is_last = conversation.tools_off or _has_failed_summary(turns)
+    # the prompt; where no schema can be asked for, the schema in words. The last is
+    # cached
+    texts = [conversation.system]
+    if conversation.answer_schema and not features.structured:
+        schema = json.dumps(complete(conversation.answer_schema))
+        texts.append(_IN_WORDS.format(schema=schema))
+    blocks: list[Json] = [{"type": "text", "text": text} for text in texts if text.strip()]
+    system = [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}] if blocks else []
     request: Json = {
         "model": features.model,
         "max_tokens": most,
-        "system": _system(conversation, features),
+        "system": system,
         "tools": tool_params(conversation.tools, strict=features.structured),
         "messages": _with_marker(turns) if features.caching else turns,
         "thinking": _thinking(conversation, features, most),
@@ -316,16 +324,6 @@ def messages(conversation: Conversation, turn_effort: bool = False) -> list[Json
             change = {"output_config": {"effort": effort}}
             turns.append({"role": "system", "content": [], **change})
     return [turn for turn in turns if turn["content"] or turn["role"] == "system"]
-
-
-def _system(conversation: Conversation, features: Features) -> list[Json]:
-    """The prompt; where no schema can be asked for, the schema in words. The last is cached."""
-    texts = [conversation.system]
-    if conversation.answer_schema and not features.structured:
-        schema = json.dumps(complete(conversation.answer_schema))
-        texts.append(_IN_WORDS.format(schema=schema))
-    blocks: list[Json] = [{"type": "text", "text": text} for text in texts if text.strip()]
-    return [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}] if blocks else []
 
 
 def _thinking(conversation: Conversation, features: Features, most: int) -> Json | None:

@@ -394,15 +394,15 @@ class OpenTrace:
             return True
         if begins_frame(text):
             return self._wait(number, text)
-        if self._is_message():
+        opening = self.lines[-1] if len(self.lines) == 1 else ""
+        is_message = (
+            self.style.name == "rust" and opening.rstrip().endswith(":") and not self.pending
+        )
+        if is_message:
             self._take(text)
             return True
         is_above = not self._framed and self.style.message_lines > len(self.pending)
         return (is_above or self.in_cause) and self._wait(number, text)
-
-    def _is_message(self) -> bool:
-        opening = self.lines[-1] if len(self.lines) == 1 else ""
-        return self.style.name == "rust" and opening.rstrip().endswith(":") and not self.pending
 
     def _continues_python(self, number: int, text: str) -> bool:
         """Frames are indented; the first line that is not names the exception."""
@@ -655,7 +655,10 @@ class _Stream:
         for text in placed.line.text.rstrip("\n").split("\n"):
             self.number += 1
             if not self.cutter.is_open:
-                self._remember(placed)
+                # Their texts are in the cutter; here they would be kept whole, of every stream.
+                self.recent[self.number] = placed._replace(line=placed.line._replace(text=""))
+                if len(self.recent) > HEADER_LINES + 1:
+                    del self.recent[next(iter(self.recent))]
             for block in self.cutter.read(self.number, text):
                 yield self._read(block)
                 self.recent = {self.number: placed}
@@ -663,12 +666,6 @@ class _Stream:
     def finish(self) -> Iterator[Read]:
         """End the trace that is open."""
         yield from (self._read(block) for block in self.cutter.finish())
-
-    def _remember(self, placed: Placed) -> None:
-        # Their texts are in the cutter, cut; here they would be kept whole, of every stream.
-        self.recent[self.number] = placed._replace(line=placed.line._replace(text=""))
-        if len(self.recent) > HEADER_LINES + 1:
-            del self.recent[next(iter(self.recent))]
 
     def _read(self, block: Block) -> Read:
         first = self.recent.get(block.number) or next(iter(self.recent.values()))

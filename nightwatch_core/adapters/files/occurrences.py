@@ -101,7 +101,10 @@ def files_of(path: Path) -> Below:
     if text.startswith(LIST):
         return _of_list(_path(text.removeprefix(LIST)))
     if glob.has_magic(text):
-        return _of_pattern(text)
+        matches = islice(glob.iglob(text, recursive=True), MAX_FILES + 1)  # noqa: PTH207
+        files = [_file(path) for path in sorted(map(Path, matches)) if path.is_file()]
+        unread = () if files else (f"no file matches {_shown(text)}",)
+        return _bounded(files, [], text)._replace(unread=unread)
     return Below((_file(path),))  # that it is not there is said when it is opened
 
 
@@ -142,14 +145,6 @@ def _walk(folder: Path, problems: list[str]) -> Iterator[Path]:
         if len(below) > MAX_FILES:
             break
     yield from sorted(below)
-
-
-def _of_pattern(pattern: str) -> Below:
-    """Files that a pattern matches (`*`, `?`, `[…]`, and `**` for any folders), sorted."""
-    matches = islice(glob.iglob(pattern, recursive=True), MAX_FILES + 1)  # noqa: PTH207
-    files = [_file(path) for path in sorted(map(Path, matches)) if path.is_file()]
-    unread = () if files else (f"no file matches {_shown(pattern)}",)
-    return _bounded(files, [], pattern)._replace(unread=unread)
 
 
 def _of_list(path: Path) -> Below:

@@ -120,7 +120,12 @@ class FileReader:
         elif kind == "document":
             yield from self._from_document(text)
         elif kind == "table":
-            yield from self._from_table(text)
+            for row in rows_of(text.pieces()):
+                place = f"{self._label}:{row.number}"
+                if row.problem:
+                    yield unreadable(place, row.problem, row.text)
+                else:
+                    yield from self._maker.of_value(row.record, place)
         yield from self._maker.finish()
 
     def _from_lines(self, lines: Iterator[Line]) -> Iterator[Entry]:
@@ -144,14 +149,6 @@ class FileReader:
                 yield f"{place}: {problem}; what follows could not be read"
             else:
                 yield from self._maker.of_value(value, place)
-
-    def _from_table(self, text: TextFile) -> Iterator[Entry]:
-        for row in rows_of(text.pieces()):
-            place = f"{self._label}:{row.number}"
-            if row.problem:
-                yield unreadable(place, row.problem, row.text)
-            else:
-                yield from self._maker.of_value(row.record, place)
 
     def _from_log(self, lines: Iterator[Line]) -> Iterator[Entry]:
         number, is_empty = 0, True
@@ -221,20 +218,16 @@ class Reading:
         if isinstance(entry, Occurrence):
             self._count_occurrence(entry)
         elif isinstance(entry, RejectedRecord):
-            self._count_reject(entry)
+            self.rejected += 1
+            key = (entry.place.rpartition(":")[0], entry.reason, entry.text)
+            if earlier := self.rejects.get(key):
+                self.rejects[key] = earlier.model_copy(update={"count": earlier.count + 1})
+            elif len(self.rejects) < MAX_REJECTS:
+                self.rejects[key] = entry
         elif isinstance(entry, str):
             self.partial.append(entry)
         else:
             self.harmless += 1
-
-    def _count_reject(self, reject: RejectedRecord) -> None:
-        """The same refusal in one file is one, counted at the place where it came first."""
-        self.rejected += 1
-        key = (reject.place.rpartition(":")[0], reject.reason, reject.text)
-        if earlier := self.rejects.get(key):
-            self.rejects[key] = earlier.model_copy(update={"count": earlier.count + 1})
-        elif len(self.rejects) < MAX_REJECTS:
-            self.rejects[key] = reject
 
     def _count_occurrence(self, seen: Occurrence) -> None:
         last = seen.last_seen
@@ -412,7 +405,10 @@ class ErrorFiles:
         window = window_of(reading)
         if lookback is not None and window and window.since < window.until - lookback:
             reading = self._pass(window.until - lookback, reading.latest)
-        self._check_files(reading)
+        if not self._paths:
+            raise StopTheNight("no error file is given: name one with --errors")
+        if not reading.opened and reading.unread:
+            raise StopTheNight(f"no error file can be read: {'; '.join(reading.unread[:3])}")
         return reading
 
     def _pass(self, begin: datetime | None, latest: datetime | None) -> Reading:
@@ -448,12 +444,6 @@ class ErrorFiles:
         reading.opened += 1
         if reading.entries == before:
             reading.partial.append(f"{file.label} holds no records")
-
-    def _check_files(self, reading: Reading) -> None:
-        if not self._paths:
-            raise StopTheNight("no error file is given: name one with --errors")
-        if not reading.opened and reading.unread:
-            raise StopTheNight(f"no error file can be read: {'; '.join(reading.unread[:3])}")
 
     def _check_records(self, reading: Reading) -> None:
         """A night that could read nothing must not report that there was nothing."""

@@ -160,7 +160,14 @@ def time_of(value: object) -> datetime | None:
         return value
     seconds = float_of(value)
     if seconds is not None and abs(seconds) >= 1e8:
-        return _from_epoch(seconds, value)
+        per_second = next((ticks for below, ticks in _TICKS if abs(seconds) < below), 0)
+        if not per_second or seconds < 0:
+            return None
+        whole = (
+            int(value) if isinstance(value, int | str) and str(value).strip().isdigit() else None
+        )
+        micros = (whole if whole is not None else seconds) * 1_000_000 // per_second
+        return _sane(_EPOCH + timedelta(microseconds=int(micros)))
     return _of_text(value.strip()[:80]) if isinstance(value, str) else None
 
 
@@ -186,15 +193,6 @@ def has_zone(value: object) -> bool:
     """
     time = time_of(value)
     return time is not None and time.tzinfo is UTC
-
-
-def _from_epoch(seconds: float, value: object) -> datetime | None:
-    per_second = next((ticks for below, ticks in _TICKS if abs(seconds) < below), 0)
-    if not per_second or seconds < 0:
-        return None
-    whole = int(value) if isinstance(value, int | str) and str(value).strip().isdigit() else None
-    micros = (whole if whole is not None else seconds) * 1_000_000 // per_second
-    return _sane(_EPOCH + timedelta(microseconds=int(micros)))
 
 
 @lru_cache(maxsize=2_048)

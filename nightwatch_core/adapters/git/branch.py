@@ -180,7 +180,14 @@ def _wanted(
         return PathState(GONE, "")
     text = _bytes(shown, change.text)
     if node is not None:
-        _check_is_text(shown, node, content)
+        # readers replace bytes that are not UTF-8; writing that back would change more than
+        # asked
+        if (node.size or 0) > FILE_BYTES:
+            raise Refused(f"{shown} is over {FILE_BYTES} bytes")
+        try:
+            content(node).decode()
+        except UnicodeDecodeError as error:
+            raise Refused(f"{shown} is not UTF-8") from error
     return PathState(node.mode if node else FILE, named(text, node))
 
 
@@ -206,16 +213,6 @@ def _bytes(shown: str, text: str) -> bytes:
     if "\0" in text or len(content) > FILE_BYTES:
         raise Refused(f"{shown}: the new text is binary or over {FILE_BYTES} bytes")
     return content
-
-
-def _check_is_text(shown: str, node: Node, content: Callable[[Node], bytes]) -> None:
-    """Readers replace bytes that are not UTF-8; writing that back would change more than asked."""
-    if (node.size or 0) > FILE_BYTES:
-        raise Refused(f"{shown} is over {FILE_BYTES} bytes")
-    try:
-        content(node).decode()
-    except UnicodeDecodeError as error:
-        raise Refused(f"{shown} is not UTF-8") from error
 
 
 def why_unsafe(path: str) -> str:
@@ -379,7 +376,13 @@ def commit_tree(
         new = _do(git, "write-tree", environment=index)
     parent = ("-p", base) if base else ()
     asked = ("commit-tree", *parent, "-F", "-", new)
-    return _do(git, *asked, stdin=message.encode(), environment=_signature(at))
+    values = (*_AUTHOR, f"@{int(at.timestamp())} +0000")
+    signature = {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in zip(("NAME", "EMAIL", "DATE"), values, strict=True)
+    }
+    return _do(git, *asked, stdin=message.encode(), environment=signature)
 
 
 def _do(git: Git, *arguments: str, environment: Mapping[str, str], stdin: bytes = b"") -> str:
@@ -387,15 +390,6 @@ def _do(git: Git, *arguments: str, environment: Mapping[str, str], stdin: bytes 
     if outcome.code:
         raise Refused(f"git {arguments[0]}: {outcome.complaint}")
     return outcome.output.decode().strip()
-
-
-def _signature(at: datetime) -> dict[str, str]:
-    values = (*_AUTHOR, f"@{int(at.timestamp())} +0000")
-    return {
-        f"GIT_{who}_{what}": value
-        for who in ("AUTHOR", "COMMITTER")
-        for what, value in zip(("NAME", "EMAIL", "DATE"), values, strict=True)
-    }
 
 
 def _made_before(git: Git, branch: str, tip: str, steps: tuple[Step, ...]) -> Made:
@@ -454,7 +448,9 @@ def mailed_changes(
         git = new_repository(Path(folder), "main")
         commit = commit_tree(git, "", _written_mailed_patch(git, trees[0]), "Base", at)
         for (before, after), message in zip(pairwise(trees), messages, strict=True):
-            commit = commit_tree(git, commit, _steps(git, before, after), message, at)
+            gone = {path: PathState("0", "") for path in before if path not in after}
+            steps = {**gone, **_written_mailed_patch(git, after)}
+            commit = commit_tree(git, commit, steps, message, at)
         return mailed(git, commit, scrub, len(messages))
 
 
@@ -464,11 +460,6 @@ def _written_mailed_patch(git: Git, files: Text) -> dict[str, PathState]:
         path: PathState(mode or FILE, git.line(*asked, stdin=content))
         for path, (mode, content) in files.items()
     }
-
-
-def _steps(git: Git, before: Text, after: Text) -> dict[str, PathState]:
-    gone = {path: PathState("0", "") for path in before if path not in after}
-    return {**gone, **_written_mailed_patch(git, after)}
 
 
 def _sturdy(mail: str) -> str:

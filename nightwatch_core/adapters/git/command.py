@@ -202,7 +202,10 @@ def start(
             stdout=subprocess.PIPE,
             stderr=complaints,
         )
-        _bound_files(process.pid, largest)
+        # keep whatever answers a fetch from filling the disk; only Linux can do it from
+        # outside
+        with suppress(OSError, AttributeError):
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest, largest))
         return process
     except OSError as error:
         if not folder.is_dir():
@@ -210,12 +213,6 @@ def start(
         if isinstance(error, FileNotFoundError):
             raise StopTheNight("git was not found: install git 2.39 or later") from error
         raise StopTheNight(f"git cannot be started: {error}") from error
-
-
-def _bound_files(process: int, largest: int) -> None:
-    """Keep whatever answers a fetch from filling the disk; only Linux can do it from outside."""
-    with suppress(OSError, AttributeError):
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (largest, largest))
 
 
 def open_repository(folder: Path) -> Git:

@@ -334,7 +334,11 @@ class History:
         if not sha or not _is_path(path):
             return None
         changed = self._changed(sha)
-        logged, message = self._message(sha)
+        mark = secrets.token_hex(16)
+        fields = "%x00".join((mark, *_FIELDS_HISTORY))
+        output = self._git.run("log", "--no-patch", "--max-count=1", f"--format={fields}", sha)
+        record = output.decode(errors="replace").partition(f"{mark}\0")[2]
+        logged, message = self._read(record), record.split("\0")[-1].strip()
         files = self._files((sha,), changed, path)
         return CommitDiff(commit=logged, message=message, files=files, changed=len(changed))
 
@@ -440,13 +444,6 @@ class History:
             for index, file in enumerate(read_counts(names.decode(errors="replace")))
             if _is_below(file.path, path)
         )
-
-    def _message(self, sha: str) -> tuple[LoggedCommit, str]:
-        mark = secrets.token_hex(16)
-        fields = "%x00".join((mark, *_FIELDS_HISTORY))
-        output = self._git.run("log", "--no-patch", "--max-count=1", f"--format={fields}", sha)
-        record = output.decode(errors="replace").partition(f"{mark}\0")[2]
-        return self._read(record), record.split("\0")[-1].strip()
 
     def _logged(self, *asked: str) -> tuple[LoggedCommit, ...] | None:
         mark = secrets.token_hex(16)  # no message can hold it

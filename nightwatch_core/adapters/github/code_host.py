@@ -260,11 +260,6 @@ def _basic(token: str) -> str:
     return base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
 
-def _without_secrets(text: str, token: str) -> str:
-    """Git's words, without the token in any of its forms."""
-    return printable(text.replace(token, "***").replace(_basic(token), "***"))
-
-
 class Clone:
     """The store and the view below `folder`; safe for many processes."""
 
@@ -373,7 +368,7 @@ class Clone:
         )
         if not outcome.code:
             return
-        words = _without_secrets(outcome.complaint, token)
+        words = printable(outcome.complaint.replace(token, "***").replace(_basic(token), "***"))
         if "couldn't find remote ref" in words:
             raise NoSuchBranch(f"GitHub has no such branch ({words}): set NIGHTWATCH_BASE_BRANCH")
         if _LOST.search(words):

@@ -156,7 +156,13 @@ class BadCredentials(StopTheNight):
 def translate(error: GitHubException) -> NightWatchError:
     """Return the exception of ours that says what to do."""
     if isinstance(error, GraphQLFailed):
-        return _refused_query("; ".join(str(item.message) for item in error.response.errors or ()))
+        words = "; ".join(str(item.message) for item in error.response.errors or ())
+        reason = printable(words)
+        if _OVERLOADED.search(reason):
+            message = f"GitHub could not answer a query ({reason}): {_LATER}"
+            return Unavailable(message, SHORT_WAIT, safe=True)
+        todo = advice(reason) or "run `nightwatch check` to see what the token may read"
+        return Rejected(f"GitHub refused a query: {reason}: {todo}", reason=reason)
     if isinstance(error, RequestFailed):
         return _refusal(error)
     if isinstance(error, RequestError):
@@ -180,15 +186,6 @@ def printable(text: str) -> str:
     'a  [0mb'
     """
     return "".join(c if c.isprintable() else " " for c in text[:REASON_CHARACTERS]).strip()
-
-
-def _refused_query(words: str) -> NightWatchError:
-    reason = printable(words)
-    if _OVERLOADED.search(reason):
-        message = f"GitHub could not answer a query ({reason}): {_LATER}"
-        return Unavailable(message, SHORT_WAIT, safe=True)
-    todo = advice(reason) or "run `nightwatch check` to see what the token may read"
-    return Rejected(f"GitHub refused a query: {reason}: {todo}", reason=reason)
 
 
 def _refusal(error: RequestFailed) -> NightWatchError:

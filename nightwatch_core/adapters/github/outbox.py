@@ -422,18 +422,15 @@ def patch_text(
     nodes = {path: node for path in paths if (node := plan.before.get(path))}
     trees = [{path: (node.mode, repository.read_blob(node.oid)) for path, node in nodes.items()}]
     for step in plan.steps:
-        trees.append(_after(step, trees[-1]))
+        files = trees[-1]
+        texts = {change.path: (change.text or "").encode() for change in step.changes}
+        gone = {path for path, state in step.wanted.items() if state.mode == GONE}
+        new = {path: (state.mode, texts[path]) for path, state in step.wanted.items()}
+        after = {path: item for path, item in {**files, **new}.items() if path not in gone}
+        trees.append(after)
     mail = mailed_changes(trees, [step.message for step in plan.steps], at, desk.scrub)
     body = patch_comment(pull.body, pull.fix, base, mail)
     return body or patch_comment(pull.body, pull.fix, base, "", _kept(desk, pull, mail))
-
-
-def _after(step: Step, files: dict[str, tuple[str, bytes]]) -> dict[str, tuple[str, bytes]]:
-    """Return the files as one commit leaves them."""
-    texts = {change.path: (change.text or "").encode() for change in step.changes}
-    gone = {path for path, state in step.wanted.items() if state.mode == GONE}
-    new = {path: (state.mode, texts[path]) for path, state in step.wanted.items()}
-    return {path: item for path, item in {**files, **new}.items() if path not in gone}
 
 
 def _kept(desk: PatchDesk, pull: DraftPull, mail: str) -> str:

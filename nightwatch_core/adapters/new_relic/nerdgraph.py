@@ -135,7 +135,12 @@ class NerdGraph:
 
     def _asked(self, query: str, variables: Mapping[str, object]) -> Answer:
         status, headers, body = self._exchange(json.dumps({"query": query, "variables": variables}))
-        self._check(status, headers, body)
+        error = failed_status(status, self._clean(body[:500].decode("utf-8", "replace")))
+        asked = retry_after(headers.get("Retry-After", ""), time.time())
+        if isinstance(error, Throttled) and asked is not None:
+            raise throttled(min(max(asked, 1.0), _DAY))
+        if error:
+            raise error
         try:
             document = json_of(body)
         except ValueError:
@@ -169,14 +174,6 @@ class NerdGraph:
                     f"New Relic cannot be reached ({type(error).__name__}): check the network and "
                     "NEW_RELIC_API_URL"
                 ) from None
-
-    def _check(self, status: int, headers: httpx.Headers, body: bytes) -> None:
-        error = failed_status(status, self._clean(body[:500].decode("utf-8", "replace")))
-        asked = retry_after(headers.get("Retry-After", ""), time.time())
-        if isinstance(error, Throttled) and asked is not None:
-            raise throttled(min(max(asked, 1.0), _DAY))
-        if error:
-            raise error
 
     def _clean(self, text: str) -> str:
         """A vendor's words for a message of ours: one line, short, without the key."""

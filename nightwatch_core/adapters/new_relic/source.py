@@ -259,7 +259,9 @@ class NewRelic:
         guids, names = self._application.guids, self._application.attributes().traces
         version = nrql.first_of(nrql.RELEASES, names)
         transaction = group.transaction if not names or "transactionName" in names else ""
-        window = self._around(group)
+        until = (group.last_seen or self._clock.now()) + AROUND
+        since = (group.first_seen or until - DAY) - AROUND
+        window = Window(since=max(since, until - LONGEST_TRACE_WINDOW), until=until)
         query = nrql.occurrences(guids, window, group.error_class, transaction, version)
         rows = results_of(self._application.ask(rows=query), "rows")[0]
         asked = traced_occurrences(rows, group, guids, version)[:limit]
@@ -343,11 +345,6 @@ class NewRelic:
         )
         more = "the Errors Inbox holds more groups than were read: some may be ignored there"
         return triaged, (more,) if entries.more else ()
-
-    def _around(self, group: ErrorGroup) -> Window:
-        until = (group.last_seen or self._clock.now()) + AROUND
-        since = (group.first_seen or until - DAY) - AROUND
-        return Window(since=max(since, until - LONGEST_TRACE_WINDOW), until=until)
 
 
 def _release(row: object) -> Release | None:

@@ -19,7 +19,6 @@ from nightwatch_core.adapters.sandbox.supervision import (
     TREE,
     WORK,
     Cell,
-    Mount,
     run_bounded,
     runner,
 )
@@ -62,7 +61,13 @@ def start_words(cell: Cell, environment: Mapping[str, str] = os.environ) -> tupl
     words += _bounds(cell.bounds)
     for mount in cell.mounts:
         if mount.target.startswith(_SHOWN):
-            words += ["--mount", _shown(mount)]
+            source = str(mount.source)
+            if any(item in source for item in ',"\n'):
+                raise GiveUp(
+                    f"a container cannot be shown {source!a}: its name would be read as options"
+                )
+            ending = "" if mount.writable else ",readonly"
+            words += ["--mount", f"type=bind,source={source},target={mount.target}{ending}"]
     for name, value in cell.environment.items():
         words += ["--env", f"{name}={value}"]
     ends_at = str(int(cell.bounds.seconds + ENGINE_SECONDS))  # should nobody be left to remove it
@@ -132,11 +137,3 @@ def _bounds(bounds: Bounds) -> list[str]:
     for folder, (size, mode) in folders.items():
         words += ["--tmpfs", f"{folder}:rw,exec,nosuid,nodev,size={size}m,mode={mode}"]
     return words
-
-
-def _shown(mount: Mount) -> str:
-    source = str(mount.source)
-    if any(item in source for item in ',"\n'):
-        raise GiveUp(f"a container cannot be shown {source!a}: its name would be read as options")
-    ending = "" if mount.writable else ",readonly"
-    return f"type=bind,source={source},target={mount.target}{ending}"

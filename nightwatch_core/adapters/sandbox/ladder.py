@@ -161,7 +161,12 @@ def first_that_holds(
     seen = []
     for rung in ladder:
         try:
-            run = _look(rung, mounts, image)
+            bounds = Bounds(seconds=PROBE_SECONDS, work_mb=8, temporary_mb=8)
+            look = ("/bin/sh", "-c", f"{_LOOK} && {rung.look} && echo {_HOLDS}")
+            words = rung.start_words(
+                Cell(look, {"PATH": "/usr/bin:/bin"}, mounts, bounds, image=image)
+            )
+            run = rung.run(words, bounds) if words else None
         except GiveUp as reason:
             seen.append(f"{rung.name}: {reason}")
             continue
@@ -170,10 +175,3 @@ def first_that_holds(
         why = " ".join(run.output.split())[-200:] if run else "not installed"
         seen.append(f"{rung.name}: {why or 'it does not hold'}")
     raise GiveUp(f"{NOTHING} ({'; '.join(seen)})" if seen else NOTHING)
-
-
-def _look(rung: Confinement, mounts: tuple[Mount, ...], image: str) -> Run | None:
-    bounds = Bounds(seconds=PROBE_SECONDS, work_mb=8, temporary_mb=8)
-    look = ("/bin/sh", "-c", f"{_LOOK} && {rung.look} && echo {_HOLDS}")
-    words = rung.start_words(Cell(look, {"PATH": "/usr/bin:/bin"}, mounts, bounds, image=image))
-    return rung.run(words, bounds) if words else None

@@ -75,17 +75,14 @@ def open_place(state: Path, user: int) -> Path:
         for name, text in _FILES.items():
             (place / "etc" / name).write_text(text.format(user=user))
             (place / "etc" / name).chmod(file_mode)
-        _clear(place / "trees")
+        # delete what runs that were killed have left; others may be at work
+        trees = place / "trees"
+        for left in trees.iterdir():
+            if left.lstat().st_mtime < time.time() - LEFT_SECONDS:
+                delete(left)
     except OSError as error:
         raise GiveUp(f"nothing can be run in a sandbox: {error}") from error
     return place
-
-
-def _clear(trees: Path) -> None:
-    """Delete what runs that were killed have left; others may be at work."""
-    for left in trees.iterdir():
-        if left.lstat().st_mtime < time.time() - LEFT_SECONDS:
-            delete(left)
 
 
 def new_folder(below: Path, user: int) -> Path:
@@ -244,7 +241,10 @@ class Dependencies:
         """Return what is there, else fetch it; raises `GiveUp` where that cannot be."""
         if self._beside(preparation.language, libraries):
             return Prepared(key=f"{_BESIDE}{preparation.language}", how="beside the checkout")
-        key = self._key(preparation, tree)
+        texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
+        texts += [self._tools.image] if self._tools.image else []
+        texts += [tree.name] if tree else []  # what a person set may read all of the tree
+        key = hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
         folder = self._place() / "prepared" / key
         if folder.is_dir():
             os.utime(folder)
@@ -286,13 +286,6 @@ class Dependencies:
         finally:
             delete(new)
             delete(manifests)
-
-    def _key(self, preparation: Preparation, tree: Path | None) -> str:
-        """Name what comes out: by everything that goes in."""
-        texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
-        texts += [self._tools.image] if self._tools.image else []
-        texts += [tree.name] if tree else []  # what a person set may read all of the tree
-        return hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
 
     def _prune(self) -> None:
         """Delete what no night has used for long, and the oldest of too many."""

@@ -114,7 +114,10 @@ def _watch(
                 if enough and enough():
                     return "took too much room", kept
             if not is_open:
-                if _has_ended(process, min(deadline - now, POLL_SECONDS)):
+                seconds = min(deadline - now, POLL_SECONDS)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(seconds)
+                if process.returncode is not None:
                     return "exited", kept
                 continue
             if not waiting.select(min(deadline - now, POLL_SECONDS)):
@@ -129,12 +132,6 @@ def _watch(
             if seen > FLOOD * most:
                 return "printed too much", kept
     return "took too long", kept
-
-
-def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
-    return process.returncode is not None
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:

@@ -158,7 +158,15 @@ class SlackCalls:
                 with self._meter.request(SERVICE, (Refused,)):
                     return self._called(method, given)
             except _Throttled as throttled:
-                self._wait(throttled.seconds, last=attempt == TRIES)
+                seconds = throttled.seconds
+                last = attempt == TRIES
+                if last or seconds > min(LONGEST_WAIT, self._patience):
+                    raise TryLater(
+                        f"Slack asks to wait {seconds:,.0f} seconds: too many messages"
+                    ) from throttled
+                self._patience -= seconds
+                self._meter.wait(SERVICE, seconds)
+                self._sleep(seconds)
         raise TryLater("Slack asks to wait again and again")
 
     def _called(
@@ -180,13 +188,6 @@ class SlackCalls:
             return _error(response)
         now = self._clock.now().timestamp()
         return _Throttled(max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0))
-
-    def _wait(self, seconds: float, *, last: bool) -> None:
-        if last or seconds > min(LONGEST_WAIT, self._patience):
-            raise TryLater(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
-        self._patience -= seconds
-        self._meter.wait(SERVICE, seconds)
-        self._sleep(seconds)
 
 
 class _Throttled(TryLater):
@@ -324,7 +325,10 @@ def _parent(shown: ReportView) -> Message:
     title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
     title += ENDS.get(shown.standing) or (f": {shown.in_short}" if shown.in_short else "")
     headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
-    trouble = _trouble(shown)
+    texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
+    trouble = (
+        f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
+    )
     end = whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"])
     banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
     source = mrkdwn(shown.source, PARENT["source"])
@@ -342,11 +346,6 @@ def _parent(shown: ReportView) -> Message:
     rows = tuple(block for error in errors for block in table(error, room))
     plainly = (title, trouble, headline, source, *_plain_rows(shown), end)
     return Message(part="parent", blocks=(*above, *rows, *below), text=_plainly(plainly))
-
-
-def _trouble(shown: ReportView) -> str:
-    texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
-    return f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
 
 
 def _plain_rows(shown: ReportView) -> Iterator[str]:
@@ -447,7 +446,8 @@ class SlackDelivery:
 
         Raises `GiveUp` or `TryLater`; asked again it goes on where it stopped.
         """
-        digest = _digest(message)
+        content = json.dumps([message.blocks, message.text], sort_keys=True)
+        digest = hashlib.sha256(content.encode()).hexdigest()
         sent = self._sent.find(message.part)
         if sent and not sent.ts:
             sent = self._look_up(sent, thread)
@@ -469,7 +469,11 @@ class SlackDelivery:
 
     def _post(self, message: Message, digest: str, thread: str) -> str:
         self._sent.intend(message.part, digest, self._clock.now().timestamp())
-        self._space()
+        # wait until a second has passed since the last post
+        now = self._clock.monotonic()
+        if self._posted_at is not None and now - self._posted_at < SPACING:
+            self._sleep(SPACING - (now - self._posted_at))
+        self._posted_at = self._clock.monotonic()
         place = {"thread_ts": thread} if thread else {}
         post = self._calls.client.chat_postMessage
         try:
@@ -560,18 +564,6 @@ class SlackDelivery:
         bot = message.get("bot_id")
         return bool(bot) and self._calls(self._calls.client.auth_test).get("bot_id") == bot
 
-    def _space(self) -> None:
-        """Wait until a second has passed since the last post."""
-        now = self._clock.monotonic()
-        if self._posted_at is not None and now - self._posted_at < SPACING:
-            self._sleep(SPACING - (now - self._posted_at))
-        self._posted_at = self._clock.monotonic()
-
-
-def _digest(message: Message) -> str:
-    content = json.dumps([message.blocks, message.text], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()
-
 
 def _payload(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     metadata = message.get("metadata")
@@ -645,13 +637,19 @@ class SlackNotifier:
             delivery.deliver(reply, thread)
         parts = frozenset(item.part for item in (parent, *replies))
         delivery.withdraw(parts, thread)
-        return _address(calls, channel, thread)
+        try:
+            answer = calls(calls.client.chat_getPermalink, channel=channel, message_ts=thread)
+        except NightWatchError:
+            return f"Slack channel {channel}, message {thread}"
+        return line(str(answer.get("permalink") or f"Slack channel {channel}"), 300)
 
     def probe(self) -> str:
         """Return our account, the channel and the missing scopes."""
         calls = self._calls()
         answer = calls(calls.client.auth_test)
-        scopes = _scopes(answer)
+        headers = {name.lower(): str(value) for name, value in answer.headers.items()}
+        listed = headers.get("x-oauth-scopes", "").split(",")
+        scopes = frozenset(filter(None, map(str.strip, listed)))
         missing = [item for item in self._needed() if scopes and item not in scopes]
         if missing:
             raise GiveUp(
@@ -709,20 +707,6 @@ class SlackNotifier:
         if about.get("is_member") is False and "chat:write.public" not in scopes:
             raise GiveUp(f"the Slack app is not in {name}: {INVITE}")
         return f"messages go to {name}"
-
-
-def _address(calls: SlackCalls, channel: str, ts: str) -> str:
-    try:
-        answer = calls(calls.client.chat_getPermalink, channel=channel, message_ts=ts)
-    except NightWatchError:
-        return f"Slack channel {channel}, message {ts}"
-    return line(str(answer.get("permalink") or f"Slack channel {channel}"), 300)
-
-
-def _scopes(answer: SlackResponse) -> frozenset[str]:
-    headers = {name.lower(): str(value) for name, value in answer.headers.items()}
-    listed = headers.get("x-oauth-scopes", "").split(",")
-    return frozenset(filter(None, map(str.strip, listed)))
 
 
 def _id(answer: SlackResponse, kind: str) -> str:

@@ -688,8 +688,20 @@ class IgnoreFile:
                 return Added("already there", same)
             goal = _renewed(same, rule) if same else rule
             after = self._edited(before, goal, renew=same is not None)
-            added = self._checked(before, after, goal, same)
-            self._write(before, after)
+            # the rule as it was read from the text to be; raises where any other one would
+            # change
+            old, new = rules_from(before), rules_from(after)
+            wanted = [goal if item == same else item for item in old.rules] + (
+                [] if same else [goal]
+            )
+            whole = len(old.complaints) == len(new.complaints) and len(wanted) == len(new.rules)
+            if not whole or not all(map(_says, new.rules, wanted)):
+                raise self._refused("another rule would change", goal)
+            added = next(item for item in reversed(new.rules) if _same(item, goal))
+            atomic_files.rewrite(self.path, after.encode())
+            if self._text() != after:
+                atomic_files.rewrite(self.path, before.encode())
+                raise StopTheNight(f"{self.path} was not written as it should be: it is as it was")
             return Added("renewed" if same else "added", added)
 
     def _edited(self, before: str, rule: IgnoreRule, *, renew: bool) -> str:
@@ -708,23 +720,6 @@ class IgnoreFile:
         except GiveUp as error:
             raise self._refused(str(error), rule) from None
         return mark + edited.replace("\n", ends)
-
-    def _checked(
-        self, before: str, after: str, rule: IgnoreRule, same: IgnoreRule | None
-    ) -> IgnoreRule:
-        """The rule as it was read from the text to be; raises where any other one would change."""
-        old, new = rules_from(before), rules_from(after)
-        wanted = [rule if item == same else item for item in old.rules] + ([] if same else [rule])
-        whole = len(old.complaints) == len(new.complaints) and len(wanted) == len(new.rules)
-        if not whole or not all(map(_says, new.rules, wanted)):
-            raise self._refused("another rule would change", rule)
-        return next(item for item in reversed(new.rules) if _same(item, rule))
-
-    def _write(self, before: str, after: str) -> None:
-        atomic_files.rewrite(self.path, after.encode())
-        if self._text() != after:
-            atomic_files.rewrite(self.path, before.encode())
-            raise StopTheNight(f"{self.path} was not written as it should be: it is as it was")
 
     def _text(self) -> str:
         try:

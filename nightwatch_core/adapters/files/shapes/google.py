@@ -187,17 +187,13 @@ def _own(document: Record) -> tuple[str, ...]:
     return (first_text(labels, "instanceId"), first_text(document, "logName"))
 
 
-def _labels(document: Record) -> dict[str, object]:
+def _around(document: Record, payload: Record) -> dict[str, object]:
     columns = {
         name.removeprefix("resource.").removeprefix("labels."): value
         for name, value in document.items()
         if name.startswith(("labels.", "resource.labels."))
     }
-    return {**columns, **inner(document, "labels"), **inner(document, "resource", "labels")}
-
-
-def _around(document: Record, payload: Record) -> dict[str, object]:
-    labels = _labels(document)
+    labels = {**columns, **inner(document, "labels"), **inner(document, "resource", "labels")}
     service = inner(payload, "serviceContext") or inner(document, "serviceContext")
     context = inner(payload, "context") or inner(document, "context")
     request = (

@@ -273,14 +273,11 @@ def _spans(document: Record, _: Inside) -> Iterator[Item]:
     for resource in objects_in(document.get("resourceSpans")):
         for scope in objects_in(resource.get("scopeSpans")):
             for span in objects_in(scope.get("spans")):
-                yield from _exceptions(span, _outer(resource))
-
-
-def _exceptions(span: Record, outer: Record) -> Iterator[Item]:
-    inherited = _attributed(span, outer, {"span.name": span.get("name")})
-    for event in objects_in(span.get("events")):
-        if event.get("name") == "exception":
-            yield _attributed(event, inherited, {})
+                outer = _outer(resource)
+                inherited = _attributed(span, outer, {"span.name": span.get("name")})
+                for event in objects_in(span.get("events")):
+                    if event.get("name") == "exception":
+                        yield _attributed(event, inherited, {})
 
 
 def _outer(resource: Record) -> Record:

@@ -101,15 +101,11 @@ def _is_event(record: Record) -> bool:
     if "eventID" in record and ("metadata" in record or "title" in record):
         return True
     if "event_id" not in record and not ("platform" in record and "culprit" in record):
-        return _has_values(record)
+        inner = record.get("exception")
+        values = inner.get("values") if isinstance(inner, Mapping) else None
+        return any("value" in item for item in objects_in(values))
     names = ("exception", "logentry", "threads", "sentry.interfaces.Exception")
     return any(name in record for name in names) or ("message" in record and "platform" in record)
-
-
-def _has_values(record: Record) -> bool:
-    inner = record.get("exception")
-    values = inner.get("values") if isinstance(inner, Mapping) else None
-    return any("value" in item for item in objects_in(values))
 
 
 def _event(record: Record, _: Inside) -> Iterator[Item]:
