@@ -1,6 +1,7 @@
 """`nightwatch compound`: keep what was learned of an error or a task for future agents."""
 
 import sys
+from contextlib import suppress
 from typing import Annotated, NamedTuple
 
 import typer
@@ -75,17 +76,21 @@ def compound(
     """
     make_prefect_ready(settings().state, verbose=False)
     console = Console(highlight=False)
+
+    def say(text: str) -> None:
+        console.print(Text(f"{clean(text)}\n"), soft_wrap=True)
+
     options, target = _named_target(id, sample)
-    _say(console, f"{target.task.id}: {target.task.title}")
+    say(f"{target.task.id}: {target.task.title}")
     related = similar(target.task, documents_with_learnings(is_sample(options)))
     if related:
-        _say(console, related_text(related))
+        say(related_text(related))
     _agree(QUESTION if related else "Draw notes from it?", yes)
     drawn = _draw(target, options, no_model)
-    _say(console, drawn_text(drawn))
+    say(drawn_text(drawn))
     _agree("Write this?", yes)
     file = _keep(target, drawn.notes, tuple(item.task_id for item in related), options)
-    _say(console, captured_text(file, drawn.notes, " --sample" if is_sample(options) else ""))
+    say(captured_text(file, drawn.notes, " --sample" if is_sample(options) else ""))
 
 
 def _agree(question: str, yes: bool) -> None:
@@ -99,43 +104,39 @@ def _agree(question: str, yes: bool) -> None:
         raise typer.Exit
 
 
-def _say(console: Console, text: str) -> None:
-    console.print(Text(f"{clean(text)}\n"), soft_wrap=True)
-
-
 def _named_target(id: str, sample: bool) -> tuple[NightOptions, Target]:
+    """Find the named lesson or task, among the sample's, too, where no other is meant."""
     first: StopTheNight | None = None
     for of_sample in (True,) if sample else (False, True):
         options, _ = options_of_words(of_sample)
         try:
-            return options, _target(id, options)
+            return options, _target(id.strip(), options)
         except StopTheNight as unknown:
             first = first or unknown
     raise first or StopTheNight("there is nothing to write notes about")
 
 
 def _target(id: str, options: NightOptions) -> Target:
-    """The task of that id, the lesson of that fingerprint or its beginning; empty: the last one.
-
-    Raises `StopTheNight` where none, or more than one, is meant.
-    """
-    wanted = id.strip()
-    if not wanted:
-        ours = (
-            report
-            for report in nights().reports()
-            if is_sample(report.options) == is_sample(options)
-        )
-        wanted = last_published(tuple(ours))
-    task = None if is_sample(options) else task_store().read(wanted)
-    if task is not None:
+    if not id:
+        reports = nights().reports()
+        id = last_published(tuple(r for r in reports if is_sample(r.options) == is_sample(options)))
+    if not is_sample(options) and (task := task_store().read(id)):
         return Target(task, None)
-    lesson = _lesson(wanted, lessons_in(reading(options).knowledge))
-    return Target(as_task(lesson), lesson)
+    lessons = lessons_in(reading(options).knowledge)
+    exact = [lesson for lesson in lessons if is_name(id, lesson.names)]
+    matches = exact or [lesson for lesson in lessons if is_beginning(id, lesson.names, 1)]
+    if len(matches) == 1:
+        return Target(as_task(matches[0]), matches[0])
+    if matches:
+        several = ", ".join(lesson.fingerprint for lesson in matches[:5])
+        raise StopTheNight(f"{line(id, 80)!r} may be {several}: say more of the fingerprint")
+    raise StopTheNight(
+        f"there is no lesson or task {line(id, 80)!r}: `nightwatch knowledge search` finds "
+        "lessons, NIGHTWATCH_TASKS_DIR names the folder of tasks"
+    )
 
 
 def _draw(target: Target, options: NightOptions, by_rule: bool) -> DrawnNotes:
-    """The notes that would be written; asks the model unless `by_rule` or there is none."""
     ports = reading(options)
     today = ports.clock.now().date()
     if by_rule or options.model == RULES:
@@ -143,45 +144,22 @@ def _draw(target: Target, options: NightOptions, by_rule: bool) -> DrawnNotes:
         return draw_by_rule(target.task, target.lesson, why, today)
     _, may = options_of_words(is_sample(options))
     prompt = agent_store().agent(PROMPT).prompt
-    transcript = _transcript(target.lesson)
+    transcript = _newest_transcript(target.lesson) if target.lesson else None
     return draw_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)
 
 
-def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: NightOptions) -> str:
-    """Append the notes to the lesson or the task file, and link what is related; returns the file.
+def _newest_transcript(lesson: Lesson) -> Transcript | None:
+    kept = []
+    for name in (lesson.fingerprint, *lesson.aliases):
+        with suppress(StopTheNight):
+            kept.append(transcripts().find(name))
+    return max(kept, key=lambda item: str(item.entries[0].at), default=None)
 
-    Raises `GiveUp` where they cannot be appended.
-    """
+
+def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: NightOptions) -> str:
+    """Append the notes and link what is related; return the file. Raises `GiveUp`."""
     if target.lesson is None:
         return task_store().append(target.task.id, notes, related)
     # Read again: a night may have written the lesson while a person was thinking.
     lesson = reading(options).knowledge.read(target.lesson.file) or target.lesson
     return publishing(options).knowledge.write(add_notes(lesson, notes, related))
-
-
-def _lesson(wanted: str, lessons: tuple[Lesson, ...]) -> Lesson:
-    exact = [lesson for lesson in lessons if is_name(wanted, lesson.names)]
-    matches = exact or [lesson for lesson in lessons if is_beginning(wanted, lesson.names, 1)]
-    if len(matches) == 1:
-        return matches[0]
-    if not matches:
-        raise StopTheNight(
-            f"there is no lesson or task {line(wanted, 80)!r}: `nightwatch knowledge search` finds "
-            "lessons, NIGHTWATCH_TASKS_DIR names the folder of tasks"
-        )
-    several = ", ".join(lesson.fingerprint for lesson in matches[:5])
-    raise StopTheNight(f"{line(wanted, 80)!r} may be {several}: say more of the fingerprint")
-
-
-def _transcript(lesson: Lesson | None) -> Transcript | None:
-    if lesson is None:
-        return None
-    kept = filter(None, map(_transcript_of, (lesson.fingerprint, *lesson.aliases)))
-    return max(kept, key=lambda item: str(item.entries[0].at), default=None)
-
-
-def _transcript_of(name: str) -> Transcript | None:
-    try:
-        return transcripts().find(name)
-    except StopTheNight:
-        return None

@@ -13,7 +13,7 @@ from flows.commands.night import OfNight, Sample, make_prefect_ready, plain_cons
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import SAMPLE, is_sample
 from nightwatch_core.intake.ignore_rules import day_from, expired, summary
-from nightwatch_core.learnings.offers import PROMPT, ChosenLearnings, chosen_learnings
+from nightwatch_core.learnings.search import PROMPT, ChosenLearnings, chosen_learnings
 from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.notes import as_yaml

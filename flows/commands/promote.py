@@ -11,13 +11,20 @@ from rich.text import Text
 from flows.commands.night import Sample, make_prefect_ready
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
-from nightwatch_core.learnings.offers import list_entry, offers, with_offers
-from nightwatch_core.learnings.promotion import PATH, chosen_offers, numbered_offers, promotion_pull
+from nightwatch_core.learnings.offers import (
+    PATH,
+    chosen_offers,
+    list_entry,
+    numbered_offers,
+    offers,
+    promotion_pull,
+    with_offers,
+)
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import Destination, LearningOffer, Promotion, Receipt
+from nightwatch_core.models.proposals import Destination, LearningOffer, Promotion
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options, settings
 from tasks.wiring import publishing, reading, task_store, with_default_ports, working_copy
@@ -37,10 +44,12 @@ Repo = Annotated[str | None, typer.Option(help="Git checkout of the application.
 Delivery = Annotated[str | None, typer.Option(help="Where drafts go: github or local.")]
 Base = Annotated[str | None, typer.Option(help="Branch that the pull request aims at.")]
 
-ERRORS_UNREAD = "-"  # a source needs a name; promoting reads no errors
 QUESTION = "Select (numbers with commas between them, all; Enter for none)"
-
 NOTHING_LEFT = "There is nothing to promote."
+NO_BRANCHES = (
+    "with NIGHTWATCH_PUBLISH=patches no branch is pushed, and no issue carries this: name a "
+    "checkout with --repo and --to checkout"
+)
 
 
 class Offered(NamedTuple):
@@ -48,7 +57,6 @@ class Offered(NamedTuple):
 
     offers: tuple[LearningOffer, ...]
     before: str | None  # CLAUDE.md as it is; None: there is none
-    to: Destination
     commit: Commit | None  # it was read at; None: in the working tree
 
 
@@ -68,65 +76,48 @@ def promote(
     choices = {"repo": repo, "delivery": delivery, "base_branch": base_branch}
     options = promotion_options(choices, sample)
     offered = offer(options, to)
-    picked = (
-        chosen_offers(yes, offered.offers) if yes else None
-    )  # a wrong number is refused at once
+    picked = chosen_offers(yes, offered.offers) if yes else None  # refuses wrong numbers at once
     console = Console()
     for part in _listed(offered.offers):
         console.print(part, soft_wrap=True)
     if picked is None:
-        answer = _asked(console) if numbered_offers(offered.offers) else ""
+        answer = ""
+        if numbered_offers(offered.offers) and sys.stdin.isatty():
+            answer = typer.prompt(QUESTION, default="", show_default=False)
+        elif numbered_offers(offered.offers):
+            console.print("Choose with --yes, as in --yes 1,3.")
         picked = chosen_offers(answer, offered.offers)
     promotion = add_to_rules(options, offered, picked)
     console.print(Text(promotion.said), soft_wrap=True)
     raise SystemExit(0 if promotion.done or options.dry_run else 1)
 
 
-def _asked(console: Console) -> str:
-    if sys.stdin.isatty():
-        answer: str = typer.prompt(QUESTION, default="", show_default=False)
-        return answer
-    console.print("Choose with --yes, as in --yes 1,3.")
-    return ""
-
-
-def _listed(offers: tuple[LearningOffer, ...]) -> list[Text]:
-    """Every offer as it would be added, then what is said already."""
-    free = numbered_offers(offers)
-    parts = [Text('Promote any to CLAUDE.md? (These become "always loaded" context)\n')] * bool(
-        free
-    )
-    for item in free:
-        parts.append(
-            Text(f"{item.number}. [{item.kind.capitalize()}] {item.headline}", style="bold")
-        )
-        parts.append(Text(f"   {list_entry(item)}\n"))
-    for item in (item for item in offers if not item.number):
-        name = f"[{item.kind.capitalize()}] {item.headline} (from {item.source})"
-        parts.append(Text(f"Not offered: {name}: said already: {item.duplicate_of}", style="dim"))
-    return parts
-
-
 def promotion_options(choices: Mapping[str, object], sample: bool) -> NightOptions:
-    """The options under which code is read and the outbox is made; errors are not read."""
-    source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
+    """Return the options under which code is read and the outbox is made; errors are not read."""
+    source = {"source": SAMPLE} if sample else {"source": "file", "errors": "-"}
     local = {"model": RULES, "notify": "local"}
     return with_default_ports(night_options({**choices, **source, **local}))
 
 
 def offer(options: NightOptions, to: Destination | None) -> Offered:
-    """Return what can be promoted and the destination; write nothing.
+    """Return what can be promoted and the file it would be added to; write nothing.
 
     Raises `StopTheNight` where the checkout is wanted and none is named, or drafts are patches.
     """
-    where = to or _usual(options)
-    if where == "pull" and options.publish == "patches":
-        raise StopTheNight(NO_BRANCHES)
-    commit = None if where == "checkout" else reading(options).code.head()
-    before = _read(options, commit)
+    is_local = options.code == "checkout" and options.delivery == "local"
+    commit = before = None
+    if (to or ("checkout" if is_local else "pull")) == "pull":
+        if options.publish == "patches":
+            raise StopTheNight(NO_BRANCHES)
+        commit = reading(options).code.head()
+        before = reading(options).code.reader(commit).read_file(PATH)
+    elif options.repo:
+        before = working_copy(options).read(PATH)
+    else:
+        raise StopTheNight("--to checkout needs --repo: the git checkout to write CLAUDE.md into")
     lessons = lessons_in(reading(options).knowledge)
     tasks = () if is_sample(options) else task_store().tasks()
-    return Offered(offers(lessons, tasks, before or ""), before, where, commit)
+    return Offered(offers(lessons, tasks, before or ""), before, commit)
 
 
 def add_to_rules(
@@ -139,72 +130,58 @@ def add_to_rules(
         return Promotion(done=True, said=said)
     text = with_offers(offered.before or "", picked)
     if offered.commit is None:
-        path = working_copy(options).write(PATH, text, offered.before)
-        said = f"Added to {path}; commit it when you like." if path else "Held back: a dry run."
-        return _remembered(
-            options, Promotion(chosen=picked, place=path, done=bool(path), said=said)
-        )
-    now = reading(options).clock.now()
-    night = Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=Window(since=now, until=now), now=now)
-    pull = promotion_pull(picked, text, offered.commit, night.id)
-    receipt = publishing(options).outbox(night).publish(pull)
-    return _remembered(options, _told(receipt, picked))
+        place = working_copy(options).write(PATH, text, offered.before)
+        done = bool(place)
+        said = f"Added to {place}; commit it when you like." if place else "Held back: a dry run."
+    else:
+        now = reading(options).clock.now()
+        window = Window(since=now, until=now)
+        night = Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=window, now=now)
+        pull = promotion_pull(picked, text, offered.commit, night.id)
+        receipt = publishing(options).outbox(night).publish(pull)
+        place, done = receipt.url, receipt.status in ("done", "already there")
+        known = "was there already" if receipt.status == "already there" else "is open"
+        said = {
+            "held back": "Held back: a dry run.",
+            "refused": f"Refused: {receipt.reason}",
+            "unknown": f"It is unknown whether it was published ({receipt.reason}): try again.",
+        }.get(receipt.status, f"Draft pull request #{receipt.number} {known}: {receipt.url}")
+    if done and (troubles := _remember(options, picked)):
+        said = f"{said} It will be offered again, because it could not be remembered; {troubles}"
+    return Promotion(chosen=picked, place=place, done=done, said=said)
 
 
-NO_BRANCHES = (
-    "with NIGHTWATCH_PUBLISH=patches no branch is pushed, and no issue carries this: name a "
-    "checkout with --repo and --to checkout"
-)
+def _listed(every: tuple[LearningOffer, ...]) -> list[Text]:
+    """Every offer as it would be added, then what CLAUDE.md says already."""
+    parts = []
+    if numbered_offers(every):
+        parts = [Text('Promote any to CLAUDE.md? (These become "always loaded" context)\n')]
+    for item in every:
+        name = f"[{item.kind.capitalize()}] {item.headline}"
+        if item.number:
+            parts.append(Text(f"{item.number}. {name}", style="bold"))
+            parts.append(Text(f"   {list_entry(item)}\n"))
+        else:
+            same = f"Not offered: {name} (from {item.source}): said already: {item.duplicate_of}"
+            parts.append(Text(same, style="dim"))
+    return parts
 
 
-def _usual(options: NightOptions) -> Destination:
-    return "checkout" if options.code == "checkout" and options.delivery == "local" else "pull"
-
-
-def _read(options: NightOptions, commit: Commit | None) -> str | None:
-    if commit is not None:
-        return reading(options).code.reader(commit).read_file(PATH)
-    if not options.repo:
-        raise StopTheNight("--to checkout needs --repo: the git checkout to write CLAUDE.md into")
-    return working_copy(options).read(PATH)
-
-
-def _told(receipt: Receipt, picked: tuple[LearningOffer, ...]) -> Promotion:
-    done = receipt.status in ("done", "already there")
-    known = "was there already" if receipt.status == "already there" else "is open"
-    said = {
-        "held back": "Held back: a dry run.",
-        "refused": f"Refused: {receipt.reason}",
-        "unknown": f"Nobody knows whether it was published ({receipt.reason}): say it again.",
-    }.get(receipt.status, f"Draft pull request #{receipt.number} {known}: {receipt.url}")
-    return Promotion(chosen=picked, place=receipt.url, done=done, said=said)
-
-
-def _remembered(options: NightOptions, made: Promotion) -> Promotion:
-    """Keep the digests with what they came from; a trouble there undoes nothing."""
-    if not made.done:
-        return made
-    documents = dict.fromkeys(item.document for item in made.chosen)
+def _remember(options: NightOptions, chosen: tuple[LearningOffer, ...]) -> str:
+    """Keep the digests with their documents; return what went wrong, which undoes nothing."""
+    knowledge = reading(options).knowledge
+    files = {entry.fingerprint: entry.file for entry in knowledge.index().solutions}
     troubles = []
-    for document in documents:
-        digests = tuple(item.digest for item in made.chosen if item.document == document)
+    for document in dict.fromkeys(item.document for item in chosen):
+        digests = tuple(item.digest for item in chosen if item.document == document)
         try:
-            _remember(options, document, digests)
+            lesson = knowledge.read(files[document]) if document in files else None
+            if lesson is None:
+                task_store().mark_promoted(document, digests)
+            else:
+                kept = tuple(dict.fromkeys((*lesson.promoted, *digests)))
+                lesson = lesson.model_copy(update={"promoted": kept})
+                publishing(options).knowledge.write(lesson)
         except NightWatchError as trouble:
             troubles.append(f"{document}: {trouble}")
-    if not troubles:
-        return made
-    told = "; ".join(("It will be offered again, because it could not be remembered", *troubles))
-    return made.model_copy(update={"said": f"{made.said} {told}"})
-
-
-def _remember(options: NightOptions, document: str, digests: tuple[str, ...]) -> None:
-    knowledge = reading(options).knowledge
-    entries = knowledge.index().solutions
-    entry = next((entry for entry in entries if entry.fingerprint == document), None)
-    lesson = knowledge.read(entry.file) if entry else None
-    if lesson is None:
-        task_store().mark_promoted(document, digests)
-        return
-    kept = tuple(dict.fromkeys((*lesson.promoted, *digests)))
-    publishing(options).knowledge.write(lesson.model_copy(update={"promoted": kept}))
+    return "; ".join(troubles)

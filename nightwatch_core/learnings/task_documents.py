@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.library import LIST_ITEM, LIST_ITEMS, SECTION
+from nightwatch_core.learnings.task_notes import SECTION
 from nightwatch_core.memory.note_reader import normalised, notes_in, rendered
 from nightwatch_core.models.knowledge import Notes, TaskFile, TaskSection
 from nightwatch_core.text import frontmatter
@@ -38,8 +38,8 @@ def items_in(value: object) -> tuple[str, ...]:
         value = value.split(",")
     if not isinstance(value, list):
         return ()
-    items = map(_without_brackets, value[:LIST_ITEMS])
-    texts = (line(str(item), LIST_ITEM) for item in items if isinstance(item, _SCALAR))
+    items = map(_without_brackets, value[:100])
+    texts = (line(str(item), 200) for item in items if isinstance(item, _SCALAR))
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
@@ -61,7 +61,7 @@ def with_items(text: str, key: str, items: Iterable[str]) -> str:
     "---\nrelated_tasks: ['v1:c']\n---\n\n# T\n"
     """
     known = items_in(frontmatter.read(text)[0].get(key))
-    wanted = tuple(dict.fromkeys((*known, *items_in(list(items)))))[:LIST_ITEMS]
+    wanted = tuple(dict.fromkeys((*known, *items_in(list(items)))))[:100]
     new = wanted[len(known) :]
     if not new:
         return text

@@ -346,7 +346,7 @@ def _tags(analysis: Analysis) -> tuple[str, ...]:
 
 def _learning_text(learning: Learning) -> str:
     place = f"{learning.path}:{learning.line}" if learning.line else learning.path
-    return f"{learning.fact} ({place})" if place else learning.fact
+    return learning.fact if place in learning.fact else f"{learning.fact} ({place})"
 
 
 def add_publications(

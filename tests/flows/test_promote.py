@@ -16,7 +16,7 @@ from services.github import GitHub
 from flows.commands import promote as promotion
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.learnings.promotion import chosen_offers
+from nightwatch_core.learnings.offers import chosen_offers
 from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem
 from tasks import wiring
 
@@ -106,7 +106,7 @@ def local(shop: Path, **more: object):
 def test_into_the_working_tree(shop, home):
     options = local(shop)
     found = promotion.offer(options, None)
-    assert (found.to, found.commit, found.before) == ("checkout", None, RULES)
+    assert (found.commit, found.before) == (None, RULES)
     assert [(o.number, o.headline) for o in found.offers] == [
         (1, "Queries time out under load"),
         (2, "Edge middleware has no `fs`"),
@@ -203,7 +203,8 @@ def hub(shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Git
 def test_a_draft_pull_request_on_github(hub):
     options = promotion.promotion_options({}, sample=False)
     found = promotion.offer(options, None)
-    assert (found.to, found.before) == ("pull", None)
+    assert found.commit
+    assert found.before is None
     made = promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
     assert made.done, made.said
     (pull,) = hub.pulls()

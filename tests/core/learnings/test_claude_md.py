@@ -113,11 +113,6 @@ def test_what_only_looks_like_the_section_is_none(decoy):
     assert after == f"{decoy}\n## Learnings\n\n{COMMENT}\n\n### Gotchas\n\n{ENTRY}\n"
 
 
-def test_an_underlined_heading_is_one():
-    after = with_entry("Learnings\n---------\n\nMine.\n\nNext\n====\n", "Gotchas", ENTRY)
-    assert after == (f"Learnings\n---------\n\nMine.\n\n### Gotchas\n\n{ENTRY}\n\nNext\n====\n")
-
-
 @pytest.mark.parametrize(
     ("text", "what"),
     [("a\n```\nb\n", "code block that begins in line 2"), ("<!-- a\n", "comment that begins in")],

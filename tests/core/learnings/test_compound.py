@@ -125,7 +125,7 @@ def test_what_a_useless_answer_took_is_told() -> None:
         (Capabilities(model="rules", local=True), MAY, "no language model"),
         (ABLE, MAY.model_copy(update={"tokens": 4_000}), "tokens: raise the token budget"),
         (ABLE, MAY.model_copy(update={"cost": 0.01}), "it could cost $0.1"),
-        (Capabilities(model="own"), MAY, "the price of own is not known"),
+        (Capabilities(model="own"), MAY, "the price of own is unknown"),
     ],
 )
 def test_nobody_is_asked_beyond_what_may_be_used(able: Capabilities, may: Allowance, why: str):
@@ -146,12 +146,12 @@ def test_a_tasks_notes_are_drawn_from_its_sections_or_not_at_all() -> None:
     model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
     assert asked(model, task, None, None).notes.gotchas == ("Rates are cached for a day",)
     assert "plan:\nUse FTS" in model.shown[0].turns[0].text
-    with pytest.raises(GiveUp, match="name nothing new.*label it there"):
+    with pytest.raises(GiveUp, match="label nothing new.*label it there"):
         asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
 
 
 def test_a_model_improves_what_was_drawn_by_rule_and_leaves_it_where_it_fails() -> None:
-    section = TaskSection(name="plan", text="Decision: FTS over LIKE, because rows are many.")
+    section = TaskSection(name="plan", text="Decision: FTS\nRationale: rows are many.")
     task = TaskFile(id="t", title="T", sections=(section,))
     model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
     assert asked(model, task, None, None).said == "Drawn by claude-x."
@@ -159,7 +159,7 @@ def test_a_model_improves_what_was_drawn_by_rule_and_leaves_it_where_it_fails() 
     drawn = asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
     assert drawn.said.startswith("Drawn by rule from the task's own sections: the model's answer")
     (decision,) = drawn.notes.decisions
-    assert (decision.alternatives, decision.rationale) == ("LIKE", "rows are many.")
+    assert (decision.choice, decision.rationale) == ("FTS", "rows are many.")
     noted = task.model_copy(update={"notes": (drawn.notes,)})
     with pytest.raises(GiveUp, match="nothing new"):
         draw_by_rule(noted, None, "as you asked", ON)

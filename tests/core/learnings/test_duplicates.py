@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.learnings.library import SAME, identifiers, likeness
+from nightwatch_core.learnings.likeness import SAME, identifiers, likeness
 from nightwatch_core.learnings.offers import list_entry, offers, with_offers
 from nightwatch_core.models.knowledge import Notes, TaskFile
 

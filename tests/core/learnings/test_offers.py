@@ -6,8 +6,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.offers import list_entry, offers, with_offers
-from nightwatch_core.learnings.promotion import chosen_offers, numbered_offers, promotion_pull
+from nightwatch_core.learnings.offers import (
+    chosen_offers,
+    list_entry,
+    numbered_offers,
+    offers,
+    promotion_pull,
+    with_offers,
+)
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem, TaskFile
 from nightwatch_core.models.proposals import LearningOffer
@@ -60,7 +66,7 @@ def test_learnings_are_condensed():
             "Missing index on users.organization_id. Run EXPLAIN ANALYZE on new queries hitting "
             "large tables.",
         ),
-        (2, "gotcha", "NextJS middleware runs on edge", "Can't use Node.js APIs like `fs`"),
+        (2, "gotcha", "NextJS middleware runs on edge", "Can't use Node.js APIs like `fs`."),
         (
             3,
             "decision",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.learnings.compound import task_notes
+from nightwatch_core.learnings.task_notes import task_notes
 from nightwatch_core.memory.note_reader import notes_in, rendered
 from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
 
@@ -39,76 +39,39 @@ def test_labels_in_lines_make_one_problem() -> None:
 
 def test_headings_name_what_stands_below_them() -> None:
     notes = drawn(
-        "## Problem\nThe import hangs. It is old.\n\n## Root Cause\nA lock that is never freed\n"
+        "## Problem\nThe import hangs.\n\n## Root Cause\nA lock that is never freed\n"
         "## Solution\n1. Free it\n2. Time it out\n\n## Decisions\n- Used Redis instead of "
         "PostgreSQL because lookups take 1 ms\n- Keep the old table\n\n## Gotchas\n\n"
-        "- The edge has no `fs`\n- None\n\n## 3. A deadlock in the import\n\nRoot cause: two locks"
+        "- The edge has no `fs`\n- None\n"
     )
-    hang, lock = notes.problems
+    (hang,) = notes.problems
     assert (hang.what, hang.solution) == ("The import hangs.", "Free it; Time it out")
     assert hang.root_cause == "A lock that is never freed"
     assert notes.decisions == (
-        Decision(
-            choice="Used Redis instead of PostgreSQL",
-            alternatives="PostgreSQL",
-            rationale="lookups take 1 ms",
-        ),
+        Decision(choice="Used Redis instead of PostgreSQL because lookups take 1 ms"),
         Decision(choice="Keep the old table"),
     )
     assert notes.gotchas == ("The edge has no `fs`",)
-    assert lock == Problem(what="A deadlock in the import", root_cause="two locks")
 
 
-def test_elements_of_task_files_are_read() -> None:
+def test_elements_are_labels_too() -> None:
     notes = drawn(
-        '<issues-encountered>\n<issue resolved="true"><description>Tests failed due to a missing '
-        "helper.</description>\n<resolution>Added it.</resolution></issue>\n"
-        '<issue resolved="false">\n<description>CI is slow</description>\n'
-        "<resolution>Tried a cache</resolution>\n</issue>\n</issues-encountered>\n"
-        "<deviations-from-plan><deviation><planned>One table</planned><actual>Two tables</actual>"
-        "<reason>Rows are locked</reason></deviation></deviations-from-plan>\n"
+        "<issue>Tests failed due to a missing helper.</issue><resolution>Added it.</resolution>\n"
         "<handoff>\n<known-limitations>No retries</known-limitations>\n</handoff>",
-        research='<solution id="A" name="Index">\n<pros>fast</pros>\n</solution>\n'
-        '<solution id="B" name="Cache"/>\n<winner id="A" reasoning="Nobody invalidates it"/>',
         ship="<reflection><key-learning>Rates are yearly</key-learning></reflection>\n"
         "<issues-encountered>None</issues-encountered>",
     )
     assert notes.problems == (
-        Problem(what="Tests failed", root_cause="a missing helper.", solution="Added it."),
-        Problem(what="CI is slow", solution="Not resolved: Tried a cache"),
+        Problem(what="Tests failed due to a missing helper.", solution="Added it."),
     )
-    index, tables = sorted(notes.decisions, key=lambda one: one.choice)
-    assert index == Decision(
-        choice="Index", alternatives="Cache", rationale="Nobody invalidates it"
-    )
-    assert tables == Decision(
-        choice="Two tables", alternatives="One table", rationale="Rows are locked"
-    )
-    assert set(notes.gotchas) == {"No retries", "Rates are yearly"}
-
-
-def test_plain_sentences_are_understood_where_they_leave_no_doubt() -> None:
-    notes = drawn(
-        "We chose FTS over LIKE because rows are many. The import timed out because orders had no "
-        "index. Fixed by adding one. Turns out that SQLite locks the whole file. It might fail "
-        "because of rain. Use tabs. It never fails due to us.\n\n```\nGotcha: not this one\n```"
-    )
-    assert [one.choice for one in notes.decisions] == ["We chose FTS over LIKE"]
-    assert notes.problems == (
-        Problem(
-            what="The import timed out",
-            root_cause="orders had no index.",
-            solution="Fixed by adding one.",
-        ),
-    )
-    assert notes.gotchas == ("Turns out that SQLite locks the whole file.",)
+    assert notes.gotchas == ("No retries", "Rates are yearly")
 
 
 def test_the_fix_of_another_section_belongs_to_the_only_open_problem() -> None:
     research = "Problem: totals are wrong\nRoot cause: rates are yearly"
-    (problem,) = drawn("## Fix\nAsk for the day's rate", research=research).problems
+    (problem,) = drawn(research, ship="## Fix\nAsk for the day's rate").problems
     assert problem.solution == "Ask for the day's rate"
-    two = drawn("Fix: both", research=f"{research}\n\nProblem: slow\nRoot cause: no index")
+    two = drawn(f"{research}\n\nProblem: slow\nRoot cause: no index", ship="Fix: both")
     assert [one.solution for one in two.problems] == ["", ""]
 
 
