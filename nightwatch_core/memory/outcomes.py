@@ -11,16 +11,15 @@ from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.memory.rates import (
-    Comparison,
     before_fix,
-    bursts,
-    compare,
+    chances,
     count_text,
     expected,
     is_sound,
     looked_at,
     one_a_date,
-    rose,
+    rate_ratio,
+    spread_before,
     total,
 )
 from nightwatch_core.models.answer import Edit
@@ -270,6 +269,7 @@ VERIFIED_BELOW = 0.25  # of the old rate: the new one is surely less
 NO_EFFECT_ABOVE = 0.5  # of the old rate: the new one is surely more
 AS_BEFORE_NIGHTS, AS_BEFORE_HOURS = 3, 72.0  # looked at, before a rate near the old one tells
 AS_BEFORE_SHARE = 0.8  # of the old rate, as observed: the new one is near it
+SURE = 0.025  # chance at most, of so few or so many
 LONG = 336.0  # hours after which a fix that left more than VERIFIED_BELOW has had no effect
 COMES_BACK = 0.01  # chance at most of so many lately, had the verified rate stayed
 COMES_BACK_SHARE = 0.05  # of the old rate at least: a stray occurrence is no regression
@@ -280,16 +280,43 @@ Verdict = Literal["verified", "no effect", "regressed"]
 
 
 class Evidence(Value):
-    """All that a rule may look at; `watch` has counted tonight, `fates` are tonight's so far."""
+    """The figures that rules decide by."""
 
     lesson: Lesson
-    watch: FixWatch
+    watch: FixWatch  # has counted tonight
     counted: OccurrenceCount  # what tonight added to the watch
     tonight: Tonight
-    fates: tuple[OutcomeEvent, ...]
-    compared: Comparison
-    expected: float  # occurrences after the deploy, had nothing changed
-    spread: float  # before the fix: what comes after a verdict is held against it
+    fates: tuple[OutcomeEvent, ...]  # tonight's so far
+    spread: float  # of the nights before the fix
+
+    @property
+    def expected(self) -> float:
+        """Return the occurrences after the deploy, had nothing changed."""
+        return expected(self.watch.before, self.watch.after)
+
+    @property
+    def ratio(self) -> float | None:
+        """Return the rate after the fix over the one before it."""
+        return rate_ratio(self.watch.before, self.watch.after)
+
+    @property
+    def tells(self) -> bool:
+        """Tell whether silence or noise says anything yet."""
+        return self.watch.after.hours >= LEAST_HOURS and self.expected >= ENOUGH
+
+    @property
+    def counts(self) -> str:
+        """Write both counts: "12 in 48 h before, 0 in 120 h after"."""
+        said = f"{count_text(self.watch.before)} before, {count_text(self.watch.after)} after"
+        return f"after all: {said}" if self.watch.verdict == "no effect" else said
+
+    def is_less_than(self, share: float) -> bool:
+        """Tell whether the rate is surely less than this share of the old one."""
+        return chances(self.watch.before, self.watch.after, self.spread, share).at_most < SURE
+
+    def is_more_than(self, share: float) -> bool:
+        """Tell whether the rate is surely more than this share of the old one."""
+        return chances(self.watch.before, self.watch.after, self.spread, share).at_least < SURE
 
 
 Rule = Callable[[Evidence], str]
@@ -298,91 +325,71 @@ Rule = Callable[[Evidence], str]
 def judge_fix(
     lesson: Lesson, watch: FixWatch, tonight: Tonight, fates: tuple[OutcomeEvent, ...]
 ) -> tuple[FixWatch, OutcomeEvent | None]:
-    """The watch with its verdict, and the fate that says so where it is new.
+    """Return the watch with its verdict, and the event of a new one.
 
     No verdict without time that was looked at since the deploy; none after "regressed", which
     only another merged fix ends.
     """
     if watch.deployed_at is None or watch.after.hours <= 0:
         return watch, None
-    evidence = _evidence(lesson, watch, tonight, fates)
+    old = lesson.watch
+    earlier = old.after if old and old.number == watch.number else OccurrenceCount()
+    night = tonight.night
+    evidence = Evidence(
+        lesson=lesson,
+        watch=watch,
+        counted=OccurrenceCount(
+            occurrences=max(0, watch.after.occurrences - earlier.occurrences),
+            hours=max(0.0, watch.after.hours - earlier.hours),
+        ),
+        tonight=tonight,
+        fates=fates,
+        spread=spread_before(lesson, watch, tonight.records, night),
+    )
     for verdict, rule in VERDICTS[watch.verdict]:
         if because := rule(evidence):
-            night = tonight.night
-            fate = OutcomeEvent(
+            event = OutcomeEvent(
                 kind=verdict,
                 number=watch.number,
                 on=night_date(night),
                 night=night.id,
                 because=because,
             )
-            return watch.model_copy(update={"verdict": verdict}), fate
+            return watch.model_copy(update={"verdict": verdict}), event
     return watch, None
-
-
-def _evidence(
-    lesson: Lesson, watch: FixWatch, tonight: Tonight, fates: tuple[OutcomeEvent, ...]
-) -> Evidence:
-    old = lesson.watch
-    old = old if old and old.number == watch.number else None
-    earlier = old.after if old else OccurrenceCount()
-    counted = OccurrenceCount(
-        occurrences=max(0, watch.after.occurrences - earlier.occurrences),
-        hours=max(0.0, watch.after.hours - earlier.hours),
-    )
-    bursty, spread = bursts(lesson, watch, tonight.records, tonight.night, counted)
-    return Evidence(
-        lesson=lesson,
-        watch=watch,
-        counted=counted,
-        tonight=tonight,
-        fates=fates,
-        compared=compare(watch.before, watch.after, bursty),
-        expected=expected(watch.before, watch.after),
-        spread=spread,
-    )
-
-
-def _tells(seen: Evidence) -> bool:
-    return seen.watch.after.hours >= LEAST_HOURS and seen.expected >= ENOUGH
 
 
 def _silent(seen: Evidence) -> str:
     """None at all, where at the old rate there would almost surely have been some."""
-    if seen.watch.after.occurrences or not _tells(seen) or seen.compared.p_fell >= SILENCE:
+    watch = seen.watch
+    if watch.after.occurrences or not seen.tells:
         return ""
-    return f"{_after_all(seen)}{seen.compared.said}, where {seen.expected:,.0f} were to be expected"
+    chance = chances(watch.before, watch.after, seen.spread).at_most
+    return f"{seen.counts}, {seen.expected:,.0f} expected" if chance < SILENCE else ""
 
 
 def _fell(seen: Evidence) -> str:
-    if not _tells(seen) or seen.compared.high >= VERIFIED_BELOW:
+    if not seen.tells or not seen.is_less_than(VERIFIED_BELOW):
         return ""
-    return f"{_after_all(seen)}{seen.compared.said}: {_ratio(seen)} of the rate"
+    return f"{seen.counts}: {seen.ratio or 0:.2g} of the rate"
 
 
 def _goes_on(seen: Evidence) -> str:
-    if not _tells(seen) or seen.compared.low <= NO_EFFECT_ABOVE:
+    """Surely more than half, or near the old rate for several nights, however little is known."""
+    if not seen.tells or seen.ratio is None:
         return ""
-    return f"{seen.compared.said}: {_ratio(seen)} of the rate"
-
-
-def _as_before(seen: Evidence) -> str:
-    """Near the old rate for several nights, however little is known of that one.
-
-    Bounds so wide that `_goes_on` stays silent, around such a ratio, hold no sign of a fall.
-    """
-    after, ratio = seen.watch.after, seen.compared.ratio
-    long = after.nights >= AS_BEFORE_NIGHTS and after.hours >= AS_BEFORE_HOURS and _tells(seen)
-    if not long or ratio is None or ratio < AS_BEFORE_SHARE:
+    after = seen.watch.after
+    is_long = after.nights >= AS_BEFORE_NIGHTS and after.hours >= AS_BEFORE_HOURS
+    if not seen.is_more_than(NO_EFFECT_ABOVE) and (not is_long or seen.ratio < AS_BEFORE_SHARE):
         return ""
-    return f"{seen.compared.said}: {_ratio(seen)} of the rate, no sign of a fall"
+    return f"{seen.counts}: {seen.ratio:.2g} of the rate"
 
 
 def _fell_too_little(seen: Evidence) -> str:
-    long = seen.watch.after.hours >= LONG and _tells(seen)
-    if not long or seen.compared.low <= VERIFIED_BELOW:
+    is_long = seen.watch.after.hours >= LONG and seen.tells
+    if not is_long or not seen.is_more_than(VERIFIED_BELOW):
         return ""
-    return f"{seen.compared.said}: it fell to {_ratio(seen)} of the rate only"
+    return f"{seen.counts}: it fell to {seen.ratio or 0:.2g} of the rate only"
 
 
 def _back_at_source(seen: Evidence) -> str:
@@ -418,7 +425,7 @@ def _back_within(seen: Evidence, days: int) -> str:
         hours=max(0.0, after.hours - recent.hours),
     )
     enough = max(float(COMES_BACK_LEAST), COMES_BACK_SHARE * expected(_timed(before), recent))
-    if recent.occurrences < enough or rose(calm, recent, seen.spread) >= COMES_BACK:
+    if recent.occurrences < enough or chances(calm, recent, seen.spread).at_least >= COMES_BACK:
         return ""
     return (
         f"{count_text(recent)} lately, {count_text(calm)} since the fix until then, "
@@ -459,22 +466,12 @@ def _timed(count: OccurrenceCount) -> OccurrenceCount:
     return count.model_copy(update={"traffic": None})
 
 
-def _after_all(seen: Evidence) -> str:
-    return "after all: " if seen.watch.verdict == "no effect" else ""
-
-
-def _ratio(seen: Evidence) -> str:
-    ratio, low, high = seen.compared.ratio or 0.0, seen.compared.low, seen.compared.high
-    return f"{ratio:.2g} ({low:.2g} to {high:.2g})"
-
-
 VERDICTS: Mapping[str, tuple[tuple[Verdict, Rule], ...]] = {
     "": (
         ("regressed", _back_at_source),
         ("verified", _silent),
         ("verified", _fell),
         ("no effect", _goes_on),
-        ("no effect", _as_before),
         ("no effect", _fell_too_little),
     ),
     "no effect": (("verified", _silent), ("verified", _fell)),

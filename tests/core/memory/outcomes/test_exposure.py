@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.rates import bursts, looked_at
+from nightwatch_core.memory.rates import looked_at, spread_before
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.knowledge import FixWatch, Lesson, NightSeen, OccurrenceCount
 from nightwatch_core.models.report import Night, NightKind, NightRecord
@@ -137,9 +137,9 @@ def test_a_night_is_before_a_merge_in_every_time_zone(zone: int) -> None:
     records = tuple(record(at(until - 24), at(until), id=f"n{until}") for until in (12, 36))
     tonight = Night(id="n60", window=Window(since=at(36), until=at(60)), now=at(60))
 
-    def spread_before(merged: datetime) -> float:
+    def spread_of(merged: datetime) -> float:
         here = merged.astimezone(timezone(timedelta(hours=zone)))
         watch = FixWatch(number=7, merged_at=here, before=OccurrenceCount(hours=24))
-        return bursts(lesson, watch, records, tonight, OccurrenceCount())[1]
+        return spread_before(lesson, watch, records, tonight)
 
-    assert spread_before(at(24)) == spread_before(at(35)) != spread_before(at(37))
+    assert spread_of(at(24)) == spread_of(at(35)) != spread_of(at(37))

@@ -69,7 +69,7 @@ def test_found_merged_deployed_verified_and_back() -> None:
     assert shop.nights(0) == []  # one night is nothing
     assert shop.nights(0, 0) == ["verified"]
     last = shop.lesson.fates[-1]
-    assert last.because.startswith("403 in 120 h before, 0 in 48 h after, where 161 were")
+    assert last.because.startswith("403 in 120 h before, 0 in 48 h after, 161 expected")
     assert (shop.lesson.outcome, last.number) == ("verified", 4)
     assert [one.outcome for one in shop.lesson.proposed] == ["", "verified"]
     assert shop.nights(0, 0, 0, 1, 0) == []  # a stray one
