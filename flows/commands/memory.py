@@ -27,7 +27,7 @@ from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import SINGLE_RUN, rule_from
 from nightwatch_core.report.blocks import Table as Cells
-from nightwatch_core.report.scoreboard_text import reliability, sentences, sorts
+from nightwatch_core.report.scoreboard_text import reliability, sentences
 from nightwatch_core.report.sections import backtest_sentence
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line
@@ -90,11 +90,10 @@ def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
 
 
 def draw(board: Scoreboard, console: Console) -> None:
-    """Both tables and what they say; only the sentence that says when, before there is anything."""
+    """Print the table and its sentences; before there is anything, only when there will be."""
     if board.found.times:
-        for table in (reliability(board), sorts(board)):
-            console.print(_drawn(table))
-            console.print()
+        console.print(_drawn(reliability(board)))
+        console.print()
     for sentence in sentences(board):
         console.print(Text(sentence))
 

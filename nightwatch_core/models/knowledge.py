@@ -103,22 +103,15 @@ class JudgedAnalysis(Value):
     right: float | None = None  # 0 wrong, 1 right, between: in part; None: undecided
     kind: OutcomeKind | None = None  # what decided it, or happened last; None: nothing yet
     merged: bool = False
-    told: int = 0  # earlier lessons the analyst was told
-    iterations: int = 0
-    tokens: int = 0  # new ones
-    cost: float | None = None
-    model: str = ""
 
 
 class SuccessRate(Value):
-    """How many of the decided ones proved right; `low` to `high` is a 90 % interval."""
+    """How many of the decided ones proved right."""
 
     times: int = 0
     decided: int = 0
     right: float = 0.0  # a half for what was right in part
-    share: float | None = None  # None: none decided, as for the interval
-    low: float | None = None
-    high: float | None = None
+    share: float | None = None  # None: none decided
 
 
 class ConfidenceTier(Value):
@@ -130,17 +123,6 @@ class ConfidenceTier(Value):
     merged: int = 0  # whatever came after
     verified: int = 0
     rejected: int = 0  # closed unmerged, not planned, no effect, regressed
-
-
-class AnalysisGroup(Value):
-    """Analyses of one sort, what they took on average and how right they were."""
-
-    name: str
-    found: SuccessRate = SuccessRate()
-    measured: int = 0  # thereof, with recorded iterations and tokens; averages are over these
-    iterations: float | None = None
-    tokens: float | None = None
-    cost: float | None = None  # USD, over those whose price is known
 
 
 class DraftRate(Value):
@@ -165,15 +147,10 @@ class DraftRate(Value):
 
 
 class Scoreboard(Value):
-    """How right the analyses of this installation proved, by what they said and knew."""
+    """How right the analyses of this installation proved, by their stated confidence."""
 
     found: SuccessRate = SuccessRate()
     tiers: tuple[ConfidenceTier, ...] = ()  # high, medium, low
-    brier: float | None = None  # of the nominal probabilities; None: nothing decided
-    brier_calibrated: float | None = None  # of our own, each learned without the one it is for
-    informed: AnalysisGroup = AnalysisGroup(name="with prior knowledge")
-    uninformed: AnalysisGroup = AnalysisGroup(name="without prior knowledge")
-    models: tuple[AnalysisGroup, ...] = ()  # the most used first
     drafts: DraftRate | None = None  # None: the tracker was not read
 
 

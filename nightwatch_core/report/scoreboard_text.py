@@ -4,24 +4,18 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.memory.scoreboard import MINIMUM, OUTCOMES, chance
 from nightwatch_core.models.knowledge import (
-    AnalysisGroup,
     ConfidenceTier,
     DraftRate,
     Scoreboard,
-    SuccessRate,
 )
 from nightwatch_core.models.report import Accounts
 from nightwatch_core.report.blocks import Fact, Table
-from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import money, plural, spending
 
-ENOUGH = 5  # analyses on both sides before a difference between them is said
 NOTHING = (
     "Nothing of what was published is decided yet. The scoreboard fills as issues and pull "
     "requests are merged or closed, and as production shows what the fixes did."
 )
-OBSERVED = "Observed, not an experiment: errors that resemble known ones may be easier ones."
-BRIER = "0 is perfect, always saying 50 % gets 0.25"
 
 
 def reliability(board: Scoreboard) -> Table:
@@ -29,24 +23,9 @@ def reliability(board: Scoreboard) -> Table:
     return Table(
         columns=(
             *("Said", "Nominal", "Times", "Decided", "Merged", "Verified", "Wrong"),
-            *("Right", "Interval (90 %)", "Calibrated"),
+            *("Right", "Calibrated"),
         ),
         rows=tuple(_tier(tier, board) for tier in board.tiers),
-    )
-
-
-def sorts(board: Scoreboard) -> Table:
-    """Analyses with and without prior knowledge, and by model."""
-    models = (
-        model.model_copy(update={"name": line(model.name, 60) or "model not recorded"})
-        for model in board.models
-    )
-    return Table(
-        columns=(
-            *("Analyses", "Times", "Decided", "Right", "Interval (90 %)"),
-            *("Turns", "New tokens", "Cost"),
-        ),
-        rows=tuple(_sort(item) for item in (board.informed, board.uninformed, *models)),
     )
 
 
@@ -63,8 +42,8 @@ def sentences(board: Scoreboard) -> tuple[str, ...]:
         filter(
             None,
             (
-                *(_said(board), drafts_line(board.drafts), _brier(board)),
-                *(prior, _worth(board), how_judged()),
+                *(_said(board), drafts_line(board.drafts)),
+                *(_worth(board), how_judged()),
             ),
         )
     )
@@ -121,39 +100,6 @@ def _said(board: Scoreboard) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _brier(board: Scoreboard) -> str:
-    if board.brier is None or board.brier_calibrated is None:
-        return ""
-    return (
-        f"Brier score {board.brier:.3f} of the nominal probabilities, "
-        f"{board.brier_calibrated:.3f} calibrated on this installation ({BRIER})."
-    )
-
-
-def _of(sort: AnalysisGroup) -> str:
-    """One side in a phrase.
-
-    >>> rate = SuccessRate(times=3, decided=2, right=1.5)
-    >>> _of(AnalysisGroup(name="with prior knowledge", found=rate))
-    'with prior knowledge 3 analyses, 1.5 of 2 right'
-    """
-    right = f", {sort.found.right:g} of {sort.found.decided:,} right" if sort.found.decided else ""
-    return f"{sort.name} {plural(sort.found.times, 'analysis', 'analyses')}{right}"
-
-
-def _differences(informed: AnalysisGroup, uninformed: AnalysisGroup) -> Iterable[str]:
-    if min(informed.measured, uninformed.measured) >= ENOUGH:
-        for item, other, text in (
-            (informed.iterations, uninformed.iterations, "{:.1f} turns".format),
-            (informed.tokens, uninformed.tokens, "{:,.0f} new tokens".format),
-            (informed.cost, uninformed.cost, money),
-        ):
-            if item is not None and other is not None and (item or other):
-                yield f"{text(item)} against {text(other)}"
-    if min(informed.found.decided, uninformed.found.decided) >= ENOUGH:
-        yield f"{_percent(informed.found.share)} right against {_percent(uninformed.found.share)}"
-
-
 def _worth(board: Scoreboard) -> str:
     missing = MINIMUM - board.found.decided
     if missing > 0:
@@ -171,36 +117,12 @@ def _tier(tier: ConfidenceTier, board: Scoreboard) -> tuple[str, ...]:
         f"{tier.verified:,}",
         f"{tier.rejected:,}",
         _percent(tier.found.share),
-        _interval(tier.found),
         _percent(chance(tier.said, board)),
     )
 
 
-def _sort(sort: AnalysisGroup) -> tuple[str, ...]:
-    return (
-        sort.name,
-        f"{sort.found.times:,}",
-        f"{sort.found.decided:,}",
-        _percent(sort.found.share),
-        _interval(sort.found),
-        _number(sort.iterations, "{:.1f}".format),
-        _number(sort.tokens, "{:,.0f}".format),
-        _number(sort.cost, money),
-    )
-
-
-def _interval(found: SuccessRate) -> str:
-    if found.low is None or found.high is None:
-        return "–"
-    return f"{found.low * 100:.0f} to {_percent(found.high)}"
-
-
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.0f} %"
-
-
-def _number(number: float | None, text: Callable[[float], str]) -> str:
-    return "–" if number is None else text(number)
 
 
 # What the night took and how well it was spent, in words.

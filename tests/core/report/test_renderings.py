@@ -182,7 +182,7 @@ def test_markdown_of_a_hostile_night_renders_as_text() -> None:
 
 def test_markdown_tables_keep_their_columns() -> None:
     rendered = MarkdownIt("commonmark").enable("table").render(as_markdown(hostile()))
-    scoreboard = 10 * 3
+    scoreboard = 9 * 3
     assert rendered.count("<td") == 7 * len(hostile().analyses) + scoreboard
 
 

@@ -13,9 +13,9 @@ from nightwatch_core.memory.scoreboard import (
     NOMINAL,
     calibrated,
     chance,
-    interval,
     posterior,
     scoreboard,
+    upper_bound,
 )
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Confidence
@@ -101,14 +101,13 @@ def test_more_successes_never_lower_the_chance_or_the_word(
 
 
 @given(COUNTS, COUNTS)
-def test_an_interval_holds_its_share_and_narrows(one: int, other: int) -> None:
+def test_an_upper_bound_is_above_the_share_and_sinks_with_evidence(one: int, other: int) -> None:
     right, decided = sorted((one, other))
-    low, high = interval(right, decided)
-    assert 0 <= low <= high <= 1
+    high = upper_bound(right, decided)
+    assert 0 <= high <= 1
     if decided:
-        assert low - 1e-12 <= right / decided <= high + 1e-12
-        narrow = interval(right * 4, decided * 4)
-        assert narrow[1] - narrow[0] < high - low
+        assert right / decided - 1e-12 <= high
+        assert upper_bound(right * 4, decided * 4) <= high + 1e-12
 
 
 @given(st.sampled_from(WORDS), COUNTS)
