@@ -1,85 +1,155 @@
-"""The lessons of a knowledge folder that can be read."""
+"""A lesson as a Markdown document: typed fields in its front matter, the body for people.
 
-import hashlib
+Only the front matter is read back, and of the body the `<future-agent-notes>` sections and what
+people wrote under "Related Patterns". The rest of the body is written from the lesson and may be
+edited or deleted without loss. Everything in it came from strangers, so it is escaped or fenced.
+"""
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
-from itertools import islice
-from typing import Any, get_args
+from functools import cache, partial
+from itertools import chain
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 from pydantic import ValidationError
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory import limits
-from nightwatch_core.memory.limits import LONGEST_NAME, LONGEST_SLUG
+from nightwatch_core.memory.limits import (
+    LONGEST_BECAUSE,
+    LONGEST_NAME,
+    LONGEST_WORDS,
+    MOST_ALIASES,
+    MOST_FATES,
+    MOST_NIGHTS,
+    MOST_PROMOTED,
+    MOST_PROPOSED,
+    MOST_QUOTES_KEPT,
+    MOST_ROWS,
+    MOST_SECTIONS,
+)
 from nightwatch_core.memory.note_reader import notes_in, rendered
-from nightwatch_core.memory.occurrences import watched_files
-from nightwatch_core.memory.shortening import (
-    LISTS,
-    SHORTENINGS,
-    TEXTS,
-    bounded,
-    pattern_notes_in,
-    related_patterns,
-)
-from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.knowledge import (
-    CitedLine,
-    Index,
-    IndexEntry,
-    Lesson,
-    NightSeen,
-    Notes,
-    OutcomeEvent,
-    PatternEntry,
-)
-from nightwatch_core.models.value import Value
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.knowledge import IndexEntry, Lesson, Notes, RelatedDocument
 from nightwatch_core.ports import KnowledgeReader
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import clean, code_span, fenced, line, markdown
-from nightwatch_core.text.frontmatter import dumped
+from nightwatch_core.text.plain_text import plural
+
+LIMIT = 60 * 1024  # characters of front matter; a reader takes 64 KiB
+LARGEST = 10**15  # any count: what is larger cannot be reckoned with
+LONGEST_BODY = 400_000  # bytes, without its notes: the whole document stays below 1 MiB
+SUMMARY = 500  # characters that the next analyst is told
+_LONGEST_NOTES, _LONGEST_FIX, _MOST_EDITS = 90_000, 100_000, 20
+_LONGEST_ROW = 4_000
+
+SEEDS = (  # fields that every document has
+    "error_class", "transaction", "module", "message", "occurrences", "root_cause",
+    "fix_confidence", "has_fix", "issue_number", "pr_number", "tags", "first_detected", "run_id",
+    "iterations_used", "tokens_used",
+)  # fmt: skip
+FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
+    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "told", "model", "fingerprint",
+    "aliases", "commit", "analysed_at", "stale", "superseded_by", "nights", "seen_until", "matched",
+    "last_matched", "proposed", "fates", "watch", "evidence", "edits", "edits_read",
+    "refused_edits", "question", "sure_of_fix", "fix_owed", "unsettled_since", "unsettled_nights",
+    "watched", "next_steps", "learnings", "related_tasks", "related_patterns", "causes", "places",
+    "frames", "promoted", "schema_version",
+)  # fmt: skip
+SECTIONS = (
+    "heading", "notices", "root_cause", "evidence", "proposed_fix", "fix_owed", "question",
+    "next_steps", "file_changes", "learnings", "related_patterns", "outcome", "history",
+)  # fmt: skip
+RELATED = "related_tasks"  # the key of a lesson's `related`
+_ALWAYS = frozenset((*SEEDS, "title", "fingerprint", "schema_version"))
+_OF_THE_BODY = {"notes", "pattern_notes", "file"}
+_TEXTS = {n for n, field in Lesson.model_fields.items() if field.annotation is str}
+_LISTS = {n for n, field in Lesson.model_fields.items() if field.annotation == tuple[str, ...]}
 
 
 def lessons_in(knowledge: KnowledgeReader) -> tuple[Lesson, ...]:
-    """Every lesson at hand that can be read."""
+    """Read every lesson at hand; those that cannot be read are left out."""
     return _read(knowledge, knowledge.index().solutions)
 
 
 def archived_lessons(knowledge: KnowledgeReader) -> tuple[Lesson, ...]:
-    """Every archived lesson that can be read."""
+    """Read every archived lesson; those that cannot be read are left out."""
     return _read(knowledge, knowledge.archived().solutions)
 
 
 def _read(knowledge: KnowledgeReader, entries: Iterable[IndexEntry]) -> tuple[Lesson, ...]:
-    return tuple(lesson for entry in entries if (lesson := knowledge.read(entry.file)))
+    return tuple(filter(None, (knowledge.read(entry.file) for entry in entries)))
 
 
-# The part of a lesson's document that people read: escaped or fenced; only notes are read back.
+def document(lesson: Lesson) -> str:
+    """Write the lesson's document; `lesson_of` reads the same values back.
 
-_NOT_KNOWN = "Cause unknown: it was looked at, and nothing was proved."
-
-
-def body(lesson: Lesson) -> str:
-    """Write the sections of a lesson that have something to say."""
-    return "\n\n".join(part for write in SECTIONS if (part := write(lesson)))
-
-
-def short_body(lesson: Lesson) -> str:
-    """Write what is shown of a lesson whose body would be too long."""
-    return "\n\n".join(part for part in (_heading(lesson), _standing(lesson)) if part)
-
-
-def notes_text(notes: tuple[Notes, ...]) -> str:
-    """Write the `<future-agent-notes>` sections of a body, as many of the newest as fit."""
-    room, kept = limits.LONGEST_NOTES_SHOWN, []
-    for note in reversed(notes[-limits.MOST_SECTIONS :]):
-        text = rendered(note)
-        room -= len(text)
-        if room < 0:
+    Front matter over 60 KiB is shortened step by step (`SHORTENINGS`), and the body says so. Raises
+    `GiveUp` where the fingerprint is too long to be one.
+    """
+    if len(lesson.fingerprint) > LONGEST_NAME:
+        raise GiveUp(f"a fingerprint is too long: more than {LONGEST_NAME} characters")
+    lesson = bounded(lesson)
+    kept, left_out = lesson, []
+    meta = _front(kept)
+    for what, shorten in SHORTENINGS:
+        if len(meta) <= LIMIT:
             break
-        kept.append(text)
-    return "\n\n".join(text for text in reversed(kept) if text)
+        kept = shorten(kept)
+        meta = _front(kept)
+        left_out.append(what)
+    if len(meta) > LIMIT:
+        raise GiveUp(f"the lesson of {line(lesson.fingerprint)} is too long to keep")
+    text = body(lesson.model_copy(update={"related_patterns": kept.related_patterns}))
+    if _size(text) > LONGEST_BODY:
+        text = body(kept.model_copy(update={"edits": (), "evidence": (), "next_steps": ()}))
+        left_out.append("the body is left out where the front matter has it")
+    if _size(text) > LONGEST_BODY:
+        text = body(kept, SECTIONS[:2])
+    about = f"\n\n_Too long to keep whole: {', '.join(left_out)}._" if left_out else ""
+    notes = _notes_text(lesson.notes)
+    return f"---\n{meta}---\n\n{text}{about}\n" + (f"\n{notes}\n" if notes else "")
+
+
+def lesson_of(text: str, file: str) -> Lesson:
+    """Read a lesson's document; raises `GiveUp` with the reason where it is none.
+
+    Keys of a newer version are left out, and numbers are read as text where text belongs.
+    """
+    meta, rest = frontmatter.read(text)
+    if not meta:
+        raise GiveUp("it has no front matter")
+    if any(abs(number) > LARGEST for number in _numbers_in(meta)):
+        raise GiveUp("a number in it is too large to be one")
+    values = {"related": meta.get(RELATED, ())} | {n: v for n, v in meta.items() if n in FIELDS}
+    for name, value in values.items():
+        if name in _TEXTS and isinstance(value, int | float):
+            values[name] = str(value)
+        elif name in _LISTS and isinstance(value, list):
+            values[name] = [str(v) if isinstance(v, int | float) else v for v in value]
+    given = {name: value for name, value in values.items() if value is not None}
+    try:
+        lesson = Lesson.model_validate({**given, "file": file}, extra="ignore")
+    except ValidationError as problems:
+        raise GiveUp(first_problem(problems)) from None
+    if any(len(name) > LONGEST_NAME for name in lesson.names):
+        raise GiveUp("a fingerprint or alias is too long")
+    update = {"notes": notes_in(rest), "pattern_notes": _pattern_notes_in(rest, lesson)}
+    return lesson.model_copy(update=update)
+
+
+def first_problem(problems: ValidationError) -> str:
+    """Say in a line what is wrong with values that were read."""
+    first = problems.errors(include_input=False, include_url=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    return line(f"{place}: {first['msg']}", 200)
+
+
+def body(lesson: Lesson, sections: tuple[str, ...] = SECTIONS) -> str:
+    """Write the sections of a lesson that have something to say."""
+    macros = template("lesson.md.j2").module
+    texts = (str(getattr(macros, name)(lesson)).strip("\n") for name in sections)
+    return "\n\n".join(filter(None, texts))
 
 
 def summary(lesson: Lesson) -> str:
@@ -94,399 +164,7 @@ def summary(lesson: Lesson) -> str:
     <BLANKLINE>
     No default.
     """
-    return body(lesson)[: limits.LONGEST_SUMMARY]
-
-
-def _heading(lesson: Lesson) -> str:
-    return f"# {markdown(lesson.title or lesson.error_class, limits.LONGEST_TITLE)}"
-
-
-def _standing(lesson: Lesson) -> str:
-    gone = f"Superseded by {code_span(lesson.superseded_by)}." if lesson.superseded_by else ""
-    stale = f"Stale: {markdown(lesson.stale, 300)}." if lesson.stale else ""
-    return " ".join(f"**{reason}**" for reason in (gone, stale) if reason)
-
-
-def _root_cause(lesson: Lesson) -> str:
-    return f"## Root Cause\n\n{_paragraphs(lesson.root_cause) or _NOT_KNOWN}"
-
-
-def _evidence(lesson: Lesson) -> str:
-    lines = (
-        f"- {code_span(f'{cited.path}:{cited.line}')}\n\n{_indented(fenced(cited.quote))}"
-        if cited.quote
-        else f"- {code_span(f'{cited.path}:{cited.line}')}"
-        for cited in lesson.evidence
-    )
-    return _section("Evidence", lines)
-
-
-def _proposed_fix(lesson: Lesson) -> str:
-    room, parts = limits.LONGEST_FIX_SHOWN, []
-    for edit in lesson.edits[: limits.MOST_EDITS_SHOWN]:
-        head = (f"--- {edit.path}", f"+++ {edit.path}")
-        rows = (
-            (f"-{row}" for row in edit.old.splitlines()),
-            (f"+{row}" for row in edit.new.splitlines()),
-        )
-        parts.append(fenced("\n".join((*head, *rows[0], *rows[1])), "diff", max(room, 0)))
-        room -= len(edit.old) + len(edit.new)
-    return "## Proposed Fix\n\n" + "\n\n".join(parts) if parts else ""
-
-
-def _fix_owed(lesson: Lesson) -> str:
-    why = markdown(lesson.fix_owed, limits.LONGEST_WORDS)
-    return f"## Fix Owed\n\nWhat was proposed could not be made: {why}." if why else ""
-
-
-def _question(lesson: Lesson) -> str:
-    return f"## Question\n\n{_paragraphs(lesson.question)}" if lesson.question else ""
-
-
-def _next_steps(lesson: Lesson) -> str:
-    return _section(
-        "Next Steps", (f"- {markdown(step, limits.LONGEST_WORDS)}" for step in lesson.next_steps)
-    )
-
-
-def _file_changes(lesson: Lesson) -> str:
-    return _section(
-        "File Changes",
-        (
-            f"- {code_span(edit.path)}: {edit.action}"
-            + (f" — {markdown(edit.description, limits.LONGEST_WORDS)}" if edit.description else "")
-            for edit in lesson.edits[: limits.MOST_EDITS_SHOWN]
-        ),
-    )
-
-
-def _learnings(lesson: Lesson) -> str:
-    return _section(
-        "Learnings", (f"- {markdown(fact, limits.LONGEST_WORDS)}" for fact in lesson.learnings)
-    )
-
-
-def _outcome(lesson: Lesson) -> str:
-    return _section("Outcome", map(_fate, lesson.fates[-limits.MOST_ROWS :]))
-
-
-def _fate(fate: OutcomeEvent) -> str:
-    number = f" {code_span(f'#{fate.number}')}" if fate.number is not None else ""
-    because = f": {markdown(fate.because, limits.LONGEST_WORDS)}" if fate.because else ""
-    words = (markdown(quote, limits.LONGEST_WORDS) for quote in fate.words if quote.strip())
-    quoted = "".join(f"\n  - “{text}”" for text in words)
-    return f"- {fate.on.isoformat()}:{number} {fate.kind}{because}{quoted}"
-
-
-def _history(lesson: Lesson) -> str:
-    rows = (
-        f"- {seen.date.isoformat()}: {seen.occurrences} times, {markdown(seen.verdict)}"
-        f" ({markdown(seen.night)})"
-        for seen in lesson.nights
-    )
-    return _section("History", rows)
-
-
-SECTIONS: tuple[Callable[[Lesson], str], ...] = (
-    _heading,
-    _standing,
-    _root_cause,
-    _evidence,
-    _proposed_fix,
-    _fix_owed,
-    _question,
-    _next_steps,
-    _file_changes,
-    _learnings,
-    related_patterns,
-    _outcome,
-    _history,
-)
-
-
-def _section(title: str, rows: Iterable[str]) -> str:
-    listed = "\n".join(islice(rows, limits.MOST_ROWS))
-    return f"## {title}\n\n{listed}" if listed else ""
-
-
-def _item(text: str) -> str:
-    return f"- {markdown(text, limits.LONGEST_WORDS)}"
-
-
-def _paragraphs(text: str) -> str:
-    """Prose with its paragraphs, each escaped."""
-    parts = (markdown(part, 4_000) for part in clean(text[:20_000]).split("\n\n"))
-    return "\n\n".join(part for part in parts if part)
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {row}" if row else "" for row in text.splitlines())
-
-
-# Lines of code that a lesson refers to, with the digests by which their change is noticed.
-
-
-def cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
-    """Cite the lines that were found in the code: a lesson must not rest on a claim."""
-    return tuple(
-        CitedLine(
-            path=evidence.path,
-            line=evidence.line,
-            quote=evidence.quote[: limits.LONGEST_QUOTE],
-            digest=digests.get(evidence.path, ""),
-            commit=analysis.commit,
-        )
-        for evidence in analysis.evidence
-        if evidence.verified
-    )
-
-
-def watched(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
-    """Cite the files of its innermost frames: their change may show what could not be seen."""
-    return tuple(
-        CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
-        for path in watched_files(analysis.case)
-        if path in digests
-    )
-
-
-# Names of lessons' files: they end with the fingerprint, so that few files have to be read.
-
-_SHORT = re.compile(r"_[0-9a-f]{8}(?:-[0-9]{1,5})?\.md\Z")
-_PLAIN = re.compile(r"_[0-9a-f]{8}\.md\Z")  # the usual one, quicker to see
-_OTHER = re.compile(r"[^0-9a-z]")
-
-
-def file_name(lesson: Lesson) -> str:
-    """Return the path of a lesson's document below the knowledge folder.
-
-    >>> from datetime import date
-    >>> file_name(Lesson(fingerprint="v1:1a2b3c4d5e", error_class="KeyError", root_cause="",
-    ...                  transaction="Orders#show", first_detected=date(2030, 5, 1)))
-    'errors/2030-05-01_keyerror-orders-show_1a2b3c4d.md'
-    """
-    about = slug(f"{lesson.error_class}-{lesson.transaction}") or "error"
-    day, short = lesson.first_detected.isoformat(), short_name(lesson.fingerprint)
-    return f"errors/{day}_{about}_{short}.md"
-
-
-def slug(text: str) -> str:
-    """Letters and digits with hyphens between, at most 60.
-
-    >>> slug("ActiveRecord::RecordNotFound-orders/update")
-    'activerecord-recordnotfound-orders-update'
-    """
-    return re.sub(r"[^a-z0-9]+", "-", text[:1_000].lower()).strip("-")[:LONGEST_SLUG].strip("-")
-
-
-def short_name(fingerprint: str) -> str:
-    """Return the end of a file name: at most 8 characters of the fingerprint.
-
-    >>> short_name("v1:1A2b3c4d5e"), short_name("v1:\u65e5")
-    ('1a2b3c4d', '0')
-    """
-    return _OTHER.sub("", fingerprint.rpartition(":")[2].lower())[:8] or "0"
-
-
-def candidates_for(names: Iterable[str], fingerprint: str) -> tuple[list[str], list[str]]:
-    """The names that may hold a fingerprint by what they say, and those that say nothing.
-
-    >>> ours = ["2030-05-01_keyerror_1a2b3c4d-2.md", "2030-05-01_keyerror_ffffffff.md"]
-    >>> candidates_for([*ours, "by hand.md"], "v1:1a2b3c4d5e6f7a8b")
-    (['2030-05-01_keyerror_1a2b3c4d-2.md'], ['by hand.md'])
-    """
-    short = short_name(fingerprint)
-    alike, silent = [], []
-    for name in names:
-        if short in name:
-            alike.append(name)
-        elif not (_PLAIN.match(name, len(name) - 12) or _SHORT.search(name)):
-            silent.append(name)
-    return alike, silent
-
-
-def is_named_for(file: str, fingerprints: Iterable[str]) -> bool:
-    """Tell whether a file's name ends with the short name of one of these fingerprints.
-
-    >>> is_named_for("archive/2030-05-01_keyerror_1a2b3c4d.md", ["v1:ffff", "v1:1a2b3c4d5e6f7a8b"])
-    True
-    """
-    shorts = "|".join(sorted({short_name(name) for name in fingerprints}))
-    return bool(re.search(rf"_(?:{shorts})(?:-[0-9]{{1,5}})?\.md\Z", file))
-
-
-# index.yml: the list of all documents, written for people. Equal documents give equal bytes.
-
-HEAD = "# Written by NightWatch from the documents; changes here are lost.\n"
-END = "# end "  # and a digest of all before it: earlier versions believe no other index
-_TAGS_IN_INDEX = 30
-_ONLY_WHERE_SO = ("stale", "unknown")
-_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
-_PLAIN_INDEX_TEXT = re.compile(
-    r"[A-Za-z][A-Za-z0-9_./-]*(?:(?:::?|#| )[A-Za-z0-9_./][A-Za-z0-9_./-]*)*"
-)
-
-
-def index_text(index: Index) -> str:
-    """Write the index; as `dumped` would, but that takes a millisecond an entry."""
-    head: Mapping[str, object] = {
-        "last_updated": index.last_updated.isoformat() if index.last_updated else None,
-        "total_solutions": len(index.solutions),
-        "total_patterns": len(index.patterns),
-    }
-    text = HEAD + dumped(head)
-    for name, entries in (("solutions", index.solutions), ("patterns", index.patterns)):
-        rows = [_entry_text(entry) for entry in entries]
-        text += f"{name}:\n{''.join(rows)}" if rows else f"{name}: []\n"
-    return f"{text}{END}{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}\n"
-
-
-def _entry_text(entry: IndexEntry | PatternEntry) -> str:
-    """One document's lines; that a lesson is stale, or knows no cause, only where it is so."""
-    rows: list[str] = []
-    for key, value in entry.model_dump(mode="json").items():
-        if isinstance(value, list) and value:
-            rows += [f"{key}:", *(f"- {_scalar(item)}" for item in value)]
-        elif value or key not in _ONLY_WHERE_SO:
-            rows.append(f"{key}: {_scalar(value)}")
-    return "- " + "\n  ".join(rows) + "\n"
-
-
-def _scalar(value: object) -> str:
-    if isinstance(value, str):
-        plain = _PLAIN_INDEX_TEXT.fullmatch(value) and value.lower() not in _WORDS
-        return value if plain and len(value) < 1_000 else _quoted(value)
-    if value is None:
-        return "null"
-    return "[]" if isinstance(value, list) else str(value).lower()
-
-
-@lru_cache(maxsize=4_096)
-def _quoted(text: str) -> str:
-    written = dumped({"a": text})[3:-1]
-    return dumped([text], in_line=True)[1:-2] if "\n" in written else written
-
-
-def entry_of(lesson: Lesson) -> IndexEntry:
-    """A lesson's line in the index."""
-    return IndexEntry(
-        file=lesson.file,
-        fingerprint=lesson.fingerprint,
-        error_class=lesson.error_class,
-        transaction=lesson.transaction,
-        fix_confidence=lesson.fix_confidence,
-        has_fix=lesson.has_fix,
-        tags=lesson.tags[:_TAGS_IN_INDEX],
-        aliases=lesson.aliases,
-        last_seen=max((seen.date for seen in lesson.nights), default=lesson.first_detected),
-        stale=bool(lesson.stale),
-        unknown=not lesson.has_cause,
-    )
-
-
-def index_over(
-    solutions: tuple[IndexEntry, ...],
-    patterns: tuple[PatternEntry, ...],
-    quarantined: tuple[str, ...] = (),
-) -> Index:
-    """The index of these documents, sorted by file; its date is the newest sighting."""
-    return Index(
-        last_updated=max(
-            (solution.last_seen for solution in solutions if solution.last_seen), default=None
-        ),
-        solutions=tuple(sorted(solutions, key=lambda entry: entry.file)),
-        patterns=tuple(sorted(patterns, key=lambda entry: entry.file)),
-        quarantined=quarantined,
-    )
-
-
-# A lesson as a Markdown document: typed fields in its front matter, the body for people.
-#
-# Only the front matter is read back, and of the body the `<future-agent-notes>` sections and what
-# people wrote under "Related Patterns". The rest of the body is written from the lesson and may be
-# edited or deleted without loss. Everything in it came from strangers, so it is escaped or fenced.
-
-LIMIT = 60 * 1024  # characters of front matter; a reader takes 64 KiB
-LARGEST = 10**15  # any count: what is larger cannot be reckoned with
-LONGEST_BODY = 400_000  # bytes, without its notes: the whole document stays below 1 MiB
-SEEDS = (  # fields that every document has
-    "error_class", "transaction", "module", "message", "occurrences", "root_cause",
-    "fix_confidence", "has_fix", "issue_number", "pr_number", "tags", "first_detected", "run_id",
-    "iterations_used", "tokens_used",
-)  # fmt: skip
-FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
-    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "told", "model", "fingerprint",
-    "aliases", "commit", "analysed_at", "stale", "superseded_by", "nights", "seen_until", "matched",
-    "last_matched", "proposed", "fates", "watch", "evidence", "edits", "edits_read",
-    "refused_edits", "question", "sure_of_fix", "fix_owed", "unsettled_since", "unsettled_nights",
-    "watched", "next_steps", "learnings", "related_tasks", "related_patterns", "causes", "places",
-    "frames", "promoted", "schema_version",
-)  # fmt: skip
-SCHEMA = Lesson.model_fields["schema_version"].default
-RELATED = ("related_tasks", "related")  # the key, and what earlier versions called it
-_OF_THE_BODY = {"notes", "pattern_notes", "file"}
-_ALWAYS = frozenset((*SEEDS, "title", "fingerprint", "schema_version"))
-
-
-def document(lesson: Lesson) -> str:
-    """The lesson's document; `lesson_of` reads the same values back.
-
-    Front matter over 60 KiB is shortened step by step (`SHORTENINGS`), and the body says so. Raises
-    `GiveUp` where the fingerprint is too long to be one.
-    """
-    if len(lesson.fingerprint) > LONGEST_NAME:
-        raise GiveUp(f"a fingerprint is too long: more than {LONGEST_NAME} characters")
-    lesson = bounded(lesson)
-    kept, said = lesson, []
-    meta = _front(kept)
-    for what, shorten in SHORTENINGS:
-        if len(meta) <= LIMIT:
-            break
-        kept = shorten(kept)
-        meta = _front(kept)
-        said.append(what)
-    if len(meta) > LIMIT:
-        raise GiveUp(f"the lesson of {line(lesson.fingerprint)} is too long to keep")
-    lesson = lesson.model_copy(update={"related_patterns": kept.related_patterns})
-    text = body(lesson)
-    if _size(text) > LONGEST_BODY:
-        text = body(kept.model_copy(update={"edits": (), "evidence": (), "next_steps": ()}))
-        said.append("the body is left out where the front matter has it")
-    text = text if _size(text) <= LONGEST_BODY else short_body(kept)
-    about = f"\n\n_Too long to keep whole: {', '.join(said)}._" if said else ""
-    notes = notes_text(lesson.notes)
-    return f"---\n{meta}---\n\n{text}{about}\n" + (f"\n{notes}\n" if notes else "")
-
-
-def lesson_of(text: str, file: str) -> Lesson:
-    """Read a lesson's document; raises `GiveUp` with the reason where it is none.
-
-    Documents without a fingerprint or nights (one a night, as earlier versions wrote them) get the
-    fingerprint of their class, transaction and message, and the night they were written on.
-    """
-    meta, rest = frontmatter.read(text)
-    if not meta:
-        raise GiveUp("it has no front matter")
-    given = (name for name in FIELDS if name not in RELATED and meta.get(name) is not None)
-    lists = (meta.get(key) for key in RELATED)
-    items = (item.split(",") if isinstance(item, str) else item for item in lists)
-    every = (item for held in items if isinstance(held, list) for item in held)
-    each = (str(item).strip() for item in every if isinstance(item, str | int | float))
-    related = tuple(dict.fromkeys(filter(None, each)))
-    values = {name: _plain(name, meta[name]) for name in given} | {"related": related}
-    if any(abs(item) > LARGEST for item in _counts_in(values)):
-        raise GiveUp("a number in it is too large to be one")
-    try:
-        lesson = Lesson.model_validate({"fingerprint": "", **values, "file": file})
-    except ValidationError as problems:
-        first = problems.errors(include_input=False, include_url=False)[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise GiveUp(line(f"{place}: {first['msg']}", 200)) from None
-    if any(len(name) > LONGEST_NAME for name in lesson.names):
-        raise GiveUp("a fingerprint or alias is too long")
-    update = {"notes": notes_in(rest), "pattern_notes": pattern_notes_in(rest, lesson)}
-    lesson = lesson.model_copy(update=update)
-    return _completed(lesson, "" if "title" in meta else rest)
+    return body(lesson)[:SUMMARY]
 
 
 def _size(text: str) -> int:
@@ -496,77 +174,209 @@ def _size(text: str) -> int:
 def _front(lesson: Lesson) -> str:
     """The front matter; of one that must be too long only its texts, which is quicker."""
     values = lesson.model_dump(mode="json", exclude=_OF_THE_BODY, exclude_defaults=True)
-    texts = "".join(_texts_in(values))
-    if len(texts) > LIMIT:
+    if len(texts := "".join(_texts_in(values))) > LIMIT:
         return texts
     values |= {n: getattr(lesson, n) for n in _ALWAYS if n not in values}  # plain, as all defaults
-    values |= {"tags": list(lesson.tags), "schema_version": SCHEMA}
-    values |= {RELATED[0]: list(lesson.related)} if lesson.related else {}
+    values |= {"tags": list(lesson.tags)}
+    if lesson.related:
+        values[RELATED] = list(lesson.related)
     return frontmatter.dumped({name: values[name] for name in FIELDS if name in values})
 
 
-def _texts_in(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(item)
-
-
-def _counts_in(value: object) -> Iterator[int]:
+def _leaves(value: object) -> Iterator[object]:
     if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _counts_in(item)
-    elif isinstance(value, int):
+        items = value.values() if isinstance(value, dict) else value
+        yield from chain.from_iterable(map(_leaves, items))
+    else:
         yield value
 
 
-def _plain(name: str, value: object) -> object:
-    """Numbers where text belongs as text; keys that a newer version may have added left out."""
-    if name in TEXTS:
-        return str(value) if isinstance(value, int | float) else value
-    if name in LISTS and isinstance(value, list):
-        return [str(item) if isinstance(item, int | float) else item for item in value]
-    return _known(value, Lesson.model_fields[name].annotation)
+def _texts_in(value: object) -> Iterator[str]:
+    return (leaf for leaf in _leaves(value) if isinstance(leaf, str))
 
 
-def _known(value: object, wanted: Any) -> object:
-    """A value, or a list of them, with only those keys that its model has, at every level."""
-    model = _model(wanted)
-    if model is None:
+def _numbers_in(value: object) -> Iterator[int]:
+    return (leaf for leaf in _leaves(value) if isinstance(leaf, int))
+
+
+def _notes_text(notes: tuple[Notes, ...]) -> str:
+    """The `<future-agent-notes>` sections of a body, as many of the newest as fit."""
+    room, kept = _LONGEST_NOTES, list[str]()
+    for section in reversed(notes[-MOST_SECTIONS:]):
+        text = rendered(section)
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(text)
+    return "\n\n".join(text for text in reversed(kept) if text)
+
+
+@cache
+def template(name: str) -> Template:
+    """Return a template of this room, in which every value has to pass a filter."""
+    environment = Environment(
+        loader=PackageLoader("nightwatch_core.memory"),
+        autoescape=True,
+        finalize=_checked,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: Mapping[str, Callable[..., str]] = {
+        "trusted": str,
+        "md": markdown,
+        "code": code_span,
+        "fence": fenced,
+        "paragraphs": _paragraphs,
+        "indented": lambda text: re.sub(r"(?m)^(?=.)", "  ", text),
+        "edits_diff": _edits_diff,
+        "pattern_rows": _pattern_rows,
+        "plural": plural,
+    }
+    environment.filters |= {name: _safe(filter) for name, filter in filters.items()}
+    return environment.get_template(name)
+
+
+def _checked(value: object) -> object:
+    if not isinstance(value, Markup | int):
+        raise TypeError("a template shows a value that passed no filter")
+    return value
+
+
+def _safe(filter: Callable[..., str]) -> Callable[..., Markup]:
+    return lambda *given, **named: Markup(filter(*given, **named))
+
+
+def _paragraphs(text: str) -> str:
+    parts = (markdown(part, 4_000) for part in clean(text[:20_000]).split("\n\n"))
+    return "\n\n".join(filter(None, parts))
+
+
+def _edits_diff(edits: tuple[Edit, ...]) -> str:
+    room, parts = _LONGEST_FIX, []
+    for edit in edits[:_MOST_EDITS]:
+        removed = (f"-{row}" for row in edit.old.splitlines())
+        added = (f"+{row}" for row in edit.new.splitlines())
+        diff = "\n".join((f"--- {edit.path}", f"+++ {edit.path}", *removed, *added))
+        parts.append(fenced(diff, "diff", max(room, 0)))
+        room -= len(edit.old) + len(edit.new)
+    return "\n\n".join(parts)
+
+
+# The section "Related Patterns": our rows, written anew from the front matter, and what people
+# write there. A row of theirs that names a document takes the place of ours about it.
+
+_TITLE = "## Related Patterns"
+_BEGINS = re.compile(rf"^{_TITLE}[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_ENDS = re.compile(r"#{1,2} |_Too long to keep whole|\s{0,12}<future-agent-notes", re.IGNORECASE)
+_ITEM = re.compile(r"[-*+] ")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_NEXT, _APART = "\n", "\n\n"
+
+
+def _pattern_rows(lesson: Lesson) -> str:
+    theirs = lesson.pattern_notes[:MOST_ROWS]
+    related = (one for one in lesson.related_patterns if not any(one.file in row for row in theirs))
+    text = ""
+    for block in (*map(_related_row, related), *theirs):
+        is_listed = _ITEM.match(block) and _ITEM.match(text.rpartition("\n\n")[2])
+        text += f"{_NEXT if is_listed else _APART}{block}" if text else block
+    return f"{_TITLE}\n\n{text}" if text else ""
+
+
+def _related_row(related: RelatedDocument) -> str:
+    kind = "Pattern" if related.file.startswith("patterns/") else "Similar"
+    note = f": {markdown(related.note, 500)}" if related.note else ""
+    return f"- {kind}: {markdown(related.title, 120)} ({code_span(related.file)}){note}"
+
+
+def _pattern_notes_in(text: str, lesson: Lesson) -> tuple[str, ...]:
+    """The items, paragraphs and blocks of code that people added to the section."""
+    text = text.replace("\r\n", "\n")
+    begins = _BEGINS.search(text)
+    if begins is None:
+        return ()
+    blocks: list[list[str]] = [[]]
+    in_code = False
+    for row in text[begins.end() :].split("\n"):
+        if not in_code and _ENDS.match(row):
+            break
+        if not in_code and (not row.strip() or _ITEM.match(row)):
+            blocks.append([])
+        if row.strip() or in_code:
+            blocks[-1].append(row.rstrip())
+        in_code ^= bool(_FENCE.match(row))
+    ours = set(map(_related_row, lesson.related_patterns))
+    texts = ("\n".join(rows)[:_LONGEST_ROW] for rows in blocks if rows)
+    return tuple(dict.fromkeys(text for text in texts if text not in ours))[:MOST_ROWS]
+
+
+# How a lesson is shortened: its lists to their bounds, then what goes first to save room.
+
+_NEWEST_LAST = ("nights", "aliases", "fates", "proposed", "promoted")
+_NO_CHARACTERS = re.compile("[\ufffe\uffff]")
+
+
+def bounded(lesson: Lesson) -> Lesson:
+    """Cut every list of a lesson to its newest entries, as many as are kept."""
+    names = [name for name in lesson.aliases if len(name) <= LONGEST_NAME]
+    events = tuple(
+        event.model_copy(
+            update={
+                "words": tuple(quote[:LONGEST_WORDS] for quote in event.words[:MOST_QUOTES_KEPT]),
+                "because": event.because[:LONGEST_BECAUSE],
+            }
+        )
+        for event in lesson.fates[-MOST_FATES:]
+    )
+    return lesson.model_copy(
+        update={
+            "nights": lesson.nights[-MOST_NIGHTS:],
+            "aliases": tuple(names[-MOST_ALIASES:]),
+            "fates": events,
+            "proposed": lesson.proposed[-MOST_PROPOSED:],
+            "promoted": lesson.promoted[-MOST_PROMOTED:],
+        }
+    )
+
+
+def _without_edits(lesson: Lesson) -> Lesson:
+    return lesson.model_copy(update={"edits": ()})
+
+
+def _with_short_quotes(lesson: Lesson) -> Lesson:
+    cited = (one.model_copy(update={"quote": one.quote[:120]}) for one in lesson.evidence[:50])
+    events = (
+        one.model_copy(update={"words": tuple(words[:100] for words in one.words[:2])})
+        for one in lesson.fates
+    )
+    return lesson.model_copy(update={"evidence": tuple(cited), "fates": tuple(events)})
+
+
+def _shortened(lesson: Lesson, text: int, items: int) -> Lesson:
+    """Cut every text to so many characters, and every list to so many items."""
+
+    def cut(value: object, name: str = "") -> object:
+        if isinstance(value, dict):
+            return {key: cut(item, key) for key, item in value.items()}
+        if isinstance(value, tuple):
+            kept = value[-items:] if name in _NEWEST_LAST else value[:items]
+            return [cut(item) for item in kept]
+        if isinstance(value, str):  # without what YAML writes as an escape
+            return _NO_CHARACTERS.sub("", clean(value[:text]).replace("\t", " "))
         return value
-    if isinstance(value, list):
-        return [_known(item, model) for item in value]
-    if not isinstance(value, dict):
-        return value
-    fields: Mapping[str, Any] = model.model_fields
-    return {key: _known(value[key], fields[key].annotation) for key in value if key in fields}
+
+    kept = lesson.model_dump(include={"fingerprint", *_OF_THE_BODY})
+    values = lesson.model_dump(exclude={"fingerprint", "edits", *_OF_THE_BODY})
+    return Lesson.model_validate({**{n: cut(v, n) for n, v in values.items()}, **kept})
 
 
-def _model(wanted: Any) -> type[Value] | None:
-    """The value an annotation speaks of: `Edit` of a tuple of edits, `Watch` of one or None."""
-    if isinstance(wanted, type) and issubclass(wanted, Value):
-        return wanted
-    return next(filter(None, map(_model, get_args(wanted))), None)
-
-
-def _completed(lesson: Lesson, rest: str) -> Lesson:
-    """The lesson with what documents of the older form leave out."""
-    title = lesson.title or next(
-        (row[2:] for row in rest[:2_000].splitlines() if row.startswith("# ")), ""
-    )
-    name = lesson.fingerprint or fingerprint(
-        app="",
-        error_class=lesson.error_class,
-        transaction=lesson.transaction,
-        message=lesson.message,
-    )
-    seen = NightSeen(
-        date=lesson.first_detected,
-        night=lesson.run_id or lesson.first_detected.isoformat(),
-        occurrences=lesson.occurrences,
-        verdict="new",
-        confidence=lesson.fix_confidence,
-    )
-    update = {"title": line(title, 120), "fingerprint": name, "nights": lesson.nights or (seen,)}
-    return lesson.model_copy(update=update)
+SHORTENINGS: tuple[tuple[str, Callable[[Lesson], Lesson]], ...] = (
+    ("the edits are left out of the front matter", _without_edits),
+    ("quotes of evidence are cut, and what reviewers said", _with_short_quotes),
+    ("long texts and lists are cut", partial(_shortened, text=300, items=10)),
+    (  # so little that it fits, even where every character takes ten in YAML
+        "only the beginning of every text and list is kept",
+        partial(_shortened, text=60, items=3),
+    ),
+)

@@ -7,7 +7,6 @@ from typing import Literal, TypeVar
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits
-from nightwatch_core.memory.lesson_text import cited, watched
 from nightwatch_core.memory.limits import MOST_SECTIONS
 from nightwatch_core.memory.note_reader import add_notes, draw_notes
 from nightwatch_core.memory.occurrences import (
@@ -23,6 +22,7 @@ from nightwatch_core.memory.occurrences import (
     names_kept,
     night_date,
     sighting,
+    watched_files,
     why_weak,
 )
 from nightwatch_core.memory.outcomes import REOPENED, SHUT, apply_outcomes, mark_answered
@@ -210,17 +210,14 @@ def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLi
 
     `analysis` is the one with its claims.
     """
-    own = watched(analysis, digests)
-    if analysis.has_cause:
-        return own
-    seen = {item.path for item in own}
-    quoted = dict.fromkeys(evidence.path for evidence in analysis.evidence if evidence.verified)
-    more = (
+    paths = list(watched_files(analysis.case))
+    if not analysis.has_cause:
+        paths += [cited.path for cited in analysis.evidence if cited.verified]
+    return tuple(
         CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
-        for path in quoted
-        if path in digests and path not in seen
+        for path in dict.fromkeys(paths)
+        if path in digests
     )
-    return (*own, *more)
 
 
 _PUBLISHED = ("done", "already there")
@@ -317,7 +314,17 @@ def _fresh(
         nights=(sighting(case, night, "new", confidence, traffic),),
         seen_until=night.window.until,
         analysed_at=night.window.until,
-        evidence=cited(analysis, digests),
+        evidence=tuple(
+            CitedLine(
+                path=cited.path,
+                line=cited.line,
+                quote=cited.quote[: limits.LONGEST_QUOTE],
+                digest=digests.get(cited.path, ""),
+                commit=analysis.commit,
+            )
+            for cited in analysis.evidence
+            if cited.verified
+        ),
         edits=analysis.fix,
         edits_read=edits_read,
         refused_edits=analysis.refused[: limits.MOST_EDITS_SHOWN],

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
-from nightwatch_core.memory.lesson_text import file_name
+from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.occurrences import (
     has_changed,

@@ -20,7 +20,7 @@ from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.code.symptom_fixes import symptom_fixes
 from nightwatch_core.intake.cases import signature
 from nightwatch_core.memory import recall as matching
-from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.recall import document_of_case, document_of_lesson, nearest, terms_of
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import ExceptionLink, Occurrence

@@ -17,7 +17,8 @@ from recall_world import lesson, tonight
 
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
-from nightwatch_core.memory.lesson_text import document, file_name
+from nightwatch_core.memory.index import file_name
+from nightwatch_core.memory.lesson_text import document
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 

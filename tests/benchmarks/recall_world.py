@@ -11,7 +11,7 @@ from pathlib import Path
 from nightwatch_core.adapters.stores import search_index as search_store
 from nightwatch_core.adapters.stores.documents import documents
 from nightwatch_core.adapters.stores.search_index import SearchStore
-from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.recall import document_of_case, document_of_lesson, terms_of, traces_of
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson

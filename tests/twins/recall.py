@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.recall import (
     FIELDS,
     LIMIT,

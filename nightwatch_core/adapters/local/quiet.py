@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lesson_text import entry_of, index_over
+from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.models.batch import Batch, BatchState, ItemResult, ListedBatch, TriageItem
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Pattern, PatternEntry
 from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for

@@ -20,18 +20,18 @@ from nightwatch_core.adapters.stores.atomic_files import (
 )
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_rules import expired, rules_from, unreadable
-from nightwatch_core.memory.lesson_text import (
+from nightwatch_core.memory.index import (
     candidates_for,
-    document,
     entry_of,
     file_name,
     index_over,
     index_text,
     is_named_for,
-    lesson_of,
 )
+from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.memory.lessons import merge_lessons
 from nightwatch_core.memory.note_reader import normalised, notes_in
+from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.models.knowledge import (
     IgnoreRule,
     IgnoreRules,
@@ -342,7 +342,7 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
         [lesson_at(folder, file) for file in alike[-ARCHIVED_LESSONS:]] if fingerprints else []
     )
     own = (lesson for lesson in lessons if lesson and lesson.names & fingerprints)
-    return max(own, key=lambda item: max(seen.date for seen in item.nights), default=None)
+    return max(own, key=last_seen, default=None)
 
 
 def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterable[str]) -> str:

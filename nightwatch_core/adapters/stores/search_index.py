@@ -17,7 +17,8 @@ from filelock import FileLock, Timeout
 
 from nightwatch_core.adapters.stores.documents import Stamp, documents, stamp_of, text_of
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.memory.lesson_text import entry_of, lesson_of
+from nightwatch_core.memory.index import entry_of
+from nightwatch_core.memory.lesson_text import lesson_of
 from nightwatch_core.memory.recall import (
     FIELDS,
     LIMIT,

@@ -11,7 +11,7 @@ from threads import at_once
 
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.memory.lesson_text import index_text
+from nightwatch_core.memory.index import index_text
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Pattern
 
 PATTERN = Pattern(

@@ -1,6 +1,7 @@
 """Lessons at hand and in the archive: one document an error, and nothing is lost on the way."""
 
 from datetime import date
+from hashlib import sha256
 
 import pytest
 from core.lesson_shapes import lesson, seen
@@ -10,7 +11,8 @@ from nightwatch_core.adapters.stores import documents as lesson_store
 from nightwatch_core.adapters.stores.documents import IndexCache, KnowledgeFiles, put_away
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lesson_text import document, file_name, lesson_of
+from nightwatch_core.memory.index import file_name
+from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.models.knowledge import Notes
 
 ONE, OTHER = "v1:0123456789abcdef", "v1:fedcba9876543210"
@@ -26,12 +28,18 @@ def files(folder):
     return KnowledgeFiles(folder)
 
 
+def hash_of(text):
+    return sha256(text.encode()).hexdigest()[:16]
+
+
 def seeds(folder, day, message="no rate for LU", **more):
-    """A document as earlier versions wrote them, one a night."""
+    """One of several documents about one error."""
     told = {"occurrences": day, "fix_confidence": "high", "has_fix": "false", **more}
     rows = "".join(f"{key}: {value}\n" for key, value in told.items())
     text = (
-        f'---\nerror_class: "RateMissing"\ntransaction: "bills/new"\nmessage: "{message}"\n{rows}'
+        f'---\nfingerprint: v1:{hash_of(message)}\nnights:\n- date: "2031-03-0{day}"\n'
+        f"  night: night-{day}\n  occurrences: {day}\n  verdict: new\n"
+        f'error_class: "RateMissing"\ntransaction: "bills/new"\nmessage: "{message}"\n{rows}'
         f'root_cause: "Night {day}"\nfirst_detected: "2031-03-0{day}"\nrun_id: "night-{day}"\n'
         f"---\n\n# Title {day}\n\n## Analysis\n\nProse of night {day}.\n"
     )

@@ -15,7 +15,8 @@ from twins.recall import MemoryRecall
 from nightwatch_core.adapters.stores import search_index as search_store
 from nightwatch_core.adapters.stores.search_index import SearchIndex, SearchStore
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.memory.lesson_text import document, entry_of
+from nightwatch_core.memory.index import entry_of
+from nightwatch_core.memory.lesson_text import document
 from nightwatch_core.memory.recall import document_of_lesson, search, terms_of
 from nightwatch_core.ports import Recall
 

@@ -20,7 +20,7 @@ from benchmarks.tokens.service import Service  # noqa: E402
 from benchmarks.tokens.words import Night  # noqa: E402
 from twins.recall import MemoryRecall
 
-from nightwatch_core.memory.lesson_text import entry_of, index_over
+from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.prior_analyses import Memory, recall_case
 from nightwatch_core.memory.reuse import CaseTonight

@@ -12,7 +12,8 @@ from nightwatch_core.memory.follow_up import (
     follow_lessons,
     without_unconfirmed_watch,
 )
-from nightwatch_core.memory.lesson_text import LARGEST, document, entry_of, index_over, lesson_of
+from nightwatch_core.memory.index import entry_of, index_over
+from nightwatch_core.memory.lesson_text import LARGEST, document, lesson_of
 from nightwatch_core.memory.lessons import is_its_own, lesson_from, to_archive, update_lesson
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.occurrences import add_night, count_match

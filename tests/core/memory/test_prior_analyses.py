@@ -2,7 +2,7 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.memory.lesson_text import entry_of, index_over
+from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.memory.prior_analyses import Memory, checked, recall_case, with_priors
 from nightwatch_core.memory.reuse import CaseTonight, reused_analysis
 from nightwatch_core.models.analysis import Analysis

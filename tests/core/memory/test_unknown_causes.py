@@ -11,7 +11,8 @@ from nightwatch_core.analysis.research import gather
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.compound import draw_by_rule
 from nightwatch_core.learnings.offers import offers
-from nightwatch_core.memory.lesson_text import document, entry_of, index_over, index_text, lesson_of
+from nightwatch_core.memory.index import entry_of, index_over, index_text
+from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import waits_for
@@ -53,7 +54,7 @@ KEPT = lesson_from(unknown(), night(1), DIGESTS).model_copy(update={"file": "err
 def test_its_document_repeats_nothing_that_was_said():
     text = document(KEPT)
     assert CLAIM not in text
-    assert "Cause unknown: it was looked at, and nothing was proved." in text
+    assert "Cause unknown: the error was analysed, and nothing was proved." in text
     assert lesson_of(text, KEPT.file) == KEPT
     assert (KEPT.has_cause, KEPT.evidence, KEPT.learnings) == (False, (), ())
     assert KEPT.next_steps == ("Log the rate.",)

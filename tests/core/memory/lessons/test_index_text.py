@@ -8,7 +8,7 @@ from core.lesson_shapes import lesson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.lesson_text import END, entry_of, index_over, index_text
+from nightwatch_core.memory.index import entry_of, index_over, index_text
 from nightwatch_core.models.knowledge import Index, IndexEntry, PatternEntry
 from nightwatch_core.text.frontmatter import StrictLoader, dumped
 
@@ -68,7 +68,7 @@ def test_a_library_would_write_the_same():
         "solutions": [entry.model_dump(mode="json") for entry in index.solutions],
         "patterns": [],
     }
-    assert index_text(index).split("\n", 1)[1].rpartition(END)[0] == dumped(meta)
+    assert index_text(index).split("\n", 1)[1] == dumped(meta)
 
 
 def test_only_a_stale_lesson_says_so():

@@ -15,6 +15,9 @@ from nightwatch_core.models.knowledge import FixWatch, NightSeen, Notes, Outcome
 
 FIRST = date(2031, 3, 1)
 SEEDS = """---
+title: "Title of night {day}"
+fingerprint: "v1:aaaa"
+nights: [{{date: "2031-03-0{day}", night: "n{day}", occurrences: {count}, verdict: new}}]
 error_class: "Billing::RateMissing"
 transaction: "Controller/invoices/create"
 message: "{message}"
@@ -30,8 +33,6 @@ run_id: "2031-03-0{day}T06:00:00+00:00"
 iterations_used: 6
 tokens_used: 12340
 ---
-
-# Title of night {day}
 """
 
 

@@ -9,19 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.lesson_text import (
     FIELDS,
     LARGEST,
     LIMIT,
     SEEDS,
+    SHORTENINGS,
     body,
     document,
-    entry_of,
     lesson_of,
     summary,
 )
 from nightwatch_core.memory.limits import MOST_FATES
-from nightwatch_core.memory.shortening import SHORTENINGS
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import (
     CitedLine,
@@ -103,13 +103,6 @@ def test_what_is_empty_takes_no_line_but_the_fields_of_the_seeds_are_always_ther
     assert set(keys) == {*SEEDS, "title", "fingerprint", "commit", "nights", "schema_version"}
     assert "hours" not in front
     assert "traffic" not in front
-
-
-def test_documents_of_schema_1_are_read_and_written_as_schema_2():
-    text = document(FULL).replace("schema_version: 2", "schema_version: 1")
-    old = lesson_of(text, FULL.file)
-    assert old == FULL.model_copy(update={"schema_version": 1})
-    assert document(old) == document(FULL)
 
 
 @pytest.mark.parametrize(

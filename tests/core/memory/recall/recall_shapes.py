@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from nightwatch_core.memory.lesson_text import entry_of
+from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.recall import document_of_case, traces_of
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
