@@ -33,11 +33,6 @@ def sentences(board: Scoreboard) -> tuple[str, ...]:
     """Return the scoreboard's sentences in reading order; never empty."""
     if not board.found.decided:
         return tuple(filter(None, (drafts_line(board.drafts), NOTHING)))
-    # differences only where both sides have enough; what they rest on always
-    sides = f"{_of(board.informed).capitalize()}; {_of(board.uninformed)}"
-    differences = ", ".join(_differences(board.informed, board.uninformed))
-    compared = f"With it {differences}" if differences else "Too few to compare"
-    prior = f"{sides}. {compared}. {OBSERVED}"
     return tuple(
         filter(
             None,
