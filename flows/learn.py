@@ -55,7 +55,6 @@ def _keep(
 def _compare(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[tuple[Pattern, ...], tuple[IgnoreSuggestion, ...], tuple[str, ...]]:
-    """Return patterns, suggestions and what went wrong."""
     found = detect_patterns(options, report, lessons)
     one_by_one(keep_pattern, found, options)
     troubles = relate_lessons(options, lessons) if lessons else ()

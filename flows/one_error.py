@@ -29,11 +29,7 @@ from tasks.runner import NightRunner, attempt, stop_where_stopped
 @flow(name="one-error", flow_run_name="one-error-{error}{error_class}", task_runner=NightRunner())
 @takes_options
 def one_error(
-    error: str = "",
-    error_class: str = "",
-    transaction: str = "",
-    record: str = "",
-    **choices: Any,
+    error: str = "", error_class: str = "", transaction: str = "", record: str = "", **choices: Any
 ) -> RunReport:
     """Analyse one error afresh; publishes nothing unless `publish` says so.
 

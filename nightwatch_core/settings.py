@@ -29,12 +29,10 @@ T = TypeVar("T")
 
 
 def _from(name: str, description: str, default: object = "", **bounds: Any) -> Any:
-    """A field that the variable `name` sets."""
     return Field(default, alias=name, description=description, **bounds)
 
 
 def _named(folder: Path) -> Path:
-    """Resolve the user that a folder begins with."""
     with suppress(RuntimeError):
         if "\0" not in str(folder):
             return folder.expanduser()
@@ -191,7 +189,6 @@ def _replaced() -> tuple[str, ...]:
 
 
 def _misspelt() -> tuple[str, ...]:
-    """Variables of ours that nobody reads and that look like one that is read."""
     known = {name.removeprefix(PREFIX): name for name in names() if name.startswith(PREFIX)}
     said = {name.upper() for name in (*os.environ, *dotenv_values(_env_file()))}
     ours = sorted(name.removeprefix(PREFIX) for name in said if name.startswith(PREFIX))

@@ -196,10 +196,7 @@ def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wav
 
 
 def looked_again(
-    options: NightOptions,
-    waves: Waves,
-    results: tuple[WaveResult, ...],
-    able: Capabilities | None,
+    options: NightOptions, waves: Waves, results: tuple[WaveResult, ...], able: Capabilities | None
 ) -> tuple[WaveResult, ...]:
     """Look again at what stayed weak, side by side; the better verdict of each error is kept."""
     wave = third_wave(options, waves, results, able)
@@ -360,12 +357,7 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
 # Research: what an analyst is told before it starts.
 
 
-@task(
-    name="research",
-    task_run_name="research · {unknown.case.leader.short}",
-    **KEPT,
-    **PATIENTLY,
-)
+@task(name="research", task_run_name="research · {unknown.case.leader.short}", **KEPT, **PATIENTLY)
 def research_case(
     unknown: UnexplainedCase, options: NightOptions, code: CodeTonight, selection: Selection
 ) -> Prepared:

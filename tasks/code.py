@@ -32,12 +32,7 @@ LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken somethi
 TREES = 8  # commits whose paths are kept at hand
 
 
-@task(
-    name="pin the code",
-    task_run_name="pin the code",
-    **KEPT,
-    **PATIENTLY,
-)
+@task(name="pin the code", task_run_name="pin the code", **KEPT, **PATIENTLY)
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
     """The commit that runs in production, the one fixes are made on, and what was released."""
     ports = reading(options)
@@ -132,7 +127,6 @@ class Trees:
     """Readers of one step, at as many commits as it needs, and what all of them read."""
 
     def __init__(self, options: NightOptions) -> None:
-        """Open nothing yet."""
         self.options = options
         self._readers: dict[str, CodeReader] = {}
 

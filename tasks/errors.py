@@ -17,23 +17,13 @@ from tasks.runner import KEPT, PATIENTLY, each, ends, kept_by_night, same
 from tasks.wiring import reading
 
 
-@task(
-    name="fetch errors",
-    task_run_name="fetch errors",
-    **KEPT,
-    **PATIENTLY,
-)
+@task(name="fetch errors", task_run_name="fetch errors", **KEPT, **PATIENTLY)
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     """Every error group of the night's window."""
     return reading(options).errors.error_groups(night.window)
 
 
-@task(
-    name="trace",
-    task_run_name="trace · {group.short}",
-    **KEPT,
-    **PATIENTLY,
-)
+@task(name="trace", task_run_name="trace · {group.short}", **KEPT, **PATIENTLY)
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
     """A group's traces, mapped to the repository as it was at the commit that failed."""
     ports, trees = reading(options), Trees(options)

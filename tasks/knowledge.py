@@ -60,7 +60,6 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
 
 
 def _earlier_lesson(case: Case, options: NightOptions, report: RunReport) -> Lesson | None:
-    """Return the case's lesson with what tonight brought."""
     knowledge = reading(options).knowledge
     entry = own_entry(case, knowledge.index().solutions)
     lesson = knowledge.read(entry.file) if entry else knowledge.archived_lesson(names(case))

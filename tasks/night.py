@@ -72,12 +72,7 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
     )
 
 
-@task(
-    name="open the night",
-    task_run_name="open the night",
-    **KEPT,
-    **PATIENTLY,
-)
+@task(name="open the night", task_run_name="open the night", **KEPT, **PATIENTLY)
 def open_night(options: NightOptions) -> Night:
     """Find the window to look at, and begin its night or take it up again.
 
@@ -212,12 +207,7 @@ def seek_error(
     return fetched.model_copy(update={"groups": wanted}), Selection(kept=wanted)
 
 
-@task(
-    name="open the run",
-    task_run_name="open the run",
-    cache_policy=TASK_SOURCE + RUN_ID,
-    **KEPT,
-)
+@task(name="open the run", task_run_name="open the run", cache_policy=TASK_SOURCE + RUN_ID, **KEPT)
 def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
     """A night of its own for one error, the same one when the run is retried."""
     now = reading(options).clock.now()

@@ -221,7 +221,6 @@ def _tried(
 
 
 def _key(draft: DraftPull, report: RunReport) -> str:
-    """Names a proof by its night, what is proved, and the choices that shape it."""
     options, base = report.options, report.base or report.commit
     shaping = (str(getattr(options, name)) for name in _SHAPING)
     at = base.sha if base else ""

@@ -26,7 +26,6 @@ class Throttled:
     def __init__(
         self, show: Show, seconds: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Begin to wait."""
         self._show = show
         self._seconds = seconds
         self._clock = clock

@@ -54,9 +54,7 @@ class PrefectRecords:
         self._folder = folder
         self._storage = LocalFileSystem(basepath=str(folder))
         self._store = ResultStore(
-            result_storage=self._storage,
-            serializer=JSONSerializer(),
-            cache_result_in_memory=False,
+            result_storage=self._storage, serializer=JSONSerializer(), cache_result_in_memory=False
         )
 
     def get(self, key: str) -> str | None:

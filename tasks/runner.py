@@ -41,7 +41,6 @@ class NightRunner(TaskRunner[PrefectFuture[Any]]):
     """
 
     def __init__(self) -> None:
-        """Hold nothing until the first task comes."""
         super().__init__()  # type: ignore[no-untyped-call]
         self._opened = ExitStack()
         self._runner: TaskRunner[Any] | None = None

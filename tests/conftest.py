@@ -84,8 +84,5 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         settings.PREFECT_SERVER_SERVICES_PAUSE_EXPIRATIONS_ENABLED: False,
         settings.PREFECT_SERVER_SERVICES_CANCELLATION_CLEANUP_ENABLED: False,
     }
-    with (
-        settings.temporary_settings(quiet),
-        prefect_test_harness(server_startup_timeout=120),
-    ):
+    with settings.temporary_settings(quiet), prefect_test_harness(server_startup_timeout=120):
         yield

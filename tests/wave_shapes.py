@@ -24,8 +24,7 @@ A, B = prepared("a"), prepared("b", line=9)
 C = Prepared(
     unknown=UnexplainedCase(
         case=Case(
-            leader=group("v1:c", "TypeError", "pay/new"),
-            trace=trace("lib/pay.py", 5, "TypeError"),
+            leader=group("v1:c", "TypeError", "pay/new"), trace=trace("lib/pay.py", 5, "TypeError")
         )
     ),
     research=ResearchContext(),

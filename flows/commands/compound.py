@@ -32,14 +32,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.templates import is_beginning, is_name
-from tasks.wiring import (
-    agent_store,
-    nights,
-    publishing,
-    reading,
-    task_store,
-    transcripts,
-)
+from tasks.wiring import agent_store, nights, publishing, reading, task_store, transcripts
 
 Id = Annotated[
     str,
@@ -105,7 +98,6 @@ def _agree(question: str, yes: bool) -> None:
 
 
 def _named_target(id: str, sample: bool) -> tuple[NightOptions, Target]:
-    """Find the named lesson or task, among the sample's, too, where no other is meant."""
     first: StopTheNight | None = None
     for of_sample in (True,) if sample else (False, True):
         options, _ = options_of_words(of_sample)

@@ -25,7 +25,6 @@ class Memory:
     """The Library over knowledge and task files as they are at each question; writes nothing."""
 
     def __init__(self, sample: bool) -> None:
-        """Read what nights on real errors taught, or nights on the sample, without task files."""
         self._sample = sample
         self._knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
 

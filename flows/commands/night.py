@@ -243,8 +243,7 @@ def with_kept_input(choices: dict[str, Any]) -> dict[str, Any]:
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
 
 Collect = Annotated[
-    bool,
-    typer.Option("--collect", help="Collect the newest batch, and analyse what it flagged."),
+    bool, typer.Option("--collect", help="Collect the newest batch, and analyse what it flagged.")
 ]
 
 
@@ -351,7 +350,6 @@ def try_file(files: Files, **choices: Any) -> None:
 
 
 def _night(options: NightOptions) -> str:
-    """The command that runs a night over the same."""
     given = {name: getattr(options, name) for name in _HANDED_ON}
     chosen = [
         f"--{name.replace('_', '-')} {shlex.quote(text)}" for name, text in given.items() if text
@@ -360,12 +358,4 @@ def _night(options: NightOptions) -> str:
     return " ".join(("nightwatch night --errors", shlex.quote(options.errors), *chosen, *repo))
 
 
-_HANDED_ON = (
-    "repo",
-    "commit",
-    "app_root",
-    "app_prefixes",
-    "source_maps",
-    "since",
-    "timezone",
-)
+_HANDED_ON = ("repo", "commit", "app_root", "app_prefixes", "source_maps", "since", "timezone")

@@ -106,8 +106,7 @@ def _run(options: NightOptions) -> RunReport | None:
 
 
 Questions = Annotated[
-    str,
-    typer.Option("--asked", help="Print recorded questions as JSON: model, errors, code@…"),
+    str, typer.Option("--asked", help="Print recorded questions as JSON: model, errors, code@…")
 ]
 Decisions = Annotated[bool, typer.Option("--decisions", help="Print the decisions as JSON.")]
 
@@ -185,8 +184,7 @@ def _read(name: str) -> Bundle:
 # `nightwatch manifest`
 
 Which = Annotated[
-    str,
-    typer.Option("--text", help="Print the text of a request: its number or hash."),
+    str, typer.Option("--text", help="Print the text of a request: its number or hash.")
 ]
 Others = Annotated[bool, typer.Option("--others", help="List requests sent outside nights.")]
 SHOWN_MANIFEST = 12  # digits of a hash

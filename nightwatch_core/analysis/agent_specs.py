@@ -193,7 +193,6 @@ class BrokenFile(StopTheNight):
     """An agent file that cannot be used; says file and line, and what is allowed."""
 
     def __init__(self, said: str, languages: tuple[str, ...] = ()) -> None:
-        """`languages` it names, as far as they could be read."""
         super().__init__(said)
         self.languages = languages
 
@@ -230,7 +229,6 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
 
 
 def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, FrontMatter]]:
-    """The agent and its bases, itself first."""
     chain: list[tuple[str, FrontMatter]] = []
     own: tuple[str, ...] = ()
     wanted: str | None = name
@@ -250,7 +248,6 @@ def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, F
 
 
 def _check(name: str, front: FrontMatter, before: tuple[str, ...], own: tuple[str, ...]) -> None:
-    """Raises `BrokenFile` where an agent's file is wrong in itself, or leads back."""
     wrong = [(front.wrong_line, front.wrong)] if front.wrong else []
     wrong += [(at, f"{key}: {why}") for key, at, why in problems(front)]
     if front.meta.get("name") not in (None, name):

@@ -126,7 +126,6 @@ def plan_text(plan: AnalysisPlan, allowance: Allowance) -> str:
 def _choices(
     case: Case, agent: AgentSpec, options: NightOptions, given: Collection[str]
 ) -> dict[str, Choice]:
-    """For every field of a plan the first choice that says something."""
     tier, file, budget = complexity.tier_of(case), f"agents/{agent.name}.md", agent.thinking_budget
     meant = effort_for(budget) if budget else None
 
@@ -152,10 +151,7 @@ def _choices(
             *(run("effort"), own(agent.effort), by_budget),
             *(setting("effort"), by_tier(effort)),
         ),
-        "iterations": (
-            own(agent.max_iterations),
-            by_tier(turns),
-        ),
+        "iterations": (own(agent.max_iterations), by_tier(turns)),
         "max_tokens": (own(agent.max_tokens), every),
     }
     nobody = Choice("nobody", "nobody", "")

@@ -352,7 +352,6 @@ def _from_json(value: object, is_list: bool = False) -> object:
 
 
 def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
-    """The fields that `kind` has, with nulls left out wherever a default stands in."""
     named = {snake(key): value for key, value in given.items()}
     kept = {key: named[key] for key in kind.model_fields if named.get(key) is not None}
     cleaned = {key: _clean(value, key) for key, value in kept.items()}

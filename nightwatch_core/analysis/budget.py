@@ -209,7 +209,6 @@ def _tokens_for(dollars: float, price: float) -> float:
 
 
 def _price(per_million: float | None) -> float:
-    """USD of one token."""
     return (per_million or 0.0) / 1_000_000
 
 
@@ -269,7 +268,6 @@ class RunsLeft:
     """What one analysis may still run. Its calls are made one after another."""
 
     def __init__(self, runner: RunsCode) -> None:
-        """Nothing was run yet."""
         self.runner = runner
         self.runs, self.seconds = limits.RUNS, limits.RUNS_SECONDS
 

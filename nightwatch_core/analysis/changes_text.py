@@ -79,7 +79,6 @@ def _rows(changes: CodeChanges) -> Iterator[str]:
 
 
 def _words_of(case: Case, trace: Trace | None) -> frozenset[str]:
-    """Words of the messages, of the libraries' places, and of the lines of all frames."""
     texts = [text for group in case.groups for text in (group.error_class, group.message)]
     texts += [
         text for link in (trace.links if trace else ()) for text in (link.error_class, link.message)

@@ -215,7 +215,6 @@ def _files(at: ToolContext, wanted: str) -> tuple[str, ...]:
 
 
 def _owner(definition: Definition, known: Iterable[Definition]) -> str:
-    """The innermost class around a definition."""
     around = (
         d
         for d in known
@@ -268,7 +267,6 @@ def _place(candidate: Candidate) -> DefinitionPlace:
 
 
 def _bodies(at: ToolContext, shown: tuple[Candidate, ...], room: int) -> Iterator[str]:
-    """The first definition whole, the others while there is room."""
     left = _OTHERS
     for number, candidate in enumerate(shown):
         first = _first_line(candidate)
@@ -290,7 +288,6 @@ def _bodies(at: ToolContext, shown: tuple[Candidate, ...], room: int) -> Iterato
 
 
 def _first_line(candidate: Candidate) -> int:
-    """The first line with the decorators above."""
     first = candidate.defined.line
     while first > 1 and candidate.lines[first - 2].lstrip().startswith(_ABOVE):
         first -= 1
@@ -362,7 +359,6 @@ def _answer(
 
 
 def _fit(copy: Library, locked: str, file: str, asked: LibraryPlace) -> str:
-    """Say whether this is the version that ran."""
     if copy.is_standard and asked.version and asked.version != copy.version:
         return f"Python {copy.version}'s of this machine; the frame's is {asked.version}."
     if copy.is_standard:
@@ -380,7 +376,6 @@ def _fit(copy: Library, locked: str, file: str, asked: LibraryPlace) -> str:
 
 
 def _meant(asked: LibraryPlace, paths: tuple[str, ...]) -> str:
-    """The file of the package that was asked for, however much of its path was given."""
     if asked.path in paths:
         return asked.path
     package = f"{asked.path.removesuffix('.py')}/__init__.py"
@@ -491,7 +486,6 @@ def _names_in(at: ToolContext, path: str) -> tuple[str, ...]:
 def _mentions(
     at: ToolContext, names: Iterable[str], tests: frozenset[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Numbers of lines that hold one of the names as a word, by the path of a test."""
     lines: dict[str, set[int]] = {}
     for wanted in names:
         word = re.compile(rf"(?<![\w$]){re.escape(wanted)}(?![\w$])")

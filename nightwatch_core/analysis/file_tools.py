@@ -290,7 +290,6 @@ def _block(
 
 
 def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> str:
-    """Rows for the first hits, numbers of lines for the others, counts for the last files."""
     best = next((file for file in files if _expanded(file)), None)
     rows = [
         (file, row)
@@ -322,7 +321,6 @@ def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> str
 
 
 def _numbers(file: FileHits, count: int, room: int) -> str:
-    """The numbers of the last `count` hits of a file, as many as there is room for."""
     numbers = [str(number) for number in file.texts][-count:]
     row = f"{name(file.path)}: lines {', '.join(numbers)}"
     if len(row) <= room:
@@ -394,7 +392,6 @@ def search_code(
 def _hits(
     at: ToolContext, query: str, folder: str, glob: str, whole_words: bool
 ) -> tuple[tuple[SearchHit, ...], bool]:
-    """Lines with the text, and whether there may be more."""
     try:
         hits = at.code.search(query, folder, SIFTED)
     except GiveUp as trouble:  # too slow, or too many files: the model can ask for less
@@ -437,7 +434,6 @@ def _is_meant(definition: Definition, file: FileHits, names: set[str]) -> bool:
 
 
 def _head(counts: dict[str, int], reduced: str) -> str:
-    """Say of several texts how often each was found, and that there is less around the hits."""
     several = counts.items() if len(counts) > 1 else ()
     rows = [f"{query!r}: {count or 'no'} lines" for query, count in several]
     return "; ".join((*rows, *((reduced,) if reduced else ())))

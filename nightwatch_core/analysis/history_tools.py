@@ -90,7 +90,6 @@ def _plain(item: Blame) -> Blame:
 
 
 def _blamed(path: str, lines: Sequence[Blame]) -> str:
-    """A commit with the lines it wrote."""
     one, numbers = lines[0], [line.line for line in lines]
     where = place(path, numbers[0]) if len(numbers) == 1 else f"{name(path)} lines {spans(numbers)}"
     pull = _pull(one.pull, one.subject)

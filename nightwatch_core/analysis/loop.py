@@ -231,10 +231,7 @@ class CallHistory(Value):
 
 
 def with_results(
-    history: CallHistory,
-    calls: tuple[ToolCall, ...],
-    run_tool: RunTool,
-    turn: int = 1,
+    history: CallHistory, calls: tuple[ToolCall, ...], run_tool: RunTool, turn: int = 1
 ) -> tuple[ResultsTurn, CallHistory]:
     """Give a result for every call, in order; a call that was made before is not run again.
 
@@ -349,7 +346,6 @@ def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
 
 
 def _cut(text: str, room: int) -> str:
-    """The beginning of a text, up to a line's end, and where it was cut."""
     end = text.rfind("\n", room // 2, room)
     kept = text[:end] if end > 0 else f"{text[:room]}{CUT_code_view}"
     numbered = [row for row in kept.split("\n") if NUMBERED.match(row)]
@@ -503,7 +499,6 @@ def asked_to_mend(state: LoopState, answer: Answer, why: str) -> LoopState:
 
 
 def _said(state: LoopState, *turns: ResultsTurn | UserTurn) -> LoopState:
-    """The state after we said something more."""
     texts: list[str] = []
     for turn in turns:
         texts += (
@@ -573,7 +568,6 @@ def converse(
 def _after(
     state: LoopState, reply: Reply, run_tool: RunTool, complain: Complain
 ) -> tuple[LoopState, Answer | None]:
-    """The state after a reply was dealt with, and the answer where it was the last one."""
     if trouble := fatal(reply):
         raise trouble
     if asks_for_more(state, reply):

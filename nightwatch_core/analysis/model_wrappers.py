@@ -48,7 +48,6 @@ class ResumableModel:
     """
 
     def __init__(self, model: Model, records: Records, prefix: str) -> None:
-        """Keep turns of `model` below `prefix`."""
         self._model, self._records, self._prefix = model, records, prefix
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
@@ -131,7 +130,6 @@ class TranscribedModel:
     """
 
     def __init__(self, model: Model, keeper: Keeper, name: str, looks: int = 0) -> None:
-        """Write down what `model` is told and says, in the night `name`, after so many looks."""
         self._model, self._keeper, self._night = model, keeper, name
         self._turns: tuple[Turn, ...] = ()
         self._looks = looks
@@ -392,7 +390,6 @@ def _recognised(
 
 
 def _candidates(intent: Batch, model: BatchModel, known: set[str]) -> tuple[str, list[str]]:
-    """The id of the service's batch that holds the intent's items, or those that may."""
     perhaps = list[str]()
     for batch in model.newest(intent.submitted - SKEW):
         if (

@@ -252,7 +252,6 @@ def fenced(text: str, name: str = "") -> str:
 
 
 def _fitting(parts: list[Part]) -> list[Part]:
-    """The parts that stay, error and trace in any case."""
     sizes = [estimated_tokens(_written([part])) + 1 for part in parts]
     while sum(sizes) > limits.FIRST_MESSAGE_TOKENS - limits.FIRST_WORDS and len(parts) > 2:
         lightest = min(range(len(parts)), key=lambda n: (parts[n].section.weight, -n))
@@ -285,7 +284,6 @@ def _tonight(known: Known) -> Iterable[str]:
 
 
 def _source(*kinds: PreviewKind) -> Callable[[Known], Iterable[str]]:
-    """Previews of these kinds."""
     return lambda known: preview_texts(
         preview for preview in known.research.previews if preview.kind in kinds
     )
@@ -480,12 +478,7 @@ def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
 
 
 def window(
-    path: str,
-    text: str,
-    line: int,
-    lines: int,
-    kind: PreviewKind = "guess",
-    because: str = "",
+    path: str, text: str, line: int, lines: int, kind: PreviewKind = "guess", because: str = ""
 ) -> Preview:
     """Cut at most `lines` lines with `line` in their middle, as far as the file allows.
 
@@ -499,12 +492,7 @@ def window(
 
 
 def cut_out(
-    path: str,
-    lines: tuple[str, ...],
-    start: int,
-    end: int,
-    kind: PreviewKind,
-    because: str,
+    path: str, lines: tuple[str, ...], start: int, end: int, kind: PreviewKind, because: str
 ) -> Preview:
     """Cut lines `start` to `end` out of a file's; long ones are cut."""
     rows = (" ".join(item.splitlines())[:LINE] for item in lines[start - 1 : end])
@@ -525,7 +513,6 @@ def line_of_interest(case: Case, path: str, text: str) -> int:
 
 
 def _placed(frames: Iterable[Frame], read: Read) -> Iterator[tuple[str, str, int]]:
-    """Path, text and line of the frames whose lines are there."""
     for frame in frames:
         text = read(frame.repo_path)
         line = frame.line or 0
@@ -563,17 +550,12 @@ def _line_of(name: str, path: str, text: str) -> int:
 
 
 def _frame_in(case: Case, path: str) -> Frame | None:
-    """The innermost frame of a file."""
     frames = (*case.trace.in_app, *case.trace.frames) if case.trace else ()
     return next((frame for frame in frames if frame.repo_path == path), None)
 
 
 # What makes a line of a file interesting, the best reason first; 0 where it does not hold.
-INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (
-    _failing_line,
-    _failing_function,
-    _action,
-)
+INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (_failing_line, _failing_function, _action)
 
 # What the repository says about how its code is written: data for the analyst, never an order.
 
@@ -664,7 +646,6 @@ def _title(part: str) -> str:
 
 
 def _without_code(text: str) -> str:
-    """The text, as long as it was, with what looks like a heading in code blanked."""
     return _CODE.sub(lambda found: found[0].replace("#", " "), text)
 
 
@@ -784,6 +765,5 @@ def whole_lines(lines: Sequence[str], numbers: Iterable[int]) -> dict[int, str]:
 
 
 def _split(asked: range, above: Collection[int]) -> tuple[range, ...]:
-    """Cut a range where what is known begins and ends."""
     parts = (*runs(above), *runs(number for number in asked if number not in above))
     return tuple(sorted(parts, key=lambda item: item.start))

@@ -85,7 +85,6 @@ class Past:
     """What was changed before a case began; everything is read once, and bounded."""
 
     def __init__(self, case: Case, code: CodeReader, releases: tuple[Release, ...]) -> None:
-        """Ask nothing yet."""
         self.case, self.code, self.releases = case, code, releases
         self.onset = onset(case)
         frames = case.trace.in_app if case.trace else ()
@@ -234,7 +233,6 @@ def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterat
 
 
 def _renames(past: Past) -> tuple[Rename, ...]:
-    """Recent changes that replaced the name which the message misses."""
     trace = past.case.trace
     message = (trace.root.message if trace else "") or past.case.leader.message
     symptom = symptom_of(root_class(past.case.leader, trace), message)
@@ -272,7 +270,6 @@ def _dependencies(past: Past) -> tuple[DependencyChange, ...]:
 def _candidates(
     past: Past, likely: tuple[LikelyFile, ...], pulls: tuple[MergedPull, ...]
 ) -> tuple[MergedPull, ...]:
-    """Changes before the onset that touched the case's files, newest first."""
     ranked = candidates(past.case, likely, pulls, past.releases)
     known = {share.pull.sha: share.pull for share in ranked}
     for path in past.files[: limits.HISTORIES]:
@@ -514,7 +511,6 @@ def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _moved(path: str, known: Sequence[str]) -> Iterable[str]:
-    """The same name in another folder."""
     wanted = _name(path)
     return (other for other in known if other.endswith(wanted) and _name(other) == wanted)
 
@@ -539,7 +535,6 @@ def _split_up(path: str, known: Sequence[str]) -> Iterable[str]:
 
 
 def _misspelt(path: str, known: Sequence[str]) -> Iterable[str]:
-    """A name that differs in a few letters."""
     wanted = _name(path)[:_LONGEST]
     off = max(2, len(wanted) // 4)
     names = dict.fromkeys(_name(other) for other in known)

@@ -107,7 +107,6 @@ def _renamed(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
 
 
 def _moved(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
-    """Files that the deployment before an error renamed."""
     for item in gathered:
         deployed = item.research.changes.deployment
         for file in deployed.diffs if deployed else ():
@@ -200,7 +199,6 @@ def _own(gathered: Gathered) -> tuple[str, ...]:
 
 
 def _failing_line(gathered: Gathered) -> str:
-    """The failing line, as the record holds it or as the preview shows it."""
     top = gathered.case.trace.top if gathered.case.trace else None
     if top is None or top.line is None:
         return ""

@@ -63,12 +63,7 @@ def wanted(first: Analysis) -> str:
 def left_of(may: Allowance, used: Usage) -> Allowance:
     """Reckon what the first look left; turns and time are anew, for they bound one conversation."""
     cost = None if may.cost is None else max(may.cost - _spent(used, may.cost), 0.0)
-    return may.model_copy(
-        update={
-            "tokens": max(may.tokens - used.new_tokens, 0),
-            "cost": cost,
-        }
-    )
+    return may.model_copy(update={"tokens": max(may.tokens - used.new_tokens, 0), "cost": cost})
 
 
 def seed(first: Analysis) -> str:
@@ -196,7 +191,6 @@ def read_first_sight(text: str) -> FirstSight:
 
 
 def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
-    """The fields we know, words in our own spelling."""
     fields = {name: answer[name] for name in FirstSight.model_fields if name in answer}
     words = {
         name: str(fields[name]).strip().lower()

@@ -115,12 +115,7 @@ SPECS: tuple[ToolSpec, ...] = (
         name=_TEXT,
         path=_PATH,
     ),
-    _spec(
-        "list_directory",
-        "List a folder; '' is the root.",
-        ("path",),
-        path=_PATH,
-    ),
+    _spec("list_directory", "List a folder; '' is the root.", ("path",), path=_PATH),
     _spec(
         "get_error_traces",
         "This error's traces as printed, newest first.",

@@ -120,10 +120,7 @@ def with_found(waves: Waves, analyses: Iterable[Analysis]) -> Waves:
 
 
 def all_reads(
-    traced: Iterable[Traced],
-    memory: RecallResult,
-    prepared: Iterable[Prepared],
-    at_hand: CodeReads,
+    traced: Iterable[Traced], memory: RecallResult, prepared: Iterable[Prepared], at_hand: CodeReads
 ) -> CodeReads:
     """Add up what was read of the code before the analyses."""
     counted = (
@@ -214,7 +211,6 @@ def finding_line(leader: Analysis) -> str:
 
 
 def _standing(leader: Analysis, room: int) -> str:
-    """The confidence, and as many whole paths of the finding as there is room for."""
     paths = (*(edit.path for edit in leader.fix), *(evidence.path for evidence in leader.evidence))
     text: str = leader.confidence
     link = "; "
@@ -357,7 +353,6 @@ def _other_findings(
 
 
 def _within(left: Allowance, share: Allowance) -> Allowance:
-    """The lesser of what the error and what the night has left."""
     costs = [item for item in (left.cost, share.cost) if item is not None]
     tokens = min(left.tokens, share.tokens)
     return left.model_copy(update={"tokens": tokens, "cost": min(costs, default=None)})

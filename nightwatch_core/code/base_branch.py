@@ -134,7 +134,6 @@ def changed_spans(
 
 
 def _differences(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
-    """Difflib's operations, for what lies between a common beginning and a common end."""
     head = next(
         (n for n, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]),
         min(len(old), len(new)),

@@ -301,11 +301,7 @@ class Lookup:
     """Finds definitions; each file is read once, and the tree searched a few times."""
 
     def __init__(
-        self,
-        index: PathIndex,
-        read: ReadFile,
-        search: Search | None,
-        frames: tuple[str, ...] = (),
+        self, index: PathIndex, read: ReadFile, search: Search | None, frames: tuple[str, ...] = ()
     ) -> None:
         """Nothing is read yet; `frames` are files that frames lie in."""
         self.index, self.text, self._search = index, cache(read), search

@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from nightwatch_core.code import limits
-from nightwatch_core.code.candidate_symbols import (
-    Lookup,
-    Place,
-    Shown,
-    cut,
-    frames_of,
-    mark,
-)
+from nightwatch_core.code.candidate_symbols import Lookup, Place, Shown, cut, frames_of, mark
 from nightwatch_core.code.definitions import defined_name, definition_of
 from nightwatch_core.code.languages import COMMON, has_grammar, language_of
 from nightwatch_core.code.likely_files import likely_files
@@ -158,7 +151,6 @@ def _nearest(path: str, changed: tuple[str, ...]) -> tuple[float, str, str] | No
 
 
 def _rarity(count: int, among: int) -> float:
-    """1 for a file that one pull request changes, less for one that all of them change."""
     if among < 2:
         return 1.0
     return 1 - 0.3 * math.log(max(1, count)) / math.log(among)
@@ -358,7 +350,6 @@ def named_templates(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ..
 
 
 def _named(case: Case, known: Lookup) -> Iterator[tuple[str, str]]:
-    """Templates of the tree, with why they are shown."""
     for name in _NAME.findall(case.leader.message[: limits.MESSAGE]):
         for path in _existing(name, known):
             yield path, "the message names it"

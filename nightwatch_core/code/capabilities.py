@@ -98,7 +98,6 @@ def new_capabilities(
 def _held_beside(
     change: FileChange, before: Callable[[str], str | None], paths: Collection[str]
 ) -> frozenset[str]:
-    """Addresses in the tests of a new test's folder."""
     folder = change.path.rpartition("/")[0]
     if not TEST.search(change.path) or not _HOST.search(change.text or ""):
         return frozenset()

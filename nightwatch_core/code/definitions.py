@@ -231,7 +231,6 @@ def _last_line(lines: Mapping[int, str], start: int) -> int:
 
 
 def _function_above(lines: Mapping[int, str], line: int, language: Language) -> int:
-    """Find the function by indentation, where what is cut off keeps the tree from telling."""
     pattern, depth = re.compile(language.functions), indent(lines.get(line, ""))
     for number in range(line, 0, -1):
         row = lines.get(number)

@@ -14,9 +14,7 @@ from nightwatch_core.code.edits import apply
 from nightwatch_core.code.languages import Language
 from nightwatch_core.code.syntax import uses
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.code import (
-    ChangedFile,
-)
+from nightwatch_core.models.code import ChangedFile
 from nightwatch_core.models.research import DependencyChange
 from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.placing import ReadFile
@@ -196,7 +194,6 @@ class _Slid(SequenceMatcher[str]):
 
 
 def _joined(codes: list[Opcode]) -> list[Opcode]:
-    """Make one of equal stretches that touch."""
     joined = codes[:1]
     for code in codes[1:]:
         if joined[-1][0] == code[0] == "equal":

@@ -97,7 +97,6 @@ def _in_protected_folder(path: str) -> bool:
 
 
 def _operates(path: str) -> bool:
-    """In a folder of what runs and deploys that lies deeper, as in a monorepo."""
     *folders, name = path.split("/")
     source = next(
         (at for at, part in enumerate(folders) if part in PATHS.folders.source), len(folders)

@@ -21,15 +21,11 @@ from nightwatch_core.code.injected_instructions import (
     repeated_instruction,
 )
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import (
-    DIFF_CONTEXT,
-)
+from nightwatch_core.code.limits import DIFF_CONTEXT
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Edit, Evidence
-from nightwatch_core.models.code import (
-    SearchHit,
-)
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value

@@ -8,20 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.limits import (
-    NEIGHBOUR_COMMITS,
-    NEIGHBOUR_FILES,
-    NEIGHBOUR_RELEASES,
-)
+from nightwatch_core.code.limits import NEIGHBOUR_COMMITS, NEIGHBOUR_FILES, NEIGHBOUR_RELEASES
 from nightwatch_core.code.releases import SPELLINGS, sha_of
 from nightwatch_core.code.suspects import is_of
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.code import (
-    Commit,
-    LoggedCommit,
-    MergedPull,
-    Release,
-)
+from nightwatch_core.models.code import Commit, LoggedCommit, MergedPull, Release
 from nightwatch_core.models.errors import ErrorGroup, Frame, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
@@ -114,10 +105,7 @@ def _worth_or_none(frames: tuple[Frame, ...], files: Files, commit: Commit) -> W
 
 
 def _neighbours(
-    touching: Sequence[Commit],
-    commit: Commit,
-    releases: Iterable[Release],
-    seen: datetime | None,
+    touching: Sequence[Commit], commit: Commit, releases: Iterable[Release], seen: datetime | None
 ) -> tuple[Commit, ...]:
     moment = seen or commit.at
 

@@ -102,10 +102,7 @@ _PLATFORM = re.compile(r"^v|-(?:x86|arm|aarch|java|universal|linux|darwin).*$")
 
 
 def locked_version(
-    ecosystem: Ecosystem,
-    package: str,
-    paths: Iterable[str],
-    read: Callable[[str], str | None],
+    ecosystem: Ecosystem, package: str, paths: Iterable[str], read: Callable[[str], str | None]
 ) -> tuple[str, str]:
     """Find the version a lock file names, and that file, the one nearest to the root first.
 

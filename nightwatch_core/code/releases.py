@@ -5,12 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
-from nightwatch_core.code.limits import (
-    RELEASES,
-)
-from nightwatch_core.models.code import (
-    Release,
-)
+from nightwatch_core.code.limits import RELEASES
+from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import Onset
 from nightwatch_core.models.value import Value

@@ -11,20 +11,11 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.limits import (
-    NEAR_DAYS,
-    SUSPECTS,
-)
+from nightwatch_core.code.limits import NEAR_DAYS, SUSPECTS
 from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.code import (
-    CommitDiff,
-    LoggedCommit,
-    MergedPull,
-    Release,
-    Suspect,
-)
+from nightwatch_core.models.code import CommitDiff, LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import CodeChanges, DependencyChange, LineAuthor, Onset, Rename
 from nightwatch_core.ports import CodeReader

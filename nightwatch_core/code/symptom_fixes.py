@@ -106,7 +106,6 @@ class Change:
     """Both versions of one file, and the lines in which they differ."""
 
     def __init__(self, path: str, before: str, after: str) -> None:
-        """Compare the lines without their indentation: code that is only wrapped is unchanged."""
         self.path, self.ending = path, ending_of(path)
         self.before, self.after = before, after
         self.is_test = bool(TEST.search(path))
@@ -560,7 +559,6 @@ def _quiet_calls(change: Change) -> Iterator[SymptomFix]:
 
 
 def _unchecked_errors(change: Change) -> Iterator[SymptomFix]:
-    """Go's errors that were checked before."""
     for pair in change.pairs:
         new = P["go_unchecked"].match(pair.new)
         call = new["call"].strip() if new else ""

@@ -460,8 +460,7 @@ def _asks(condition: str, name: str) -> bool:
     plain = condition[1:-1].strip() if condition.startswith("(") else condition
     return bool(
         re.fullmatch(
-            rf"{own} (?:is|===?) {_NULL}|{_NULL} ===? {own}|{own}\.nil\?|is_null\({own}\)",
-            plain,
+            rf"{own} (?:is|===?) {_NULL}|{_NULL} ===? {own}|{own}\.nil\?|is_null\({own}\)", plain
         )
     )
 

@@ -352,7 +352,6 @@ def _draft(
 
 
 def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:
-    """Of an analysis that knows no cause what is known, and no suspicion."""
     handover = completed(handover_of(answer), draft.case, code, fits=fits)
     none = {"confidence": "low", "suspects": (), "suspect_commit": "", "learnings": ()}
     return draft.model_copy(update={**none, "handover": handover})

@@ -364,7 +364,6 @@ def _block(title: str, lines: Iterable[str], style: str = "") -> Iterator[Render
 
 
 def _table(look: FirstLook) -> RenderableType:
-    """Errors as a night ranks them, each with the place it leads to below it."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     has_users = any(error.group.users is not None for error in look.errors)
     table.add_column("Times", justify="right", no_wrap=True)

@@ -132,7 +132,6 @@ def families(cases: tuple[Case, ...]) -> tuple[Family, ...]:
 
 
 def _closest(case: Case, members: list[list[Case]]) -> tuple[int, str] | None:
-    """The number of the family a case joins, and what they have in common."""
     for reason, key in RULES:
         own = key(case)
         for number, (leader, *siblings) in enumerate(members):

@@ -220,7 +220,6 @@ def _releases(counted: _Group) -> tuple[str, ...]:
 
 
 def _kept_stacks(counted: _Group) -> dict[tuple[str, int], tuple[datetime, int, str]]:
-    """The newest trace of every release first, then the newest of the others."""
     newest_first = sorted(counted.stacks, key=lambda key: counted.stacks[key][:2], reverse=True)
     firsts = {key[0]: key for key in reversed(newest_first)}
     ranked = sorted(newest_first, key=lambda key: firsts[key[0]] != key)
@@ -236,7 +235,6 @@ class ManySources:
     """The ErrorSource port over named sources; groups name theirs in `source`."""
 
     def __init__(self, sources: Mapping[str, ErrorSource]) -> None:
-        """Ask `sources`, in their order."""
         if not sources:
             raise StopTheNight("no error source is named: choose one with --source")
         self._sources = sources

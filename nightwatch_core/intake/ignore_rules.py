@@ -254,14 +254,12 @@ def rules_from(text: str) -> IgnoreRules:
 
 
 def _composed(text: str) -> tuple[yaml.Node | None, str]:
-    """The YAML's root, and why there is none."""
     if len(text) > limits.IGNORE_FILE:
         return None, f"longer than {limits.IGNORE_FILE} characters"
     return composed(text.removeprefix("\ufeff"))
 
 
 def _items(root: yaml.Node | None) -> tuple[list[yaml.Node], list[str]]:
-    """The nodes of the rules, and what is wrong around them."""
     complaints: list[str] = []
     if isinstance(root, yaml.MappingNode):
         listed, root = root.value, None

@@ -113,7 +113,6 @@ def _end(headings: list[Heading], own: Heading, most: int) -> int:
 
 
 def _inserted(lines: list[str], before: int, new: list[str]) -> str:
-    """Put new lines after the last one that says something, with blank lines around them."""
     end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     while before and not lines[before - 1].strip():
         before -= 1

@@ -130,7 +130,6 @@ def _why_stale(
 
 
 def _rewritten(path: str) -> str:
-    """Said until the file is read again, and found as it was."""
     return f"{path} was rewritten"
 
 

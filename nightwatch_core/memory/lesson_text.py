@@ -200,7 +200,6 @@ def _numbers_in(value: object) -> Iterator[int]:
 
 
 def _notes_text(notes: tuple[Notes, ...]) -> str:
-    """The `<future-agent-notes>` sections of a body, as many of the newest as fit."""
     room, kept = _LONGEST_NOTES, list[str]()
     for section in reversed(notes[-MOST_SECTIONS:]):
         text = rendered(section)
@@ -291,7 +290,6 @@ def _related_row(related: RelatedDocument) -> str:
 
 
 def _pattern_notes_in(text: str, lesson: Lesson) -> tuple[str, ...]:
-    """The items, paragraphs and blocks of code that people added to the section."""
     text = text.replace("\r\n", "\n")
     begins = _BEGINS.search(text)
     if begins is None:
@@ -354,8 +352,6 @@ def _with_short_quotes(lesson: Lesson) -> Lesson:
 
 
 def _shortened(lesson: Lesson, text: int, items: int) -> Lesson:
-    """Cut every text to so many characters, and every list to so many items."""
-
     def cut(value: object, name: str = "") -> object:
         if isinstance(value, dict):
             return {key: cut(item, key) for key, item in value.items()}

@@ -113,7 +113,6 @@ def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
 
 
 def _numbers(old_first: list[Lesson]) -> dict[str, object]:
-    """Numbers of the newest lesson that has them, and what became of what they stand for."""
     fates = sorted(_each((lesson.fates for lesson in old_first), _fate), key=lambda fate: fate.on)
     proposed = _each((lesson.proposed for lesson in old_first), _proposed)
     watches = [lesson.watch for lesson in old_first if lesson.watch]
@@ -476,13 +475,11 @@ def _apply_follow_up(lesson: Lesson, report: RunReport) -> Lesson:
 
 
 def _count_use(lesson: Lesson, report: RunReport) -> Lesson:
-    """It was told to an analyst tonight."""
     used = {name for analysis in report.analyses for name in analysis.told}
     return count_match(lesson, report.night) if lesson.fingerprint in used else lesson
 
 
 def _note_unfinished(lesson: Lesson, report: RunReport) -> Lesson:
-    """An analysis that failed is a night of its history and nothing else."""
     for failure in report.failures:
         if _is_about(lesson, failure.case, report):
             return add_sighting(lesson, failure.case, report.night, "failed", report.traffic)

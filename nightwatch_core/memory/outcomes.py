@@ -103,7 +103,6 @@ def _stands(edit: Edit, text: str | None) -> bool:
 
 
 def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> FixWatch:
-    """The watch that goes on, or a new one for a pull request merged after it."""
     current, end = lesson.watch, tonight.night.window.until
     pulls = (item for item in items if item.kind == "pull" and item.state == "merged")
     merged = {pull.number: aware(pull.merged_at or end) for pull in pulls}
@@ -375,7 +374,6 @@ def _fell(seen: Evidence) -> str:
 
 
 def _goes_on(seen: Evidence) -> str:
-    """Surely more than half, or near the old rate for several nights, however little is known."""
     if not seen.tells or seen.ratio is None:
         return ""
     after = seen.watch.after
@@ -393,7 +391,6 @@ def _fell_too_little(seen: Evidence) -> str:
 
 
 def _back_at_source(seen: Evidence) -> str:
-    """The source says that it had been resolved, and came back after the deploy."""
     deployed = aware(seen.watch.deployed_at) if seen.watch.deployed_at else None
     backs = (
         aware(group.regressed_at)
@@ -462,7 +459,6 @@ def _lately(seen: Evidence, days: int) -> OccurrenceCount:
 
 
 def _timed(count: OccurrenceCount) -> OccurrenceCount:
-    """The same count, by hours alone."""
     return count.model_copy(update={"traffic": None})
 
 

@@ -57,7 +57,6 @@ def chances(
 
 
 def _tails(y: int, n: int, a: float, b: float) -> Chances:
-    """Tails of the beta-binomial distribution around y of n."""
     if min(a, b) <= 0.0:
         return Chances()
 

@@ -116,7 +116,6 @@ def _owner(module: str, path: str) -> str:
 
 
 def _causes(case: Case, links: tuple[ExceptionLink, ...]) -> tuple[str, ...]:
-    """The exceptions of the chain, root cause first, but for the one that was reported."""
     reported = (case.leader.error_class, case.leader.message)
     below = (link for link in reversed(links) if (link.error_class, link.message) != reported)
     return _unique(
@@ -136,7 +135,6 @@ def _frames(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
 
 
 def _places(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
-    """Of every exception the innermost frames, and the innermost of the application."""
     for link in reversed(links):
         frames = link.frames[: limits.MOST_FRAMES_READ]
         own = tuple(islice((frame for frame in frames if frame.in_app), NEAR))
@@ -295,10 +293,7 @@ class QueryTerm(NamedTuple):
 
 
 def query_terms(
-    query: Terms,
-    corpus: Corpus,
-    frequencies: Mapping[int, int],
-    weights: Sequence[float] = WEIGHTS,
+    query: Terms, corpus: Corpus, frequencies: Mapping[int, int], weights: Sequence[float] = WEIGHTS
 ) -> dict[int, QueryTerm]:
     """Every term of the query with its worth; `frequencies` are lessons a term, 0 where unknown."""
     terms: dict[int, QueryTerm] = {}
@@ -573,10 +568,7 @@ class Near(NamedTuple):
 
 
 def search(
-    case: Case,
-    index: LessonIndex,
-    limit: int = LIMIT,
-    threshold: float = THRESHOLD,
+    case: Case, index: LessonIndex, limit: int = LIMIT, threshold: float = THRESHOLD
 ) -> Recalled:
     """Find the case's own lesson, then those of similar errors, best first, from `threshold` on.
 
@@ -661,7 +653,6 @@ def _class(query: SearchDocument, lesson: SearchDocument) -> str:
 
 
 def _cause(query: SearchDocument, lesson: SearchDocument) -> str:
-    """A class that one of them wraps, or names in its message."""
     outer = {last_segment(query.error_class)} & {last_segment(lesson.error_class)}
     shared = [name for name in _shared(classes(query), classes(lesson)) if name not in outer]
     return f"same cause {line(shared[0], _LONGEST_RANKING)}" if shared else ""

@@ -191,7 +191,6 @@ def _attempts(items: list[PublishedItem]) -> list[list[PublishedItem]]:
 
 
 def _happened(lesson: Lesson, attempt: list[PublishedItem]) -> tuple[OutcomeKind, ...]:
-    """Everything that happened to the items of an attempt, oldest first."""
     numbers = {item.number for item in attempt}
     fates = [fate.kind for fate in lesson.fates if fate.number in numbers]
     return (*fates, *(kind for item in attempt for kind in OUTCOMES if kind == item.outcome))

@@ -179,7 +179,6 @@ class Analysis(Value):
     @model_validator(mode="before")
     @classmethod
     def _read_record(cls, value: Any) -> Any:
-        """Fill in what records of earlier versions say in words alone."""
         if not isinstance(value, dict):
             return value
         since = [

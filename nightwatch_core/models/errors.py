@@ -277,7 +277,6 @@ class DroppedGroup(Value):
     @model_validator(mode="before")
     @classmethod
     def _read_record(cls, value: Any) -> Any:
-        """Give a kind to records of earlier versions, which have a text alone."""
         ignored = isinstance(value, dict) and str(value.get("reason", "")).startswith("ignored")
         return {"kind": "ignored"} | value if ignored else value
 

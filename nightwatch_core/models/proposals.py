@@ -125,7 +125,6 @@ class Skip(Value):
     @model_validator(mode="before")
     @classmethod
     def _read_record(cls, value: Any) -> Any:
-        """Give a cause to records of earlier versions, which have a text alone."""
         limited = isinstance(value, dict) and str(value.get("reason", "")).startswith("limit of")
         return {"cause": "limit"} | value if limited else value
 

@@ -142,7 +142,6 @@ def _file_name(path: str) -> str:
 
 
 def _parts(*names: str) -> frozenset[str]:
-    """Stems of the words that names are made of."""
     return frozenset(stem(part) for name in names for part in words_of_name(name))
 
 
@@ -153,7 +152,6 @@ class Rarity:
     """How much a word or name tells, by how few causes hold it."""
 
     def __init__(self, causes: Sequence[CauseTerms]) -> None:
-        """Count the causes of the night, and of the lessons there are."""
         self._causes_with: Counter[str] = Counter()
         self._of_code: set[str] = set()
         for cause in causes:
@@ -673,7 +671,6 @@ def _united(new: tuple[str, ...], old: tuple[str, ...], most: int) -> tuple[str,
 
 
 def _bounded(nights: list[date]) -> tuple[date, ...]:
-    """The first, and the newest."""
     return tuple(nights if len(nights) <= MOST_NIGHTS else (nights[0], *nights[1 - MOST_NIGHTS :]))
 
 

@@ -556,7 +556,6 @@ def rule_from(suggestion: IgnoreSuggestion) -> IgnoreRule:
 def _narrowest(
     lesson: Lesson, noise: list[Lesson], lessons: tuple[Lesson, ...], tonight: NoiseEvidence
 ) -> IgnoreRule | None:
-    """The first rule, from narrow to wide, that proves itself on the nights that were."""
     names = lesson.names
     past = chain((g for night in tonight.nights for g in night.groups), map(as_group, lessons))
     alike = [group for group in past if group.error_class == lesson.error_class]

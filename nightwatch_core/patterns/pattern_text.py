@@ -272,7 +272,6 @@ class CaseNames:
     """The names that lessons give to the cases of tonight."""
 
     def __init__(self, lessons: Iterable[Lesson]) -> None:
-        """Keep whose name is whose."""
         self._own = {name: lesson.fingerprint for lesson in lessons for name in lesson.aliases}
         self._own |= {lesson.fingerprint: lesson.fingerprint for lesson in lessons}
 

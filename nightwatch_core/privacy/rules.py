@@ -158,7 +158,6 @@ def _bare(match: re.Match[str]) -> bool:
 
 
 def _is_strong(match: re.Match[str]) -> bool:
-    """Whether the key is of a password, which may be a plain word."""
     return match["key"].lower().startswith(("pass", "pwd")) and len(match["v"]) >= 5
 
 
@@ -185,7 +184,6 @@ def _given(match: re.Match[str]) -> bool:
 
 
 def _is_pair(match: re.Match[str]) -> bool:
-    """Whether base64 holds a name and a password."""
     try:
         return bool(re.fullmatch(rb"[ -~]+:[ -~]*", base64.b64decode(match["v"] + "==")))
     except ValueError:
@@ -193,7 +191,6 @@ def _is_pair(match: re.Match[str]) -> bool:
 
 
 def _mixed(match: re.Match[str]) -> bool:
-    """Digits and letters, or a sign no word has."""
     value = match["v"]
     has_digit, has_letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     return is_secret(value) and has_digit and has_letter
@@ -220,7 +217,6 @@ def _is_listed(match: re.Match[str]) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """No path, version, host, or name with a number behind it."""
     if re.fullmatch(
         r"[\w.-]+(?:/[\w.-]+)+|v?\d+(?:\.\d+)+\S*|[A-Za-z_.-]+\d{0,4}|\d[\d.,:-]*\w{0,3}|#\S*",
         value,
@@ -299,7 +295,6 @@ def _is_national(match: re.Match[str]) -> bool:
 
 
 def _is_address(match: re.Match[str]) -> bool:
-    """No loopback, no wildcard, no mask of a network."""
     parts = [int(part) for part in match["v"].split(".")]
     return max(parts) < 256 and parts[0] not in (0, 127, 255)
 
@@ -368,7 +363,6 @@ def _rule(row: _Row) -> Rule:
 
 
 def _prefixed(head: str, rest: str) -> Rule:
-    """Build the rule of a vendor's key, whose head may be in any case."""
     any_case = (f"[{c}{c.upper()}]" if c.isalpha() else re.escape(c) for c in head)
     return Rule("key", re.compile(f"{_FRAGMENTS['start']}{''.join(any_case)}{rest}"), (head,))
 

@@ -23,7 +23,6 @@ class SecondCheck:
     """Finds our own keys in texts that were already scrubbed; safe for threads."""
 
     def __init__(self, own: Iterable[str] = ()) -> None:
-        """Take the values of our own keys."""
         self._own = frozenset(part for key in own for part in _parts(key.strip()))
         self._guard, self._alarms = Lock(), dict[str, None]()
 

@@ -41,11 +41,7 @@ RECORDERS: dict[str, Recorder] = {
         'export PYTHONPATH="$d:$PYTHONPATH" PYTEST_PLUGINS=nightwatch_recorder',
         tells_left=True,
     ),
-    "ruby": Recorder(
-        "recorder.rb",
-        'export RUBYOPT="-r$d/recorder.rb $RUBYOPT"',
-        tells_left=False,
-    ),
+    "ruby": Recorder("recorder.rb", 'export RUBYOPT="-r$d/recorder.rb $RUBYOPT"', tells_left=False),
     "javascript": Recorder(
         "recorder.cjs",
         'export NODE_OPTIONS="--require $d/recorder.cjs $NODE_OPTIONS"',
@@ -311,7 +307,6 @@ def _is_app(frame: Frame, test: str) -> bool:
 
 
 def _other_place(item: Place, other: Place, exact: bool) -> str:
-    """Say how the place differs from production's."""
     if item.path != other.path:
         return f"in {_told(item)}, not in {_told(other)}"
     if item.functions and other.functions and not item.functions & other.functions:
@@ -361,7 +356,6 @@ def least_places(crash: Crash, fix: tuple[Edit, ...], read: Read) -> int:
 
 
 def _lies_in(edit: Edit, place: Place, read: Read) -> bool:
-    """Tell whether an edit changes the function of a place."""
     text = read(place.path) if edit.path == place.path else None
     if not text or not edit.old or edit.old not in text or not place.lines:
         return False

@@ -33,7 +33,6 @@ class NightCache:
     """What a night has found out about its projects, so that nothing is asked for twice."""
 
     def __init__(self) -> None:
-        """Know nothing."""
         self.base_runs: dict[tuple[str, Words, int], Run] = {}
         self.prepared: dict[str, tuple[str, str]] = {}  # key and trouble, by manifests
         self.runners: dict[str, tuple[str, str]] = {}  # a name, else why none tells, by project
@@ -53,7 +52,6 @@ class Environment:
         known: NightCache,
         seconds: float,
     ) -> None:
-        """Nothing is run yet."""
         self.kit, self.commit, self.changes = kit, commit, changes
         self._sandbox, self._known = sandbox, known
         self.seconds_left, self.seconds = seconds, 0.0

@@ -160,7 +160,6 @@ def gated(
 
 
 def _result(environment: Environment, paths: tuple[str, ...]) -> GateResult:
-    """Return all checks in order, until one of them fails."""
     checks: list[Check] = []
     preexisting, flaky = frozenset[str](), frozenset[str]()
     environment.prepare()

@@ -150,7 +150,6 @@ def kit_for(changed: Words, paths: Words, read: Read, options: NightOptions) -> 
 
 
 def _language_of(changed: Words, paths: Words) -> tuple[str, str]:
-    """Return the language of most changed files, and the nearest root above the first of them."""
     counts = {
         name: sum(path.endswith(kind.endings) for path in changed)
         for name, kind in kits().kinds.items()
@@ -403,7 +402,6 @@ def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions)
 
 
 def _one_of_each(paths: Words) -> Iterator[str]:
-    """Return the outermost source file of each language that there is enough of."""
     plain = [item for item in paths if not item.endswith(_TEMPLATES) and not TEST.search(item)]
     groups = [
         [item for item in plain if item.endswith(kind.endings)] for kind in kits().kinds.values()

@@ -29,13 +29,7 @@ from nightwatch_core.models.proposals import (
 from nightwatch_core.proof.asking import Attempt, Corrector, ProofBriefing
 from nightwatch_core.proof.correction import Failing, attempt_again, corrected, refusal
 from nightwatch_core.proof.gate import gated
-from nightwatch_core.proof.reproduction import (
-    Candidate,
-    WithFix,
-    by_model,
-    harness_for,
-    with_fix,
-)
+from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, harness_for, with_fix
 from nightwatch_core.proof.stories import made_in_steps
 from nightwatch_core.text.plain_text import one_line
 

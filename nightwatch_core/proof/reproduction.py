@@ -30,13 +30,7 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.answer import Edit, Usage
 from nightwatch_core.models.conversation import Conversation, Reply, UserTurn
-from nightwatch_core.models.proposals import (
-    Check,
-    FileChange,
-    Outcome,
-    Reproduction,
-    RuntimeFact,
-)
+from nightwatch_core.models.proposals import Check, FileChange, Outcome, Reproduction, RuntimeFact
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader, Model
 from nightwatch_core.privacy.masks import holds_mask
@@ -121,7 +115,6 @@ class Harness:
     def __init__(
         self, briefing: ProofBriefing, crash: Crash, kit: Kit, recorder: Recorder, runner: Runner
     ) -> None:
-        """Nothing of a test is run yet."""
         self.briefing, self.crash, self.kit, self.runner = briefing, crash, kit, runner
         self._recorder = recorder
         self.seconds_left, self.seconds = _SHARE * briefing.options.gate_seconds, 0.0
@@ -582,7 +575,6 @@ class _Asking:
         )
 
     def _tried(self, reply: Reply, examples: tuple[str, ...]) -> Tried:
-        """Return what came of running the test that a reply holds."""
         try:
             answer = read_object(reply.turn.text, FIELDS)
         except GiveUp as wrong:

@@ -139,7 +139,6 @@ def _literals(node: ast.expr | None, named: Mapping[str, ast.expr]) -> Iterator[
 
 
 def _of_tox(text: str) -> Iterator[str]:
-    """Return what tox installs for its main environment."""
     parser = configparser.RawConfigParser()
     try:
         parser.read_string(text)

@@ -145,7 +145,6 @@ class _Making:
         return self._kept(story)
 
     def _published(self, story: Story) -> GateResult:
-        """Return what came of the last step that passed, as what is published."""
         assert self.last is not None
         edits = self.last.edits or self.edits
         reproduction = self.last.reproduction
@@ -339,11 +338,7 @@ class _Making:
     # Both
 
     def _asked(
-        self,
-        opening: Conversation,
-        code: CodeReader,
-        outside: tuple[str, ...],
-        complain: Complain,
+        self, opening: Conversation, code: CodeReader, outside: tuple[str, ...], complain: Complain
     ) -> tuple[Answer, tuple[str, ...]]:
         """Return the answer and the files it was shown; raises what the loop and readers raise."""
         briefing = self.briefing
@@ -378,7 +373,6 @@ class _Making:
 
 
 def _outcome_text(result: GateResult) -> str:
-    """Write what came of running the fix in one piece, and what failed checks printed."""
     rows = [f"{item.outcome}: {line(item.text or item.name, _TEXT)}" for item in result.checks]
     if result.text not in {item.text for item in result.checks}:
         rows.insert(0, f"{result.outcome}: {line(result.text, _TEXT)}")
@@ -389,7 +383,6 @@ def _outcome_text(result: GateResult) -> str:
 
 
 def _tests_of(files: tuple[str, ...] | list[str], paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Name files of tests for some files, by what they are called."""
     return tuple(dict.fromkeys(test for p in files for test in files_testing(p, paths)))[:_TESTS]
 
 
@@ -402,7 +395,6 @@ class _Ground(NamedTuple):
 
 
 def _plain_steps(answer: Answer) -> tuple[PlannedStep, ...]:
-    """Return the steps of an answer, their texts cut and their paths as the tree has them."""
     return tuple(
         PlannedStep(
             title=shortened(one_line(clean(item.title)), TITLE),

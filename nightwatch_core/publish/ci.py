@@ -373,7 +373,6 @@ class Waiting:
         return any(is_waiting(draft, self.waited, starts=self.starts) for draft in self.drafts)
 
     def _end(self) -> CiResult:
-        """Say a word on what stayed red, and what became of all of them."""
         for draft in self.drafts:
             if draft.is_red:
                 self.say(red_words(draft, self.repository, self.report.night.id))

@@ -340,10 +340,7 @@ def crash_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
     made = gate.reproduction if gate else None
     if made is None or made.outcome != "reproduced":
         return ()
-    quotes = (
-        Quote("Before the change", made.red),
-        Quote("With the change", made.green),
-    )
+    quotes = (Quote("Before the change", made.red), Quote("With the change", made.green))
     return tuple(quote for quote in quotes if quote.output.strip())
 
 
@@ -440,10 +437,7 @@ def handover_facts(given: Handover) -> tuple[tuple[str, str], ...]:
     >>> handover_facts(Handover(path="a.py", line=3, value="'EUR'"))
     (('What failed', "'EUR'"),)
     """
-    facts = (
-        ("What failed", given.value),
-        ("Line last written by", given.last_change),
-    )
+    facts = (("What failed", given.value), ("Line last written by", given.last_change))
     return tuple((name, text) for name, text in facts if text.strip())
 
 

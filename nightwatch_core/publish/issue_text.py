@@ -116,7 +116,6 @@ def step_message(step: str, number: int, of: int, message: str) -> str:
 
 
 def _subject(told: Told) -> str:
-    """The title of the draft, as far as whole words, and better whole clauses, go into a line."""
     whole = pull_title(told).rstrip(".…")
     for fits in (whole, whole.removeprefix("Fix: ")):
         if len(fits) <= SUBJECT:

@@ -104,7 +104,6 @@ def _overlap(
 
 
 def _changes(files: Iterable[ChangedFile], read: Read) -> Iterator[Change]:
-    """The changes of files, each under its name of today."""
     for file in files:
         path, text = file.path, read(file.path)
         if text is None and file.old_path:
@@ -251,7 +250,6 @@ def shares(members: tuple[Analysis, ...], items: tuple[OwnItem, ...]) -> tuple[S
 
 
 def _led(group: list[Analysis], known: OwnItem | None) -> Share:
-    """The best of those that have something new to say leads."""
     fresh = [analysis for analysis in group if analysis.ending.kind != "reused"]
     new = [analysis for analysis in group if known and known.names.isdisjoint(names_of(analysis))]
     leader = reduce(_better, (fresh or new or group) if known else group)

@@ -250,7 +250,6 @@ def _failing(analysis: Analysis) -> tuple[Evidence, ...]:
 
 
 def _near(told: Told, analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
-    """Errors of other causes whose innermost own frame lies in a file that is changed."""
     ours = {item.fingerprint for item in (told.analysis, *told.twins)}
     changed = {change.path for change in told.changes or ()}
     return tuple(
@@ -356,7 +355,6 @@ def _ranked(
 
 
 def _without_fix(shares: list[Share], options: NightOptions) -> Iterator[Skip]:
-    """Say of every finding of tonight that may be an issue why no fix of it is proposed."""
     for share in shares:
         reason = why_no_draft(Candidate(share.members, options))
         if reason and reason.cause == "no fix" and not share.known:
@@ -479,7 +477,6 @@ def _pull(
 
 
 def _in_commits(draft: DraftPull, analysis: Analysis, read: Read) -> DraftPull:
-    """The draft with a commit for each step, where its fix was made in several."""
     applied = fixing.Applied(changes=draft.changes)
     commits = draft_commits(analysis, applied, read, draft.commit_message)
     return draft.model_copy(update={"commits": commits}) if commits else draft

@@ -46,7 +46,6 @@ class Writes:
     """Proposals, lessons and patterns that a night wrote; of those written twice, the last."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self.proposals: dict[str, Proposal] = {}
         self.lessons: dict[str, Lesson] = {}
         self.patterns: dict[str, Pattern] = {}

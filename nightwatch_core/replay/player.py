@@ -22,7 +22,6 @@ class ReplayClock:
     """The time of the recorded night; it passes only while a thread waits for an answer."""
 
     def __init__(self, began: datetime) -> None:
-        """Start at the moment when the night began."""
         self._began, self._waited = began, local()
 
     def now(self) -> datetime:
@@ -57,7 +56,6 @@ class PlayedNights:
     """`Nights` of a replay: its own night is kept in `own`, earlier ones are in the record."""
 
     def __init__(self, own: Nights, night: Night, record: Record) -> None:
-        """Keep the report of `night` in `own`."""
         self._own, self._night = own, night
         self._recorded: Nights = player(Nights, "nights", record)
 

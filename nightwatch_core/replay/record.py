@@ -47,7 +47,6 @@ class Cutter:
     """Writes values as JSON, and gives what is long to `keep` as pieces: name and text."""
 
     def __init__(self, text: Callable[[str], str], keep: Callable[[str, str], object]) -> None:
-        """Put every text of a value through `text`."""
         self._text, self._keep = text, keep
 
     def cut(self, value: Any) -> str:
@@ -130,7 +129,6 @@ class _Joiner:
 
 
 def _key(name: str) -> str:
-    """Escape the name of a field that looks like a reference."""
     return f"{REFERENCE}{name}" if name.startswith(REFERENCE) else name
 
 
@@ -181,7 +179,6 @@ class Record:
     """The answers of a bundle; safe for threads."""
 
     def __init__(self, bundle: Bundle, scrub: Scrub) -> None:
-        """Answer from `bundle` only."""
         self._asked = {(a.name, canonical(a.arguments)): a for a in bundle.manifest.asked}
         self._pieces = bundle.pieces
         self._cutter = asking(scrub)

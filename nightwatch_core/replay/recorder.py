@@ -13,14 +13,7 @@ from nightwatch_core.privacy.masks import Scrub
 from nightwatch_core.privacy.proxy import Ask, Member, members, passing
 from nightwatch_core.privacy.secret_files import is_secret_file
 from nightwatch_core.replay.decisions import Writes
-from nightwatch_core.replay.record import (
-    Cutter,
-    asking,
-    canonical,
-    kind_of,
-    named_question,
-    raised,
-)
+from nightwatch_core.replay.record import Cutter, asking, canonical, kind_of, named_question, raised
 from nightwatch_core.replay.sealing import ANSWER, PIECE
 
 NOT_RECORDED = frozenset(
@@ -118,7 +111,6 @@ class Recorder:
             self._record(port_name, member, arguments, given)
 
     def _file_contents(self, port_name: str, value: T, arguments: Mapping[str, Any]) -> T:
-        """Record files that were read together as if each had been asked for."""
         texts = value if isinstance(value, dict) else arguments["texts"]
         read = next(item for item in members(CodeReader) if item.name == "read_file")
         for path, text in texts.items():

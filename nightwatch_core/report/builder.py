@@ -206,7 +206,6 @@ def add_findings(
 
 
 def _with_suspects(analysis: Analysis, code: CodeTonight) -> Analysis:
-    """Add the pull request of the commit that it suspects."""
     at = analysis.case.commit or code.commit
     return only_named(analysis, merged_before(code.pulls, at))
 

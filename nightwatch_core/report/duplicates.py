@@ -69,7 +69,6 @@ def _stands(lesson: Lesson) -> bool:
 def _of_tonight(
     judged: list[Analysis], terms: list[CauseTerms], rarity: Rarity
 ) -> dict[int, Duplicate]:
-    """Of each group with one cause all but the best ranked."""
     alike = {
         (combination, other): similarity(terms[combination], terms[other], rarity)
         for combination, other in combinations(range(len(judged)), 2)

@@ -340,10 +340,7 @@ def _how(item: ServiceHealth) -> str:
 
 def _counts(calls: ServiceCalls) -> Iterator[str]:
     yield plural(calls.requests, "request")
-    for count, text in (
-        (calls.unanswered, "without an answer"),
-        (calls.refused, "refused"),
-    ):
+    for count, text in ((calls.unanswered, "without an answer"), (calls.refused, "refused")):
         if count:
             yield f"{count:,} {text}"
     if calls.waits:

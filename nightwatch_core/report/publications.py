@@ -253,7 +253,6 @@ def sight_rows(report: RunReport) -> tuple[SightRow, ...]:
 
 
 def _each_once(tail: LongTail) -> Iterable[Sighting]:
-    """Every error by its newest word."""
     every = chain(tail.kept, tail.waiting, tail.judged)
     return {item.group.fingerprint: item for item in every}.values()
 

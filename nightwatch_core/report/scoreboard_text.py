@@ -3,11 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from nightwatch_core.memory.scoreboard import MINIMUM, OUTCOMES, chance
-from nightwatch_core.models.knowledge import (
-    ConfidenceTier,
-    DraftRate,
-    Scoreboard,
-)
+from nightwatch_core.models.knowledge import ConfidenceTier, DraftRate, Scoreboard
 from nightwatch_core.models.report import Accounts
 from nightwatch_core.report.blocks import Fact, Table
 from nightwatch_core.text.plain_text import money, plural, spending
@@ -34,13 +30,7 @@ def sentences(board: Scoreboard) -> tuple[str, ...]:
     if not board.found.decided:
         return tuple(filter(None, (drafts_line(board.drafts), NOTHING)))
     return tuple(
-        filter(
-            None,
-            (
-                *(_said(board), drafts_line(board.drafts)),
-                *(_worth(board), how_judged()),
-            ),
-        )
+        filter(None, (*(_said(board), drafts_line(board.drafts)), *(_worth(board), how_judged())))
     )
 
 

@@ -245,11 +245,7 @@ def _kept(report: RunReport) -> str:
     if report.options.dry_run:
         return ""
     learned = report.learned
-    counts = (
-        (learned.new, "new"),
-        (learned.refreshed, "refreshed"),
-        (learned.reused, "reused"),
-    )
+    counts = ((learned.new, "new"), (learned.refreshed, "refreshed"), (learned.reused, "reused"))
     counted = ", ".join(f"{count:,} {what}" for count, what in counts if count)
     told = [f"Lessons: {counted}."] if counted else []
     if learned.unknown:
@@ -572,7 +568,6 @@ def _code_cache(report: RunReport) -> str:
 
 
 def _chosen(options: NightOptions) -> Iterator[str]:
-    """Options that differ from their defaults."""
     for name, field in NightOptions.model_fields.items():
         value = getattr(options, name)
         if value != field.default:
@@ -590,7 +585,6 @@ def _paths(report: RunReport, limits: Limits, name: str) -> tuple[Paths, ...]:
 
 
 def _again(report: RunReport) -> tuple[Command, ...]:
-    """The command for the first error that has a name a shell may see."""
     if report.options.batch_mode:  # of a night that analyses nothing
         return ()
     names = (

@@ -188,7 +188,6 @@ def _sight_table(table: blocks.SightTable, width: int) -> Grid:
 
 
 def _name_widths(table: blocks.ErrorTable, width: int) -> tuple[int, int]:
-    """Columns that the names of errors and of transactions need, within reason."""
     most = min(NAME, width * 3 // 10)
     errors = max(len(row.error) for row in table.items)
     places = max(len(row.where) for row in table.items)

@@ -467,7 +467,6 @@ def _findings(report: RunReport, limits: Limits) -> Section:
 
 
 def _unknown(report: RunReport, limits: Limits) -> Section:
-    """Errors of which nobody knows the cause, a line each, where they are no findings."""
     lines = [
         analysis for analysis in without_cause(report) if not in_detail(analysis, report, limits)
     ]
@@ -525,7 +524,6 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
 
 
 def _groups(report: RunReport) -> Iterator[ErrorGroup]:
-    """The leaders of everything that was there tonight, the analysed ones first."""
     yield from (analysis.case.leader for analysis in report.analyses)
     yield from (failure.case.leader for failure in report.failures)
     yield from (group.group for group in report.dropped)

@@ -296,7 +296,6 @@ def may_define(hit: SearchHit, name: str) -> bool:
 
 
 def _is_meant(call: Call, path: str, root: Node, known: KnownFunction, context: Context) -> bool:
-    """Tell whether the receiver, an import or the place of the call leads to the function."""
     language = language_of(path).name
     inside = _class_of(known.path, known.definition, context)
     if call.receiver is None:
@@ -369,7 +368,6 @@ def _class_of(path: str, definition: Definition, context: Context) -> str:
 
 
 def _classes_at(call: Call, path: str, context: Context) -> tuple[str, ...]:
-    """Return the class around a call, and those that its first line names."""
     lines, row = context.code.whole(path) or (), _row(call.node)
     around = [
         item
@@ -464,7 +462,6 @@ def _name_of(function: Node) -> str:
 
 
 def _caller(failing: FailingLine, context: Context) -> FailingLine | None:
-    """Return the frame that stands next to the failing one, where that is one of ours."""
     trace = context.case.trace
     frames = trace.root.frames if trace else ()
     for inner, outer in zip(frames, frames[1:], strict=False):
@@ -490,7 +487,6 @@ def _written(function: Node) -> tuple[Node, ...]:
 
 
 def _is_nothing_without(name: str, function: Node) -> bool:
-    """Tell whether a parameter that is left out is nothing."""
     for item in _written(function):
         own = item.child_by_field_name("name") or item.child_by_field_name("pattern") or item
         if text_of(own) != name:

@@ -5,12 +5,7 @@ import re
 from nightwatch_core.code.definitions import defined_name, definitions_in
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.code.syntax import (
-    arguments,
-    masked,
-    parameters,
-    uses,
-)
+from nightwatch_core.code.syntax import arguments, masked, parameters, uses
 from nightwatch_core.models.answer import Edit, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import (
@@ -118,7 +113,6 @@ def _definition(function: str, failing: FailingLine, context: Context) -> Search
 
 
 def _innermost(function: str, context: Context) -> SearchHit | None:
-    """Return the top frame's own line where that defines the function."""
     if not context.app_frames:
         return None
     failing = line_of_frame(context.app_frames[0], context)
@@ -152,11 +146,7 @@ def _renamed(
         edits=_edits(keyword, new, function, mark, failing, context),
         changed=((definition.path, younger[0]),) if younger else (),
         hypotheses=(
-            hypothesis(
-                f"keyword `{keyword}` {called} `{new}`",
-                standing="confirmed",
-                because=why,
-            ),
+            hypothesis(f"keyword `{keyword}` {called} `{new}`", standing="confirmed", because=why),
         ),
         tags=("renamed-symbol" if younger else "misspelt-name",),
     )
@@ -165,7 +155,6 @@ def _renamed(
 def _unfilled(
     function: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> tuple[list[str], list[str]]:
-    """Parameters that the call gives nothing for, and those of them that need a value."""
     given = _given(function, failing)
     named = {match[1] for part in given if (match := re.match(r"(\w+)\s*(?:=|:(?!:))", part))}
     positional = len(given) - len(named)
@@ -186,7 +175,6 @@ def _unfilled(
 def _replaced_by(
     keyword: str, name: str, definition: SearchHit, context: Context
 ) -> tuple[int, str] | None:
-    """Return the line of the parameter and the change that put it in the keyword's place."""
     start = definition.line
     lines = context.code.lines(definition.path, start, start + 20)
     own = next((n for n in range(start, start + 20) if uses(name, lines.get(n, ""))), start)
@@ -195,7 +183,6 @@ def _replaced_by(
 
 
 def _given(function: str, failing: FailingLine) -> tuple[str, ...]:
-    """Return the arguments of the call at the failing line."""
     call = re.search(rf"(?<![\w$]){re.escape(function)}\s*\(", failing.text)
     return arguments(failing.lines, failing.line, call.end() - 1) if call else ()
 
@@ -203,7 +190,6 @@ def _given(function: str, failing: FailingLine) -> tuple[str, ...]:
 def _edits(
     keyword: str, new: str, function: str, mark: str, failing: FailingLine, context: Context
 ) -> tuple[Edit, ...]:
-    """Return edits of the failing call and of other one-line calls that use the old keyword."""
     calls = callers(function, context.code)
     if not failing.seen or not calls.complete:
         return ()

@@ -320,7 +320,6 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
 
 
 def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Finding, ...]:
-    """Return what the message itself gives away, for kinds that no rule looks into more deeply."""
     if symptom.kind in RULES or not failing.seen:
         return ()
     if symptom.kind == "parse error":

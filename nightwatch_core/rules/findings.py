@@ -79,7 +79,6 @@ class KnownCode:
     """Lines, searches and blames that one conversation has shown; questions for what is missing."""
 
     def __init__(self, conversation: Conversation) -> None:
-        """Read everything the conversation holds."""
         self.questions: list[Question] = []
         self.rounds = 0
         self._may_ask = frozenset(spec.name for spec in conversation.tools)
@@ -324,7 +323,6 @@ def callers(name: str, code: KnownCode) -> HitsFound:
 
 
 def _defines(hit: SearchHit, name: str) -> bool:
-    """Tell whether the line, of the language its file has, defines exactly this name."""
     return defined_name(hit.text, language_of(hit.path)) in (name, f"{name}=")
 
 
@@ -347,7 +345,6 @@ def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
 
 
 def _alike(name: str, defined: Iterable[tuple[str, SearchHit]]) -> tuple[Candidate, ...]:
-    """Definitions whose names are like this one, most similar first."""
     candidates: dict[str, Candidate] = {}
     for other, place in defined:
         ratio = likeness(name, other)
@@ -405,7 +402,6 @@ def slip(name: str, other: str) -> bool:
 
 
 def _swapped(item: str, other: str) -> bool:
-    """Tell whether two neighbouring letters changed places."""
     differing = [at for at, pair in enumerate(zip(item, other, strict=False)) if pair[0] != pair[1]]
     return len(item) == len(other) and len(differing) == 2 and sorted(item) == sorted(other)
 
@@ -588,7 +584,6 @@ def module_file(dotted: str, context: Context) -> str:
 
 
 def _imported(receiver: str, failing: FailingLine, context: Context) -> SearchHit | None:
-    """Return the file that a JavaScript module name stands for."""
     lines = context.code.whole(failing.path) if failing.seen else None
     for text in lines or ():
         match = re.match(

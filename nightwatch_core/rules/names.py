@@ -210,7 +210,6 @@ def replaced(text: str, at: tuple[int, ...], name: str, new: str) -> str:
 
 
 def _left_open(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[str, ...]:
-    """Return names to be looked at, where none is proved to be meant."""
     return tuple(
         f"Check whether `{name}` means `{item.name}` ({item.place.path}:{item.place.line}): "
         f"{why or 'nothing decides between it and others'}."
@@ -392,7 +391,6 @@ def _candidates(symptom: Symptom, failing: FailingLine, context: Context) -> tup
 
 
 def _locals(name: str, failing: FailingLine) -> tuple[Candidate, ...]:
-    """Return names of the function around the failing line that are like this one."""
     if not failing.top:
         return ()
     candidates: dict[str, Candidate] = {}

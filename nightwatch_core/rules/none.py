@@ -136,7 +136,6 @@ def ruled_out(
 
 
 def _of_receiver(receiver: str, asked: tuple[Asked, ...]) -> tuple[Candidate, ...]:
-    """Return what a message names itself, as the statement has it."""
     plain = receiver.removeprefix("this.")
     called = re.split(r"[.]", receiver.split("(", 1)[0])[-1] if "(" in receiver else ""
     for item in asked:
@@ -149,7 +148,6 @@ def _of_receiver(receiver: str, asked: tuple[Asked, ...]) -> tuple[Candidate, ..
 
 
 def _named(name: str, asked: tuple[Asked, ...], root: Node, line: int) -> Iterator[Node]:
-    """Return values that are asked for a member of this name."""
     if name in ("[]", "[]="):
         yield from (item.value for item in asked if item.how == "element")
         return
@@ -168,7 +166,6 @@ def _named(name: str, asked: tuple[Asked, ...], root: Node, line: int) -> Iterat
 
 
 def _used(symptom: Symptom, asked: tuple[Asked, ...], statement: Node, row: int) -> Iterator[Node]:
-    """Return values of a Python statement that are used in the way the message complains of."""
     start, end = rows_of(statement, row)
     nodes = [n for n in nodes_in(statement, start, end) if start <= n.start_point[0] <= end]
     operation = _OPERATORS.search(symptom.text)
@@ -196,7 +193,6 @@ def _used(symptom: Symptom, asked: tuple[Asked, ...], statement: Node, row: int)
 
 
 def _operands(operation: re.Match[str], nodes: list[Node]) -> Iterator[Node]:
-    """Return the operands that are None, of every use of the operator that the message names."""
     binary = operation["binary"] is not None
     sides = (
         (operation["left"], operation["right"])
@@ -316,7 +312,6 @@ def cause_of(
 def _from_value(
     name: str, origin: Origin, root: Node, failing: FailingLine, context: Context
 ) -> Finding:
-    """Return what a single assignment gives the name."""
     value = unwrapped(origin.value) if origin.value is not None else None
     if value is None:
         return Finding()
@@ -352,7 +347,6 @@ def _from_call(
     context: Context,
     position: int = -1,
 ) -> Finding:
-    """Explain a value by the function or the lookup that gave it."""
     is_told = position < 0 or failing.language.name == "go"  # what is unpacked is not
     known = known_function(call, failing.path, root, context) if is_told else None
     if known is not None:
@@ -368,7 +362,6 @@ def _from_call(
 
 
 def _given_by(text: str, place: str, none: str, asks: str, is_part: bool = False) -> Finding:
-    """Say that nothing but this call can have given the value."""
     what = "part of what" if is_part else "what"
     return Finding(
         because=(f"It is {what} `{text[:120]}` gave in {place}{asks}.",),
@@ -378,7 +371,6 @@ def _given_by(text: str, place: str, none: str, asks: str, is_part: bool = False
 
 
 def _gives(none: str, text: str, failing: FailingLine) -> bool:
-    """Tell whether a JavaScript lookup gives this kind of nothing."""
     if failing.language.name != "javascript":
         return True
     return bool(_UNDEFINED.search(text)) == (none == "undefined")
@@ -387,7 +379,6 @@ def _gives(none: str, text: str, failing: FailingLine) -> bool:
 def _from_function(
     known: KnownFunction, line: int, failing: FailingLine, context: Context, position: int
 ) -> Finding:
-    """Return the lines in which a known function gives nothing."""
     function = function_at(known.root, known.definition.line - 1)
     if function is None or _is_changed(function):
         return Finding()
@@ -446,7 +437,6 @@ def _is_changed(function: Node) -> bool:
 def _from_caller(
     name: str, function: Node, failing: FailingLine, context: Context, depth: int
 ) -> Finding:
-    """Return what the calling frame gave for a parameter."""
     given = given_from(name, function, failing, context)
     if given is None or depth >= CALLERS:
         return Finding()
@@ -572,7 +562,6 @@ def _one(candidate: Candidate, root: Node, failing: FailingLine, context: Contex
 def _guarded(
     possible: tuple[Candidate, ...], failing: FailingLine, context: Context
 ) -> Finding | None:
-    """Return the one value that the code itself has found to be nothing before it uses it."""
     lines = [
         (candidate, own_guard(candidate.node))
         for candidate in possible
@@ -652,7 +641,6 @@ def _may_unbox(root: Node, line: int) -> bool:
 
 
 def _is_kept(call: Node) -> bool:
-    """Tell whether the result of a call is dropped, or kept as an object."""
     above = call.parent
     if above is None or above.type == "expression_statement":
         return True

@@ -127,7 +127,6 @@ def is_own_field(value: Node, member: str, path: str, root: Node, context: Conte
 
 
 def _result_of(value: Node, path: str, root: Node, context: Context) -> str:
-    """Return the type that a pointer to comes first of what the called function gives."""
     origin = origin_of_name(root, text_of(value), value)
     call = call_of(origin.value) if origin and origin.value is not None else None
     known = known_function(call, path, root, context) if call else None

@@ -97,7 +97,6 @@ def capture() -> bytes:
 
 
 def _drive(folders: tuple[Path, Path], *args: str) -> None:
-    """Send a part of the day through the release that is checked out in the first folder."""
     paths = os.pathsep.join(str(path) for path in (*folders, HERE.parents[1]))
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),

@@ -159,8 +159,6 @@ TRAFFIC = (
 
 
 def _jobs(random: Random) -> Iterator[Step]:
-    """The scheduler's day."""
-
     def job(name: str, minutes: int, carrier: str = "well", locked: bool = False) -> Step:
         late = timedelta(minutes=minutes, milliseconds=random.randrange(400, 2600))
         return Step(SINCE + late, JOB_HOST, "JOB", name, carrier=carrier, locked=locked)

@@ -40,7 +40,6 @@ class SampleCode(Checkout):
     """
 
     def __init__(self, stream: bytes, folder: Path) -> None:
-        """Nothing is unpacked before the first call."""
         super().__init__(folder)
         self._stream = stream
 
@@ -126,7 +125,6 @@ class Neighbours(ThreadingHTTPServer):
     mood = "well"
 
     def __init__(self) -> None:
-        """Take whatever port is free."""
         super().__init__(("127.0.0.1", 0), Answer)
 
     @property

@@ -93,10 +93,7 @@ def inserts() -> list[tuple[str, Rows]]:
     order_columns = "id, account_id, status, total_cents, placed_at, parcel, invoiced"
     return [
         (_insert("accounts", "id, token, name, email, street, postcode, role"), accounts()),
-        (
-            _insert("products", "id, sku, name, price_cents, stock, vat_class, storage"),
-            products(),
-        ),
+        (_insert("products", "id, sku, name, price_cents, stock, vat_class, storage"), products()),
         (_insert("orders", order_columns), orders()),
         (_insert("order_lines", "order_id, product_id, quantity, price_cents"), order_lines()),
         ("UPDATE orders SET card_token = ? WHERE id = ?", [("tok_3ds_8", 1290)]),

@@ -200,7 +200,6 @@ def is_web(address: str) -> bool:
 
 
 def _prose(text: str, *, cell: bool) -> str:
-    """Words escaped one by one, whitespace kept."""
     return "".join(_word(word, cell=cell) for word in re.split(r"(\s+)", text))
 
 

@@ -103,7 +103,6 @@ class _QuickLoader(_Strict, _Events):  # type: ignore[misc]  # no stub names lib
     """The same over libyaml's parser, six times as quick; its own composer would crash."""
 
     def __init__(self, text: str) -> None:
-        """Read one text."""
         _Events.__init__(self, text)
         for part in (Composer, SafeConstructor, Resolver):
             part.__init__(self)

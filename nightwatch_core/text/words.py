@@ -235,7 +235,6 @@ class ClassTable(Generic[_T]):
     """Values by class name and by namespace; names of two or more words also match as a suffix."""
 
     def __init__(self, names: Mapping[str, _T], namespaces: Mapping[str, _T]) -> None:
-        """Take the two visible tables apart once."""
         self._names = {segments(name): value for name, value in names.items()}
         self._namespaces = {segments(name): value for name, value in namespaces.items()}
         single = {

@@ -52,7 +52,6 @@ class Chains:
     """Exceptions as they are read; every chain runs from the reported one to its root cause."""
 
     def __init__(self) -> None:
-        """Begin with no exception."""
         self._full = False
         self._chains: list[list[_Draft]] = []
         self._position = 0

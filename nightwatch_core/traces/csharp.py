@@ -93,7 +93,6 @@ class _Reader:
 
 
 def _headers_in(above: Sequence[str]) -> tuple[tuple[Header, ...], bool]:
-    """Exceptions named above a frame, outermost first, and whether the first is an inner one."""
     headers: list[Header] = []
     nested = False
     for line in above:

@@ -47,13 +47,7 @@ _ESCAPED_BEHIND_FRAME = re.compile(
 _ANY_ESCAPED_NEWLINE = re.compile(r"\\{1,3}r?(?:\\{1,3})?n")
 _ESCAPED_TAB = re.compile(r"\\{1,3}t(?=at |\\|\s|/|\.\.\.|from |\d|[A-Za-z]:[\\/])")
 _TABS = re.compile(r"\s{0,40}(?:\\{1,3}t){1,9}")  # where a line begins
-_ESCAPES = (
-    (r"\u003c", "<"),
-    (r"\u003e", ">"),
-    (r"\u0026", "&"),
-    (r"\u0027", "'"),
-    ("\\\\", "\\"),
-)
+_ESCAPES = ((r"\u003c", "<"), (r"\u003e", ">"), (r"\u0026", "&"), (r"\u0027", "'"), ("\\\\", "\\"))
 _ESCAPED_TWICE = re.compile(r"(?<=[\w:])\\{4}(?=\w)")
 _ESCAPED_MARK = re.compile(r"\\{1,3}([\"'/])")
 _ENTITY = re.compile(
@@ -102,7 +96,6 @@ def unescaped(line: str, in_json: bool = False) -> list[str]:
 
 
 def _rendered(line: str) -> list[str]:
-    """The lines that a piece of HTML or of a ticket's markup shows."""
     if "<" not in line and "`" not in line and "{" not in line:
         return [_with_characters(line)]
     line = _BREAK_AT_END.sub("", line)

@@ -192,7 +192,6 @@ def _function(text: str) -> str:
 
 
 def _unescaped(name: str) -> str:
-    """A name that a logger wrote as JSON into a text that is none."""
     return name.replace("\\\\", "\\")
 
 

@@ -46,7 +46,6 @@ class PathIndex:
     """The repository's own files (vendored ones are left out), indexed by file name once."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """Read a tree's paths: relative, with slashes."""
         self._by_name: dict[str, list[str]] = {}
         self._by_last_two: dict[str, list[str]] = {}
         self._paths = frozenset(path for path in paths if not is_vendored(path))
@@ -142,7 +141,6 @@ class SharedPrefix:
     """
 
     def __init__(self) -> None:
-        """Begin without one."""
         self._prefix: re.Pattern[str] | None = None
         self._shape = ""
 
@@ -215,7 +213,6 @@ def _shape(head: str) -> str:
 
 
 def _pattern(head: str) -> re.Pattern[str]:
-    """The head with other numbers in it, and one space behind."""
     parts = _DIGITS.split(head)
     return re.compile(r"\d{1,30}".join(map(re.escape, parts)) + r"(?:[ \t]|$|(?=\S))")
 
@@ -319,7 +316,6 @@ def _agreement(frame: Frame, line: int, lines: Lines) -> float:
 
 
 def _is_alike(code: str) -> Callable[[str], bool]:
-    """A test for lines that may be the one a record holds, which may have cut its ends off."""
     is_long, code = len(code) > FITTED_LINE, code[:FITTED_LINE]
     inner = _CUT_AFTER.sub("", _CUT_BEFORE.sub("", code))
     whole, part = _flat(code), _flat(inner)

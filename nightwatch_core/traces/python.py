@@ -220,7 +220,6 @@ def separated_tracebacks(line: str) -> list[str]:
 
 
 def _frame_lines(text: str, ends: bool) -> list[str]:
-    """A frame, its source, and what it ends with if it is the last one."""
     frame = _FRAME_INSIDE.match(text)
     if frame is None:
         return [text]

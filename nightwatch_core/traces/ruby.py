@@ -188,7 +188,6 @@ def _label_and_rest(label: str) -> tuple[str, str]:
 
 
 def _named_behind(line: str) -> Header | None:
-    """The exception that Ruby prints behind the innermost frame."""
     match = _LOCATION.search(line)
     if match:
         rest = _label_and_rest(match["label"] or "")[1]

@@ -75,7 +75,6 @@ def _listed(frames: Iterable[Frame]) -> list[Rows]:
 
 
 def _printed(rows: Sequence[str], trace: Trace) -> list[Rows]:
-    """The printed rows, those of a frame together, own ones marked."""
     own, every = FrameNames(trace.in_app), FrameNames(trace.frames)
     parts: list[Rows] = []
     for row in (_LIBRARIES.sub(".../", row) for row in rows):
@@ -107,7 +106,6 @@ def _is_source(row: str, language: str, frames: "FrameNames") -> bool:
 
 
 def _function_row(parts: list[Rows], row: str) -> tuple[str, ...]:
-    """The row above, where a place stands in a row of its own below its function."""
     if not row.startswith("\t") or row.strip().startswith(_CALLS) or not parts:
         return ()
     return parts.pop().rows if parts[-1].kind == "text" else ()
@@ -133,7 +131,6 @@ def _folded(parts: Sequence[Rows], outermost_first: bool) -> list[Rows]:
 
 
 def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
-    """The first and the last of many, and how many were between them."""
     left = len(run) - first - last
     if sum(len(part.rows) for part in run[first : len(run) - last]) <= limits.FOLDED_ROWS:
         return run
@@ -142,7 +139,6 @@ def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
 
 
 def _without_repeats(run: list[Rows]) -> list[Rows]:
-    """The first two of frames that come again and again."""
     seen: dict[tuple[str, ...], int] = {}
     kept, left = [], 0
     for part in run:
@@ -159,7 +155,6 @@ class FrameNames:
     """Frames as rows of a printed trace name them: file names with lines."""
 
     def __init__(self, frames: Iterable[Frame]) -> None:
-        """Remember the first frame of every place."""
         self.places: dict[tuple[str, int], Frame] = {}
         self.moved: dict[str, Frame] = {}  # files whose frames' lines may have been put right
         for frame in frames:

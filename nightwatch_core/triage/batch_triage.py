@@ -217,7 +217,6 @@ def _facts(group: ErrorGroup) -> tuple[str, ...]:
 
 
 def _frames(trace: Trace | None) -> tuple[str, ...]:
-    """The exceptions of the trace, the one that started it first, and frames of that one."""
     if trace is None or not trace.links:
         return (_NO_TRACE,)
     chain = [_exception(link) for link in reversed(trace.links[-CAUSES:])]

@@ -22,15 +22,11 @@ from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFold
 from nightwatch_core.adapters.stores import state_folder as result_folder
 from nightwatch_core.adapters.stores.documents import IgnoreFile, KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
-from nightwatch_core.adapters.stores.state_folder import (
-    Transcripts,
-)
+from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import (
     check_room_for_a_night as check_room_for_a_night,
 )
-from nightwatch_core.adapters.stores.state_folder import (
-    check_state_folder as check_state_folder,
-)
+from nightwatch_core.adapters.stores.state_folder import check_state_folder as check_state_folder
 from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed

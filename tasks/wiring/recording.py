@@ -46,7 +46,6 @@ class Recording:
     """One run of a night; nothing is written before the night has a name."""
 
     def __init__(self, options: NightOptions, at: Settings) -> None:
-        """Record nothing yet."""
         clock, scrub = SystemClock(), privacy.scrubber(at).scrub
         self.options, self.at, self.clock, self.began = options, at, clock, clock.now()
         self.recorder = Recorder(scrub, self._write, clock, self._finished)
@@ -241,10 +240,7 @@ def dependencies(bundle: Bundle, night: Night, model: str) -> tuple[Dependencies
         if field.name in manifest.ports and field.name not in ("clock", "model", "stand_in")
     }
     reading = ReadingPorts(
-        **played,
-        clock=clock,
-        model=model_of(model),
-        stand_in=None if model == RULES else rules,
+        **played, clock=clock, model=model_of(model), stand_in=None if model == RULES else rules
     )
     publishing = PublishingPorts(
         outbox=lambda _: player(Outbox, "outbox", record),
@@ -262,7 +258,6 @@ def sealed_again(night: Night) -> Bundle:
 
 
 def _set_only(values: Mapping[str, str]) -> None:
-    """Replace our settings in the environment by these."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         del os.environ[name]
     os.environ.update(values)

@@ -31,8 +31,7 @@ def one_theme(teller: Teller) -> None:
     count = teller.draw.choice((3, 3, 4))
     names = [
         teller.analysis(
-            teller.story(),
-            tags=(*theme, *teller.draw.sample(OTHER_TAGS, teller.draw.randrange(2))),
+            teller.story(), tags=(*theme, *teller.draw.sample(OTHER_TAGS, teller.draw.randrange(2)))
         )
         for _ in range(count)
     ]
@@ -118,9 +117,7 @@ def same_file_otherwise(teller: Teller) -> None:
     defect = teller.draw.choice([d for d in teller.defects if d != one.defect])
     line = one.line + teller.draw.choice((12, 40, 150))
     other = teller.named(one.subject.words, "reset")
-    teller.analysis(
-        teller.story(subject, defect=defect, file=one.file, line=line, ident=other),
-    )
+    teller.analysis(teller.story(subject, defect=defect, file=one.file, line=line, ident=other))
 
 
 def same_defect_elsewhere(teller: Teller) -> None:

@@ -225,10 +225,7 @@ def complete(**changes: object) -> RunReport:
     )
     values: dict[str, object] = {
         "commit": Commit(
-            repository="tidepool",
-            sha="9f8e7d6c5b4a39281706",
-            branch="main",
-            because="head of main",
+            repository="tidepool", sha="9f8e7d6c5b4a39281706", branch="main", because="head of main"
         ),
         "errors": 9,
         "occurrences": 3310,
@@ -670,13 +667,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
     report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9), *more)})
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
     fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
-    fixed |= {
-        "checks",
-        "expires",
-        "last_well",
-        "outcome",
-        "by",
-    }
+    fixed |= {"checks", "expires", "last_well", "outcome", "by"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):

@@ -16,7 +16,7 @@ SSE_ERRORS = {  # errors in a stream that began with status 200
 _NEWS = {  # what a later version of the service may say
     "news": [{"type": "something_new", "index": 0, "data": {}}, {"type": "ping", "more": 1}],
     "news in blocks": [
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "new_delta", "new": "x"}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "new_delta", "new": "x"}}
     ],
 }
 

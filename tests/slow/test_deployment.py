@@ -63,9 +63,7 @@ class Prefect:
 
     def ask(self, path: str, body: object) -> list[dict[str, object]]:
         request = urllib.request.Request(
-            f"{self.address}{path}",
-            json.dumps(body).encode(),
-            {"Content-Type": "application/json"},
+            f"{self.address}{path}", json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
             found: list[dict[str, object]] = json.load(answer)
@@ -170,8 +168,7 @@ def test_a_retry_repeats_no_analysis_and_publishes_nothing(prefect: Prefect) -> 
 
     eventually(retried, 120, "the retry did not complete")
     steps = prefect.ask(
-        "/task_runs/filter",
-        {"flow_runs": {"id": {"any_": [run["id"]]}}, "limit": 200},
+        "/task_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}, "limit": 200}
     )
     cached = [s for s in steps if s["state_name"] == "Cached" and "analyse · " in str(s["name"])]
     assert len(cached) == 3

@@ -184,8 +184,7 @@ PRINTED = {
 def test_what_a_test_raises_or_prints_itself_does_not_count(world):
     forged = PRINTED[world.name].format(world.made.trace)
     result, model = world.prove(
-        world.answer(SELF_RAISED[world.name], SELF_RAISED[world.name]),
-        world.answer(forged, forged),
+        world.answer(SELF_RAISED[world.name], SELF_RAISED[world.name]), world.answer(forged, forged)
     )
     assert result.outcome == "passed"  # a missing reproduction blocks nothing
     assert result.reproduction.outcome == "not reproduced"

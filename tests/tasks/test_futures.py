@@ -71,9 +71,7 @@ def test_as_many_run_at_once_as_the_run_was_told(concurrency: int) -> None:
     assert most == concurrency
 
 
-def test_a_flow_without_the_parameter_takes_the_setting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_flow_without_the_parameter_takes_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NIGHTWATCH_CONCURRENCY", "1")
     order: list[int] = []
 

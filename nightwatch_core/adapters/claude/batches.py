@@ -439,7 +439,6 @@ class ClaudeBatches:
 
     @property
     def account(self) -> str:
-        """A name for address and key that gives neither away."""
         return self._calls.account
 
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:

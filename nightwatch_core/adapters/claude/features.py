@@ -32,7 +32,6 @@ class Price(Value):
 
     @property
     def write(self) -> float:
-        """To the cache, for five minutes."""
         return 1.25 * self.input
 
     @property

@@ -89,7 +89,6 @@ class Calls:
 
     @property
     def account(self) -> str:
-        """A name for address and key that gives neither away."""
         whose = f"{self.address}\n{self.key}".encode()
         return hashlib.sha256(whose).hexdigest()[:16]
 
@@ -107,8 +106,6 @@ class Calls:
         return self._asked
 
     def run(self, work: Coroutine[Any, Any, T], end: float) -> T:
-        """Do it now, until `end` (monotonic seconds) at the latest."""
-
         async def bounded() -> T:
             try:
                 async with asyncio.timeout(max(end - time.monotonic(), 0.0)):

@@ -254,7 +254,6 @@ def _without_defaults(schema: Any) -> Any:
 
 
 def _all_required(schema: Any) -> Any:
-    """The same with every property of every object required."""
     if isinstance(schema, list):
         return [_all_required(item) for item in schema]
     if not isinstance(schema, Mapping):

@@ -199,7 +199,6 @@ class ReportedExceptions:
 
 
 def _headers(raw: str) -> list[tuple[tuple[bool, int], str]]:
-    """The first and the last line that may name the exception, each with a key of all others."""
     raw = raw.rstrip("\n")
     first, _, below = raw.partition("\n")
     above, _, last = raw.rpartition("\n")

@@ -307,7 +307,6 @@ def _member(opened: IO[bytes], label: str, meter: Meter, depth: int) -> Iterator
 
 
 def _spooled(stream: IO[bytes]) -> IO[bytes]:
-    """A copy to go back and forth in, as the index of a zip archive needs it."""
     copy = cast(IO[bytes], tempfile.SpooledTemporaryFile(SPOOL))  # noqa: SIM115 (ZipFile keeps it)
     shutil.copyfileobj(stream, copy, CHUNK)
     copy.seek(0)
@@ -486,7 +485,6 @@ def _items(text: _Text, wrap: Wrap | None, depth: int) -> Iterator[Part]:
 
 
 def _go_on(text: _Text, opening: str) -> None:
-    """Pass over what stands between two items or fields."""
     if opening == ",":
         text.skip()
         opening = text.peek()
@@ -672,14 +670,12 @@ def _row(number: int, cells: list[str], columns: list[tuple[str, str, bool]]) ->
 
 
 def _column(name: str) -> tuple[str, str, bool]:
-    """A column's name, the zone of its times, and whether its cells may hold JSON."""
     zone = _ZONE.search(name)
     plain = _ZONE.sub("", name)
     return plain, f" {zone[1]}" if zone else "", not zone and squeezed(plain) not in _TEXTS
 
 
 def _value_tables(cell: str) -> object:
-    """The cell, or the object or list that it holds as JSON."""
     if cell[0] not in "{[" or cell[-1] not in "}]":
         return cell
     try:
@@ -708,7 +704,6 @@ class TextFile:
     """A text that is read once, from its beginning, in lines or in pieces."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Begin at the beginning of a stream."""
         self._stream = stream
         self._taken: deque[str] = deque()  # looked at, not yet read
 

@@ -121,11 +121,7 @@ STYLES = (
         part=re.compile(rf"{CAUSES}|\s+thrown in |\s*Stack trace:|\[(?:stacktrace|previous)|\"\}}"),
         opens=PHP_FATAL,
     ),
-    Style(
-        "gecko",
-        frame=re.compile(rf"\s*(?:{frame_shapes.GECKO})"),
-        part=re.compile(CAUSES),
-    ),
+    Style("gecko", frame=re.compile(rf"\s*(?:{frame_shapes.GECKO})"), part=re.compile(CAUSES)),
 )
 PYTHON = STYLES[0]
 CAUSE = re.compile(CAUSES)
@@ -225,7 +221,6 @@ class LineOrder:
     """
 
     def __init__(self) -> None:
-        """Begin with an order that is not known."""
         self._waiting: list[Placed] = []
         self._size = 0
         self._is_backward: bool | None = None
@@ -248,7 +243,6 @@ class LineOrder:
             yield from self.finish()
 
     def finish(self) -> Iterator[Placed]:
-        """Yield the lines that wait."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         if self._is_backward is None:
             self._is_backward = _goes_back(waiting)
@@ -483,7 +477,6 @@ class TraceCutter:
     """
 
     def __init__(self) -> None:
-        """Begin at the first line of a log."""
         self._above: deque[tuple[int, str]] = deque(maxlen=HEADER_LINES)  # as they came
         self._clocks: deque[str] = deque(maxlen=_CLOCKS)
         self._open: OpenTrace | None = None
@@ -651,7 +644,6 @@ class _Stream:
         return self.ends_lines or (may_be and len(text.encode("utf-8", "replace")) > _WHOLE_PART)
 
     def read(self, placed: Placed) -> Iterator[Read]:
-        """Go on by the lines of one text."""
         for text in placed.line.text.rstrip("\n").split("\n"):
             self.number += 1
             if not self.cutter.is_open:
@@ -664,15 +656,11 @@ class _Stream:
                 self.recent = {self.number: placed}
 
     def finish(self) -> Iterator[Read]:
-        """End the trace that is open."""
         yield from (self._read(block) for block in self.cutter.finish())
 
     def _read(self, block: Block) -> Read:
         first = self.recent.get(block.number) or next(iter(self.recent.values()))
-        around = {
-            "time": block.at,
-            **{k: v for k, v in first.line.around.items() if v},
-        }
+        around = {"time": block.at, **{k: v for k, v in first.line.around.items() if v}}
         record = {"stack_trace": [block.raw], "around": around}
         return Read(first.place, record, block.raw.count("\n") + 1)
 

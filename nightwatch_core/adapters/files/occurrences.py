@@ -148,7 +148,6 @@ def _walk(folder: Path, problems: list[str]) -> Iterator[Path]:
 
 
 def _of_list(path: Path) -> Below:
-    """Files of all names that a file lists, one a line."""
     try:
         with path.open("rb") as file:
             text = file.read(_LIST_LIMIT).decode("utf-8-sig", "replace")
@@ -200,11 +199,7 @@ _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 
 
 def occurrence_of(
-    record: Mapping[str, object],
-    place: str,
-    exception_of: ExceptionOf,
-    *,
-    words_do: bool = False,
+    record: Mapping[str, object], place: str, exception_of: ExceptionOf, *, words_do: bool = False
 ) -> Occurrence | str | None:
     """A record as an occurrence; a sentence where it cannot be one; None where it is no error.
 

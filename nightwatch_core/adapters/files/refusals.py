@@ -56,7 +56,6 @@ def _without_address(text: re.Match[str]) -> str:
 
 
 def _names(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterable[str]:
-    """Dotted names, of objects in objects and in lists too, two levels deep."""
     for name, value in list(record.items())[:MAX_FIELDS]:
         if name == "around":  # ours: what surrounded the record in a log
             continue

@@ -66,11 +66,7 @@ class FileReader:
     """Reads the entries of one file, and counts the shapes it is made of."""
 
     def __init__(
-        self,
-        label: str,
-        exception_of: ExceptionOf,
-        meter: Meter | None = None,
-        zone: tzinfo = UTC,
+        self, label: str, exception_of: ExceptionOf, meter: Meter | None = None, zone: tzinfo = UTC
     ) -> None:
         """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`.
 
@@ -334,7 +330,6 @@ class ErrorFiles:
         )
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
-        """Up to `limit` stack traces of the group, of the newest release first."""
         reading = self._newest or self._reading(None, None)
         parsed = (
             (parse(stack.raw, self._language, self._app_prefixes), stack.release)
@@ -363,7 +358,6 @@ class ErrorFiles:
         return f"{self._names}: {', '.join((*facts, *missing_of(reading)[:3]))}"
 
     def contents(self) -> FileContents:
-        """Say what is there, and in which shapes, also where no record of it is readable."""
         reading = self._kept_reading(None, None)
         return FileContents(
             shapes=tuple(reading.shapes.most_common()),
@@ -381,7 +375,6 @@ class ErrorFiles:
         return ", ".join(name_of(str(path)) for path in self._paths) or "no file"
 
     def _exception_of(self, raw: str) -> ExceptionLink:
-        """The exception that a raw stack trace reports, and one of its frames if it has any."""
         trace = parse(raw, self._language, self._app_prefixes)
         reported = trace.links[0] if trace.links else ExceptionLink()
         return reported.model_copy(update={"frames": trace.frames[:1]})

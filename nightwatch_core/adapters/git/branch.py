@@ -284,7 +284,6 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
 
 
 def _committed(git: Git, base: str, steps: tuple[Step, ...], at: datetime) -> tuple[str, ...]:
-    """One commit for each step, each on the one before."""
     commits = [base]
     for step in steps:
         commits.append(commit_tree(git, commits[-1], step.wanted, step.message, at))
@@ -393,7 +392,6 @@ def _do(git: Git, *arguments: str, environment: Mapping[str, str], stdin: bytes 
 
 
 def _made_before(git: Git, branch: str, tip: str, steps: tuple[Step, ...]) -> Made:
-    """The branch is ours where each of its commits makes exactly the changes of its step."""
     commit = tip
     for step in reversed(steps):
         parents = git.line("rev-parse", f"{commit}^@").split()

@@ -131,7 +131,6 @@ class Checkout:
         return self.git.attempt("config", "--get", "remote.origin.url").output.decode().strip()
 
     def head(self) -> Commit:
-        """Return the head of the base branch."""
         branch, sha = self.base()
         return self._commit(sha, head_text(branch))
 
@@ -150,7 +149,6 @@ class Checkout:
         return None
 
     def commit_at(self, moment: datetime) -> Commit:
-        """Return the newest commit that the base branch had at that moment."""
         branch, head = self.base()
         listed = self.git.line(
             *("rev-list", "--first-parent", "--max-count=1", "--timestamp"),
@@ -177,7 +175,6 @@ class Checkout:
         )
 
     def probe(self) -> str:
-        """Say which commit of which repository is read, and how many files it has."""
         commit = self.head()
         files = len(self.reader(commit).paths())
         return f"{commit.repository} at {commit.sha[:10]} ({commit.because}), {files} files"

@@ -168,7 +168,6 @@ def _run(
 
 
 def _drain(stream: IO[bytes], limit: int, lines: int | None) -> tuple[bytes, bool]:
-    """Return what the stream holds, and whether that was more than enough."""
     output = bytearray()
     seen = 0
     while chunk := os.read(stream.fileno(), _CHUNK):

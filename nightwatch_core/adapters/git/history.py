@@ -160,7 +160,6 @@ def pull_numbers(git: Git, sha: str) -> dict[str, int]:
 
 
 def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:
-    """Return what each merge on the first-parent line brought in, of the newest 5,000."""
     listing = git.run(
         *("log", "--no-patch", "--no-color", f"--max-count={COMMITS_READ}"),
         *("--format=%H%x00%P%x00%an", "--end-of-options", sha, "--"),
@@ -391,7 +390,6 @@ class History:
         return True
 
     def _former_names(self, path: str) -> list[str]:
-        """Return earlier names of a file, newest first, as far back as its texts are there."""
         asked = ("log", "--follow", "--diff-filter=R", "--format=", "--name-status", "-z", "-M")
         outcome = self._git.attempt(*asked, *_PLAIN, self._sha, "--", f":(literal){path}")
         fields = outcome.output.decode(errors="replace").split("\0")
@@ -424,7 +422,6 @@ class History:
     def _files(
         self, commits: Sequence[str], changed: tuple[ChangedNode, ...], path: str
     ) -> tuple[ChangedFile, ...]:
-        """The changes of one commit, or between two, below `path`."""
         below = tuple(node for node in changed if _is_below(node.path, path))
         chosen = with_sources(below[:SHOWN_FILES], changed)
         blobs = [oid for offer in chosen for oid in offer.blobs]
@@ -541,7 +538,6 @@ def _answer(git: Git, arguments: tuple[str, ...], revisions: bytes) -> Outcome |
 
 
 def _rows(porcelain: str, path: str) -> Iterator[Blame]:
-    """Take apart heads, fields and, after a tab, the text of each line."""
     fields: dict[str, str] = {}
     for row in porcelain.split("\n"):
         if not row.startswith("\t"):

@@ -133,7 +133,6 @@ class BlobReader:
     """Reads blobs through one `git cat-file --batch` that is kept running; safe for threads."""
 
     def __init__(self, git: Git) -> None:
-        """Start nothing before the first `read`."""
         self._git = git
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

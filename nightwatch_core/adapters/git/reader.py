@@ -54,7 +54,6 @@ class GitReader:
 
     @property
     def commit(self) -> Commit:
-        """The commit everything is read at."""
         return self._commit
 
     def paths(self) -> tuple[str, ...]:
@@ -99,7 +98,6 @@ class GitReader:
         return lay_out(self._git, self._commit.sha, Path(folder), most_bytes, most_files)
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        """Return the names in a folder, sorted."""
         return self._tree.entries(path)
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:

@@ -87,7 +87,6 @@ class BlameRangeRow(Row):
     subject: Text = Field("", validation_alias=AliasPath("commit", "messageHeadline"))
 
     def blame(self, line: int, text: str) -> Blame:
-        """Return who wrote `line`, which is one of the range."""
         return Blame(
             sha=self.sha,
             author=self.author[:NAME_CHARACTERS],
@@ -143,7 +142,6 @@ class ApiHistory:
     def __init__(
         self, repository: Repository, sha: str, once: Once, count: Callable[[], None]
     ) -> None:
-        """Ask nothing yet."""
         self._repository = repository
         self._sha = sha
         self._once = once
@@ -317,7 +315,6 @@ class ApiReader:
 
     @property
     def commit(self) -> Commit:
-        """The commit everything is read at."""
         return self._commit
 
     @property
@@ -338,13 +335,11 @@ class ApiReader:
         return text
 
     def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
-        """Read many texts, 40 by one request."""
         inside = tuple(filter(self._tree.source, wanted := dict.fromkeys(paths)))
         parts = (inside[n : n + QUERY_FILES] for n in range(0, len(inside), QUERY_FILES))
         return wanted | {path: text for part in parts for path, text in self._texts(part).items()}
 
     def remember_files(self, texts: Mapping[str, str | None]) -> None:
-        """Take texts of this commit that were read and kept before."""
         for path, text in texts.items():
             read = self._cache.remember(self._key("read", path), text, _text)
             self._counter.add_reads((read,) if read.source == "disk" else (), (path,))
@@ -367,7 +362,6 @@ class ApiReader:
         return tuple(islice(self._hits(query, inside), max(1, min(limit, HITS))))
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        """Return the names in a folder, sorted."""
         return self._tree.entries(path)
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
@@ -422,7 +416,6 @@ class ApiReader:
                         yield SearchHit(path=path, line=number, text=shown)
 
     def _texts(self, paths: Sequence[str]) -> dict[str, str | None]:
-        """Read many files by one request."""
         by_key = {self._key("read", path): path for path in paths}
 
         def ask(missing: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -435,13 +428,11 @@ class ApiReader:
         return {path: reads[key].value for key, path in by_key.items()}
 
     def _once(self, operation: str, path: str, ask: Callable[[], Any], shape: Shape) -> Any:
-        """Return what was read, by this reader or another one, in this process or another one."""
         result = self._cache.read(self._key(operation, path), ask, shape)
         self._counter.add_reads((result,), (path,) if path else ())
         return result.value
 
     def _kept(self, operation: str, name: str, ask: Callable[[], Any], shape: Shape) -> Any:
-        """The same for what is no file."""
         result = self._cache.read(self._key(operation, name), ask, shape)
         self._counter.add_reads((result,), ())
         return result.value
@@ -511,7 +502,6 @@ class Trees:
     """Folders by the sha of their tree, each asked for once."""
 
     def __init__(self, repository: Repository) -> None:
-        """Ask nothing before the first listing."""
         self._repository = repository
         self._listed: dict[str, dict[str, Node]] = {}
 

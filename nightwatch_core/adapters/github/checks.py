@@ -130,7 +130,6 @@ class ChecksReader:
         return {number: self._verdict(sha) for number, sha in commits.items() if sha}
 
     def run(self, pull: PullRow) -> CiRun:
-        """Return what is known of a pull request's head, with the end of what failed printed."""
         runs, statuses = self._both(pull.head)
         bad = [item for item in (*(runs or ()), *(statuses or ())) if item.is_bad]
         state = state_of(_conclusions(runs), _conclusions(statuses))

@@ -90,7 +90,6 @@ class ApiHost:
         self._since: dict[datetime, Mapping[str, NamedCommitRow]] = {}
 
     def head(self) -> Commit:
-        """Return the head of the base branch."""
         branch = self._base
         return self._commit(self._tip(branch), branch, head_text(branch))
 
@@ -108,7 +107,6 @@ class ApiHost:
         return None
 
     def commit_at(self, moment: datetime) -> Commit:
-        """Return the newest commit that the base branch had at that moment."""
         branch = self._base
         tip = self._known_tip or self._tip(branch)
         row = next((row for row in self._mainline(tip, moment) if row.at <= moment), None)
@@ -117,7 +115,6 @@ class ApiHost:
         return self._commit(row, branch, newest_text(branch, moment))
 
     def reader(self, commit: Commit) -> ApiReader:
-        """Read the tree at that commit."""
         return ApiReader(self._repository, commit, self._cache)
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
@@ -125,7 +122,6 @@ class ApiHost:
         return merged_pulls(self._repository, self._base, since)
 
     def releases(self) -> tuple[Release, ...]:
-        """Return ten tags, newest first."""
         rows = self._repository.ask(lambda rest, at: rest.repos.list_tags(*at, per_page=RELEASES))
         names = [str(row.get("name")) for row in rows] if isinstance(rows, list) else []
         commits = ((name, self._find(f"tags/{name}")) for name in names)
@@ -264,7 +260,6 @@ class Clone:
     """The store and the view below `folder`; safe for many processes."""
 
     def __init__(self, folder: Path, origin: Origin) -> None:
-        """Do nothing before the first `fetch`."""
         self._folder = folder
         self._origin = origin
 
@@ -423,7 +418,6 @@ class ClonedReader(GitReader):
     """The files of one commit, which were fetched; what history needs besides is fetched then."""
 
     def __init__(self, clone: Clone, commit: Commit) -> None:
-        """Raise `GiveUp` where the commit is not named by its full sha."""
         super().__init__(clone.view, commit, partial(_obtained, clone))
 
 
@@ -451,7 +445,6 @@ class GitHubHost:
         self._why = "" if clone else "cloning is switched off"
 
     def head(self) -> Commit:
-        """Return the head of the base branch."""
         return self._read(lambda host: host.head())
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
@@ -459,15 +452,12 @@ class GitHubHost:
         return self._read(lambda host: host.commit_of(name, branches=branches))
 
     def commit_at(self, moment: datetime) -> Commit:
-        """Return the newest commit that the base branch had at that moment."""
         return self._read(lambda host: host.commit_at(moment))
 
     def reader(self, commit: Commit) -> CodeReader:
-        """Read the tree at that commit."""
         return self._read(lambda host: host.reader(commit))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Return pull requests merged into the base branch, from the history where refused."""
         try:
             return self._api.pulls_merged_since(since)
         except GiveUp:
@@ -476,11 +466,9 @@ class GitHubHost:
             return self._clone.pulls_merged_since(since)
 
     def releases(self) -> tuple[Release, ...]:
-        """Return releases, newest first."""
         return self._clone.releases() if self._clone else self._api.releases()
 
     def probe(self) -> str:
-        """Say which commit of which repository is read, and how."""
         commit = self.head()
         files = len(self.reader(commit).paths())
         how = "from a clone" if self._clone else f"through the API: {self._why}"
@@ -532,12 +520,10 @@ class CloneHost:
         return self._checkout.commit_of(sha) if known else None
 
     def commit_at(self, moment: datetime) -> Commit:
-        """Return the newest commit that the base branch had at that moment."""
         self._fetched()
         return self._checkout.commit_at(moment)
 
     def reader(self, commit: Commit) -> ClonedReader:
-        """Read the tree at that commit, whose files are fetched the first time."""
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
         return self._readers.get((commit.sha, self._clone.made), lambda: self._reader(commit))

@@ -398,7 +398,6 @@ class CachingClient(httpx.Client):
     """An HTTP client that asks GitHub whether what it keeps is still true."""
 
     def __init__(self, answers: AnswerStore | None, **options: Any) -> None:
-        """Keep answers in `answers`, without it nothing."""
         super().__init__(**options)
         self._answers = answers
 
@@ -418,7 +417,6 @@ class CachingClient(httpx.Client):
 
 
 def _restored(kept: Answer, response: httpx.Response) -> httpx.Response:
-    """The kept answer, with what GitHub said about limits and permissions just now."""
     limits = {k: v for k, v in response.headers.items() if k.startswith(_JUST_NOW)}
     return httpx.Response(
         200,
@@ -563,7 +561,6 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None:
-    """The token goes nowhere else, whatever a link or a redirect says."""
     if _origin(request.url) != home:
         host = printable(request.url.host)
         raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")

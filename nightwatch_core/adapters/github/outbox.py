@@ -171,7 +171,6 @@ class Branches:
     """Our branches in one repository."""
 
     def __init__(self, repository: Repository, writes: Writes) -> None:
-        """Ask nothing yet."""
         self._repository = repository
         self._writes = writes
         self._trees = Trees(repository)
@@ -261,7 +260,6 @@ class Branches:
         return self._made_before(pull.branch, tip, plan.steps)
 
     def _commit_step(self, step: Step, parent: str, root: str) -> tuple[str, str]:
-        """Return a new commit on `parent`, whose tree is `root`, and its tree."""
         texts = {change.path: change.text for change in step.changes}
         changes = [_change(path, state, texts[path]) for path, state in step.wanted.items()]
         tree = self._post(
@@ -293,7 +291,6 @@ class Branches:
             return there
 
     def _made_before(self, branch: str, tip: str, steps: tuple[Step, ...]) -> Made:
-        """The branch is ours where each of its commits makes exactly the changes of its step."""
         commit = self._commit(tip)
         for step in reversed(steps):
             parent = self._commit(commit.parents[0]) if len(commit.parents) == 1 else None
@@ -355,7 +352,6 @@ class Labels:
     """The labels of one repository; who may push gets them made, others have to find them."""
 
     def __init__(self, repository: Repository, writes: Writes) -> None:
-        """Ask nothing yet."""
         self._repository = repository
         self._writes = writes
         self._there: set[str] = set()
@@ -669,7 +665,6 @@ class GitHubOutbox:
         return receipt.model_copy(update={"sha": branch.sha})
 
     def _open_pull(self, pull: DraftPull, base: str) -> tuple[PullRow, tuple[str, ...]]:
-        """Return the pull request, and labels it needs besides its own."""
         try:
             return self._create_pull(pull, base, draft=True), ()
         except Rejected as refused:

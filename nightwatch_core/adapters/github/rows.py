@@ -27,7 +27,6 @@ def _text(value: object) -> str:
 
 
 def _nodes(value: object) -> object:
-    """Take the nodes out of a GraphQL connection, and what they hold where that is one thing."""
     nodes = value.get("nodes", ()) if isinstance(value, dict) else value or ()
     if not isinstance(nodes, list | tuple):
         return nodes
@@ -38,8 +37,6 @@ def _nodes(value: object) -> object:
 
 
 def _each(key: str) -> BeforeValidator:
-    """Take what is called `key` out of each of several objects."""
-
     def pick(rows: object) -> object:
         if not isinstance(rows, list):
             return rows

@@ -335,7 +335,6 @@ class TokenAuth(BaseAuthStrategy, httpx.Auth):
     """Sends the token of the moment; one that is not taken any more is renewed once."""
 
     def __init__(self, tokens: Tokens) -> None:
-        """Ask nothing before the first request."""
         self._tokens = tokens
 
     def get_auth_flow(self, github: object) -> httpx.Auth:

@@ -93,7 +93,6 @@ class GitHubTracker:
         return with_applied(self._repository, items, at) if items else ()
 
     def probe(self) -> str:
-        """Say how many of our items there are in which repository."""
         items, (_, others) = self.own_items(), self._ours.sift(self._marked())
         open_now = sum(item.state == "open" for item in items)
         copies = (
@@ -121,7 +120,6 @@ class GitHubTracker:
         return tuple({issue.number: issue for issue in issues if read_marker(issue.body)}.values())
 
     def _pulls(self) -> dict[int, PullRow]:
-        """Return the 100 pull requests that changed last."""
         answer = self._repository.ask(
             lambda rest, at: rest.pulls.list(
                 *at, state="all", sort="updated", direction="desc", per_page=100
@@ -153,7 +151,6 @@ class GitHubTracker:
 
 
 def _words(comments: Comments) -> tuple[str, ...]:
-    """Return the last twenty things that people of the repository said."""
     return tuple(word for comment in comments if (word := _word(comment)))[-COMMENTS:]
 
 

@@ -126,7 +126,6 @@ def _merged_commit(draft: Draft, head: str) -> DraftState:
 
 
 def _merged_copy(draft: Draft, head: str) -> DraftState | None:
-    """The base holds a commit that makes the same change."""
     copies = _same_changes(draft.git, draft.commit, head)
     if not copies:
         return None
@@ -136,7 +135,6 @@ def _merged_copy(draft: Draft, head: str) -> DraftState | None:
 
 
 def _merged_amended(draft: Draft, head: str) -> DraftState | None:
-    """The base holds a commit of our author, date and subject, on one of our files."""
     query = ("log", "--no-merges", "--reverse", "--format=%H%x00%ae%x00%at%x00%s")
     listing = _git_lines(draft.git, *query, f"{draft.commit}^..{head}")
     ours = [row.split("\0", 1)[1] for row in _git_lines(draft.git, *query, "-1", draft.commit)]
@@ -179,7 +177,6 @@ def _line(git: Git, commit: str, head: str) -> list[LineCommit]:
 
 
 def _same_changes(git: Git, commit: str, head: str) -> list[str]:
-    """Commits of the branch at `head` that make the same change as `commit`, oldest first."""
     marked = _git_lines(
         *(git, "rev-list", "--cherry-mark", "--no-merges", "--reverse"),
         *(f"{head}...{commit}", f"^{commit}^"),
@@ -188,7 +185,6 @@ def _same_changes(git: Git, commit: str, head: str) -> list[str]:
 
 
 def _changed(git: Git, commit: str) -> dict[str, list[str]]:
-    """The lines that a commit takes away and adds, by the line that names the files."""
     changes: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in _git_lines(git, *_DIFF, commit):
@@ -455,7 +451,6 @@ class LocalDelivery:
         return tuple(sorted(items, key=lambda item: item.number))
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-        """Say that nothing runs on this machine's branches."""
         return tuple(CiRun(state="none") for _ in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
@@ -587,7 +582,6 @@ class WorkingCopy:
     """The working tree that `folder` is in."""
 
     def __init__(self, folder: Path) -> None:
-        """Touch nothing yet."""
         self._folder = folder
 
     @property

@@ -73,7 +73,6 @@ def _distributions(shelf: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=4_096)
 def _modules(about: Path) -> frozenset[str]:
-    """Names that can be imported, the first part each."""
     tops = (name.split("/")[0] for name in listed_files(about / "RECORD"))
     return frozenset(re.sub(r"\.(?:py|pyi|abi3\.so|so)$", "", top) for top in tops)
 
@@ -180,7 +179,6 @@ class InstalledLibraries:
     """A `LibraryReader` over folders of this machine; safe for many threads."""
 
     def __init__(self, roots: Sequence[Path], standard: Path | None = None) -> None:
-        """Look below `roots`, the application's own first, then in the `standard` library."""
         self._roots, self._standard = tuple(roots), standard
 
     def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
@@ -217,7 +215,6 @@ class InstalledLibraries:
 
     @cached_property
     def _shelves(self) -> tuple[tuple[Ecosystem, Path], ...]:
-        """Folders of packages, each within the root it was found in."""
         found = (
             (ecosystem, shelf)
             for root in self._roots
@@ -316,13 +313,7 @@ def _php(shelf: Path, package: str) -> Iterator[_Copy]:
         yield _Copy(Library(ecosystem="php", package=package, version=version), shelf / package)
 
 
-_FINDERS = {
-    "python": _python,
-    "ruby": _ruby,
-    "javascript": _javascript,
-    "go": _go,
-    "php": _php,
-}
+_FINDERS = {"python": _python, "ruby": _ruby, "javascript": _javascript, "go": _go, "php": _php}
 
 
 def _named(folder: Path, start: str) -> tuple[Path, ...]:

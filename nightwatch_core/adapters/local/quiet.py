@@ -25,7 +25,6 @@ class QuietOutbox:
         return receipt_for(proposal, "held back")
 
     def probe(self) -> str:
-        """Say that it is one."""
         return "nothing is published in a dry run"
 
 
@@ -39,7 +38,6 @@ class MemoryKnowledge:
     put_away: dict[str, Lesson] = field(default_factory=dict)  # the archive
 
     def index(self) -> Index:
-        """Every document's line."""
         entries = tuple(entry_of(lesson) for lesson in self.lessons.values())
         patterns = tuple(
             PatternEntry(
@@ -54,40 +52,32 @@ class MemoryKnowledge:
         return index_over(entries, patterns)
 
     def read(self, file: str) -> Lesson | None:
-        """One lesson, archived or not."""
         return self.lessons.get(file) or self.put_away.get(file)
 
     def archived(self) -> Index:
-        """Every archived lesson's line."""
         return index_over(tuple(map(entry_of, self.put_away.values())), ())
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
-        """The archived lesson of one of these names."""
         return next((item for item in self.put_away.values() if item.names & names), None)
 
     def read_patterns(self) -> tuple[Pattern, ...]:
-        """Every pattern."""
         return tuple(self.patterns.values())
 
     def ignore_rules(self) -> IgnoreRules:
-        """The rules it was given."""
         return self.rules
 
     def write(self, lesson: Lesson) -> str:
-        """Keep it under its fingerprint, and no more in the archive."""
         file = f"errors/{lesson.fingerprint}.md"
         self.lessons[file] = lesson.model_copy(update={"file": file})
         self.put_away.pop(lesson.file, None)
         return file
 
     def write_pattern(self, pattern: Pattern) -> str:
-        """Keep it under its slug."""
         file = f"patterns/{pattern.slug}.md"
         self.patterns[file] = merge_pattern(pattern, self.patterns.get(file))
         return file
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:
-        """Put lessons away."""
         gone = {file: self.lessons.pop(file) for file in files if file in self.lessons}
         moved = {f"archive/{file.partition('/')[2]}": item for file, item in gone.items()}
         for file, item in moved.items():
@@ -95,7 +85,6 @@ class MemoryKnowledge:
         return tuple(moved)
 
     def rebuild_index(self) -> Index:
-        """The same as reading it."""
         return self.index()
 
 
@@ -110,7 +99,6 @@ class LocalNotifier:
         return str(page.resolve())
 
     def probe(self) -> str:
-        """Say where the news is."""
         return "nobody is told: the report is a page on this machine"
 
 
@@ -123,16 +111,13 @@ class QuietBatches:
     """A BatchModel that submits nothing and asks nobody alone; all else is the real one's."""
 
     def __init__(self, model: BatchModel) -> None:
-        """Read through `model`."""
         self._model = model
 
     @property
     def account(self) -> str:
-        """The real one's."""
         return self._model.account
 
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
-        """Ask nobody."""
         return ItemResult(
             key=item.key, fingerprint=item.fingerprint, kind="canceled", reason=HELD_BACK
         )
@@ -142,27 +127,21 @@ class QuietBatches:
         return self._model.intents(items, night, now)
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
-        """Return the intent as it is."""
         return intent
 
     def state(self, batch: Batch) -> BatchState:
-        """Return the batch's progress."""
         return self._model.state(batch)
 
     def results(self, batch: Batch) -> Iterator[ItemResult]:
-        """Each item of an ended batch."""
         return self._model.results(batch)
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        """Return the batches the service lists."""
         return self._model.newest(since)
 
     def is_of(self, id: str, intent: Batch) -> bool | None:
-        """Tell whether this batch of the service holds the intent's items."""
         return self._model.is_of(id, intent)
 
     def probe(self) -> str:
-        """Say that nothing is submitted, where something could be."""
         self._model.probe()
         return "nothing is submitted in a dry run"
 
@@ -171,7 +150,6 @@ class QuietBatchStore:
     """A BatchStore that reads another one and keeps what is new in memory."""
 
     def __init__(self, store: BatchStore) -> None:
-        """Read through `store`."""
         self._store = store
         self._kept: dict[str, Batch] = {}
 
@@ -185,11 +163,9 @@ class QuietBatchStore:
             self._kept[batch.digest] = batch
 
     def drop(self, batch: Batch) -> None:
-        """Forget what was kept here."""
         self._kept.pop(batch.digest, None)
 
     def batches(self) -> tuple[Batch, ...]:
-        """Both, oldest first."""
         every = {batch.digest: batch for batch in self._store.batches()} | self._kept
         return tuple(sorted(every.values(), key=lambda item: (item.submitted, item.digest)))
 
@@ -205,7 +181,6 @@ class SystemClock:
     """The Clock port on the operating system, in its time zone."""
 
     def now(self) -> datetime:
-        """The present."""
         return datetime.now().astimezone()
 
     def monotonic(self) -> float:

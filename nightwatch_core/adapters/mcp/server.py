@@ -46,8 +46,7 @@ Name = Annotated[
     ),
 ]
 Intent = Annotated[
-    str,
-    Field(min_length=1, max_length=QUERY, description="What you are about to do."),
+    str, Field(min_length=1, max_length=QUERY, description="What you are about to do.")
 ]
 
 
@@ -83,8 +82,6 @@ def _server(library: Library) -> Any:
 
 
 def _tools(library: Library) -> tuple[tuple[Callable[..., str], str], ...]:
-    """The tools and what they say of themselves."""
-
     def search_lessons(query: Query, limit: Limit = 5, archived: Archived = False) -> str:
         return _answer(lambda: library.search_lessons(query, limit, archived))
 

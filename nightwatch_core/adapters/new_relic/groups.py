@@ -71,7 +71,6 @@ class Row:
 
     @property
     def newest(self) -> datetime:
-        """Return the time it was last seen."""
         return self.last or _NEVER
 
 

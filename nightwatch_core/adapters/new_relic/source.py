@@ -78,7 +78,6 @@ class Application:
     """One application by name: several entities where several share it. Kept for an hour."""
 
     def __init__(self, client: NerdGraph, account: int, name: str, clock: Clock) -> None:
-        """Ask through `client` when first needed."""
         self._client = client
         self._account = account
         self._name = name
@@ -214,7 +213,6 @@ class NewRelic:
         source: str = "newrelic",
         client: NerdGraph | None = None,
     ) -> None:
-        """Ask at `url`, a region's name or an address, for what came after `watermark`."""
         if account_id < 1 or not app_name.strip():
             raise StopTheNight(
                 "New Relic needs NEW_RELIC_ACCOUNT_ID (a number) and NEW_RELIC_APP_NAME"

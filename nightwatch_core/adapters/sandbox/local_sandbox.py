@@ -192,7 +192,6 @@ class Toolchain:
 
 
 def _inside(folder: Path) -> bool:
-    """Tell whether the system's folders show it already."""
     return any(folder != Path(item) and folder.is_relative_to(item) for item in _SYSTEM)
 
 
@@ -231,7 +230,6 @@ class Dependencies:
     def __init__(
         self, start: Start, place: Callable[[], Path], tools: Toolchain, network: bool
     ) -> None:
-        """Fetch nothing where `network` is not allowed."""
         self._start, self._place, self._tools = start, place, tools
         self._network = network
 
@@ -288,7 +286,6 @@ class Dependencies:
             delete(manifests)
 
     def _prune(self) -> None:
-        """Delete what no night has used for long, and the oldest of too many."""
         folders = [(item.stat().st_mtime, item) for item in (self._place() / "prepared").iterdir()]
         folders.sort(reverse=True)
         oldest = time.time() - KEPT_DAYS * 86_400
@@ -297,7 +294,6 @@ class Dependencies:
                 delete(folder)
 
     def _beside(self, language: str, libraries: Sequence[Path]) -> Path | None:
-        """Return the folder of that language's packages below those that were named or found."""
         python = self._tools.python
         inner = {
             "python": (f"lib/{python}/site-packages", f"lib/{python}/dist-packages"),
@@ -344,7 +340,6 @@ class _Room:
 
 
 def _own_pip(user: int) -> list[Mount]:
-    """Our own pip, for a Python that has none."""
     spec = importlib.util.find_spec("pip")
     folder = Path(spec.origin).parent if spec and spec.origin else None
     return [Mount(folder, f"{_TOOLS}/pip")] if folder and may_enter(folder, user) else []
@@ -424,7 +419,6 @@ class LocalSandbox:
         return confinement.run(confinement.start_words(cell), bounds, enough)
 
     def close(self) -> None:
-        """Delete the trees that were laid out."""
         with self._lock:
             for tree in self._trees.values():
                 delete(tree)

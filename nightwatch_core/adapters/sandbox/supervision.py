@@ -174,7 +174,6 @@ def _resident(pid: int) -> int:
 
 
 def _threads_of(user: int) -> int:
-    """Threads that a user runs now."""
     count = 0
     for place in Path("/proc").iterdir():
         if place.name.isdigit():

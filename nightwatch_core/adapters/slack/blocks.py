@@ -142,7 +142,6 @@ def _cut(text: str, limit: int, entities: dict[str, str], *, at_word: bool = Fal
 
 
 def _whole_spans(text: str) -> str:
-    """Without the beginning of a code span whose end was cut off."""
     if text.count("`") % 2 == 0:
         return text
     return text[: text.rindex("`")].rstrip() + MORE

@@ -117,7 +117,6 @@ class Refused(GiveUp):
     """Slack said no, and did nothing."""
 
     def __init__(self, code: str, message: str) -> None:
-        """Take Slack's code beside the message."""
         super().__init__(message)
         self.code = code
 
@@ -433,7 +432,6 @@ class SlackDelivery:
         clock: Clock,
         sleep: Callable[[float], None],
     ) -> None:
-        """Take the night and the channel as `at`."""
         self._calls = calls
         self._sent = sent
         self._night, self._channel = at
@@ -508,7 +506,6 @@ class SlackDelivery:
     def _send(
         self, message: Message, method: Callable[..., SlackResponse], **more: Any
     ) -> SlackResponse:
-        """Send with blocks, or where Slack refuses them, as text."""
         payload = {"night": self._night, "part": message.part}
         more |= {
             "channel": self._channel,
@@ -644,7 +641,6 @@ class SlackNotifier:
         return line(str(answer.get("permalink") or f"Slack channel {channel}"), 300)
 
     def probe(self) -> str:
-        """Return our account, the channel and the missing scopes."""
         calls = self._calls()
         answer = calls(calls.client.auth_test)
         headers = {name.lower(): str(value) for name, value in answer.headers.items()}

@@ -43,7 +43,6 @@ class SentMessages:
         )
 
     def keep(self, part: str, ts: str, digest: str) -> None:
-        """It is there."""
         self._run(
             "UPDATE slack_messages SET ts = ?, digest = ?"
             " WHERE night = ? AND channel = ? AND part = ?",

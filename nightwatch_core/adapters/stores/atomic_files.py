@@ -89,7 +89,6 @@ def only_writer(
 
 
 def _keep(folder: Path, sync: Sync) -> None:
-    """Bring a folder's names to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         sync(handle)

@@ -85,7 +85,6 @@ class SingleFlight(Generic[K, V]):
     def _claim(
         self, keys: Iterable[K]
     ) -> tuple[dict[K, V], dict[K, "Future[V]"], dict[K, "Future[V]"]]:
-        """Return what is kept, what this thread is to make, and what others are making."""
         kept: dict[K, V] = {}
         own: dict[K, Future[V]] = {}
         others: dict[K, Future[V]] = {}
@@ -101,9 +100,7 @@ class SingleFlight(Generic[K, V]):
         return kept, own, others
 
     def _make(
-        self,
-        flights: "dict[K, Future[V]]",
-        make: Callable[[tuple[K, ...]], Iterable[tuple[K, V]]],
+        self, flights: "dict[K, Future[V]]", make: Callable[[tuple[K, ...]], Iterable[tuple[K, V]]]
     ) -> dict[K, V]:
         values: dict[K, V] = {}
         try:
@@ -167,7 +164,6 @@ class CodeCache:
     """Single flight in front of records; safe for many threads and many readers."""
 
     def __init__(self, records: Records, room: int = CACHED_CHARACTERS) -> None:
-        """Keep values in `records`, which outlive us, and `room` characters of them in memory."""
         self._records = records
         self._values: SingleFlight[str, tuple[Any, int]] = SingleFlight(room, lambda kept: kept[1])
 
@@ -232,7 +228,6 @@ class ReadCounter:
     """Counts what one reader's reads took; safe for its threads."""
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
         self._guard = threading.Lock()
         self._sources: Counter[str] = Counter()
         self._files: dict[str, None] = {}
@@ -281,7 +276,6 @@ class Form(Generic[T]):
     """How values of a type are written as JSON, and read again."""
 
     def __init__(self, type: Any) -> None:
-        """Take a type that pydantic knows."""
         self._adapter: TypeAdapter[T] = TypeAdapter(type)
 
     def written(self, value: T) -> Any:
@@ -306,13 +300,11 @@ class RecordedHost:
     """A `CodeHost` in front of another one; readers that keep records of their own stay bare."""
 
     def __init__(self, host: CodeHost, records: Records) -> None:
-        """Share one cache between all readers."""
         self._host = host
         self._cache = CodeCache(records)
         self._openings: deque[Traffic] = deque()  # of readers, until one of them tells
 
     def head(self) -> Commit:
-        """Return the newest commit of the base branch."""
         return self._host.head()
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
@@ -320,11 +312,9 @@ class RecordedHost:
         return self._host.commit_of(name, branches=branches)
 
     def commit_at(self, moment: datetime) -> Commit:
-        """Return the newest commit that the base branch had then."""
         return self._host.commit_at(moment)
 
     def reader(self, commit: Commit) -> CodeReader:
-        """Return a reader of the caller's own, which counts what it reads."""
         with watched() as traffic:
             reader = self._host.reader(commit)
         if isinstance(reader, CountsReads):
@@ -334,15 +324,12 @@ class RecordedHost:
         return RecordedReader(reader, self._cache, self._openings)
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Return pull requests merged into the base branch, newest first."""
         return self._host.pulls_merged_since(since)
 
     def releases(self) -> tuple[Release, ...]:
-        """Return releases, newest first."""
         return self._host.releases()
 
     def probe(self) -> str:
-        """Say what is there."""
         return self._host.probe()
 
 
@@ -359,7 +346,6 @@ class RecordedReader:
 
     @property
     def commit(self) -> Commit:
-        """The commit everything is read at."""
         return self._reader.commit
 
     @property
@@ -372,11 +358,9 @@ class RecordedReader:
         return self._counter.counts()
 
     def paths(self) -> tuple[str, ...]:
-        """Return every file of the tree, sorted."""
         return self._reader.paths()
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        """Return the names in a folder."""
         return self._reader.list_directory(path)
 
     def read_file(self, path: str) -> str | None:
@@ -384,23 +368,19 @@ class RecordedReader:
         return self._once("read", (path,), _TEXT, lambda: self._reader.read_file(path), path)
 
     def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
-        """Return the texts at all `paths`."""
         return {path: self.read_file(path) for path in paths}
 
     def remember_files(self, texts: Mapping[str, str | None]) -> None:
-        """Take texts of this commit that were read and kept before."""
         for path, text in texts.items():
             read = self._cache.remember(self._key("read", (path,)), text, _TEXT)
             if read.source == "disk":
                 self._counter.add_reads((read,), (path,))
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
-        """Return lines that hold `query` literally, below folder or file `path`."""
         asked = (query, path, limit)
         return self._once("search", asked, _HITS, lambda: self._reader.search(*asked))
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
-        """Return who last wrote the lines, line by line."""
         asked = (path, start, end)
         return self._once("blame", asked, _BLAMES, lambda: self._reader.blame(*asked), path)
 
@@ -415,12 +395,10 @@ class RecordedReader:
         return self._once("log", asked, _LOG, lambda: self._reader.history(*asked))
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
-        """Return what differs between two commits, below `path`."""
         asked = (old_sha, new_sha, path)
         return self._once("compare", asked, _CHANGES, lambda: self._reader.compare(*asked))
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
-        """Return paths of files that differ between two commits."""
         asked = (old_sha, new_sha)
         return self._once("changed", asked, _PATHS, lambda: self._reader.paths_changed(*asked))
 
@@ -432,7 +410,6 @@ class RecordedReader:
         ask: Callable[[], T],
         file: str = "",
     ) -> T:
-        """Return what was read, by this reader or another one, tonight or before."""
         lasts_empty = operation in ("read", "search")
         key = self._key(operation, asked)
         with watched() as traffic:

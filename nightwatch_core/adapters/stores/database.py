@@ -235,11 +235,7 @@ class LedgerOutbox:
         except (TryLater, GiveUp) as error:
             receipt = _unknown(proposal, error)
         except StopTheNight as error:
-            self._note(
-                proposal,
-                "unknown",
-                _unknown(proposal, error),
-            )
+            self._note(proposal, "unknown", _unknown(proposal, error))
             raise
         try:
             self._note(proposal, STATES[receipt.status], receipt)
@@ -344,7 +340,6 @@ class NightStore:
     """The Nights port on the folder `state`."""
 
     def __init__(self, state: Path, clock: Clock) -> None:
-        """Nothing is touched before it is needed."""
         self._nights = state / "nights"
         self._database = state / "nightwatch.db"
         self._clock = clock
@@ -376,7 +371,6 @@ class NightStore:
         return next((night for night in alike if night.window.since < night.window.until), None)
 
     def watermark(self, key: str) -> datetime | None:
-        """Until when the sources of this key were read by the last scheduled, whole night."""
         ends = (read_until(record, key) for record in self._records(*FINISHED))
         return next(filter(None, ends), None)
 
@@ -401,13 +395,11 @@ class NightStore:
         return str(folder)
 
     def finish(self, report: RunReport) -> None:
-        """Close the night in the history, the state folder to others, and let go of its folder."""
         self._record(record_of(report), report.night.id)
         make_private(self._nights.parent)
         self._release(report.night.id)
 
     def reports(self) -> Iterator[RunReport]:
-        """Reports that can be read, newest first, read one by one as they are asked for."""
         started = {row["id"]: (row["started"], row["rowid"]) for row in self._rows()}
         with _on_disk(self._nights):
             files = {file.parent.name: file for file in self._nights.glob("*/report.json")}
@@ -483,7 +475,6 @@ class NightStore:
             return database.execute(query).fetchall()
 
     def _records(self, *statuses: str) -> Iterator[NightRecord]:
-        """Nights in one of two states, the one that began last first, whatever its clock said."""
         query = "SELECT record FROM nights WHERE status IN (?, ?) ORDER BY rowid DESC"
         with translated(self._database), closing(connect(self._database)) as database:
             rows = database.execute(query, statuses).fetchall()
@@ -515,7 +506,6 @@ def _read(file: Path) -> RunReport | None:
 
 @contextmanager
 def _on_disk(folder: Path) -> Iterator[None]:
-    """Tell what the file system complains about as what to do."""
     try:
         yield
     except OSError as error:

@@ -307,7 +307,6 @@ class LessonReader:
     """Lessons as they were read, each again only when its document changed: a night asks often."""
 
     def __init__(self, folder: Path) -> None:
-        """Read below `folder`."""
         self._folder = folder
         self._kept: dict[str, tuple[Stamp, Lesson]] = {}
 
@@ -436,7 +435,6 @@ def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
 
 
 def _twin(folder: Path, file: str, fingerprint: str) -> list[str]:
-    """The archived document a lesson came back from, where its writer was killed on the way."""
     twin = f"{ARCHIVE}/{file.partition('/')[2]}"
     archived = None if reason_file(folder, twin).exists() else lesson_at(folder, twin)
     return [twin] if archived and archived.fingerprint == fingerprint else []
@@ -481,7 +479,6 @@ class KnowledgeFiles:
         self._lessons = LessonReader(folder)
 
     def probe(self) -> str:
-        """Say what is there."""
         index = self.index()
         wrong = f", {len(index.quarantined)} unreadable" if index.quarantined else ""
         return f"{len(index.solutions)} lessons, {len(index.patterns)} patterns{wrong}"
@@ -508,7 +505,6 @@ class KnowledgeFiles:
             return archived_lesson(self._folder, names)
 
     def read_patterns(self) -> tuple[Pattern, ...]:
-        """Every pattern whose document can be read."""
         with self._reading():
             files = documents(self._folder, PATTERNS)
         return tuple(filter(None, map(self._pattern, files)))
@@ -748,7 +744,6 @@ def _folded(rule: IgnoreRule) -> str:
 
 
 def _renewed(old: IgnoreRule, rule: IgnoreRule) -> IgnoreRule:
-    """The rule of the file with a new expiry, and a new rate where it had one."""
     rate = (rule.unless_rate_above or old.unless_rate_above) if old.unless_rate_above else None
     return old.model_copy(update={"expires": rule.expires, "unless_rate_above": rate})
 

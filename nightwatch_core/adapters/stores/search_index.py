@@ -88,7 +88,6 @@ class SearchStore:
     """`ranking.LessonIndex` over an open database; writes want a transaction around them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Use a database that `make` has made."""
         self._db = connection
 
     @property
@@ -182,7 +181,6 @@ class SearchStore:
         )
 
     def _among(self, select: str, values: Iterable[int | str]) -> sqlite3.Cursor:
-        """The rows whose last named column is one of these values, however many."""
         among = f"{select} IN (SELECT value FROM json_each(?))"
         return self._db.execute(among, (json.dumps(list(values)),))
 

@@ -124,7 +124,6 @@ def _clones(state: Path) -> Iterator[Path]:
 
 
 def _old_locks(repository: Path, now: float) -> Iterator[Path]:
-    """Locks of git in a work tree's or bare repository's own folder."""
     folder = repository / ".git"
     for lock in ((folder if folder.is_dir() else repository) / name for name in LOCKS):
         try:
@@ -278,17 +277,14 @@ class BatchFiles:
             raise self._unwritable(error) from error
 
     def batches(self) -> tuple[Batch, ...]:
-        """Those that can be read, oldest first."""
         read = (batch for batch, _ in map(_read, self._files()) if batch)
         return tuple(sorted(read, key=lambda item: (item.submitted, item.digest)))
 
     def complaints(self) -> tuple[str, ...]:
-        """Return unreadable files with reason and advice."""
         complaints = ((file, reason) for file in self._files() if (reason := _read(file)[1]))
         return tuple(f"{file}: {reason}: {_ADVICE}" for file, reason in complaints)
 
     def _outlived(self, now: datetime) -> Iterator[Batch]:
-        """Collected batches that are too old at this time, or beyond the errors that are kept."""
         errors, oldest = 0, now - timedelta(days=COLLECTED_DAYS)
         for batch in reversed(self.batches()):
             errors += len(batch.items) if batch.collected_by else 0
@@ -357,7 +353,6 @@ class BundleFiles:
     """Bundles below `folder`."""
 
     def __init__(self, folder: Path) -> None:
-        """Touch nothing yet."""
         self._folder = folder
 
     def path(self, night: str) -> Path:
@@ -535,12 +530,10 @@ class Transcripts:
             os.close(handle)
 
     def _line(self, entry: TranscriptEntry) -> bytes:
-        """One line of plain ASCII."""
         values = self._clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
         return json.dumps(values).encode() + b"\n"
 
     def _clean(self, value: object, deep: int) -> object:
-        """Without secrets, and bounded."""
         if isinstance(value, str):
             return self._kept(value)
         if deep and isinstance(value, dict):

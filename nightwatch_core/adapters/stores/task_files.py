@@ -39,7 +39,6 @@ class TaskFiles:
     """
 
     def __init__(self, folder: Path, lock: Path) -> None:
-        """Touch nothing yet."""
         self._folder, self._lock = folder, lock
         self._parsed: dict[str, tuple[Stamp, TaskFile | str]] = {}  # a task, or what is wrong
 
@@ -49,7 +48,6 @@ class TaskFiles:
         return tuple(sorted(every, key=lambda task: task.id))
 
     def complaints(self) -> tuple[str, ...]:
-        """Return unreadable files with the reason."""
         wrong = (f"{n}: {task}" for n, task in self._all().items() if isinstance(task, str))
         return (*wrong, *links(self._folder.parent, *self._folders()))
 
@@ -140,7 +138,6 @@ class AgentFiles:
     """An AgentStore over a folder; None, or a folder that is not there, has no agents."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Use the `*.md` files right in `folder`."""
         self._folder = folder.resolve() if folder else None
 
     def names(self) -> tuple[str, ...]:

@@ -79,7 +79,6 @@ class Manifest:
     """Lists what one process sends; safe for threads. Before `open` it only counts."""
 
     def __init__(self) -> None:
-        """Begin with nothing sent."""
         self._guard = threading.Lock()
         self._folder: Path | None = None
         self._scrub: Callable[[str], str] = str
@@ -167,7 +166,6 @@ class SentRequests:
     """What was sent, read again from `folder`."""
 
     def __init__(self, folder: Path) -> None:
-        """Read nothing yet."""
         self._folder = folder
 
     def of(self, night: str) -> tuple[SentRequest, ...]:

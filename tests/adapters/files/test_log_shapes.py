@@ -204,10 +204,7 @@ EXPECTED: dict[str, tuple[Seen, ...]] = {
     ),
     "slog.jsonl": (Seen(*LOGGED, "10:41:00.123456", "/srv/shop/billing/checkout.go:112", 1),),
     "splunk.jsonl": (Seen(*KEY, "10:00:00", *KEY_TOP, "python", "web-1"),),
-    "structlog.jsonl": (
-        Seen(*KEY, "10:36:00", *KEY_TOP),
-        Seen(*KEY, "10:36:02", *KEY_TOP),
-    ),
+    "structlog.jsonl": (Seen(*KEY, "10:36:00", *KEY_TOP), Seen(*KEY, "10:36:02", *KEY_TOP)),
     "syslog_drain.log": (Seen(*TYPE, "09:00:01.500000", *TYPE_TOP, "app", "host"),),
     "vector.jsonl": (Seen(*KEY, "10:31:01.300000", *KEY_TOP, *POD, "2.4.1"),),
     "winston.jsonl": (

@@ -88,12 +88,7 @@ KINDS: tuple[tuple[str, dict[str, Any], type[Exception], type[Exception]], ...] 
     ("errors", {"code": "INVALID_INPUT"}, BadQuery, GiveUp),
     ("errors", {"code": "INTERNAL_SERVER_ERROR"}, Unwell, TryLater),
     # What a message quotes does not decide where there is a code.
-    (
-        "errors",
-        {"code": "INVALID_INPUT", "message": "'invalid api key'"},
-        BadQuery,
-        GiveUp,
-    ),
+    ("errors", {"code": "INVALID_INPUT", "message": "'invalid api key'"}, BadQuery, GiveUp),
     ("status", {"status": 401}, BadKey, StopTheNight),
     ("status", {"status": 418}, BadQuery, GiveUp),
     ("status", {"status": 503}, Unwell, TryLater),

@@ -60,8 +60,7 @@ def test_one_thread_makes_what_the_others_wait_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("uses", "left"),
-    [("abc", "abc"), ("abcd", "bcd"), ("abcad", "cad"), ("abcL", "abc")],
+    ("uses", "left"), [("abc", "abc"), ("abcd", "bcd"), ("abcad", "cad"), ("abcL", "abc")]
 )
 def test_the_values_used_last_are_kept(uses: str, left: str) -> None:
     maker = Maker()

@@ -43,9 +43,6 @@ CLEARING: Mapping[str, Design] = {
 LOOKS: Mapping[str, Design] = {
     "one look": _without(_given(iterations=FEW_TURNS)),
     "and a second": _without(
-        Features(
-            options=OPTIONS.model_copy(update={"max_iterations": FEW_TURNS}),
-            again=True,
-        )
+        Features(options=OPTIONS.model_copy(update={"max_iterations": FEW_TURNS}), again=True)
     ),
 }

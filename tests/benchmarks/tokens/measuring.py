@@ -85,11 +85,7 @@ def played(
 
 
 def _played(
-    night: Night,
-    number: int,
-    outcomes: Mapping[str, Outcome],
-    service: Service,
-    seconds: float,
+    night: Night, number: int, outcomes: Mapping[str, Outcome], service: Service, seconds: float
 ) -> Played:
     scenario = night.scenarios[number]
     outcome = outcomes.get(scenario.key, Outcome(scenario.key, trouble="not analysed"))

@@ -62,9 +62,7 @@ def ours(night: Night, service: Service, features: Features = EVERYTHING) -> Seq
     cases = cases_of(night, code)
     known = tuple(
         UnexplainedCase(
-            case=case,
-            traces=_traces(case),
-            priors=priors_of(scenario) if features.priors else (),
+            case=case, traces=_traces(case), priors=priors_of(scenario) if features.priors else ()
         )
         for scenario, case in zip(night.scenarios, cases, strict=True)
     )

@@ -120,7 +120,7 @@ def test_items_are_tidied():
                 {"path": "g.py", "line": 10**40},
                 "h.py:5",
                 None,
-            ],
+            ]
         )
     ).evidence
     assert [(e.path, e.line) for e in read[:6]] == [

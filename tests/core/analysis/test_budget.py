@@ -232,8 +232,7 @@ class Slow(MemoryModel):
 
 
 @pytest.mark.parametrize(
-    ("takes", "given_times"),
-    [(100, [600, 500, 400, 300, 200, 100, 90]), (599, [600, 90])],
+    ("takes", "given_times"), [(100, [600, 500, 400, 300, 200, 100, 90]), (599, [600, 90])]
 )
 def test_the_time_bound_and_the_time_a_call_is_given(takes, given_times):
     model = Slow([asking], able=LOCAL)

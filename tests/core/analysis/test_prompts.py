@@ -153,10 +153,7 @@ def test_an_earlier_look_is_told():
 
 
 def test_previews_carry_the_lines_numbers():
-    parts = (
-        preview(text="a", start=9, until=20),
-        preview(text="b", start=12, until=20),
-    )
+    parts = (preview(text="a", start=9, until=20), preview(text="b", start=12, until=20))
     rows = " 9| a", "[10-11 left out]", "12| b", "[13-20 left out]"
     assert tuple(preview_text(*parts).splitlines()[1:]) == rows
     shown = preview_text(preview(text="a = 1\n\n  b = '\x0c\u2028'", start=99))

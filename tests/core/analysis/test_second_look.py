@@ -77,11 +77,7 @@ def test_a_second_look_that_fails_loses_nothing(trouble):
 
 @pytest.mark.parametrize(
     ("may", "bound"),
-    [
-        ({"tokens": 6_000}, "tokens"),
-        ({"cost": 0.3}, "cost"),
-        ({"iterations": 1}, "iterations"),
-    ],
+    [({"tokens": 6_000}, "tokens"), ({"cost": 0.3}, "cost"), ({"iterations": 1}, "iterations")],
 )
 def test_it_is_left_out_where_too_little_is_left(may, bound):
     dear = USAGE.model_copy(update={"input_tokens": 3_000, "cost": 0.26})

@@ -254,8 +254,7 @@ def test_null_and_numbers_in_quotes_are_understood():
 
 
 @pytest.mark.parametrize(
-    "given",
-    [{"start": 0}, {"end": 10**5_000}, {"start": 3, "end": 1}, {"start": -4, "end": 99}],
+    "given", [{"start": 0}, {"end": 10**5_000}, {"start": 3, "end": 1}, {"start": -4, "end": 99}]
 )
 def test_numbers_out_of_bounds_are_taken_for_the_nearest(given):
     assert run("read_file", path="app/order.py", **given).text.startswith(

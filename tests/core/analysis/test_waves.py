@@ -4,12 +4,7 @@ from hypothesis import strategies as st
 from wave_shapes import CODE, NIGHT, A, B, C, first
 
 from nightwatch_core.analysis.limits import LEADER_FINDINGS
-from nightwatch_core.analysis.waves import (
-    first_wave,
-    leader_findings,
-    second_wave,
-    total_usage,
-)
+from nightwatch_core.analysis.waves import first_wave, leader_findings, second_wave, total_usage
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning, Usage
 from nightwatch_core.models.assignment import WaveResult

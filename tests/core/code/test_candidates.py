@@ -297,10 +297,7 @@ FILES = {
 def template_case(
     path: str, engine: str, message: str = "'cart' has no attribute 'total_net'"
 ) -> Case:
-    frames = (
-        Frame(path=engine, line=9),
-        Frame(path=path, repo_path=path, line=3, in_app=True),
-    )
+    frames = (Frame(path=engine, line=9), Frame(path=path, repo_path=path, line=3, in_app=True))
     group = ErrorGroup(fingerprint="v1:1", source="file", error_class="E", message=message)
     return Case(leader=group, trace=Trace(links=(ExceptionLink(frames=frames),)))
 

@@ -280,12 +280,7 @@ def test_letters_that_look_alike_are_in_no_name(path):
     assert not refusal("shop/\u0440\u0430\u0431\u043e\u0442\u0430.txt")
 
 
-OUTSIDE_PROTECTED = {
-    "ci": OUTSIDE_CI,
-    "packages": PACKAGES,
-    "starts": STARTS,
-    "agents": AGENTS,
-}
+OUTSIDE_PROTECTED = {"ci": OUTSIDE_CI, "packages": PACKAGES, "starts": STARTS, "agents": AGENTS}
 
 
 @pytest.mark.parametrize("kind", OUTSIDE_PROTECTED)

@@ -154,11 +154,7 @@ def chosen(
 
 def test_a_record_of_the_code_before_the_fix_is_read_there():
     found = chosen()
-    assert (found.sha, found.branch, found.at) == (
-        BUGGY,
-        "main",
-        COMMIT_DAY - timedelta(days=1),
-    )
+    assert (found.sha, found.branch, found.at) == (BUGGY, "main", COMMIT_DAY - timedelta(days=1))
     assert found.because == "the record's source stands in cart.py as of bbbbbbbbbb"
 
 
@@ -212,11 +208,7 @@ def test_a_trace_without_source_changes_nothing():
 
 def test_what_was_committed_after_it_was_seen_comes_last():
     reads = []
-    chosen(
-        trace(code="return never(written)"),
-        seen=COMMIT_DAY - timedelta(days=2),
-        reads=reads,
-    )
+    chosen(trace(code="return never(written)"), seen=COMMIT_DAY - timedelta(days=2), reads=reads)
     assert [sha for sha, _ in reads] == [FIXED, OLD, BUGGY]
 
 

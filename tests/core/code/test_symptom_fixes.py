@@ -9,7 +9,7 @@ PAIRS = development()
 MISSED = {"php-b01", "php-b09", "java-b02"}  # known, and not seen yet
 ALARMS = {"py-t07"}  # known, and taken for symptom fixes
 ALSO = {  # of two kinds at once, or seen as another one
-    *("java-b01", "cs-b11", "py-b14", "rb-b12", "js-b14", "go-b08", "php-b02", "py-t05", "rb-t03"),
+    *("java-b01", "cs-b11", "py-b14", "rb-b12", "js-b14", "go-b08", "php-b02", "py-t05", "rb-t03")
 }
 
 

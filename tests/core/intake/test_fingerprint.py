@@ -2,10 +2,7 @@
 
 import re
 
-from nightwatch_core.intake.fingerprint import (
-    fingerprint,
-    frame_signature,
-)
+from nightwatch_core.intake.fingerprint import fingerprint, frame_signature
 
 
 def test_ids_do_not_change_the_name():

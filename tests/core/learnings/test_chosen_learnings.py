@@ -50,8 +50,7 @@ def test_it_searches_by_the_models_words_too_and_keeps_what_the_model_keeps() ->
 
 
 @pytest.mark.parametrize(
-    "answers",
-    [("no",), ({"searches": []}, {"applying": "all"}), (TryLater("busy"),), ([{}],)],
+    "answers", [("no",), ({"searches": []}, {"applying": "all"}), (TryLater("busy"),), ([{}],)]
 )
 def test_where_it_cannot_be_asked_words_alone_decide(answers: tuple[object, ...]) -> None:
     chosen, _ = asked(*answers)

@@ -34,10 +34,7 @@ def lines(**noted):
 @pytest.mark.parametrize(
     ("gotcha", "expected"),
     [
-        (
-            "`net` may be None. (shop/line.py:3)",
-            "- **`net` may be None. (shop/line.py:3)** ",
-        ),
+        ("`net` may be None. (shop/line.py:3)", "- **`net` may be None. (shop/line.py:3)** "),
         ("One thing; another: a third.", "- **One thing; another: a third** "),
         ("One thing. Another; and a third", "- **One thing** - Another; and a third. "),
         ("One thing. One thing.", "- **One thing** "),

@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.task_documents import (
-    task_of,
-    with_items,
-    with_notes,
-    with_promoted,
-)
+from nightwatch_core.learnings.task_documents import task_of, with_items, with_notes, with_promoted
 from nightwatch_core.memory.note_reader import rendered
 from nightwatch_core.models.knowledge import Notes, TaskSection
 

@@ -28,10 +28,7 @@ def test_a_lesson_whose_files_did_not_change_is_sound():
         ({"fix_confidence": "low"}, "its confidence was low"),
         ({"evidence": ()}, "it cites no line of code"),
         ({"has_fix": True}, "its fix was not kept"),
-        (
-            {"evidence": (CitedLine(path="a.rb", line=1),)},
-            "it does not say what a.rb looked like",
-        ),
+        ({"evidence": (CitedLine(path="a.rb", line=1),)}, "it does not say what a.rb looked like"),
         (
             {"evidence": (CitedLine(path="gone.rb", line=1, digest="d1"),)},
             "gone.rb has changed since",

@@ -125,8 +125,7 @@ def test_a_suite_that_does_not_come_to_its_end_is_not_green(run):
 
 
 @pytest.mark.parametrize(
-    ("new", "outcome"),
-    [("", "passed"), ("shop/cart.py:4: NameError: no such name\n", "failed")],
+    ("new", "outcome"), [("", "passed"), ("shop/cart.py:4: NameError: no such name\n", "failed")]
 )
 def test_complaints_of_the_base_are_not_held_against_it_new_ones_are(new, outcome):
     def answer(words, fixed, _):

@@ -167,10 +167,7 @@ def test_where_no_correction_can_be_had_that_is_said(more, made, why):
     assert sum(world.paused) == 0
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"delivery": "local"}, {"dry_run": True}, {"delivery": ""}],
-)
+@pytest.mark.parametrize("options", [{"delivery": "local"}, {"dry_run": True}, {"delivery": ""}])
 def test_what_is_not_on_a_service_has_no_checks(options):
     assert watched_drafts((DRAFT,), (MADE,), OPTIONS.model_copy(update=options)) == ()
 

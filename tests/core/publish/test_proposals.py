@@ -277,9 +277,7 @@ def test_the_issue_is_the_one_of_tonight_else_the_known_one_else_none():
 def test_without_a_fix_it_is_said_that_there_is_none_of_what_may_be_an_issue():
     plan = pulls(analysis(), analysis(confidence="low"))
     assert plan.proposals == ()
-    assert [(skip.cause, skip.reason) for skip in plan.skips] == [
-        ("no fix", "no fix is proposed"),
-    ]
+    assert [(skip.cause, skip.reason) for skip in plan.skips] == [("no fix", "no fix is proposed")]
     asked = pulls(analysis(question="No price, or none yet?"))
     assert reasons(asked)[0].endswith("what should happen instead is for the team to say")
 

@@ -48,11 +48,7 @@ def tier(of, **options):
         (fixed(gate=GREEN, evidence=()), "issue", "weak"),
         (fixed(gate=REPRODUCED, confidence="low", fix_confidence="low", evidence=()), "draft", ""),
         (fixed(gate=UNRUN, confidence="medium").model_copy(update={"case": ONCE}), "draft", ""),
-        (
-            once(gate=UNRUN, confidence="medium").model_copy(update={"fix": LONG}),
-            "issue",
-            "worth",
-        ),
+        (once(gate=UNRUN, confidence="medium").model_copy(update={"fix": LONG}), "issue", "worth"),
         (fixed(gate=GREEN, confidence="medium").model_copy(update={"case": ONCE}), "draft", ""),
         (fixed(misfit="a.py:3 is blank"), "issue", "refused"),
         (named(1), "issue", "no fix"),

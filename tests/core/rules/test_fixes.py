@@ -24,10 +24,7 @@ RENAMED = case(
     "module 'shop.prices' has no attribute 'total_of_order'",
     frame("shop/views.py", 5, "show"),
 )
-LATER = {
-    ("shop/prices.py", 1): (*NEW, "def total_of_order(lines):"),
-    ("shop/views.py", 5): OLD,
-}
+LATER = {("shop/prices.py", 1): (*NEW, "def total_of_order(lines):"), ("shop/views.py", 5): OLD}
 
 
 def test_a_renamed_function_is_called_by_its_new_name_everywhere():

@@ -128,11 +128,7 @@ def test_frames_of_libraries_stay_outside(printed: str) -> None:
             "org.apache.shop.Cart",
             "core/src/main/java/org/apache/shop/Cart.java",
         ),
-        (
-            "Cart.java",
-            "java",
-            "org.apache.shop.Cart$Line",
-        )
+        ("Cart.java", "java", "org.apache.shop.Cart$Line")
         + ("core/src/main/java/org/apache/shop/Cart.java",),
     ],
 )

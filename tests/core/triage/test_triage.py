@@ -19,11 +19,7 @@ from nightwatch_core.models.batch import (
     Submission,
     TokenPrice,
 )
-from nightwatch_core.models.errors import (
-    ErrorGroup,
-    Triage,
-    Window,
-)
+from nightwatch_core.models.errors import ErrorGroup, Triage, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.text.plain_text import estimated_tokens
@@ -118,10 +114,7 @@ AGAIN = ("errored", "expired", "canceled", "unreadable", "missing")
 
 @pytest.mark.parametrize(
     ("result", "asked_again"),
-    [
-        *((None, False), (sight(), False), ("refused", False)),
-        *((kind, True) for kind in AGAIN),
-    ],
+    [*((None, False), (sight(), False), ("refused", False)), *((kind, True) for kind in AGAIN)],
     ids=("waits", "judged", "refused", *AGAIN),
 )
 def test_who_is_asked_about_again(result: object, asked_again: bool) -> None:

@@ -21,7 +21,6 @@ _TELLING = frozenset(("problemid", "outertype", "outermessage", "exceptiontype")
 
 
 def _is_row(record: Record) -> bool:
-    """A row of the table `exceptions`, or of `AppExceptions` in a workspace."""
     names = {name.lower() for name in record} if len(record) < 200 else set()
     return len(names & _TELLING) > 1 or {"problemid", "itemcount"} <= names
 
@@ -238,7 +237,6 @@ def _tables(record: Record, inside: Inside) -> Iterator[Item]:
 
 
 def _is_other_frame(record: Record) -> bool:
-    """Kusto's frames around the result."""
     kind = record.get("FrameType")
     return isinstance(kind, str) and record.get("TableKind") != "PrimaryResult"
 

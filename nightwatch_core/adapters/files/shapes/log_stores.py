@@ -217,7 +217,6 @@ def _one_line(document: Record, _: Inside) -> Iterator[Item]:
 
 
 def _is_row(document: Record) -> bool:
-    """A row of the table that Grafana's inspector exports."""
     return isinstance(document.get("Line"), str) and ("tsNs" in document or "Time" in document)
 
 
@@ -286,7 +285,6 @@ def _outer(resource: Record) -> Record:
 
 
 def _attributed(item: Record, outer: Record, more: Record) -> Record:
-    """An item's own attributes before its fields before what surrounds it."""
     plain = ("timeUnixNano", "observedTimeUnixNano", "severityText", "severityNumber")
     own = {key: item[key] for key in plain if item.get(key) not in (None, "", "0", 0)}
     return {**outer, **more, **own, **_attributes(item.get("attributes"))}

@@ -275,7 +275,6 @@ def _error(record: Record, _: Inside) -> Iterator[Item]:
 
 
 def _chain(exception: object) -> list[Thrown]:
-    """A list of exceptions, or one with its causes inside."""
     waiting = objects_in(exception) or objects_in([exception])
     chain: list[Thrown] = []
     while waiting and len(chain) < MAX_LINKS:
@@ -300,7 +299,6 @@ def _frame(frame: Record) -> Record:
 
 
 def _is_metadata(record: Record) -> bool:
-    """Lines of an agent that are no error."""
     names = record.keys()
     return len(names) == 1 and bool(names & {"metadata", "transaction", "span", "metricset"})
 
@@ -365,7 +363,6 @@ def _nerdgraph(document: Record, inside: Inside) -> Iterator[Item]:
 
 
 def _answers(value: object, depth: int) -> Iterator[Record]:
-    """Every result container below `data`, under any alias."""
     if not isinstance(value, dict) or depth > MAX_WRAPS:
         return
     if isinstance(value.get("results"), list):

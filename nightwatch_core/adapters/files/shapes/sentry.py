@@ -234,7 +234,6 @@ def _hook(record: Record, inside: Inside) -> Iterator[Item]:
 
 
 def _is_header(record: Record) -> bool:
-    """The lines of an envelope that are no payload."""
     names = record.keys()
     if "sent_at" in names or "dsn" in names or names == {"event_id", "trace"}:
         return names <= _ENVELOPE_HEADER
@@ -332,7 +331,6 @@ def _class(types: list[str], told_class: str) -> str:
 
 
 def _listed(value: object) -> list[str]:
-    """A list, as JSON has it and as CSV prints it."""
     if isinstance(value, str):
         if not value.startswith("["):
             return [value]

@@ -7,10 +7,7 @@ from functools import lru_cache
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
 from nightwatch_core.adapters.files.shapes.aws import AWS_LAMBDA_FORMATS, CLOUDWATCH_FORMATS
 from nightwatch_core.adapters.files.shapes.azure import APP_INSIGHTS_FORMATS, QUERY_TABLES_FORMATS
-from nightwatch_core.adapters.files.shapes.fields import (
-    Item,
-    Shape,
-)
+from nightwatch_core.adapters.files.shapes.fields import Item, Shape
 from nightwatch_core.adapters.files.shapes.generic import TITLED_ROWS_FORMATS, WRAPPERS_FORMATS
 from nightwatch_core.adapters.files.shapes.google import GOOGLE_CLOUD_FORMATS, GOOGLE_FORMATS
 from nightwatch_core.adapters.files.shapes.log_stores import (

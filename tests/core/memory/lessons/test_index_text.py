@@ -51,12 +51,7 @@ def test_a_library_would_write_the_same():
     plain = [text for text in ODD if "\n" not in text]
     entries = tuple(
         IndexEntry(
-            file=text,
-            fingerprint="v1:a",
-            error_class=text,
-            tags=(text,),
-            stale=True,
-            unknown=True,
+            file=text, fingerprint="v1:a", error_class=text, tags=(text,), stale=True, unknown=True
         )
         for text in plain
     )

@@ -3,11 +3,7 @@
 import pytest
 from core.follow_world import Production, at, lesson, tonight
 
-from nightwatch_core.memory.outcomes import (
-    judge_fix,
-    open_trouble,
-    why_no_news,
-)
+from nightwatch_core.memory.outcomes import judge_fix, open_trouble, why_no_news
 from nightwatch_core.models.knowledge import FixWatch, OccurrenceCount
 
 

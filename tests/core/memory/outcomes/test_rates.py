@@ -4,14 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.rates import (
-    chances,
-    expected,
-    is_spike,
-    one_a_date,
-    rate_ratio,
-    spread,
-)
+from nightwatch_core.memory.rates import chances, expected, is_spike, one_a_date, rate_ratio, spread
 from nightwatch_core.models.knowledge import NightSeen, OccurrenceCount
 
 FIRST = date(2031, 3, 1)
