@@ -1,6 +1,6 @@
-"""Programs that `run.py` starts beside their neighbours in this folder are no tests."""
+"""Programs that `run.py` starts by their path are no tests."""
 
 collect_ignore = [
     *("adapters.py", "batches.py", "first_messages.py", "ignores.py"),
-    *("lesson_store.py", "recall.py", "recall_learning.py"),
+    *("lesson_store.py", "recall_learning.py"),
 ]

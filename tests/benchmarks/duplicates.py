@@ -1,4 +1,4 @@
-"""How many analyses of one night would explain a bug that another one explains, too.
+"""Counts analyses of one night that explain a bug which another one explains, too.
 
 Real failures with the bug of each (Defects4J, in ../shared/eval), a night for each project. One
 analysis is made for every group. It is a duplicate where an earlier group holds mostly the same
@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.failures import case_of
+from benchmarks.evaluation import case_of
 
 from nightwatch_core.intake.cases import signature
 
@@ -21,7 +21,7 @@ DATA = "defects4j_traces.jsonl.gz"
 
 
 class Share(NamedTuple):
-    """What a way to group comes to."""
+    """The counts of one way to group."""
 
     errors: int
     bugs: int
@@ -31,12 +31,12 @@ class Share(NamedTuple):
 
 
 def seed_key(err: Err) -> Hashable:
-    """The seed's group: class and transaction."""
+    """Return the seed's group: class and transaction."""
     return err["error_class"], err["transaction"]
 
 
 def case_key(err: Err) -> Hashable:
-    """Our case: root class and top frame of the application."""
+    """Return our case: root class and top frame of the application."""
     case = case_of(err)
     return signature(case.leader, case.trace) or case.fingerprint
 
@@ -48,7 +48,7 @@ WAYS: dict[str, Callable[[Err], Hashable]] = {
 
 
 def nights(folder: Path) -> list[list[Err]]:
-    """The failures of every project; none where there is no such data."""
+    """Return the failures of every project; none where there is no such data."""
     found: dict[str, list[Err]] = defaultdict(list)
     if (folder / "data" / DATA).is_file():
         for err in _rows(folder / "data" / DATA):
@@ -56,17 +56,17 @@ def nights(folder: Path) -> list[list[Err]]:
     return list(found.values())
 
 
-def share(way: Callable[[Err], Hashable], told: list[list[Err]]) -> Share:
+def share(way: Callable[[Err], Hashable], projects: list[list[Err]]) -> Share:
     """Add up the nights."""
     analyses = explained = bugs = 0
-    for night in told:
+    for night in projects:
         groups: dict[Hashable, Counter[str]] = defaultdict(Counter)
         for err in night:
             groups[way(err)][err["bug"]] += 1
         analyses += len(groups)
         explained += len({group.most_common(1)[0][0] for group in groups.values()})
         bugs += len({err["bug"] for err in night})
-    errors = sum(map(len, told))
+    errors = sum(map(len, projects))
     return Share(errors, bugs, analyses, analyses - explained, bugs - explained)
 
 

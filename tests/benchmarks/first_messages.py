@@ -11,12 +11,10 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
-
-from citations import sections_of
+from typing import Any, NamedTuple
 
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.adapters.git.checkout import Checkout
@@ -30,7 +28,18 @@ from nightwatch_core.traces.placing import PathIndex, place_frames
 HERE = Path(__file__).resolve().parent
 TRUTH = HERE.parents[2] / "shared" / "eval" / "live" / "cases.json"
 LOOK_BACK = timedelta(days=30)
+_HEAD = re.compile(r"(?P<path>\S.*?) \(lines \d+-\d+ of \d+\)")
+_ROW = re.compile(r" {0,8}(?P<line>\d{1,8})\| ?(?P<text>.*)")
+_HIT = re.compile(r"(?P<path>[^\s:|][^:|]{0,999}):(?P<line>\d{1,8}): (?P<text>.*)")
 _HUNK = re.compile(r"@@ -(?P<start>\d+)(?:,(?P<count>\d+))? \+")
+
+
+class Shown(NamedTuple):
+    """A section: its heading, its text, and the lines of files in it."""
+
+    heading: str
+    text: str
+    lines: Mapping[tuple[str, int], str]
 
 
 def message_of(folder: Path) -> str:
@@ -56,6 +65,34 @@ def message_of(folder: Path) -> str:
     top = case.trace.top if case.trace else None
     quoted = conventions(tree, top.repo_path if top else "")
     return first_message(case, traces, research.model_copy(update={"conventions": quoted}))
+
+
+def sections_of(message: str) -> tuple[Shown, ...]:
+    """Cut a message at its headings; those in fences are none."""
+    parts: dict[str, list[str]] = {"": []}
+    fence, heading = "", ""
+    for row in message.split("\n"):
+        mark = re.match(r"`{3,}", row)
+        if fence:
+            fence = "" if row == fence else fence
+        elif mark:
+            fence = mark[0]
+        elif row.startswith("## "):
+            heading = row[3:]
+        parts.setdefault(heading, []).append(row)
+    return tuple(Shown(name, "\n".join(rows), _lines(rows)) for name, rows in parts.items())
+
+
+def _lines(rows: Iterable[str]) -> dict[tuple[str, int], str]:
+    path, lines = "", dict[tuple[str, int], str]()
+    for row in rows:
+        if numbered := _ROW.fullmatch(row):
+            lines[path, int(numbered["line"])] = numbered["text"]
+        elif head := _HEAD.match(row):
+            path = head["path"]
+        elif hit := _HIT.fullmatch(row):
+            lines[hit["path"], int(hit["line"])] = hit["text"]
+    return lines
 
 
 def fixed_places(case: Mapping[str, Any], mirror: Path) -> dict[str, list[int]]:

@@ -2,8 +2,7 @@
 
 `python tests/benchmarks/lesson_store.py [lessons …]`. The folders are real: every lesson is a
 document of its own. Times are by the clock, and of the processor in brackets. At 50,000 it takes
-some minutes, nearly all of them to read documents once; the search index is left to `recall.py`
-there, which makes it without documents.
+some minutes, nearly all of them to read documents once.
 """
 
 import random
@@ -13,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from recall_world import lesson, tonight
+from recall_world import fill_index, lesson, tonight
 
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
@@ -24,8 +23,7 @@ from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 
 SIZES = (500, 5_000, 50_000)
 AIMS = "aims: write of one 100 ms, first write 1,000 ms, search p95 15 ms, its update of one 50 ms"
-TIMES = 20
-MOST_SEARCHED = 10_000
+TIMES, SEARCHES = 20, 200
 
 
 def main(sizes: Sequence[int]) -> int:
@@ -34,6 +32,8 @@ def main(sizes: Sequence[int]) -> int:
     for size in sizes:
         with TemporaryDirectory() as place:
             figures(size, Path(place))
+        with TemporaryDirectory() as place:
+            search_figures(size, Path(place))
     return 0
 
 
@@ -59,30 +59,29 @@ def figures(size: int, place: Path) -> None:
     say(size, f"a known one {spread(known)}")
     say(size, f"index() after these writes {shown(took(lambda: files.index()))}")
     say(size, f"index() again {shown(took(lambda: files.index()))}")
-    if size <= MOST_SEARCHED:
-        searching(size, place, folder, files)
     moved = [file_name(full(number)) for number in range(TIMES)]
     say(size, f"archive of {TIMES} lessons {shown(took(lambda: files.archive(moved)))}")
     names = frozenset((full(3).fingerprint, "f1:0123456789abcdef"))
     say(size, f"archived_lesson {shown(took(lambda: files.archived_lesson(names)))}")
 
 
-def searching(size: int, place: Path, folder: Path, files: KnowledgeFiles) -> None:
-    """The derived index of the same folder."""
-    index = SearchIndex(place / "recall.sqlite3", folder)
-    say(size, f"search index made {shown(took(lambda: index.compare()))}")
-    index.close()
+def search_figures(size: int, place: Path) -> None:
+    """Print the figures of the search index over documents without text."""
+    folder, path = place / "knowledge", place / "recall.sqlite3"
+    say(size, f"search index made {shown(took(lambda: fill_index(path, folder, size)))}")
     draw = random.Random(7)
-    cases = [tonight(draw.randrange(size), draw) for _ in range(200)]
+    cases = [tonight(draw.randrange(size), draw) for _ in range(SEARCHES)]
+    index = SearchIndex(path, folder)
     say(size, f"opened, compared, first search {shown(took(lambda: index.similar(cases[0])))}")
     say(size, f"search {spread([took(lambda case=case: index.similar(case)) for case in cases])}")
-    compared, refreshed = [], []
+    updates = []
     for number in range(TIMES):
-        files.write(full(size + TIMES + number))
-        compared.append(took(lambda: index.compare()))
-        file = files.write(full(size + 2 * TIMES + number))
-        refreshed.append(took(lambda file=file: index.refresh(file)))
-    say(size, f"compare() after one write {spread(compared)}, refresh(file) {spread(refreshed)}")
+        new = lesson(size + number)
+        (folder / new.file).write_text(document(new), encoding="utf-8")
+        updates.append(took(lambda new=new: index.refresh(new.file)))
+    megabytes = sum(file.stat().st_size for file in place.glob("recall.sqlite3*")) / 1e6
+    share = sum(bool(found) for found in map(index.similar, cases[:50])) / 50
+    say(size, f"update of one {spread(updates)}, {megabytes:.0f} MB, {share:.0%} recall something")
     index.close()
 
 

@@ -91,7 +91,7 @@ class Teller:
         }
         return Story(subject, **{**told, **fixed})
 
-    def named(self, words: tuple[str, str], method: str) -> str:
+    def named(self, words: tuple[str, ...], method: str) -> str:
         """A method as the language names it."""
         owner = "".join(map(str.title, words))
         camel = "".join(part.title() if n else part for n, part in enumerate(method.split("_")))

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/, as pytest has it
 
-from recall_data import DEFECTS, JIRA, Err, case_of, lesson_of, load, summary  # noqa: E402
+from evaluation import DEFECTS, JIRA, Err, lesson_of, load  # noqa: E402
+from evaluation import retrieval_case_of as case_of  # noqa: E402
 from twins.recall import MemoryRecall  # noqa: E402
 
 from nightwatch_core.memory import recall as scoring
@@ -212,6 +213,15 @@ def read(curve: Curve, share: float) -> float:
         if share <= high:
             return before + (after - before) * (share - low) / ((high - low) or 1.0)
     return curve[-1][1]
+
+
+def summary(ranks: Sequence[int | None]) -> str:
+    """Return recall@1, 3 and 5 and the mean reciprocal rank."""
+    count = len(ranks) or 1
+    at = (sum(1 for rank in ranks if rank and rank <= most) / count for most in (1, 3, 5))
+    mean = sum(1 / rank for rank in ranks if rank) / count
+    recalls = " ".join(f"R@{most} {one:.3f}" for most, one in zip((1, 3, 5), at, strict=True))
+    return f"{recalls} MRR {mean:.3f} (n={len(ranks)})"
 
 
 def main() -> None:

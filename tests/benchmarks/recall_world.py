@@ -56,7 +56,7 @@ def tonight(number: int, draw: random.Random) -> Case:
     return Case(leader=leader, trace=Trace(links=(ExceptionLink(frames=tuple(frames)),)))
 
 
-def fill(path: Path, folder: Path, size: int) -> None:
+def fill_index(path: Path, folder: Path, size: int) -> None:
     """Make an index of so many lessons, and documents that it takes for those it has read."""
     (folder / "errors").mkdir(parents=True)
     for number in range(size):

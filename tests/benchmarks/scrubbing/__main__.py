@@ -10,8 +10,7 @@ from pathlib import Path
 
 from nightwatch_core.privacy.masks import Masks
 from nightwatch_core.privacy.scrubber import Scrubber
-from tests.benchmarks.scrubbing import blind, development
-from tests.benchmarks.scrubbing.rates import removal
+from tests.benchmarks.scrubbing.samples import blind, development, removal
 
 EVAL = Path(os.environ.get("NIGHTWATCH_EVAL") or Path(__file__).parents[4] / "shared" / "eval")
 TRACES = EVAL / "data" / "parse_cases.jsonl.gz"  # real traces and messages, for false alarms
@@ -22,7 +21,7 @@ def main() -> int:
     """Print the rates; 1 where one that no rule was tuned on is short of what is aimed at."""
     scrub, short = Scrubber(Masks(b"benchmark")).scrub, False
     for name, of in (("development", development), ("blind", blind)):
-        for what, templates in (("secrets", of.SECRETS), ("personal data", of.PERSONAL)):
+        for what, templates in (("secrets", of.secrets), ("personal data", of.personal)):
             rate = removal(of.samples(templates), scrub)
             print(f"{name}: {what}: {rate.removed} of {rate.texts} gone ({rate.share:.3f})", end="")
             print(f"; missed: {', '.join(rate.missed)}" if rate.missed else "")

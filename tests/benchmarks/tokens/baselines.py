@@ -17,7 +17,6 @@ lengths that are not reached.
 """
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -121,7 +120,7 @@ def _one_after_another(
     code, done, told = code_of(night), [], list[str]()
     client = anthropic.Anthropic(api_key=service.key, base_url=service.url, max_retries=0)
     for scenario in night.scenarios:
-        case, began = case_of(scenario, code, night.app_prefixes), time.perf_counter()
+        case = case_of(scenario, code, night.app_prefixes)
         name = scenario.error_class
         turns = SEED_TURNS[complexity.tier(name)] if by_class else TURNS
         effort = complexity.EFFORTS[complexity.tier(name)] if by_class else "medium"
@@ -133,8 +132,8 @@ def _one_after_another(
             f"Error #{len(told) + 1}: {name} in {scenario.transaction} — Root cause: "
             f"{cause[:200]}. Files: {_files(answer)}"
         )
-        seconds, sure = time.perf_counter() - began, answer.get("confidence", "")
-        done.append(Outcome(scenario.key, quotes, cause, usage, seconds, confidence=sure))
+        sure = answer.get("confidence", "")
+        done.append(Outcome(scenario.key, quotes, cause, usage, confidence=sure))
     return done
 
 

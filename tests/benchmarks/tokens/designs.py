@@ -31,7 +31,6 @@ class Outcome:
     quotes: tuple[str, ...] = ()
     root_cause: str = ""
     usage: Usage = Usage()
-    seconds: float = 0.0
     trouble: str = ""
     confidence: str = ""
 

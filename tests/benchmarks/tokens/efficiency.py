@@ -15,7 +15,6 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))  # tests/, as pytest has it
 
 from benchmarks.tokens import report_tables as tables  # noqa: E402
-from benchmarks.tokens.by_hand_table import plays  # noqa: E402
 from benchmarks.tokens.real import EVAL  # noqa: E402
 
 DOCUMENT = HERE.parents[2] / "nightwatch_core" / "analysis" / "EFFICIENCY.md"
@@ -31,7 +30,7 @@ ALONE: Mapping[str, Callable[[], str]] = {
     "invented": tables.invented_nights,
     "clearing": tables.clearing,
     "hopeless": tables.hopeless,
-    "plays": plays,
+    "plays": tables.plays,
 }
 CLOSE = 0.03  # of a figure
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")

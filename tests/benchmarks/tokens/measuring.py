@@ -1,11 +1,9 @@
 """Play every night with every design, and put what came of it side by side."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.citations import Cited
 from benchmarks.tokens import invented, real
 from benchmarks.tokens.baselines import before, before_cut, before_traced, seed
 from benchmarks.tokens.designs import Design, Outcome
@@ -28,16 +26,13 @@ MODEL = "claude-opus-5-5"
 
 @dataclass(frozen=True)
 class Played:
-    """One error as one design handled it, and how the stand-in billed it."""
+    """One error as one design handled it, and its bill."""
 
-    night: str
     key: str
     right: bool
     calls: tuple[Call, ...]
     usage: Usage  # as the design counted it
-    seconds: float
     trouble: str
-    cited: Cited | None = None  # of its first message
     confidence: str = ""
 
     @property
@@ -45,14 +40,9 @@ class Played:
         """The stand-in's own sum."""
         return sum((used(call) for call in self.calls), Usage())
 
-    @property
-    def late(self) -> tuple[Call, ...]:
-        """Calls from the third of a conversation on."""
-        return tuple(call for call in self.calls if call.number >= 3)
-
 
 def all_nights(data: Path = real.EVAL) -> tuple[Night, ...]:
-    """The scenarios, checked; raises where one cannot be played as it is written."""
+    """Return all nights; raises ValueError where one cannot be played as it is written."""
     nights = (*real.nights(data), *invented.nights())
     wrong = [complaint for night in nights for complaint in complaints(night)]
     if wrong:
@@ -60,44 +50,31 @@ def all_nights(data: Path = real.EVAL) -> tuple[Night, ...]:
     return nights
 
 
-def play(night: Night, design: Design) -> tuple[Played, ...]:
-    """One night from a cold cache."""
-    return play_counting(night, design)[0]
-
-
-def play_counting(night: Night, design: Design) -> tuple[tuple[Played, ...], int]:
-    """The same, and how many rounds of model calls it took."""
-    began = time.perf_counter()
+def play(night: Night, design: Design) -> tuple[tuple[Played, ...], int]:
+    """Play one night from a cold cache; returns its errors and the rounds of model calls."""
     with Service(night.scenarios) as service:
         found = design(night, service)
-    seconds = (time.perf_counter() - began) / max(len(night.scenarios), 1)
-    return played(night, found, service, seconds), service.rounds.number
+    return played(night, found, service), service.rounds.number
 
 
-def played(
-    night: Night, found: Sequence[Outcome], service: Service, seconds: float = 0.0
-) -> tuple[Played, ...]:
-    """What was found of each error, beside how the stand-in billed it."""
-    outcomes = {one.key: one for one in found}
-    return tuple(
-        _played(night, number, outcomes, service, seconds) for number in range(len(night.scenarios))
-    )
-
-
-def _played(
-    night: Night, number: int, outcomes: Mapping[str, Outcome], service: Service, seconds: float
-) -> Played:
-    scenario = night.scenarios[number]
-    outcome = outcomes.get(scenario.key, Outcome(scenario.key, trouble="not analysed"))
-    mine = tuple(call for call in service.calls if call.scenario == scenario.key)
-    return Played(
-        night.name, scenario.key, outcome.is_right(scenario), mine, outcome.usage, seconds,
-        outcome.trouble, service.cited.get(scenario.key), outcome.confidence,
-    )  # fmt: skip
+def played(night: Night, found: Sequence[Outcome], service: Service) -> tuple[Played, ...]:
+    """Return every error of a night with its outcome and its bill."""
+    outcomes = {outcome.key: outcome for outcome in found}
+    rows = []
+    for scenario in night.scenarios:
+        outcome = outcomes.get(scenario.key, Outcome(scenario.key, trouble="not analysed"))
+        calls = tuple(call for call in service.calls if call.scenario == scenario.key)
+        is_right = outcome.is_right(scenario)
+        rows.append(
+            Played(
+                scenario.key, is_right, calls, outcome.usage, outcome.trouble, outcome.confidence
+            )  # fmt: skip
+        )
+    return tuple(rows)
 
 
 def used(call: Call) -> Usage:
-    """One call's tokens, priced."""
+    """Return the tokens of a call, priced."""
     return priced(
         MODEL,
         Usage(

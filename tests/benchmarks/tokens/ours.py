@@ -1,6 +1,5 @@
 """Our design: research, waves, agent files, loop and adapter as the night runs them."""
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -79,8 +78,8 @@ def analysed(
     code: CodeReader,
     service: Service,
     features: Features = EVERYTHING,
-) -> list[tuple[Analysis | Failure, float]]:
-    """What comes of these cases, and the seconds each took."""
+) -> list[Analysis | Failure]:
+    """Analyse these cases in two waves."""
     index = PathIndex(code.paths())
     prepared = tuple(
         Prepared(unknown=one, research=_research(one, index, code, features)) for one in unknown
@@ -96,8 +95,8 @@ def analysed(
         others = second_wave(features.options, waves, nothing, able)
         return _mapped((*waves.leaders, *others), desk, service)
     first = _mapped(waves.leaders, desk, service)
-    found = tuple(one for one, _ in first if isinstance(one, Analysis))
-    failed = tuple(one for one, _ in first if isinstance(one, Failure))
+    found = tuple(end for end in first if isinstance(end, Analysis))
+    failed = tuple(end for end in first if isinstance(end, Failure))
     result = WaveResult(analyses=found, failures=failed)
     siblings = second_wave(features.options, waves, result, able)
     return [*first, *_mapped(siblings, desk, service)]
@@ -120,11 +119,11 @@ def _research(
     return gather(one.case, index=index, read=code.read_file, priors=one.priors, search=code.search)
 
 
-def outcomes(night: Night, found: Sequence[tuple[Analysis | Failure, float]]) -> Sequence[Outcome]:
+def outcomes(night: Night, found: Sequence[Analysis | Failure]) -> Sequence[Outcome]:
     """What was found, by the keys of the scenarios."""
     cases = cases_of(night, code_of(night))
     keys = {case.fingerprint: one.key for case, one in zip(cases, night.scenarios, strict=True)}
-    return [_outcome(one, keys[one.case.fingerprint], spent) for one, spent in found]
+    return [_outcome(end, keys[end.case.fingerprint]) for end in found]
 
 
 def _traces(case: Case) -> tuple[Trace, ...]:
@@ -133,22 +132,21 @@ def _traces(case: Case) -> tuple[Trace, ...]:
 
 def _mapped(
     assignments: Sequence[Assignment], desk: _Desk, service: Service
-) -> list[tuple[Analysis | Failure, float]]:
+) -> list[Analysis | Failure]:
     """As many at once as the options allow."""
     workers = min(OPTIONS.concurrency, len(assignments))
     todo: Queue[Assignment] = Queue()
     for assignment in assignments[workers:]:
         todo.put(assignment)
 
-    def work(number: int) -> list[tuple[Analysis | Failure, float]]:
+    def work(number: int) -> list[Analysis | Failure]:
         done, assignment = [], assignments[number]
         with service.rounds:
             ready.wait()
             before = service.rounds.number
             service.rounds.wait_for(number, before)
             while True:
-                began = time.perf_counter()
-                done.append((_analysed(assignment, desk), time.perf_counter() - began))
+                done.append(_analysed(assignment, desk))
                 try:
                     assignment = todo.get_nowait()
                 except Empty:
@@ -158,7 +156,7 @@ def _mapped(
         return []
     ready = Barrier(workers)
     with ThreadPoolExecutor(workers) as pool:
-        return [one for found in pool.map(work, range(workers)) for one in found]
+        return [end for ends in pool.map(work, range(workers)) for end in ends]
 
 
 def _analysed(assignment: Assignment, desk: _Desk) -> Analysis | Failure:
@@ -186,8 +184,8 @@ def _analysed(assignment: Assignment, desk: _Desk) -> Analysis | Failure:
         return Failure(case=case, reason=str(trouble), usage=trouble.usage or Usage())
 
 
-def _outcome(one: Analysis | Failure, key: str, seconds: float) -> Outcome:
-    if isinstance(one, Failure):
-        return Outcome(key, usage=one.usage, seconds=seconds, trouble=one.reason)
-    quotes = tuple(evidence.quote for evidence in one.evidence if evidence.verified)
-    return Outcome(key, quotes, one.root_cause, one.usage, seconds, confidence=one.confidence)
+def _outcome(end: Analysis | Failure, key: str) -> Outcome:
+    if isinstance(end, Failure):
+        return Outcome(key, usage=end.usage, trouble=end.reason)
+    quotes = tuple(evidence.quote for evidence in end.evidence if evidence.verified)
+    return Outcome(key, quotes, end.root_cause, end.usage, confidence=end.confidence)

@@ -1,22 +1,63 @@
 """The tables of EFFICIENCY.md, each computed by a function; nothing in them depends on a clock."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import duplicates
-from benchmarks.tokens import hard, invented
+from benchmarks.tokens import invented
 from benchmarks.tokens.baselines import before, seed
-from benchmarks.tokens.by_hand_table import by_hand
-from benchmarks.tokens.designs import Design
-from benchmarks.tokens.features import ABLATION, CLEARING, LOOKS
-from benchmarks.tokens.measuring import DESIGNS, Played, all_nights, play_counting
-from benchmarks.tokens.ours import ours
+from benchmarks.tokens.designs import OPTIONS, Design
+from benchmarks.tokens.measuring import DESIGNS, Played, all_nights, play
+from benchmarks.tokens.ours import Features, ours
 from benchmarks.tokens.real import EVAL
 from benchmarks.tokens.returning import NIGHTS, lived
-from benchmarks.tokens.table import head, markdown_row
 from benchmarks.tokens.words import Night
+
+from nightwatch_core.adapters.claude.features import Tuning
+
+PLAYS = Path(__file__).with_name("plays.json")
+FLAT = {"max_iterations": 15, "effort": "medium"}  # as the seed was before
+FEW_TURNS = 2
+
+
+def _given(**options: object) -> Features:
+    return Features(options=OPTIONS.model_copy(update=options), given=tuple(options))
+
+
+def _without(features: Features) -> Design:
+    return partial(ours, features=features)
+
+
+def _clearing(at: int | None, least: int = 20_000, keep: int = 6) -> Design:
+    tuning = Tuning(clear_at=at, clear_at_least=least, keep_results=keep, compact_at=None)
+    return _without(Features(tuning=tuning))
+
+
+ABLATION: Mapping[str, Design] = {
+    "everything": ours,
+    "no research in the first message": _without(Features(previews=False)),
+    "no findings of earlier nights": _without(Features(priors=False)),
+    "siblings not told, all side by side": _without(Features(sharing=False)),
+    "no agent files, the built-in prompt": _without(Features(agents=False)),
+    "at most 15 turns and medium effort": _without(_given(**FLAT)),
+}
+CLEARING: Mapping[str, Design] = {
+    "never": _clearing(None),
+    "80,000 (ours)": _clearing(80_000),
+    "30,000, keep 4 (the seed's)": _clearing(30_000, 5_000, 4),
+    "20,000, keep 4": _clearing(20_000, 5_000, 4),
+    "8,000, keep 4": _clearing(8_000, 1_000, 4),
+}
+LOOKS: Mapping[str, Design] = {
+    "one look": _without(_given(max_iterations=FEW_TURNS)),
+    "and a second": _without(
+        Features(options=OPTIONS.model_copy(update={"max_iterations": FEW_TURNS}), again=True)
+    ),
+}
 
 
 class Sum(NamedTuple):
@@ -57,7 +98,7 @@ class Sum(NamedTuple):
 
 def summed(nights: Iterable[Night], design: Design) -> Sum:
     """Play the nights, each from a cold cache."""
-    done = [play_counting(night, design) for night in nights]
+    done = [play(night, design) for night in nights]
     return Sum(tuple(one for found, _ in done for one in found), sum(rounds for _, rounds in done))
 
 
@@ -117,14 +158,14 @@ def hopeless() -> str:
     """Errors that nothing explains: what bounds are worth."""
     flat = "at most 15 turns and medium effort"
     chosen = {"before": before, "seed design": seed, "ours": ours, f"ours, {flat}": ABLATION[flat]}
-    night = hard.hopeless_night()
+    night = invented.hopeless_night()
     columns = ("turns", "cache read", "new tokens", "USD", "cut", "longest prompt")
     return _table("design", {name: summed((night,), one) for name, one in chosen.items()}, columns)
 
 
 def clearing() -> str:
     """What clearing old results gives on the two longest nights."""
-    nights = hard.long_night(), hard.hopeless_night()
+    nights = invented.long_night(), invented.hopeless_night()
     columns = ("right", "turns", "cache read", "new tokens", "USD", "cleared", "longest prompt")
     made = {name: summed(nights, design) for name, design in CLEARING.items()}
     return _table("cleared from", made, columns)
@@ -217,3 +258,55 @@ def _table(what: str, made: Mapping[str, Sum], columns: Sequence[str]) -> str:
 
 def _whole(value: float) -> str:
     return f"{value:,.0f}"
+
+
+def plays() -> str:
+    """Conversations by hand, as they were counted when they were played."""
+    rows = json.loads(PLAYS.read_text(encoding="utf-8"))
+    lines = head(("bug", "design", "turns", "tool calls", "input", "cache write", "cache read",
+                   "output", "new tokens", "USD", "judged"))  # fmt: skip
+    others = [one for one in rows if one["play"] == "another reader"]
+    lines += [_play((one,)) for one in rows if one not in others]
+    return "\n".join((*lines, _play(others)))
+
+
+def _play(rows: Sequence[Mapping[str, Any]]) -> str:
+    """One play, or the mean over those of another reader."""
+    errors, one = sum(one["errors"] for one in rows), rows[0]
+    told = ("turns", "tool_calls", "input", "written", "read", "output", "new")
+    means = [sum(one[name] for one in rows) / errors for name in told]
+    shown = (f"{means[0]:.3g}", f"{means[1]:.0f}", *(f"{mean:,.0f}" for mean in means[2:]))
+    usd = f"{sum(one['usd'] for one in rows) / errors:.3f}"
+    names = (
+        (one["bug"], one["play"])
+        if len(rows) == 1
+        else (f"all {errors}, a night each", "ours, cold, another reader")
+    )
+    judged = one["judged"] if len(rows) == 1 else f"{errors} {one['judged']}"
+    return markdown_row((*names, *shown, usd, judged))
+
+
+def by_hand() -> list[tuple[str, str, str, bool]]:
+    """New tokens of real bugs, ours beside before: each in a night of its own, and together."""
+    new = {
+        (one["bug"], one["play"]): one["new"]
+        for one in json.loads(PLAYS.read_text(encoding="utf-8"))
+    }
+    bugs = [bug for bug, play in new if play == "before"]
+    shares = [new[bug, "ours, cold"] / new[bug, "before"] - 1 for bug in bugs]
+    alone, together = shares[:-1], shares[-1]
+    what = "new tokens, real bugs by hand,"
+    told = ", ".join(f"{share:.0%}" for share in alone)
+    return [
+        (f"{what} {len(alone)} in one night", "-40 %", f"{together:.0%}", together <= -0.40),
+        (f"{what} a night each", "-40 %", told, max(alone) <= -0.40),
+    ]
+
+
+def head(names: Sequence[str]) -> list[str]:
+    """Return the two rows that a table begins with; figures stand to the right."""
+    return [markdown_row(names), markdown_row(("---", *("---:" for _ in names[1:])))]
+
+
+def markdown_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,23 +1,19 @@
-"""`python -m tests.benchmarks.tokens.returning`: the same errors night after night, remembered.
+"""The same errors night after night, remembered.
 
 Night 1 meets every error for the first time. On nights 2 and 3 all of them come back and the code
 is as it was. Before night 4 one file that a lesson cites is rewritten in each application (a
 comment is added), so that its lessons have to be looked at again.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # tests/, as pytest has it
-
-from benchmarks.tokens.designs import DAY, code_of  # noqa: E402
-from benchmarks.tokens.measuring import Played, all_nights, played  # noqa: E402
-from benchmarks.tokens.ours import Outcome, analysed, cases_of, outcomes  # noqa: E402
-from benchmarks.tokens.service import Service  # noqa: E402
-from benchmarks.tokens.words import Night  # noqa: E402
+from benchmarks.tokens.designs import DAY, code_of
+from benchmarks.tokens.measuring import Played, played
+from benchmarks.tokens.ours import Outcome, analysed, cases_of, outcomes
+from benchmarks.tokens.service import Service
+from benchmarks.tokens.words import Night
 from twins.recall import MemoryRecall
 
 from nightwatch_core.memory.index import entry_of, index_over
@@ -63,7 +59,7 @@ def lived_once(
         recall_case(CaseTonight(case=case, night=named, lesson_days=90), memory, code, afresh=False)
         for case in cases_of(night, code)
     ]
-    known = [(one, 0.0) for one in ends if isinstance(one, Analysis)]
+    known = [end for end in ends if isinstance(end, Analysis)]
     unknown = [
         one.model_copy(update={"traces": (one.case.trace,) if one.case.trace else ()})
         for one in ends
@@ -71,7 +67,7 @@ def lived_once(
     ]
     found = [*known, *analysed(unknown, code, service)]
     kept = dict(lessons)
-    for one, _ in found:
+    for one in found:
         if isinstance(one, Analysis):
             file = f"errors/{one.fingerprint[3:]}.md"
             digests = {each.path: digest(code.read_file(each.path)) for each in one.evidence}
@@ -95,33 +91,3 @@ def _named(number: int) -> NightId:
     until = DAY + timedelta(days=number)
     window = Window(since=until - timedelta(days=1), until=until)
     return NightId(id=f"{until.date().isoformat()}-bench", window=window, now=until)
-
-
-def main() -> int:
-    """Print the table; 1 where a night is less often right than the first."""
-    nights = [lived(night) for night in all_nights()]
-    first: Sequence[Played] = ()
-    worse = False
-    print("| night | errors | analysed | right | new tokens | USD | of night 1: tokens | USD |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
-    for number in range(NIGHTS):
-        found = [one for night in nights for one in night[number]]
-        first = first or found
-        tokens, usd = _spent(found)
-        all_tokens, all_usd = _spent(first)
-        right = sum(one.right for one in found)
-        print(
-            f"| {number + 1} | {len(found)} | {sum(bool(one.calls) for one in found)} | {right} "
-            f"| {tokens:,} | {usd:.4f} | {tokens / all_tokens:.1%} | {usd / all_usd:.1%} |"
-        )
-        worse = worse or right < sum(one.right for one in first)
-    return 1 if worse else 0
-
-
-def _spent(found: Sequence[Played]) -> tuple[int, float]:
-    tokens = sum(one.billed.new_tokens for one in found)
-    return tokens, sum(one.billed.cost or 0.0 for one in found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

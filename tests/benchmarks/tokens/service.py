@@ -20,7 +20,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.citations import Cited, cited
 from benchmarks.tokens import mind
 from benchmarks.tokens.rounds import Rounds
 from benchmarks.tokens.words import Scenario
@@ -37,7 +36,7 @@ NOT_THERE = ("There is no file", "There is no folder")
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it was billed; `asked` is what came of it."""
+    """One request as it was billed."""
 
     scenario: str
     number: int  # of its conversation, 1 is the first
@@ -45,7 +44,6 @@ class Call:
     read: int
     written: int
     output: int
-    asked: str
     missed: int  # answers to its last calls that said that there is no such file
     thought: int = 0  # thereof, of the output
     cut: int = 0  # answers to its last calls that were shortened
@@ -61,7 +59,6 @@ class Service(Anthropic):
     def __init__(self, scenarios: Sequence[Scenario]) -> None:
         super().__init__()
         self.scenarios, self.calls, self.rounds = scenarios, list[Call](), Rounds()
-        self.cited: dict[str, Cited] = {}  # by the scenarios' keys: of the last answer
 
     def message(self, body: Any, headers: Any, *_: Any) -> Any:
         """The next turn, as the mind has it."""
@@ -82,9 +79,7 @@ class Service(Anthropic):
             ),
         ]
         with self._lock:
-            usage = self.bill(scenario, shown, content, asked)
-            if answer:
-                self.cited[scenario.key] = cited(_first(body), json.loads(answer))
+            usage = self.bill(scenario, shown, content)
             self._remember(body, content)
         return {
             "id": f"msg_{name}", "type": "message", "role": "assistant", "model": model["id"],
@@ -106,10 +101,8 @@ class Service(Anthropic):
         key = _before(body, len(body["messages"]))
         self._issued.setdefault(key, []).append(content)
 
-    def bill(
-        self, scenario: Scenario, body: Any, content: Any, asked: Sequence[mind.Call] = ()
-    ) -> dict[str, Any]:
-        """Bill one answered request, as the `usage` of its response says it."""
+    def bill(self, scenario: Scenario, body: Any, content: Any) -> dict[str, Any]:
+        """Bill one answered request; returns the `usage` of its response."""
         prefixes, marked = _prefixes(body)
         total = prefixes[-1][1]
         found = {
@@ -126,7 +119,7 @@ class Service(Anthropic):
         self.calls.append(
             Call(
                 scenario.key, 1 + sum(one["role"] == "assistant" for one in body["messages"]),
-                total - read - written, read, written, said, _in_words(asked), missed(body),
+                total - read - written, read, written, said, missed(body),
                 sum(tokens([one]) for one in content if one["type"] == "thinking"),
                 _shortened(body),
             )
@@ -226,8 +219,3 @@ def _answers(body: Any) -> Iterator[tuple[str, bool]]:
     for one in _blocks(body["messages"][-1]):
         if one.get("type") == "tool_result":
             yield "".join(_texts(one.get("content", ""))), bool(one.get("is_error"))
-
-
-def _in_words(asked: Sequence[mind.Call]) -> str:
-    said = (f"{tool}({', '.join(map(str, given.values()))})" for tool, given in asked)
-    return "; ".join(said) or "answer"

@@ -5,9 +5,11 @@ trace names is at least as long as the line that failed. Functions have 5 to 24 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
+import yaml
 from benchmarks.tokens.words import Spot, module
 
 _IMPORTS = {
@@ -18,82 +20,27 @@ _IMPORTS = {
 SMALLEST, LARGEST = 2_000, 60_000  # characters
 _BLANK = 0.15  # share of blank lines inside functions
 _ROOM = 14  # lines between two places that lie in one function
-_NOUNS = (
-    "account", "batch", "budget", "carrier", "channel", "charge", "client", "column", "credit",
-    "delivery", "digest", "draft", "entry", "event", "export", "field", "filter", "folder",
-    "format", "header", "invoice", "item", "ledger", "limit", "locale", "margin", "member",
-    "notice", "offer", "option", "order", "owner", "package", "parcel", "payment", "period",
-    "policy", "price", "profile", "quota", "rate", "receipt", "record", "region", "report",
-    "request", "result", "route", "schedule", "section", "segment", "session", "shipment",
-    "source", "stock", "subject", "summary", "supplier", "table", "target", "tariff", "tenant",
-    "ticket", "token", "total", "trial", "unit", "user", "value", "vendor", "visit", "voucher",
-    "warehouse", "window", "worker", "zone",
-)  # fmt: skip
-_VERBS = (
-    "apply", "build", "check", "collect", "compare", "convert", "copy", "count", "create", "drop",
-    "expand", "fetch", "find", "flush", "group", "join", "load", "map", "mark", "merge", "move",
-    "normalize", "pack", "parse", "pick", "prepare", "print", "push", "queue", "read", "rebuild",
-    "reduce", "refresh", "release", "render", "replace", "reset", "resolve", "restore", "save",
-    "scan", "select", "send", "skip", "sort", "split", "store", "strip", "sum", "trim", "update",
-    "verify", "wrap", "write",
-)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Shape:
-    """How a language writes a file; `{n}` are names, `{v}` verbs."""
+class Style(NamedTuple):
+    """How a language writes a file; trees.yml explains the fields in braces."""
 
-    head: tuple[str, ...]
-    tail: tuple[str, ...]
+    head: list[str]
+    tail: list[str]
     opening: str
     closing: str
     comment: str
     indent: str
-    bodies: tuple[str, ...]
+    bodies: list[str]
 
 
-SHAPES: Mapping[str, Shape] = {
-    "ruby": Shape(
-        ("class {C}", "  LIMIT = 40", ""), ("end",), "  def {f}({n}, {m})", "  end", "  # {s}",
-        "    ",
-        (
-            "{n} = {v}_{m}({m}.fetch(:{o}), {o}: {d})", "return {n} if {m}.{o}.nil?",
-            "{n}.{v}({o}: {m}.{v2}({d})) unless {n}.{o}?", "@{n} ||= {v}_{o}({m}, {d})",
-            "{m}.each {{ |{o}| {n} << {v}_{o}({o}) }}",
-        ),
-    ),
-    "python": Shape(
-        ("class {C}:", "    limit = 40", ""), ("",), "    def {f}(self, {n}, {m}):", "",
-        "    # {s}", "        ",
-        (
-            '{n} = self.{v}_{m}({m}.get("{o}"), {o}={d})', "self.{n}_{o} = {v}_{m}({n}, {m}[{d}:])",
-            '{n}.{v}({m}, key="{o}", limit={d})', "{n} = [{v}_{o}(x, {d}) for x in {m} if x.{o}]",
-            'log.debug("{v} {n} of %s", {m}.{o})',
-        ),
-    ),
-    "java": Shape(
-        ("public class {C} {{", "    private static final int LIMIT = 40;", ""), ("}}",),
-        "    public Object {f}(Object {n}, Object {m}) {{", "    }}", "    // {s}", "        ",
-        (
-            "Object {n}{d} = {v}{O}({m}, {d});", "this.{n}.{v}({m}, {o}{d}());",
-            "if ({n} == null) {{ {v}{O}({m}, {d}); }}", "{v}{O}({n}, {m}, {v2}{N}({d}));",
-            "{n} = ({N}) {m}.get{O}({d});",
-        ),
-    ),
-    "javascript": Shape(
-        ("'use strict';", "const LIMIT = 40;", ""), ("module.exports = {{ LIMIT }};",),
-        "function {f}({n}, {m}) {{", "}}", "// {s}", "  ",
-        (
-            "const {n}{d} = {v}{O}({m}.{o}, {d});", "{m}.{o}.forEach((x) => {v}{O}(x, {d}));",
-            "if (!{n}.{o}) {v}{O}({m}, {{ {o}: {d} }});", "{n}.{o} = await {v}{N}({m}, {d});",
-            "log.debug('{v} {n}', {m}.{o}, {d});",
-        ),
-    ),
-}  # fmt: skip
+_DATA = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
+_NOUNS, _VERBS = _DATA["nouns"].split(), _DATA["verbs"].split()
+STYLES = {name: Style(**fields) for name, fields in _DATA["languages"].items()}
 
 
 def tree(language: str, spots: Iterable[Spot], others: Iterable[str] = ()) -> dict[str, str]:
-    """Files that hold the spots, and others beside them."""
+    """Return texts by path: files that hold the spots, and other files without any."""
     by_path: dict[str, list[Spot]] = {path: [] for path in others}
     for spot in spots:
         by_path.setdefault(spot.path, []).append(spot)
@@ -107,7 +54,7 @@ def tree(language: str, spots: Iterable[Spot], others: Iterable[str] = ()) -> di
 def _imports(
     path: str, language: str, spots: Iterable[Spot], homes: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Imports of what the spots of a file use, as the language writes them at its head."""
+    """Return imports of what the spots of a file use, as the language writes them at its head."""
     used = {
         home: name
         for spot in spots
@@ -119,7 +66,7 @@ def _imports(
 
 
 def neighbours(paths: Iterable[str], each: int = 2) -> tuple[str, ...]:
-    """Names of files that lie beside these."""
+    """Return names of files in the same folders."""
     found = []
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -132,18 +79,18 @@ def neighbours(paths: Iterable[str], each: int = 2) -> tuple[str, ...]:
 
 
 def text(path: str, language: str, spots: Iterable[Spot], imports: tuple[str, ...] = ()) -> str:
-    """One file: filler functions, and those of the spots where they belong."""
-    rng, shape = Random(f"text {path}"), SHAPES[language]
+    """Return one file: filler functions, and those of the spots where they belong."""
+    rng, style = Random(f"text {path}"), STYLES[language]
     size = min(LARGEST, max(SMALLEST + 500, int(1_000 * rng.lognormvariate(2.3, 0.8))))
     name = path.rpartition("/")[2].partition(".")[0].title()
-    lines = [*imports, *(row.format(C=name) for row in shape.head)]
+    lines = [*imports, *(row.format(C=name) for row in style.head)]
     for block in _blocks(spots):
         start = max(block[0].line - rng.randrange(2, 12), len(lines) + 1)
-        _fill(lines, start - 1, shape, rng)
-        lines += _function(block, start, shape, rng)
+        _fill(lines, start - 1, style, rng)
+        lines += _function(block, start, style, rng)
     while sum(map(len, lines)) + len(lines) < size - 100:
-        lines += _filler(rng.randrange(5, 25), shape, rng)
-    tail = [row.format() for row in shape.tail]
+        lines += _filler(rng.randrange(5, 25), style, rng)
+    tail = [row.format() for row in style.tail]
     return "\n".join((*lines, *tail)) + "\n"
 
 
@@ -157,27 +104,27 @@ def _blocks(spots: Iterable[Spot]) -> list[list[Spot]]:
     return blocks
 
 
-def _fill(lines: list[str], until: int, shape: Shape, rng: Random) -> None:
+def _fill(lines: list[str], until: int, style: Style, rng: Random) -> None:
     while (gap := until - len(lines)) >= 8:
-        lines += _filler(min(rng.randrange(5, 25), gap - 2), shape, rng)
+        lines += _filler(min(rng.randrange(5, 25), gap - 2), style, rng)
     while len(lines) < until:
-        lines.append(_sentence(shape.comment, rng))
+        lines.append(_sentence(style.comment, rng))
 
 
-def _function(block: list[Spot], start: int, shape: Shape, rng: Random) -> list[str]:
-    made = [_sentence(shape.opening, rng, block[0].function)]
+def _function(block: list[Spot], start: int, style: Style, rng: Random) -> list[str]:
+    made = [_sentence(style.opening, rng, block[0].function)]
     wanted = {spot.line: spot.text for spot in block}
     for number in range(start + 1, block[-1].line + 4):
-        body = wanted.get(number) or _sentence(rng.choice(shape.bodies), rng)
-        made.append(shape.indent + body)
-    return [*made, shape.closing.format()]
+        body = wanted.get(number) or _sentence(rng.choice(style.bodies), rng)
+        made.append(style.indent + body)
+    return [*made, style.closing.format()]
 
 
-def _filler(length: int, shape: Shape, rng: Random) -> list[str]:
-    opening = _sentence(shape.opening, rng, f"{rng.choice(_VERBS)}_{rng.choice(_NOUNS)}")
-    bodies = [shape.indent + _sentence(rng.choice(shape.bodies), rng) for _ in range(length - 3)]
+def _filler(length: int, style: Style, rng: Random) -> list[str]:
+    opening = _sentence(style.opening, rng, f"{rng.choice(_VERBS)}_{rng.choice(_NOUNS)}")
+    bodies = [style.indent + _sentence(rng.choice(style.bodies), rng) for _ in range(length - 3)]
     bodies = [body if rng.random() > _BLANK else "" for body in bodies]
-    return [opening, *bodies, shape.closing.format(), ""]
+    return [opening, *bodies, style.closing.format(), ""]
 
 
 def _sentence(form: str, rng: Random, function: str = "") -> str:

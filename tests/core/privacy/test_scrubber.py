@@ -5,8 +5,7 @@ import pytest
 from nightwatch_core.privacy.masks import MASK, Masks, holds_mask
 from nightwatch_core.privacy.rules import RULES
 from nightwatch_core.privacy.scrubber import REMOVAL, Scrubber
-from tests.benchmarks.scrubbing import blind, development
-from tests.benchmarks.scrubbing.rates import removal
+from tests.benchmarks.scrubbing.samples import blind, development, removal
 
 WORD = "aB3" * 12
 SECRET = {
@@ -163,19 +162,19 @@ def test_secrets_become_masks(kind):
     assert kept.startswith("before ")
 
 
-@pytest.mark.parametrize("text", [*HARMLESS, *development.HARMLESS])
+@pytest.mark.parametrize("text", [*HARMLESS, *development.harmless])
 def test_code_and_prose_stay(text):
     assert scrub(text) == text
 
 
 @pytest.mark.parametrize("of", [development, blind], ids=["development", "blind"])
 def test_texts_with_secrets_and_people_lose_them(of):
-    assert removal(of.samples(of.SECRETS), scrub).share >= 0.95
-    assert removal(of.samples(of.PERSONAL), scrub).share >= 0.95
+    assert removal(of.samples(of.secrets), scrub).share >= 0.95
+    assert removal(of.samples(of.personal), scrub).share >= 0.95
 
 
 def test_what_is_scrubbed_stays_scrubbed():
-    texts = [*SECRET.values(), *(text for _, text, _ in blind.samples(blind.SECRETS))]
+    texts = [*SECRET.values(), *(text for _, text, _ in blind.samples(blind.secrets))]
     for once in map(scrub, texts):
         assert scrub(once) == once
 
