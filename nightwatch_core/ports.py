@@ -27,25 +27,8 @@ from nightwatch_core.models.code import (
     SearchHit,
 )
 from nightwatch_core.models.conversation import AgentSpec, Capabilities, Conversation, Reply
-from nightwatch_core.models.errors import (
-    Case,
-    ErrorGroup,
-    Fetched,
-    FileContents,
-    Frame,
-    Trace,
-    Window,
-)
-from nightwatch_core.models.knowledge import (
-    IgnoreRules,
-    Index,
-    IndexEntry,
-    Lesson,
-    Match,
-    Notes,
-    Pattern,
-    TaskFile,
-)
+from nightwatch_core.models.errors import ErrorGroup, Fetched, FileContents, Frame, Trace, Window
+from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Notes, Pattern, TaskFile
 from nightwatch_core.models.proposals import (
     Command,
     FileChange,
@@ -365,24 +348,6 @@ class KnowledgeReader(Protocol):
         ...
 
 
-class Recall(Protocol):
-    """Finds the earlier lessons an error resembles; never reads every document to do so."""
-
-    def compare(self) -> int:
-        """Take in what changed since the last search; returns how many documents that were."""
-        ...
-
-    def refresh(self, file: str) -> None:
-        """Take in one document that was written, or forget one that is gone."""
-        ...
-
-    def similar(
-        self, case: Case, limit: int = 3, threshold: float = 0.3
-    ) -> tuple[tuple[IndexEntry, Match], ...]:
-        """The case's own lesson, then similar ones of at least that relevance, best first."""
-        ...
-
-
 class AgentStore(Protocol):
     """The agent files."""
 
@@ -643,7 +608,6 @@ __all__ = [
     "Nights",
     "Notifier",
     "Outbox",
-    "Recall",
     "Records",
     "Sandbox",
     "SourceMaps",

@@ -32,12 +32,12 @@ from nightwatch_core.memory.lessons import apply_news
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.prior_analyses import (
     Memory,
-    Similar,
     mark_fallback,
     merge_waves,
     recall_case,
     unanswered_assignments,
 )
+from nightwatch_core.memory.recall import LessonSearch
 from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
@@ -415,7 +415,6 @@ def recall_cases(
     """Split cases into those a lesson still explains and those to analyse."""
     knowledge = reading(options).knowledge
     index = knowledge.index()
-    search = attempt("searching lessons", _search, options, otherwise=None)
     news = {update.file: update for update in past.followed}
 
     def with_news(lesson: Lesson) -> Lesson:
@@ -423,9 +422,8 @@ def recall_cases(
         return without_unconfirmed_watch(lesson, past.merged)
 
     memory = Memory(
-        index=index,
         read=knowledge.read,
-        similar=search.value,
+        similar=LessonSearch(lessons_in(knowledge) if cases else ()).similar,
         archived=knowledge.archived_lesson,
         with_news=with_news,
     )
@@ -449,7 +447,7 @@ def recall_cases(
         unknown=tuple(
             _with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase)
         ),
-        complaints=(*index.quarantined, *filter(None, (search.trouble,))),
+        complaints=index.quarantined,
         past=past,
         code_reads=trees.code_reads,
     )
@@ -487,15 +485,6 @@ def _noted(lesson: Lesson) -> TaskFile:
     """A lesson's notes and links; what it says itself is told as an earlier case, not again."""
     task = as_task(lesson)
     return task if lesson.notes else task.model_copy(update={"notes": ()})
-
-
-def _search(options: NightOptions) -> Similar | None:
-    """The search over lessons, brought up to date; None where the index is read through."""
-    recall = reading(options).recall
-    if recall is None:
-        return None
-    recall.compare()
-    return recall.similar
 
 
 def nothing_recalled(

@@ -20,7 +20,6 @@ from nightwatch_core.ports import (
     Nights,
     Notifier,
     Outbox,
-    Recall,
     Sandbox,
     SourceMaps,
     TaskStore,
@@ -40,7 +39,6 @@ class ReadingPorts:
     model: Model
     clock: Clock
     stand_in: Model | None = None  # answers where `model` cannot be reached
-    recall: Recall | None = None  # without it the index is read through
     tasks: TaskStore | None = None  # without it only lessons hold notes
     libraries: LibraryReader | None = None  # without it nothing outside the repository is read
     source_maps: SourceMaps | None = None  # without it frames of bundles stay where they are

@@ -49,7 +49,7 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     earlier = _earlier_lesson(analysis.case, options, report)
     digests = _digests(options, report, analysis)
     lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
-    file = _written(options, lesson)
+    file = publishing(options).knowledge.write(lesson)
     if not lesson.has_cause:
         return WrittenLesson(file=file, what="unknown")
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
@@ -69,14 +69,6 @@ def _earlier_lesson(case: Case, options: NightOptions, report: RunReport) -> Les
     return apply_news(lesson, news) if news else lesson
 
 
-def _written(options: NightOptions, lesson: Lesson) -> str:
-    """Write a lesson, and have the search know it; returns its file."""
-    file, recall = publishing(options).knowledge.write(lesson), reading(options).recall
-    if recall:
-        attempt("searching the lesson that was written", recall.refresh, file, otherwise=None)
-    return file
-
-
 @task(name="keep lessons up", task_run_name="keep lessons up to date")
 def keep_up(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
@@ -84,10 +76,8 @@ def keep_up(
     """Update lessons with tonight's news; a failing one does not stop the others."""
     kept = tuple(update_lesson(lesson, report) for lesson in lessons)
     changed = [after for before, after in zip(lessons, kept, strict=True) if before != after]
-    ends = [
-        attempt(f"keeping {item.file} up", _written, options, item, otherwise="")
-        for item in changed
-    ]
+    write = publishing(options).knowledge.write
+    ends = [attempt(f"updating {item.file}", write, item, otherwise="") for item in changed]
     return UpdatedLessons(lessons=kept, troubles=tuple(end.trouble for end in ends if end.trouble))
 
 

@@ -31,7 +31,6 @@ from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
-from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Answer, Edit, Evidence
@@ -212,7 +211,6 @@ class Shop:
                 agents=MemoryAgents(),
                 model=MemoryModel([self._answer]),
                 clock=clock,
-                recall=SearchIndex(self.state / "recall.sqlite3", self.state / "knowledge"),
             ),
             publishing=PublishingPorts(
                 outbox=outbox,

@@ -20,15 +20,11 @@ MOST_QUOTES_KEPT = 5  # of those, in a document
 LONGEST_NAME = 200  # fingerprint or alias
 LONGEST_MESSAGE = 200
 LONGEST_TITLE = 120
-LONGEST_SLUG = 60  # of a file's name
 LONGEST_WORDS = 500  # what one reviewer said, a line of a document's body
 LONGEST_BECAUSE = 1_000
 LONGEST_QUOTE = 2_000  # of code
-LONGEST_SUMMARY = 500  # told to the next analyst
 MOST_ROWS = 60  # of one section of a document's body
 MOST_EDITS_SHOWN = 20
-LONGEST_FIX_SHOWN = 100_000  # all edits together
-LONGEST_NOTES_SHOWN = 90_000  # all notes together
 
 # Notes, and searching them.
 MOST_SECTIONS = 20  # of a document
@@ -47,5 +43,5 @@ LONGEST_FRAME = 120  # characters of a frame's name
 MOST_TERMS = 300  # of one field
 
 # Work of one search, or one night.
-MOST_ASKED, MOST_POSTINGS, MOST_CANDIDATES = 24, 4_000, 60  # terms, lessons with them, lessons read
+MOST_ASKED, MOST_CANDIDATES = 24, 60  # terms asked for, lessons compared in full
 MOST_FILES_READ = 200  # a night, to see whether lessons still fit

@@ -10,7 +10,7 @@ from nightwatch_core.code.verdict import completed, looked_up, scored
 from nightwatch_core.memory.lesson_text import summary
 from nightwatch_core.memory.occurrences import waits_for, why_weak
 from nightwatch_core.memory.outcomes import why_no_news
-from nightwatch_core.memory.recall import SAME_BY_ALIAS, is_same_error, recall
+from nightwatch_core.memory.recall import SAME_BY_ALIAS, is_same_error
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.memory.reuse import (
     CaseTonight,
@@ -31,7 +31,7 @@ from nightwatch_core.models.assignment import (
     WaveResult,
 )
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match, PriorAnalysis
+from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match, PriorAnalysis
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import digest, plural
@@ -44,9 +44,8 @@ Similar = Callable[[Case], tuple[tuple[IndexEntry, Match], ...]]
 class Memory:
     """Where lessons are looked up; `with_news` adds to a lesson what tonight brought for it."""
 
-    index: Index
     read: ReadLesson
-    similar: Similar | None = None  # without it the visible score over the index decides
+    similar: Similar
     archived: Callable[[frozenset[str]], Lesson | None] | None = None
     with_news: Callable[[Lesson], Lesson] = lambda lesson: lesson
 
@@ -77,7 +76,7 @@ def recall_case(
 
 def _lessons(case: Case, memory: Memory) -> Iterable[tuple[Lesson, Match]]:
     """The case's own lesson first, from the archive where it is not at hand, then similar ones."""
-    matches = memory.similar(case) if memory.similar else recall(case, memory.index)
+    matches = memory.similar(case)
     if memory.archived and not any(match.is_same for _, match in matches):
         archived = memory.archived(names(case))
         if archived:

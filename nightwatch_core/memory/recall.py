@@ -1,4 +1,4 @@
-"""From tonight's case to the lessons it recalls, over any index of lessons, and why."""
+"""From tonight's case to the lessons that it recalls, and why."""
 
 import hashlib
 import heapq
@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
 from nightwatch_core.memory import limits
-from nightwatch_core.memory.limits import MOST_ASKED, MOST_CANDIDATES, MOST_POSTINGS
+from nightwatch_core.memory.index import entry_of
+from nightwatch_core.memory.limits import MOST_ASKED, MOST_CANDIDATES
 from nightwatch_core.models.errors import Case, ExceptionLink, Frame
-from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
+from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.templates import message_template, transaction_template
@@ -27,7 +28,6 @@ from nightwatch_core.text.words import last_segment
 # proxies, packages that were renamed, the exception an outer layer wrapped around the first one.
 
 NEAR = 3  # innermost frames of an exception that say where it was raised
-VERSION = 2  # of what is made of an error: an index of another version is rebuilt
 # How the name of an error class ends, in a message that quotes it.
 CLASS_ENDINGS = ("Exception", "Error", "Failure", "Fault", "Timeout")
 _CHUNK = re.compile(r"[\w.:\\$]+")
@@ -309,37 +309,13 @@ def query_terms(
     return terms
 
 
-def worth_asking(terms: Mapping[int, QueryTerm]) -> tuple[int, ...]:
-    """The terms that find candidates: the worthiest, together in not too many lessons."""
-    present = (number for number, term in terms.items() if term.lessons)
-    room = MOST_POSTINGS
-    asked: list[int] = []
-    for number in sorted(present, key=lambda number: (-terms[number].worth, number)):
-        if terms[number].lessons <= room or not asked:
-            asked.append(number)
-            room -= terms[number].lessons
-        if len(asked) == MOST_ASKED:
-            break
-    return tuple(asked)
-
-
-def candidates(
-    terms: Mapping[int, QueryTerm], lessons_with: Callable[[int], Iterable[int]]
-) -> list[int]:
-    """The lessons that share most with the query, by `lessons_with` a term; best first."""
-    scores: dict[int, float] = {}
-    for number in worth_asking(terms):
-        worth = terms[number].worth
-        for lesson in lessons_with(number):
-            scores[lesson] = scores.get(lesson, 0.0) + worth
-    return heapq.nlargest(MOST_CANDIDATES, scores, key=lambda lesson: (scores[lesson], lesson))
-
-
 def points(
-    terms: Mapping[int, QueryTerm], numbers: Iterable[int], lengths: Sequence[int], corpus: Corpus
+    terms: Mapping[int, QueryTerm],
+    counts: Mapping[int, int],
+    lengths: Sequence[int],
+    corpus: Corpus,
 ) -> list[float]:
-    """Return a lesson's score in each field."""
-    counts = Counter(numbers)
+    """Return a lesson's score in each field; `counts` is how often it has each term."""
     scores = [0.0] * len(lengths)
     slack = [_slack(length, mean) for length, mean in zip(lengths, corpus.lengths, strict=True)]
     for number in terms.keys() & counts.keys():
@@ -396,7 +372,7 @@ def _slack(length: int, mean: float) -> float:
 
 # The visible score: how near an earlier lesson is by class, transaction and shared tags.
 #
-# What a night recalls is found by `ranking.search`, which shows this score beside its relevance.
+# What a night recalls is found by `LessonSearch`, which shows this score beside its relevance.
 
 LIMIT = 3
 THRESHOLD = 0.3
@@ -485,23 +461,6 @@ def is_same_error(case: Case, lesson: Lesson) -> bool:
     return not classes.isdisjoint({lesson.error_class, *causes})
 
 
-def recall(
-    case: Case, index: Index, limit: int = LIMIT, threshold: float = THRESHOLD
-) -> tuple[tuple[IndexEntry, Match], ...]:
-    """Find the lessons nearest to the case, best first: the case's own, then similar ones.
-
-    At most `limit`, none scored below `threshold`, and of similar ones none that knows no cause.
-    Among equals the one seen last comes first, then the order of file names decides.
-    """
-    scored = ((entry, match(case, entry)) for entry in index.solutions)
-    near = [
-        (entry, found)
-        for entry, found in scored
-        if found.score >= threshold and (found.is_same or not entry.unknown)
-    ]
-    return tuple(sorted(near, key=lambda pair: _rank(case, *pair))[:limit])
-
-
 def _rank(case: Case, entry: IndexEntry, found: Match) -> tuple[int, float, int, str]:
     """Own fingerprint, other names, then points (not capped, so that a full score breaks ties)."""
     order = {"same": 0, "alias": 1}.get(found.kind, 2)
@@ -520,105 +479,91 @@ _MOST_NAMED, _LONGEST_RANKING = 2, 120  # frames, characters of a quoted text
 Recalled = tuple[tuple[IndexEntry, Match], ...]
 
 
-class Row(NamedTuple):
-    """What scoring needs of one lesson: numbers of its terms and how many each field has."""
+class SearchedLesson(NamedTuple):
+    """A lesson as a search compares it."""
 
-    lesson: int
-    file: str
-    seen: int  # day it was last seen, counted as `date.toordinal`; 0 where not known
-    numbers: Sequence[int]
-    lengths: Sequence[int]
-
-
-class LessonIndex(Protocol):
-    """Lessons by number, and which terms they have."""
-
-    def corpus(self) -> Corpus:
-        """Return the number of lessons."""
-        ...
-
-    def frequencies(self, numbers: Iterable[int]) -> Mapping[int, int]:
-        """In how many lessons each of these terms is."""
-        ...
-
-    def lessons_with(self, number: int) -> Iterable[int]:
-        """The lessons that have a term."""
-        ...
-
-    def rows(self, lessons: Sequence[int]) -> Iterable[Row]:
-        """These lessons, in any order; those that are gone are left out."""
-        ...
-
-    def named(self, names: Iterable[str]) -> Sequence[int]:
-        """The lessons that carry one of these fingerprints or aliases."""
-        ...
-
-    def entry(self, lesson: int) -> tuple[IndexEntry, SearchDocument]:
-        """One lesson's line in the index, and what is compared of it."""
-        ...
+    entry: IndexEntry
+    document: SearchDocument
+    lengths: tuple[int, ...]  # terms of each of FIELDS
+    counts: Mapping[int, int]  # how often it has each term
 
 
 class Near(NamedTuple):
     """A lesson near the query: `rank` sorts (highest first), `share` is what it matched."""
 
-    lesson: int
-    file: str
+    lesson: SearchedLesson
     rank: float
     share: float
 
 
-def search(
-    case: Case, index: LessonIndex, limit: int = LIMIT, threshold: float = THRESHOLD
-) -> Recalled:
-    """Find the case's own lesson, then those of similar errors, best first, from `threshold` on.
+class LessonSearch:
+    """Search over the lessons at hand, of which there are at most some hundred: in memory."""
 
-    Lessons that know no cause have nothing to say of another error. Ties go to the one seen last,
-    then by file name.
-    """
-    query = document_of_case(case)
-    own = _own(case, index)
-    own_files = {entry.file for entry, _ in own}
-    results = list(own[:limit])
-    seen = [group.last_seen for group in case.groups if group.last_seen]
-    last_seen = max(seen).date().toordinal() if seen else 0
-    for near in nearest(query, index, last_seen):
-        if len(results) >= limit:
-            break
-        sure = relevance(near.share)
-        if near.file in own_files or sure < threshold:
-            continue
-        entry, document = index.entry(near.lesson)
-        if entry.unknown:
-            continue
-        seed = match(case, entry).score
-        because = reasons(query, document)
-        results.append((entry, Match(score=seed, because=because, relevance=sure)))
-    return tuple(results)
+    def __init__(self, lessons: Iterable[Lesson] = ()) -> None:
+        self.lessons = tuple(map(_searched, lessons))
+        self.frequencies = Counter(number for lesson in self.lessons for number in lesson.counts)
+        count = len(self.lessons)
+        columns = zip(*(lesson.lengths for lesson in self.lessons), strict=True)
+        means = tuple(sum(column) / count for column in columns)
+        self.corpus = Corpus(count, means or (0.0,) * len(FIELDS))
+
+    def similar(self, case: Case, limit: int = LIMIT, threshold: float = THRESHOLD) -> Recalled:
+        """Find the case's own lesson, then those of similar errors, best first, from `threshold`.
+
+        Lessons that know no cause have nothing to say of another error. Ties go to the one seen
+        last, then by file name.
+        """
+        query, own = document_of_case(case), self._own(case)
+        own_files = {entry.file for entry, _ in own}
+        results = list(own[:limit])
+        seen = [group.last_seen for group in case.groups if group.last_seen]
+        for near in self.nearest(query, max(seen).date().toordinal() if seen else 0):
+            if len(results) >= limit:
+                break
+            entry, sure = near.lesson.entry, relevance(near.share)
+            if entry.file in own_files or entry.unknown or sure < threshold:
+                continue
+            because = reasons(query, near.lesson.document)
+            results.append(
+                (entry, Match(score=match(case, entry).score, because=because, relevance=sure))
+            )
+        return tuple(results)
+
+    def nearest(self, query: SearchDocument, day: int = 0) -> list[Near]:
+        """Rank the lessons that share a term with an error last seen on `day`, best first."""
+        asked = query_terms(terms_of(query), self.corpus, self.frequencies)
+        own, found = own_points(asked, len(FIELDS)), []
+        for lesson in self._candidates(asked):
+            scored = sum(points(asked, lesson.counts, lesson.lengths, self.corpus))
+            seen = lesson.entry.last_seen.toordinal() if lesson.entry.last_seen else 0
+            rank = round(aged(scored, seen - day if seen and day else 0), 9)
+            found.append(Near(lesson, rank, share(scored, own, lesson.lengths)))
+        return sorted(found, key=lambda near: (-near.rank, *_newest_first(near.lesson.entry)))
+
+    def _candidates(self, asked: Mapping[int, QueryTerm]) -> list[SearchedLesson]:
+        """Those that share most of the worthiest terms: the others only crowd the ranking."""
+        present = (number for number, term in asked.items() if term.lessons)
+        worthiest = heapq.nlargest(MOST_ASKED, present, key=lambda number: asked[number].worth)
+        pairs = (
+            (sum(asked[number].worth for number in worthiest if number in lesson.counts), at)
+            for at, lesson in enumerate(self.lessons)
+        )
+        best = heapq.nlargest(MOST_CANDIDATES, (pair for pair in pairs if pair[0] > 0))
+        return [self.lessons[at] for _, at in best]
+
+    def _own(self, case: Case) -> Recalled:
+        """Lessons on this very case: by its fingerprint, then by its other names, newest first."""
+        matches = ((lesson.entry, match(case, lesson.entry)) for lesson in self.lessons)
+        same = [(e, m.model_copy(update={"relevance": 1.0})) for e, m in matches if m.is_same]
+        return tuple(
+            sorted(same, key=lambda pair: (pair[1].kind == "alias", *_newest_first(pair[0])))
+        )
 
 
-def nearest(query: SearchDocument, index: LessonIndex, day: int = 0) -> list[Near]:
-    """Rank candidates for an error last seen on `day`, best first; at most `MOST_CANDIDATES`."""
-    terms, corpus = terms_of(query), index.corpus()
-    if not corpus.lessons:
-        return []
-    asked = query_terms(terms, corpus, index.frequencies(set(terms.all)))
-    own = own_points(asked, len(terms.fields))
-    near = []
-    for row in index.rows(candidates(asked, index.lessons_with)):
-        scored = sum(points(asked, row.numbers, row.lengths, corpus))
-        apart = row.seen - day if row.seen and day else 0
-        matched = share(scored, own, row.lengths)
-        near.append((round(aged(scored, apart), 9), row.seen, row.file, row.lesson, matched))
-    near.sort(key=lambda item: (-item[0], -item[1], item[2]))
-    return [Near(lesson, file, rank, matched) for rank, _, file, lesson, matched in near]
-
-
-def _own(case: Case, index: LessonIndex) -> Recalled:
-    """Lessons on this very case: by its fingerprint, then by its other names, newest first."""
-    entries = (index.entry(lesson)[0] for lesson in index.named(names_of_case(case)))
-    matches = ((entry, match(case, entry)) for entry in entries)
-    same = [(e, m.model_copy(update={"relevance": 1.0})) for e, m in matches if m.is_same]
-    return tuple(sorted(same, key=lambda pair: (pair[1].kind == "alias", *_newest_first(pair[0]))))
+def _searched(lesson: Lesson) -> SearchedLesson:
+    document = document_of_lesson(lesson)
+    terms = terms_of(document)
+    return SearchedLesson(entry_of(lesson), document, terms.lengths, Counter(terms.all))
 
 
 def _newest_first(entry: IndexEntry) -> tuple[int, str]:

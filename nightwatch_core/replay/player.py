@@ -131,7 +131,7 @@ def _answer_to_new_write(
             return ()
         case "lessons.rebuild_index":
             return Index()
-        case "recall.refresh" | "batch_store.keep" | "batch_store.drop":
+        case "batch_store.keep" | "batch_store.drop":
             return None
         case "model.probe":
             return "a night's record"

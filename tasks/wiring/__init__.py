@@ -171,7 +171,6 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         model=rules if is_local else services.claude(options, at),
         clock=SystemClock(),
         stand_in=None if is_local else rules,
-        recall=local.recall(options, at),
         tasks=None if default_ports.is_sample(options) else task_store(),
         libraries=local.libraries(options, at),
         source_maps=local.source_maps(options),

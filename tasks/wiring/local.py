@@ -21,7 +21,6 @@ from nightwatch_core.adapters.local.quiet import SystemClock, pause
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.adapters.stores import state_folder as result_folder
 from nightwatch_core.adapters.stores.documents import IgnoreFile, KnowledgeFiles
-from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import (
     check_room_for_a_night as check_room_for_a_night,
@@ -90,14 +89,6 @@ def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
     own, home = at.knowledge / "ignore.yml", at.home / "knowledge" / "ignore.yml"
     path = own if own.is_file() or not home.is_file() else home
     return IgnoreFile(home if default_ports.is_sample(options) else path, SystemClock())
-
-
-def recall(options: NightOptions, at: Settings) -> SearchIndex:
-    """The search over those lessons; its index may be deleted, it is made again."""
-    if default_ports.is_sample(options):
-        sample_folder = at.state / "sample"
-        return SearchIndex(sample_folder / "recall.sqlite3", sample_folder / "knowledge")
-    return SearchIndex(at.state / "recall.sqlite3", at.knowledge)
 
 
 def transcripts(at: Settings) -> Transcripts:

@@ -7,7 +7,6 @@
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import evaluation
@@ -18,8 +17,7 @@ from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.code.symptom_fixes import symptom_fixes
 from nightwatch_core.intake.cases import signature
-from nightwatch_core.memory.index import entry_of
-from nightwatch_core.memory.recall import document_of_case, document_of_lesson, nearest, terms_of
+from nightwatch_core.memory.recall import LessonSearch, document_of_case
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import ExceptionLink, Occurrence
 from nightwatch_core.models.research import LikelyFile
@@ -30,27 +28,19 @@ Err = Mapping[str, Any]
 
 
 class Retriever:
-    """eval_retrieval.py: earlier cases, best first, by the search index in a throwaway file."""
+    """eval_retrieval.py: earlier cases, best first."""
 
     def index(self, docs: Sequence[Err]) -> None:
         """Take the documents as lessons."""
-        self._folder = TemporaryDirectory()
-        self._store = evaluation.new_store(Path(self._folder.name))
-        self._store.put(map(_entry, docs))
+        self._lessons = LessonSearch(map(evaluation.lesson_of, docs))
 
     def search(self, err: Err, k: int) -> list[tuple[str, float]]:
         """Return (id, rank) of the nearest."""
         case = evaluation.retrieval_case_of(err)
         seen = case.leader.last_seen
         day = seen.date().toordinal() if seen else 0
-        found = nearest(document_of_case(case), self._store, day)
-        return [(evaluation.id_of(match.file), match.rank) for match in found[:k]]
-
-
-def _entry(err: Err) -> tuple[Any, ...]:
-    lesson = evaluation.lesson_of(err)
-    document = document_of_lesson(lesson)
-    return entry_of(lesson), document, terms_of(document)
+        found = self._lessons.nearest(document_of_case(case), day)[:k]
+        return [(evaluation.id_of(near.lesson.entry.file), near.rank) for near in found]
 
 
 def parse(raw: str, lang_hint: str | None, app_prefixes: Sequence[str]) -> list[dict[str, Any]]:

@@ -2,5 +2,5 @@
 
 collect_ignore = [
     *("adapters.py", "batches.py", "first_messages.py", "ignores.py"),
-    *("lesson_store.py", "recall_learning.py"),
+    "recall_learning.py",
 ]

@@ -1,16 +1,13 @@
-"""Failures of ../shared/eval as the project's own values, and a throwaway index over them."""
+"""Failures of ../shared/eval as the project's own values."""
 
 import gzip
 import json
 import os
-import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from nightwatch_core.adapters.stores import search_index as search_store
-from nightwatch_core.adapters.stores.search_index import SearchStore
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.recall import document_of_case, seed_tags, traces_of
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
@@ -86,15 +83,6 @@ def lesson_of(err: Err) -> Lesson:
 def id_of(file: str) -> str:
     """Return the id of the error that a lesson's file was named by."""
     return file.removeprefix("errors/").removesuffix(".md")
-
-
-def new_store(folder: Path) -> SearchStore:
-    """Make an empty search index in a folder."""
-    connection = sqlite3.connect(folder / "recall.sqlite3", isolation_level=None)
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA journal_mode = WAL")
-    search_store.make(connection)
-    return SearchStore(connection)
 
 
 def _group(err: Err) -> ErrorGroup:

@@ -9,23 +9,17 @@ against few. Figures are of projects that were left out while learning.
 
 import math
 import random
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/, as pytest has it
+from evaluation import DEFECTS, JIRA, Err, lesson_of, load
+from evaluation import retrieval_case_of as case_of
 
-from evaluation import DEFECTS, JIRA, Err, lesson_of, load  # noqa: E402
-from evaluation import retrieval_case_of as case_of  # noqa: E402
-from twins.recall import MemoryRecall  # noqa: E402
-
-from nightwatch_core.memory import recall as scoring
 from nightwatch_core.memory.recall import (
     FIELDS,
     UNTOLD,
-    candidates,
+    LessonSearch,
     document_of_case,
     own_points,
     points,
@@ -39,6 +33,7 @@ STEPS, RATE = 300, 0.02
 SMALL = 120  # lessons of a young installation
 ONES = (1.0,) * len(FIELDS)
 TOP = 3  # matches a night shows
+NEAREST = 150  # lessons that are learned from, of one error
 
 Weights = Sequence[float]
 Curve = list[tuple[float, float]]
@@ -49,7 +44,7 @@ class Near(NamedTuple):
 
     relative: bool
     earlier: bool
-    found: bool  # a search brought it; the others are relatives that none did
+    found: bool  # it is among the nearest; the others are relatives that are not
     scored: tuple[float, ...]  # points a field, then what the time between takes off
     possible: tuple[float, ...]
 
@@ -83,46 +78,44 @@ def queries(docs: Sequence[Err], size: int = 0) -> list[Query]:
     asked = [(doc, group) for group in clusters.values() if len(group) > 1 for doc in group]
     by_id = {doc["id"]: doc for doc in docs}
     lessons = {name: lesson_of(doc) for name, doc in by_id.items()}
-    shelf = MemoryRecall(lessons.values())
+    shelf = LessonSearch(lessons.values())
     found = []
     for number, (doc, group) in enumerate(asked):
         relatives = {one["id"] for one in group} - {doc["id"]}
         if size:
             some = random.Random(number).sample(sorted(lessons), min(size, len(lessons)))
-            shelf = MemoryRecall(lessons[one] for one in sorted({*some, *relatives}))
+            shelf = LessonSearch(lessons[one] for one in sorted({*some, *relatives}))
         near = tuple(_near(doc, relatives, shelf, by_id))
         found.append(Query(doc["project"], 1 / len(asked), near))
     return found
 
 
 def _near(
-    doc: Err, relatives: set[str], shelf: MemoryRecall, by_id: dict[str, Err]
+    doc: Err, relatives: set[str], shelf: LessonSearch, by_id: dict[str, Err]
 ) -> Iterable[Near]:
-    case, corpus = case_of(doc), shelf.corpus()
-    terms = terms_of(document_of_case(case))
-    asked = query_terms(terms, corpus, shelf.frequencies(terms.all), ONES)
+    case, corpus = case_of(doc), shelf.corpus
+    document = document_of_case(case)
+    asked = query_terms(terms_of(document), corpus, shelf.frequencies, ONES)
     own = own_points(asked, len(FIELDS))
-    found = set(candidates(asked, shelf.lessons_with))
-    missed = {at for at in range(corpus.lessons) if _id(shelf, at) in relatives} - found
+    nearest = {near.lesson.entry.file for near in shelf.nearest(document)[:NEAREST]}
     day = case.leader.last_seen.date().toordinal() if case.leader.last_seen else 0
-    for row in shelf.rows(sorted(found | missed)):
-        name = row.file[len("errors/") : -len(".md")]
+    for lesson in shelf.lessons:
+        name = lesson.entry.file[len("errors/") : -len(".md")]
+        if lesson.entry.file not in nearest and name not in relatives:
+            continue
         if name == doc["id"]:
             continue
-        age = -math.log1p(abs(row.seen - day) / 30) if day else 0.0
-        told = zip(own, row.lengths, strict=True)
+        seen = lesson.entry.last_seen.toordinal() if lesson.entry.last_seen else 0
+        age = -math.log1p(abs(seen - day) / 30) if day else 0.0
+        told = zip(own, lesson.lengths, strict=True)
         possible = tuple(most if length else most * UNTOLD for most, length in told)
         yield Near(
             relative=name in relatives,
             earlier=by_id[name]["created"] < doc["created"],
-            found=row.lesson in found,
-            scored=(*points(asked, row.numbers, row.lengths, corpus), age),
+            found=lesson.entry.file in nearest,
+            scored=(*points(asked, lesson.counts, lesson.lengths, corpus), age),
             possible=possible,
         )
-
-
-def _id(shelf: MemoryRecall, at: int) -> str:
-    return shelf.entry(at)[0].file[len("errors/") : -len(".md")]
 
 
 def learned(data: Sequence[Query]) -> list[float]:
@@ -230,8 +223,6 @@ def main() -> None:
     if not all(sets.values()):
         print("skipped: there is no evaluation data")
         return
-    # Over more than a search may look at, for there the learned weights choose what to look at.
-    scoring.MOST_ASKED, scoring.MOST_POSTINGS, scoring.MOST_CANDIDATES = 64, 20_000, 150
     data = {name: queries(docs) for name, docs in sets.items()}
     small = {name: queries(docs, SMALL) for name, docs in sets.items()}
     bare = {f"{name} without traces": queries(traceless(docs)) for name, docs in sets.items()}

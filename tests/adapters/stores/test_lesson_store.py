@@ -5,11 +5,9 @@ from hashlib import sha256
 
 import pytest
 from core.lesson_shapes import lesson, seen
-from core.memory.recall.recall_shapes import OTHERS, case, kept
 
 from nightwatch_core.adapters.stores import documents as lesson_store
 from nightwatch_core.adapters.stores.documents import IndexCache, KnowledgeFiles, put_away
-from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import document, lesson_of
@@ -261,27 +259,6 @@ def test_broken_documents_of_the_archive_are_said_and_stay(folder, files):
     assert index.quarantined[0].startswith("archive/broken.md: ")
     files.rebuild_index()
     assert "broken.md" in archived(folder)
-
-
-def test_the_archive_is_searched_on_request(tmp_path, folder, files):
-    told = {"error_class": "RateMissing", "message": "no rate for LU", "transaction": "bills/new"}
-    for number, other in enumerate(OTHERS):
-        files.write(kept(other, f"noise{number}"))
-    file = files.write(kept(case("v1:0123456789abcdef", **told), "right"))
-    at_hand = SearchIndex(tmp_path / "a.sqlite3", folder)
-    away = SearchIndex(tmp_path / "b.sqlite3", folder, shelf="archive")
-    assert away.similar(case(**told)) == ()
-    moved = files.archive([e.file for e in files.index().solutions])
-    assert at_hand.similar(case(**told)) == ()
-    ((entry, match),) = away.similar(case(**told))
-    assert entry.file == file.replace("errors", "archive")
-    assert entry.file in moved
-    assert match.relevance > 0.3
-    files.write(files.read(entry.file))
-    assert away.similar(case(**told)) == ()
-    assert at_hand.similar(case(**told))[0][0].file == file
-    at_hand.close()
-    away.close()
 
 
 # putting away

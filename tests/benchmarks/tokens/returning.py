@@ -14,11 +14,10 @@ from benchmarks.tokens.measuring import Played, played
 from benchmarks.tokens.ours import Outcome, analysed, cases_of, outcomes
 from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night
-from twins.recall import MemoryRecall
 
-from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.prior_analyses import Memory, recall_case
+from nightwatch_core.memory.recall import LessonSearch
 from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
@@ -49,12 +48,7 @@ def lived_once(
 ) -> tuple[Sequence[Outcome], Lessons]:
     """What one night finds, and what is known after it."""
     code, named = code_of(night), _named(number)
-    shelf = MemoryRecall(lessons.values())
-    memory = Memory(
-        index=index_over(tuple(map(entry_of, lessons.values())), ()),
-        read=lessons.get,
-        similar=shelf.similar,
-    )
+    memory = Memory(read=lessons.get, similar=LessonSearch(lessons.values()).similar)
     ends = [
         recall_case(CaseTonight(case=case, night=named, lesson_days=90), memory, code, afresh=False)
         for case in cases_of(night, code)

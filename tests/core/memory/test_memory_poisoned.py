@@ -12,13 +12,13 @@ from nightwatch_core.memory.follow_up import (
     follow_lessons,
     without_unconfirmed_watch,
 )
-from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.memory.lesson_text import LARGEST, document, lesson_of
 from nightwatch_core.memory.lessons import is_its_own, lesson_from, to_archive, update_lesson
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.occurrences import add_night, count_match
 from nightwatch_core.memory.outcomes import Tonight, why_no_news
 from nightwatch_core.memory.prior_analyses import Memory, recall_case, with_priors
+from nightwatch_core.memory.recall import LessonSearch
 from nightwatch_core.memory.reuse import CaseTonight, news
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis
@@ -97,7 +97,7 @@ def report(**fields: object) -> RunReport:
 
 
 def met(known: Lesson, of: Case | None = None) -> Analysis | UnexplainedCase:
-    memory = Memory(index=index_over((entry_of(known),), ()), read=lambda _: known)
+    memory = Memory(read=lambda _: known, similar=LessonSearch((known,)).similar)
     meeting = CaseTonight(case=of or case(), night=night(), lesson_days=90)
     return recall_case(meeting, memory, MemoryCode(FILES), afresh=False)
 

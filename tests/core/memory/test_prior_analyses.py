@@ -2,14 +2,15 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.memory.index import entry_of, index_over
+from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.prior_analyses import Memory, checked, recall_case, with_priors
+from nightwatch_core.memory.recall import LessonSearch, match
 from nightwatch_core.memory.reuse import CaseTonight, reused_analysis
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.errors import Triage
-from nightwatch_core.models.knowledge import CitedLine, FixWatch, Index, OutcomeEvent, PublishedItem
+from nightwatch_core.models.knowledge import CitedLine, FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.text.plain_text import digest
 
 TONIGHT = night(5)
@@ -35,8 +36,11 @@ def recall(
     *lessons, of=None, files=None, at=TONIGHT, afresh=False, archived=None, told=lambda one: one
 ):
     shelf = {one.file: one for one in lessons}
-    index = index_over(tuple(entry_of(one) for one in lessons), ())
-    memory = Memory(index=index, read=shelf.get, archived=archived, with_news=told)
+
+    def similar(of):
+        return tuple((entry, match(of, entry)) for entry in map(entry_of, lessons))
+
+    memory = Memory(read=shelf.get, similar=similar, archived=archived, with_news=told)
     meeting = CaseTonight(case=of or case(), night=at, lesson_days=90)
     return recall_case(meeting, memory, tree(files), afresh)
 
@@ -116,12 +120,12 @@ def test_a_night_that_is_taken_up_again_does_not_remember_itself():
 
 
 def test_a_lesson_that_cannot_be_read_is_passed_over():
-    memory = Memory(index=index_over((entry_of(known()),), ()), read={}.get)
+    memory = Memory(read={}.get, similar=LessonSearch((known(),)).similar)
     assert recall_case(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
 
 
 def test_knowing_nothing():
-    memory = Memory(index=Index(), read={}.get)
+    memory = Memory(read={}.get, similar=LessonSearch().similar)
     assert recall_case(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
 
 

@@ -17,7 +17,7 @@ from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import waits_for
 from nightwatch_core.memory.prior_analyses import with_priors
-from nightwatch_core.memory.recall import recall, search_lessons
+from nightwatch_core.memory.recall import LessonSearch, search_lessons
 from nightwatch_core.memory.reuse import CaseTonight, reused_analysis, turn_of
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard
 from nightwatch_core.models.answer import Evidence, Handover, Learning
@@ -86,8 +86,9 @@ def test_no_other_error_recalls_it_and_its_own_does():
     other = case("v1:zzzz", message="no rate for MT").model_copy(update={"signature": ""})
     other = other.model_copy(update={"others": ()})
     index = index_over((entry_of(KEPT),), ())
-    assert recall(other, index) == ()
-    assert [match.is_same for _, match in recall(case(), index)] == [True]
+    search = LessonSearch((KEPT,))
+    assert search.similar(other) == ()
+    assert [match.is_same for _, match in search.similar(case())] == [True]
     assert index_text(index).count("unknown: true") == 1
     assert "unknown" not in index_text(index_over((entry_of(lesson(file="b.md")),), ()))
 

@@ -1,18 +1,22 @@
 import pytest
 from core.memory.recall.recall_shapes import DRIVER, OTHERS, TOTAL, VIEW, case, kept, link
-from twins.recall import MemoryRecall
 
-from nightwatch_core.memory.recall import REASONS, SIMILAR_WORDS, THRESHOLD, SearchDocument, reasons
+from nightwatch_core.memory.recall import (
+    REASONS,
+    SIMILAR_WORDS,
+    THRESHOLD,
+    LessonSearch,
+    SearchDocument,
+    reasons,
+)
 from nightwatch_core.models.errors import Frame
-from nightwatch_core.ports import Recall
 
 TONIGHT = case(links=(link(message="no key total", frames=(TOTAL, VIEW, DRIVER)),))
 NOISE = tuple(kept(one, f"noise{at}") for at, one in enumerate(OTHERS))
 
 
 def similar(*lessons, of=TONIGHT, **more):
-    shelf: Recall = MemoryRecall((*NOISE, *lessons))
-    return shelf.similar(of, **more)
+    return LessonSearch((*NOISE, *lessons)).similar(of, **more)
 
 
 def files(found):
@@ -20,7 +24,7 @@ def files(found):
 
 
 def test_an_empty_memory_recalls_nothing():
-    assert MemoryRecall().similar(TONIGHT) == ()
+    assert LessonSearch().similar(TONIGHT) == ()
 
 
 def test_errors_that_have_nothing_in_common_recall_nothing():
