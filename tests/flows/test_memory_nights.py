@@ -80,7 +80,7 @@ def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
         report = nightly()
     assert report.analyses[0].told == ("v1:stuck",)
     assert report.status == "degraded"
-    assert "keeping errors/v1:stuck.md up: the disk is full" in report.degraded
+    assert "updating errors/v1:stuck.md: the disk is full" in report.degraded
     assert report.learned.new == 1
 
 
