@@ -18,7 +18,6 @@ tests/benchmarks/rates.py 200
 tests/benchmarks/ignores.py
 tests/benchmarks/reading.py 20
 tests/benchmarks/batches.py 10000
-tests/benchmarks/lesson_store.py 500 5000
 """
 HARNESSES = """
 eval_parse.py --adapter adapters:parse
