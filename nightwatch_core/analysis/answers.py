@@ -98,12 +98,7 @@ def lines_of_opening(opening: Conversation) -> frozenset[str]:
         for number, text in enumerate(preview.text.split("\n"), start=preview.start)
         if len(text) < LINE and f"{number}| {text}" in rows
     )
-    uses = (
-        place(hit.path, hit.line)
-        for hit in (*opening.research.other_uses, *opening.research.callers)
-        if f"{hit.path}:{hit.line}: {hit.text.strip()}" in rows
-    )
-    return frozenset((*places, *uses, *_texts(said)))
+    return frozenset((*places, *_texts(said)))
 
 
 def lines_shown(call: ToolCall, result: ToolResult) -> frozenset[str]:

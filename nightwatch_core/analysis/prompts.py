@@ -22,7 +22,6 @@ from nightwatch_core.code.edits import diff
 from nightwatch_core.code.limits import LINE, SHOWN_LINE
 from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.memory.notes import past_learnings
-from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.knowledge import (
     FAILED,
@@ -91,11 +90,6 @@ def preview_text(*parts: Preview) -> str:
 
 def _left_out(start: int, end: int) -> str:
     return f"[{start}-{end} left out]" if end > start else f"[{start} left out]"
-
-
-def hits_text(hits: tuple[SearchHit, ...]) -> str:
-    """Write lines of other places, one a row."""
-    return "\n".join(line(f"{hit.path}:{hit.line}: {hit.text.strip()}", 300) for hit in hits)
 
 
 def files_text(research: ResearchContext, trace: Trace | None) -> str:
@@ -289,14 +283,6 @@ def _source(*kinds: PreviewKind) -> Callable[[Known], Iterable[str]]:
     )
 
 
-def _uses(known: Known) -> Iterable[str]:
-    return [hits_text(known.research.other_uses)]
-
-
-def _callers(known: Known) -> Iterable[str]:
-    return [hits_text(known.research.callers)]
-
-
 def _files(known: Known) -> Iterable[str]:
     return [files_text(known.research, known.trace)]
 
@@ -344,12 +330,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("tonight", 6, "## Known tonight from other errors", _tonight, _TONIGHT),
     Section("failing", 7, "## Where it fails, at the commit that failed", _source("failing")),
     Section("frames", 4, "## On the way there", _source("frame")),
-    Section("callers", 3, "## Who calls the function that the trace begins in", _callers),
     Section("flow", 3, "## What the failing value comes from", _source("flow")),
-    Section("named", 3, "## What the message names", _source("named")),
     Section("guess", 2, "## What the transaction or the message may mean", _source("guess")),
-    Section("siblings", 1, "## The same method elsewhere", _source("sibling")),
-    Section("uses", 1, "## The failing expression in other places", _uses),
     Section("again", 5, "## Read by an earlier look", _source("again")),
     Section("files", 6, "## Further files (they exist)", _files),
     Section("changes", 7, "## Who last changed these lines", _authors),
@@ -396,12 +378,6 @@ def source_previews(
     path, text, number = placed[0]
     shown += setters(path, text, number, members, seen)
     return _within_room(shown)
-
-
-def failing_place(case: Case, read: Read) -> tuple[str, int]:
-    """Give the innermost own place whose line is there: path and line, or ("", 0)."""
-    placed = next(_placed(frames_of(case), read), None)
-    return (placed[0], placed[2]) if placed else ("", 0)
 
 
 def failing(path: str, text: str, line: int) -> Preview:

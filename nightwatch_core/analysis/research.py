@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.prompts import Read, failing_place, source_previews
+from nightwatch_core.analysis.prompts import Read, source_previews
 from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
@@ -17,19 +17,12 @@ from nightwatch_core.code.candidate_symbols import (
     files_testing,
     frames_of,
 )
-from nightwatch_core.code.candidates import (
-    candidates,
-    meant_definitions,
-    named_definitions,
-    named_templates,
-    names_in_message,
-)
+from nightwatch_core.code.candidates import candidates, names_in_message
 from nightwatch_core.code.code_view import name
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import CALLEE_HITS, LINE, NEAR_DAYS
 from nightwatch_core.code.record_fit import misfit
-from nightwatch_core.code.related_code import callers, other_uses, sibling_methods
 from nightwatch_core.code.releases import FirstFailing, ago, first_failing, onset
 from nightwatch_core.code.suspects import as_change, is_of, suspects
 from nightwatch_core.code.symptoms import symptom_of
@@ -47,7 +40,6 @@ from nightwatch_core.models.code import (
     LoggedCommit,
     MergedPull,
     Release,
-    SearchHit,
 )
 from nightwatch_core.models.conversation import NothingThere
 from nightwatch_core.models.errors import Case, DroppedGroup
@@ -350,8 +342,6 @@ class Source(NamedTuple):
     """What is shown of the code."""
 
     previews: tuple[Preview, ...]
-    other_uses: tuple[SearchHit, ...]
-    callers: tuple[SearchHit, ...]
     tests: tuple[str, ...]
 
 
@@ -382,8 +372,6 @@ def gather(
     return ResearchContext(
         likely_files=likely,
         previews=source.previews,
-        other_uses=source.other_uses,
-        callers=source.callers,
         tests=source.tests,
         suspects=suspects(case, changes, merged, releases),
         changes=changes,
@@ -420,19 +408,9 @@ def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source
         (preview.path, line) for preview in shown for line in range(preview.start, preview.end + 1)
     }
     shown += called_definitions(case, known, seen, members)
-    shown += named_templates(case, known, seen)
-    shown += named_definitions(case, known, seen)
-    if all(preview.kind in ("guess", "named") for preview in shown):
-        shown += meant_definitions(case, known, seen)
     paths = dict.fromkeys(preview.path for preview in shown if preview.kind == "failing")
     tests = (test for path in paths for test in files_testing(path, known.index))
-    path, line = failing_place(case, known.text)
-    return Source(
-        previews=(*shown, *(sibling_methods(path, line, known, seen) if path else ())),
-        other_uses=other_uses(path, line, known, seen) if path else (),
-        callers=callers(case, known, seen),
-        tests=tuple(dict.fromkeys(tests))[: limits.TESTS],
-    )
+    return Source(previews=shown, tests=tuple(dict.fromkeys(tests))[: limits.TESTS])
 
 
 class PromptLearnings(Value):

@@ -7,23 +7,18 @@ Words of titles and messages are left out on purpose: they find nothing that the
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from nightwatch_core.code import limits
-from nightwatch_core.code.candidate_symbols import Lookup, Place, Shown, cut, frames_of, mark
-from nightwatch_core.code.definitions import defined_name, definition_of
-from nightwatch_core.code.languages import COMMON, has_grammar, language_of
+from nightwatch_core.code.languages import COMMON
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing, onset
 from nightwatch_core.code.symptoms import symptom_of
-from nightwatch_core.code.value_flow import value_flow
-from nightwatch_core.models.code import MergedPull, Release, SearchHit, Suspect
+from nightwatch_core.models.code import MergedPull, Release, Suspect
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.research import LikelyFile, Onset, Preview
+from nightwatch_core.models.research import LikelyFile, Onset
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.text.words import words_error_classes as words
 from nightwatch_core.traces.placing import PathIndex
 
 MIN_SCORE = 0.25  # below it nothing is a candidate
@@ -184,16 +179,6 @@ def first_files(case: Case, index: PathIndex) -> tuple[str, ...]:
 
 _QUOTED = re.compile(r"['\"`‘“](?:\w{1,60}(?:\.|::|#))*:?(?P<name>[A-Za-z_]\w{2,60})['\"`’”]")
 _SEVERAL_WORDS = re.compile(r"\b(?:[a-z]+(?:_[a-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]+)\b")
-_PLAIN = re.compile(r"[A-Za-z]{2,30}")
-_DATA = (".sql", ".prisma", ".graphql", ".yml", ".yaml", ".xml")
-_MIGRATION = re.compile(r"(^|/)(migrations?|migrate|versions|alembic)/")
-_EMPTY = frozenset(
-    (
-        *("the", "and", "for", "with", "from", "that", "this", "not", "cannot", "could", "must"),
-        *("can", "has", "have", "was", "were", "are", "but", "you", "your", "into", "than"),
-        *("been", "does", "error", "failed", "when", "while", "only", "any", "all", "its", "one"),
-    )
-)
 
 
 def names_in_message(case: Case) -> tuple[str, ...]:
@@ -219,158 +204,6 @@ def names_in_message(case: Case) -> tuple[str, ...]:
     )[: limits.NAMED_SEARCHES]
 
 
-def named_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
-    """List the definitions of what the message names; those that were `seen` are left out."""
-    previews: list[Preview] = []
-    for name in names_in_message(case):
-        if any(_is_seen(name, path, known, seen) for path in known.frames):
-            continue
-        place = _place(name, known)
-        preview = cut(place, known, seen, "named", f"the message names {name}") if place else None
-        if preview and len(previews) < limits.NAMED:
-            mark(preview, seen)
-            previews.append(preview)
-    return tuple(previews)
-
-
-def meant_definitions(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
-    """List definitions whose names are words of the message, in full or as their initials.
-
-    For errors whose trace leads nowhere: "common table expression" means `createCteExpression`.
-    """
-    previews: list[Preview] = []
-    for phrase, forms in _phrases(case.leader.message[: limits.MESSAGE]):
-        hits = [hit for form in forms for hit in known.hits(form, limits.NAMED_HITS)]
-        for hit in hits:
-            name = defined_name(hit.text, language_of(hit.path))
-            if len(previews) == limits.NAMED or not _means(name, phrase):
-                continue
-            place = known.within(name, (hit.path,))
-            because = f"the message says {' '.join(phrase)}"
-            preview = cut(place, known, seen, "guess", because) if place else None
-            if preview:
-                mark(preview, seen)
-                previews.append(preview)
-    return tuple(previews)
-
-
-def _is_seen(name: str, path: str, known: Lookup, seen: Shown) -> bool:
-    definition = definition_of(name, path, known.text(path) or "")
-    return definition is not None and (path, definition.line) in seen
-
-
-def _place(name: str, known: Lookup) -> Place | None:
-    hits = [
-        hit
-        for hit in known.hits(name, limits.NAMED_HITS)
-        if (has_grammar(hit.path) or hit.path.endswith(_DATA))
-    ]
-    ranked = sorted((_rank(name, hit), hit.path.count("/"), n) for n, hit in enumerate(hits))
-    best = next((hits[n] for rank, _, n in ranked if rank < 9), None)
-    if best is None:
-        return None
-    definition = definition_of(name, best.path, known.text(best.path) or "")
-    if definition and definition.line <= best.line <= definition.end:
-        return Place(path=best.path, line=definition.line, end=definition.end)
-    last = len(text_lines(known.text(best.path) or ""))
-    first = max(1, best.line - limits.NAMED_AROUND)
-    return Place(path=best.path, line=first, end=min(last, best.line + limits.NAMED_AROUND))
-
-
-def _rank(name: str, hit: SearchHit) -> int:
-    later = 2 * bool(_MIGRATION.search(hit.path))
-    if defined_name(hit.text, language_of(hit.path)) == name:
-        return later
-    column = r"\b(?:name|column|constraint|index|unique|references|field|key|t\.\w+|CONSTRAINT)\b"
-    if re.search(rf"{column}.{{0,80}}['\":`]{name}\b", hit.text[:400]):
-        return 1 + later
-    if re.search(rf"^\s*['\":`]?{name}['\"`]?\s*(?:=>|:|=)(?!=)", hit.text[:400]):
-        return 3 + later
-    return 9
-
-
-def _phrases(message: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    said = [word.lower() for word in _PLAIN.findall(message)][: 3 * limits.PHRASE_WORDS]
-    told = ["" if word in _EMPTY or len(word) < 3 else word for word in said]
-    runs = (tuple(told[n : n + 3]) for n in range(len(told) - 2))
-    for run in [run for run in runs if all(run)][: limits.PHRASE_WORDS]:
-        yield run, ("".join(word[0] for word in run).capitalize(), f"{run[0]}_{run[1]}")
-
-
-def _means(name: str, phrase: Iterable[str]) -> bool:
-    """Return whether a name has all the words, or their initials as one.
-
-    >>> _means("createCteExpression", ("common", "table", "expression")), _means("x", ("a", "b"))
-    (True, False)
-    """
-    has = {word.lower() for word in words(name)}
-    initials = "".join(word[0] for word in phrase)
-    return initials in has or set(phrase) <= has
-
-
 # Templates that an error leads to: those that the failing lines render, or that a message names.
 #
 # Only where template code raised it: else a template that is rendered says nothing.
-
-_ENGINES = re.compile(
-    r"jinja2|django/template|mako/|action_?view|/erb\b|tilt/|haml|slim|twig|blade|illuminate/view"
-    r"|framework/views|handlebars|nunjucks|/ejs/|/pug/|html/template|text/template|razor|mustache",
-    re.IGNORECASE,
-)
-_NAME = re.compile(
-    r"(?<![\w.])[\w/@-][\w./@-]{0,150}\.(?:html?|xml|txt|erb|haml|slim|jinja2?|j2|twig|blade\.php"
-    r"|njk|hbs|ejs|pug|mustache|liquid|tmpl|tpl|cshtml|phtml)\b"
-)
-_VIEW = re.compile(r"\bview\(\s*['\"](?P<name>[\w.-]{1,150})['\"]")  # Laravel's: orders.show
-
-
-def named_templates(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
-    """Cut out the templates, around the first line that holds what the message names."""
-    paths = (frame.path[-limits.LINE :] for frame in case.trace.frames) if case.trace else ()
-    is_of_a_template = "template" in case.leader.error_class.lower() or any(
-        map(_ENGINES.search, paths)
-    )
-    if not is_of_a_template:
-        return ()
-    previews: list[Preview] = []
-    for path, because in _named(case, known):
-        message = case.leader.message[: limits.MESSAGE]
-        symptom = symptom_of(case.leader.error_class, message)
-        names = [name for name in (symptom.name, *names_in_message(case)) if name]
-        rows = enumerate(text_lines(known.text(path) or ""), start=1)
-        line = next((n for n, row in rows if any(name in row for name in names)), 1)
-        last = len(text_lines(known.text(path) or ""))
-        start = max(1, line - limits.CALLEE_LINES // 2)
-        place = Place(path=path, line=start, end=min(last, start + limits.CALLEE_LINES - 1))
-        preview = cut(place, known, seen, "flow", because) if last else None
-        if preview and len(previews) < limits.TEMPLATES:
-            mark(preview, seen)
-            previews.append(preview)
-    return tuple(previews)
-
-
-def _named(case: Case, known: Lookup) -> Iterator[tuple[str, str]]:
-    for name in _NAME.findall(case.leader.message[: limits.MESSAGE]):
-        for path in _existing(name, known):
-            yield path, "the message names it"
-    for frame in frames_of(case):
-        text = known.text(frame.repo_path) or ""
-        lines = text_lines(text)
-        for step in value_flow(frame.repo_path, text, frame.line or 0):
-            rows = "\n".join(row[: limits.LINE] for row in lines[step.line - 1 : step.end])
-            views = (f"{name.replace('.', '/')}.blade.php" for name in _VIEW.findall(rows))
-            for name in (*_NAME.findall(rows), *views):
-                for path in _existing(name, known):
-                    yield path, f"{frame.repo_path.rpartition('/')[2]}:{step.line} renders it"
-
-
-def _existing(name: str, known: Lookup) -> tuple[str, ...]:
-    parts = [part for part in name.split("/") if part]
-    tails = ("/".join(parts[n:]) for n in range(max(0, len(parts) - 6), len(parts)))
-    found = (known.index.ending(tail) for tail in tails)
-    return next((paths[:1] for paths in found if paths), ())
-
-
-# A frame's line at the commit, with what is needed to tell whether it can have failed there.
-
-Search = Callable[[str], tuple[SearchHit, ...]]

@@ -30,12 +30,7 @@ CALLEE_SEARCHES, CALLEE_HITS = 12, 40  # names looked for in the whole tree; lin
 SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
 IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
 
-# What the message names, and the failing code's like elsewhere
-NAMED, NAMED_AROUND, NAMED_HITS, NAMED_SEARCHES = 3, 2, 60, 3  # definitions; lines; names
-TEMPLATES = 2  # that are shown
-PHRASE_WORDS = 4  # runs of words that may mean a name
-SIBLING_HITS, USE_HITS, OTHER_USES = 60, 40, 5  # lines of one search; lines told
-CALLER_HITS, CALLERS = 200, 6  # lines of one search; callers told
+NAMED_SEARCHES = 3  # names of a message that are followed
 
 # Files, changes, releases
 LIKELY_FILES, FILES_A_GUESS, COMPARED_FILES = 10, 2, 10  # files of a case, a guess, a suspect

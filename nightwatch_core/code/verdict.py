@@ -6,13 +6,12 @@ from functools import cache
 from typing import TypeVar
 
 from nightwatch_core.code import limits
-from nightwatch_core.code.candidates import Search
 from nightwatch_core.code.code_view import inside, lines_of, verified
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import NO_INSTRUCTIONS, grounds_of, judged, reasons
 from nightwatch_core.code.injected_instructions import InjectedInstructions
 from nightwatch_core.code.languages import has_grammar
-from nightwatch_core.code.record_fit import objection
+from nightwatch_core.code.record_fit import Search, objection
 from nightwatch_core.code.suspects import named_change
 from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.errors import GiveUp, TryLater

@@ -4,14 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from nightwatch_core.models.analysis import RunFact
-from nightwatch_core.models.code import (
-    ChangedFile,
-    LoggedCommit,
-    MergedPull,
-    Release,
-    SearchHit,
-    Suspect,
-)
+from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, Pattern, PriorAnalysis
 from nightwatch_core.models.value import Value
@@ -25,9 +18,9 @@ class LikelyFile(Value):
     because: tuple[str, ...] = ()
 
 
-# Why lines are shown: where it fails, a caller, what made the failing value, what the message
-# names, the same method elsewhere, what only a name suggests, what an earlier look read.
-PreviewKind = Literal["failing", "frame", "flow", "named", "sibling", "guess", "again"]
+# Why lines are shown: where it fails, a caller, what made the failing value, a likely file's
+# head, what an earlier look read.
+PreviewKind = Literal["failing", "frame", "flow", "guess", "again"]
 
 
 class Preview(Value):
@@ -108,8 +101,6 @@ class ResearchContext(Value):
 
     likely_files: tuple[LikelyFile, ...] = ()
     previews: tuple[Preview, ...] = ()
-    other_uses: tuple[SearchHit, ...] = ()  # of the expression that fails, in other places
-    callers: tuple[SearchHit, ...] = ()  # of the function that the trace begins in
     tests: tuple[str, ...] = ()  # existing ones of the failing file
     suspects: tuple[Suspect, ...] = ()
     changes: CodeChanges = CodeChanges()

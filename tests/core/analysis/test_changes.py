@@ -128,7 +128,7 @@ def test_new_lines_of_what_is_called_there_are_told() -> None:
     shown = (
         Preview(path=PAY, start=3, end=5, text="", kind="flow"),
         Preview(path=PAY, start=9, end=9, text="", kind="flow"),
-        Preview(path=PAY, start=4, end=4, text="", kind="sibling"),
+        Preview(path=PAY, start=4, end=4, text="", kind="guess"),
     )
     known = changes_of(case(), shown, (), MemoryCode(blames=blames))
     assert [(one.line, one.kind, one.commit.sha[0]) for one in known.authors] == [(4, "used", "b")]

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.prompts import fenced, first_message, preview_text, prior_text
-from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, SearchHit
+from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull
 from nightwatch_core.models.errors import DroppedGroup, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import FoundLearning, Match, Pattern, PriorAnalysis
 from nightwatch_core.models.research import (
@@ -29,7 +29,7 @@ from nightwatch_core.text.plain_text import estimated_tokens
 NOTHING = ResearchContext()
 
 
-KINDS = ("failing", "frame", "flow", "named", "guess", "sibling", "again")
+KINDS = ("failing", "frame", "flow", "guess", "again")
 
 
 def preview(path="shop/cart.py", text="a = 1\nb = 2", start=7, lines=40, **more):
@@ -70,7 +70,6 @@ def research(text="it", **more):
         "leader_findings": (text,),
         "conventions": text,
         "previews": tuple(preview(text=text, kind=kind) for kind in KINDS),
-        "other_uses": (SearchHit(path=text, line=3, text=text),),
         "tests": (text,),
     }  # fmt: skip
     return ResearchContext(**{**told, **more})
@@ -89,10 +88,7 @@ ALL = [
     "Where it fails, at the commit that failed",
     "On the way there",
     "What the failing value comes from",
-    "What the message names",
     "What the transaction or the message may mean",
-    "The same method elsewhere",
-    "The failing expression in other places",
     "Read by an earlier look",
     "Further files (they exist)",
     "Who last changed these lines",
@@ -206,28 +202,27 @@ def test_no_text_closes_its_fence(text):
 
 def test_sections_are_dropped_from_the_lightest_one_on():
     big = {name: getattr(research("y" * 300), name) for name in ResearchContext.model_fields}
-    kinds = ("failing", "failing", *KINDS[1:6])
+    kinds = ("failing", "failing", *KINDS[1:4])
     previews = tuple(
-        preview(path=f"{n}.py", text="z" * 6_000, kind=kind) for n, kind in enumerate(kinds)
+        preview(path=f"{n}.py", text="z" * 7_000, kind=kind) for n, kind in enumerate(kinds)
     )
     told = ResearchContext(**{**big, "previews": previews})
     message = first_message(case(), (), told)
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    every = [*ALL[:10], *ALL[11:]]
+    every = [name for name in ALL if name != "Read by an earlier look"]
     assert headings(message) == every
     more = tuple(one.model_copy(update={"text": "z" * 11_000}) for one in previews)
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    left_out = {*ALL[6:10], ALL[-1]}
+    left_out = {"What the transaction or the message may mean", ALL[-1]}
     assert headings(message) == [name for name in every if name not in left_out]
-    assert [f"{n}.py (lines" in message for n in range(7)] == [True] * 4 + [False] * 3
+    assert [f"{n}.py (lines" in message for n in range(5)] == [True] * 4 + [False]
 
 
 def test_a_single_preview_that_is_too_large_drops_itself_only():
     told = research(previews=(preview(text="z" * 4 * FIRST_MESSAGE_TOKENS),))
     message = first_message(case(), (), told)
-    assert ALL[7] not in headings(message)
-    assert headings(message) == [*ALL[:3], *ALL[11:18]]
+    assert headings(message) == [*ALL[:3], *ALL[8:15]]
 
 
 @pytest.mark.parametrize("letters", ["# x `` \n", "合計を返す", "\U0001f680"])

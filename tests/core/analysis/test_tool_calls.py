@@ -14,7 +14,6 @@ from nightwatch_core.analysis.loop import CallHistory, converse, with_results
 from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.research import Preview, ResearchContext
 
@@ -198,17 +197,6 @@ CART_SHOWN = Preview(path="shop/cart.py", start=1, end=2, text=CART_TEXT, lines=
 def test_what_was_previewed_or_said_is_known():
     known = lines_of_opening(previewing(CART_SHOWN))
     assert {"shop/cart.py:1", "shop/cart.py:2", "It broke."} <= known
-
-
-def test_other_uses_that_were_told_are_known():
-    hits = (
-        SearchHit(path="b.py", line=3, text="  y = x.z"),
-        SearchHit(path="c.py", line=4, text=""),
-    )
-    told = UserTurn(text="```\nb.py:3: y = x.z\n```")
-    research = ResearchContext(other_uses=hits)
-    known = lines_of_opening(OPENING.model_copy(update={"research": research, "turns": (told,)}))
-    assert {one for one in known if ".py:" in one and " " not in one} == {"b.py:3"}
 
 
 def test_a_preview_that_was_not_told_is_not_known():

@@ -3,22 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from twins.reading import MemoryCode
 
-from nightwatch_core.code.candidate_symbols import Lookup
-from nightwatch_core.code.candidates import (
-    candidates,
-    meant_definitions,
-    named_definitions,
-    named_templates,
-    names_in_message,
-)
-from nightwatch_core.code.limits import NAMED, NAMED_SEARCHES
+from nightwatch_core.code.candidates import candidates, names_in_message
+from nightwatch_core.code.limits import NAMED_SEARCHES
 from nightwatch_core.code.releases import ago
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.traces.placing import PathIndex
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 FIRST = NOW - timedelta(hours=5)
@@ -180,11 +171,6 @@ def case_saying(message: str, error_class: str = "E") -> Case:
     return Case(leader=group)
 
 
-def lookup(files: dict[str, str], *frames: str) -> Lookup:
-    code = MemoryCode(files)
-    return Lookup(PathIndex(files), code.read_file, code.search, frames)
-
-
 @pytest.mark.parametrize(
     ("error_class", "message", "expected"),
     [
@@ -211,132 +197,7 @@ def test_no_more_names_than_can_be_looked_for() -> None:
     assert len(names_in_message(case_saying(message))) == NAMED_SEARCHES
 
 
-DJANGO = {
-    "shop/views.py": "def show(cart):\n    cart.save()\n",
-    "shop/models.py": "class Cart:\n    a = 1\n    total_net = Decimal(null=False)\n    b = 2\n",
-    "shop/migrations/0001.py": "field('total_net', name='total_net')\ntotal_net = 1\n",
-    "locale/de.po": 'msgid "total_net"\n',
-}
 NULL = case_saying("NOT NULL constraint failed: shop_cart.total_net", "IntegrityError")
 
 
-def test_a_column_is_shown_where_it_is_defined_and_not_in_migrations() -> None:
-    (one,) = named_definitions(NULL, lookup(DJANGO, "shop/views.py"), set())
-    assert (one.path, one.start, one.kind) == ("shop/models.py", 3, "named")
-    assert one.because == "the message names total_net"
-
-
-def test_what_was_seen_is_not_looked_for() -> None:
-    known = lookup(DJANGO, "shop/models.py")
-    assert named_definitions(NULL, known, {("shop/models.py", 3)}) == ()
-
-
-@pytest.mark.parametrize(
-    ("path", "row"),
-    [
-        ("db/schema.rb", "    t.string :total_net, null: false"),
-        ("app/cart.rb", '  add_index :carts, name: "total_net"'),
-        ("db/a.sql", "  CONSTRAINT `total_net` CHECK (a > 1)"),
-        ("src/cart.ts", "  totals = {\n    'total_net': 3,\n  }"),
-    ],
-)
-def test_schemas_and_keys_are_shown_with_the_lines_around(path: str, row: str) -> None:
-    files = {path: f"# 1\n# 2\n{row}\n# 4\n", "tests/test_a.py": "total_net = 1\n"}
-    (one,) = named_definitions(NULL, lookup(files), set())
-    assert one.path == path
-    assert "total_net" in one.text
-
-
-def test_uses_alone_say_nothing() -> None:
-    files = {"a.py": "print(cart.total_net)\n", "b.rb": "puts total_net\n"}
-    assert named_definitions(NULL, lookup(files), set()) == ()
-
-
-def test_words_of_a_message_lead_to_what_they_name() -> None:
-    files = {
-        "src/dialect.ts": "export function createCteExpression(q) {\n  return q;\n}\n",
-        "src/other.ts": "export function createTable(q) {\n  return q;\n}\n",
-    }
-    of = case_saying("Common table expression must not be empty")
-    (one,) = meant_definitions(of, lookup(files), set())
-    assert (one.path, one.start, one.end, one.kind) == ("src/dialect.ts", 1, 3, "guess")
-    assert one.because == "the message says common table expression"
-
-
-def test_words_in_full_lead_there_too_and_never_far() -> None:
-    files = {
-        "a.py": "def retry_lease_renewal(x):\n    return x\n",
-        "b.py": "def retry_lease(x): 1\n",
-    }
-    (one,) = meant_definitions(case_saying("Retry lease renewal of 7"), lookup(files), set())
-    assert one.path == "a.py"
-    many = {f"{n}.py": "def retry_lease_renewal(x):\n    return x\n" for n in range(9)}
-    assert (
-        len(meant_definitions(case_saying("Retry lease renewal of 7"), lookup(many), set()))
-        <= NAMED
-    )
-    assert meant_definitions(case_saying("it broke and the and"), lookup(files), set()) == ()
-
-
-def test_hostile_messages_take_no_time() -> None:
-    for text in ("'" * 90_000, "a_" * 50_000, "aA" * 50_000, "'a.b" * 20_000, "( (" * 30_000):
-        named_definitions(case_saying(text), lookup(DJANGO), set())
-        meant_definitions(case_saying(text), lookup(DJANGO), set())
-
-
 # Templates that errors lead to.
-
-FILES = {
-    "shop/views.py": "def show(it):\n    cart = 1\n    return render(it, 'cart/show.html')\n",
-    "app/Cart.php": "<?php\nfunction f() {\n  return view('cart.show');\n}\n",
-    "shop/templates/cart/show.html": "<p>\n" * 50 + "{{ cart.total_net }}\n" + "</p>\n" * 50,
-    "resources/views/cart/show.blade.php": "<p>\n{{ $cart->total_net }}\n",
-}
-
-
-def template_case(
-    path: str, engine: str, message: str = "'cart' has no attribute 'total_net'"
-) -> Case:
-    frames = (Frame(path=engine, line=9), Frame(path=path, repo_path=path, line=3, in_app=True))
-    group = ErrorGroup(fingerprint="v1:1", source="file", error_class="E", message=message)
-    return Case(leader=group, trace=Trace(links=(ExceptionLink(frames=frames),)))
-
-
-def shown(one: Case) -> list[tuple[str, str]]:
-    code = MemoryCode(FILES)
-    known = Lookup(PathIndex(FILES), code.read_file, code.search)
-    return [(preview.path, preview.because) for preview in named_templates(one, known, set())]
-
-
-@pytest.mark.parametrize(
-    ("path", "engine", "expected"),
-    [
-        ("shop/views.py", "/lib/site-packages/jinja2/environment.py",
-         [("shop/templates/cart/show.html", "views.py:3 renders it")]),
-        ("app/Cart.php", "/app/storage/framework/views/0a1b.php",
-         [("resources/views/cart/show.blade.php", "Cart.php:3 renders it")]),
-        ("shop/views.py", "/lib/site-packages/django/db/models.py", []),
-    ],
-)  # fmt: skip
-def test_what_failing_lines_render(path: str, engine: str, expected: list[tuple[str, str]]) -> None:
-    assert shown(template_case(path, engine)) == expected
-
-
-def test_what_the_message_names() -> None:
-    message = "Undefined variable (View: /srv/app/resources/views/cart/show.blade.php)"
-    assert shown(template_case("a.py", "/app/storage/framework/views/0a1b.php", message)) == [
-        ("resources/views/cart/show.blade.php", "the message names it")
-    ]
-
-
-def test_the_line_that_the_message_is_about_is_shown() -> None:
-    code = MemoryCode(FILES)
-    known = Lookup(PathIndex(FILES), code.read_file, code.search)
-    (one,) = named_templates(template_case("shop/views.py", "/x/jinja2/a.py"), known, set())
-    assert "{{ cart.total_net }}" in one.text
-    assert one.kind == "flow"
-
-
-def test_hostile_messages_name_no_template() -> None:
-    for text in ("a/" * 50_000, "a." * 50_000, "view('" * 20_000):
-        assert shown(template_case("shop/gone.py", "/x/jinja2/a.py", text)) == []
