@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 from core.lesson_shapes import lesson
 from core.scoreboard_shapes import record
-from night_world import CART, SEEN, worlds
+from night_world import CART, SEEN, TRACES, worlds
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 
 from flows.learn import learn
 from flows.nightly import nightly
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.recall import traces_of
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import FixWatch, OccurrenceCount
 from nightwatch_core.models.proposals import OwnItem
 from tasks.dependencies import Dependencies, using
@@ -73,7 +75,9 @@ class Stubborn(MemoryKnowledge):
 @pytest.mark.slow
 def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
     knowledge, world = Stubborn(), worlds(groups=(CART,))
-    knowledge.write(lesson("v1:stuck", error_class=CART.error_class))
+    alike = {"error_class": CART.error_class, "message": CART.message}
+    alike |= traces_of(Case(leader=CART, trace=TRACES[CART.fingerprint][0]))
+    knowledge.write(lesson("v1:stuck", transaction=CART.transaction, **alike))
     reading = replace(world.reading, knowledge=knowledge)
     publishing = replace(world.publishing, knowledge=knowledge)
     with using(Dependencies(reading, publishing)):
