@@ -64,7 +64,7 @@ MADE = {  # what the model answers to each step
 }
 FIX = tuple(Edit(**one) for number in (1, 2, 3) for one in MADE[number][:2])
 PLANNED = (
-    {"title": "Read prices with a comma", "task": "parse takes '2,50'.", "stands_alone": True,
+    {"title": "Read prices with a comma", "task": "parse takes '2,50'.",
      "files": ["shop/money.py", "tests/test_money.py"], "accepted_when": "tests/test_money.py"},
     {"title": "Add prices up as numbers", "task": "total parses each price.",
      "files": ["shop/cart.py"], "accepted_when": "tests"},
@@ -80,10 +80,9 @@ def planned(*steps):
     return json.dumps({**told, "steps": list(steps)})
 
 
-def made(*edits, note="parse takes commas now", **more):
+def made(*edits, **more):
     told = {"title": "", "root_cause": "It is made.", "confidence": "high", "has_fix": bool(edits)}
-    facts = [{"fact": note}]
-    return json.dumps({**told, "file_changes": list(edits), "learnings": facts, **more})
+    return json.dumps({**told, "file_changes": list(edits), **more})
 
 
 def asked_for(conversation):

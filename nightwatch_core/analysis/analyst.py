@@ -210,14 +210,12 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def schema(learnings: bool = False) -> dict[str, Any]:
-    """Give the answer's schema without what is not asked for."""
+def schema() -> dict[str, Any]:
+    """Return the answer's schema without what is not asked for."""
     whole = Answer.model_json_schema()
-    names = (*_FIELDS, "learnings") if learnings else _FIELDS
-    fields = {name: whole["properties"][name] for name in names}
-    kinds = ("Edit", "Learning") if learnings else ("Edit",)
+    fields = {name: whole["properties"][name] for name in _FIELDS}
     del whole["description"]
-    return {**whole, "properties": fields, "$defs": {kind: whole["$defs"][kind] for kind in kinds}}
+    return {**whole, "properties": fields, "$defs": {"Edit": whole["$defs"]["Edit"]}}
 
 
 def owed(research: ResearchContext) -> Lesson | None:

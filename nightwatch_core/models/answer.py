@@ -50,7 +50,6 @@ class PlannedStep(Value):
     task: str = ""  # for whoever makes it, without having seen the rest
     files: tuple[str, ...] = ()
     accepted_when: str = ""  # a test's file, or the name of a check
-    stands_alone: bool = False  # with the steps before, worth merging if nothing came after
 
 
 class Learning(Value):

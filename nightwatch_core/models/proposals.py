@@ -296,15 +296,10 @@ class Step(Value):
 class Story(Value):
     """A fix that was to be made in several steps, and how far that came."""
 
-    outcome: Literal["whole", "part", "not made"]  # of the first two the steps are published
+    outcome: Literal["whole", "not made"]  # the steps of a whole one are published
     why: str = ""  # for people: why it was to be made in several
     because: str = ""  # for people: where it stopped, and why
     steps: tuple[Step, ...] = ()
-
-    @property
-    def missing(self) -> tuple[Step, ...]:
-        """The steps that did not pass, or were not tried."""
-        return tuple(step for step in self.steps if step.outcome != "passed")
 
 
 class GateResult(Value):

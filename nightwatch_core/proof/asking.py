@@ -1,115 +1,208 @@
-"""A conversation about one fix, in a context of its own: what it may read, and what it is told."""
+"""Ask a model about one fix in a fresh conversation, and judge the edits of its answer."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any, NamedTuple
 
-from nightwatch_core.analysis import analyst as kept_back
-from nightwatch_core.analysis import tools
-from nightwatch_core.analysis.loop import CallHistory, Conclusion, converse
+from nightwatch_core.analysis import analyst, limits, tools
+from nightwatch_core.analysis.answers import complaints, mend_request
+from nightwatch_core.analysis.loop import CallHistory, converse
+from nightwatch_core.analysis.prompts import cut_out, window
+from nightwatch_core.analysis.second_look import left_of
+from nightwatch_core.code.capabilities import new_capabilities
+from nightwatch_core.code.edits import apply, fix_digest, grounds_of, judged, refused
 from nightwatch_core.code.injected_instructions import injected_instructions, texts_of
+from nightwatch_core.code.symptom_fixes import NEVER, symptom_fixes
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Answer, Edit, Usage
-from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult
+from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import DraftPull, GateResult, Reproduction
-from nightwatch_core.models.value import Value
+from nightwatch_core.models.proposals import DraftPull, GateResult
+from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import Clock, CodeReader, Model, Sandbox
 from nightwatch_core.proof.environment import NightCache
-from nightwatch_core.text.plain_text import one_line, shortened
+from nightwatch_core.text.plain_text import one_line, shortened, text_lines
 
-# What proving one fix is given.
+REASON = 600  # characters
+_WHOLE, _LINES, _WINDOWS = 200, 60, 8  # lines of a file shown whole; of a window; windows
 
 
 @dataclass(frozen=True)
 class ProofBriefing:
-    """One fix, the trees it is about, and who may be asked and run for it."""
+    """One fix, the trees it is about, and the ports that proving it may use."""
 
     draft: DraftPull
     analysis: Analysis
     options: NightOptions
-    base: CodeReader  # the commit that the edits are made on, its texts as they are
-    failing: CodeReader  # the commit that failed in production, likewise
-    shown: CodeReader  # the base without its secrets: what a model may see
+    base: CodeReader  # the commit that the edits are made on
+    failing: CodeReader  # the commit that failed in production
+    shown: CodeReader  # the base without its secrets, as a model may see it
     sandbox: Sandbox
-    known: NightCache  # what the night has found out about its projects
+    known: NightCache
     clock: Clock
-    allowance: Allowance  # of all that is asked for this fix
-    story: Allowance | None = None  # of a fix that is made in several steps; None: none is
-    model: Model | None = None  # None: nobody can be asked
-    fence: str = ""  # the night's name for fences around what came from outside
+    allowance: Allowance  # for all questions about this fix
+    story: Allowance | None = None  # for a fix made in several steps; None: none is made
+    model: Model | None = None
+    fence: str = ""  # the night's name for fences around untrusted text
 
 
-_REASON = 600  # characters
+Judge = Callable[[tuple[Edit, ...]], GateResult]  # runs the edits of a fix, given without the test
 
 
 def prompt(name: str) -> str:
-    """Read what a model is told; its fields are in braces."""
+    """Read a prompt template; its fields are in braces."""
     file = files(__package__) / "prompts" / f"{name}.txt"
     return file.read_text(encoding="utf-8").rstrip()
 
 
-Complain = Callable[[Answer, tuple[str, ...]], str]  # told the answer and the files seen
+class Question(NamedTuple):
+    """A question to the model, the code it may read, and what the answer may cost."""
+
+    text: str
+    previews: tuple[Preview, ...]
+    code: CodeReader
+    allowance: Allowance
+    turns: int
+    outside: tuple[str, ...]  # untrusted texts in the question
+    unpaid: str  # the reason to give where the allowance is too small
+    used: Usage = Usage()  # of the allowance, before
 
 
-def conversed(
-    briefing: ProofBriefing,
-    model: Model,
-    opening: Conversation,
-    code: CodeReader,
-    allowance: Allowance,
-    outside: Iterable[str],
-    complain: Complain,
-) -> Conclusion:
-    """Lead a conversation in which `code` may be read; `outside` is text from outside it holds.
+class Asked(NamedTuple):
+    """An answer, else the reason why there is none."""
 
-    An answer that `complain` objects to is sent back once. Raises what the loop raises, and the
-    code reader.
-    """
-    case = briefing.analysis.case
-    told = injected_instructions(texts_of(case, opening.research, outside))
-
-    def run_tool(call: ToolCall, known: frozenset[str]) -> ToolResult:
-        if order := kept_back.order_of_call(call, case, told):
-            why = kept_back.refusal(order)
-            return ToolResult(id=call.id, name=call.name, text=why, is_error=True)
-        return tools.run(call, code, case, (), known, fence=briefing.fence)
-
-    def objection(answer: Answer, calls: CallHistory) -> str:
-        return complain(answer, files_seen(briefing, opening, calls))
-
-    return converse(opening, model, run_tool, allowance, briefing.clock, objection)
-
-
-def why_unanswered(briefing: ProofBriefing, trouble: NightWatchError, poor: str) -> str:
-    """Say why a conversation came to no answer; `poor` where too little may be used.
-
-    That no model can be asked any more tonight is noted in `briefing.known`.
-    """
-    if isinstance(trouble, StopTheNight):
-        briefing.known.silent = str(trouble)
-    is_poor = trouble.ending is not None and trouble.ending.kind == "budget gone"
-    return shortened(poor if is_poor else one_line(str(trouble)), _REASON)
-
-
-def files_seen(
-    briefing: ProofBriefing, opening: Conversation, calls: CallHistory
-) -> tuple[str, ...]:
-    """Return files of which lines were shown, to whoever found the cause or now."""
-    previews = (item.path for item in opening.research.previews)
-    return tuple(dict.fromkeys((*briefing.analysis.read, *previews, *calls.read)))
-
-
-# What whoever looks for a reproduction gives back, and what a judge of fixes is.
-
-
-class Attempt(Value):
-    """A reproduction, or why there is none, and what asking for it took."""
-
-    reproduction: Reproduction
+    answer: Answer | None = None
+    because: str = ""
+    read: tuple[str, ...] = ()  # files of which lines were shown
     usage: Usage = Usage()
 
 
-Judge = Callable[[tuple[Edit, ...]], GateResult]  # told the edits of a fix, without the test
-Corrector = Callable[[ProofBriefing, GateResult, Judge], GateResult]
+def ask(
+    briefing: ProofBriefing,
+    question: Question,
+    complain: Callable[[Answer, tuple[str, ...]], str],
+    system: str = analyst.SYSTEM,
+    schema: dict[str, Any] | None = None,
+) -> Asked:
+    """Ask a question; never raises. An answer that `complain` objects to is sent back once.
+
+    A model that cannot be used any more tonight is noted in `briefing.known`.
+    """
+    if briefing.model is None or briefing.known.silent:
+        return Asked(because=briefing.known.silent or "no model is available")
+    case, research = briefing.analysis.case, ResearchContext(previews=question.previews)
+    orders = injected_instructions(texts_of(case, research, question.outside))
+    opening = Conversation(
+        system=system,
+        tools=tools.offered(analyst.TOOLS, None),
+        answer_schema=schema or analyst.schema(),
+        turns=(UserTurn(text=question.text),),
+        case=case,
+        research=research,
+    )
+
+    def seen(calls: CallHistory) -> tuple[str, ...]:
+        previews = (item.path for item in question.previews)
+        return tuple(dict.fromkeys((*briefing.analysis.read, *previews, *calls.read)))
+
+    def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
+        if order := analyst.order_of_call(call, case, orders):
+            text = analyst.refusal(order)
+            return ToolResult(id=call.id, name=call.name, text=text, is_error=True)
+        return tools.run(call, question.code, case, (), shown, fence=briefing.fence)
+
+    def objection(answer: Answer, calls: CallHistory) -> str:
+        return complain(answer, seen(calls))
+
+    allowance = left_of(question.allowance, question.used)
+    turns = {"iterations": min(allowance.iterations, question.turns)}
+    allowance = allowance.model_copy(update=turns)
+    try:
+        ended = converse(opening, briefing.model, run_tool, allowance, briefing.clock, objection)
+    except NightWatchError as trouble:
+        if isinstance(trouble, StopTheNight):
+            briefing.known.silent = str(trouble)
+        is_unpaid = trouble.ending is not None and trouble.ending.kind == "budget gone"
+        because = question.unpaid if is_unpaid else one_line(str(trouble))
+        return Asked(because=shortened(because, REASON), usage=trouble.usage or Usage())
+    return Asked(ended.answer, "", seen(ended.state.calls), ended.state.budget.used)
+
+
+class ProposedEdits(NamedTuple):
+    """Edits that may be made, else the reason why there are none."""
+
+    edits: tuple[Edit, ...] = ()
+    because: str = ""  # what the edits do, or why there are none; untrusted
+    read: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    was_answered: bool = True
+
+
+def propose_edits(briefing: ProofBriefing, question: Question) -> ProposedEdits:
+    """Ask for edits; return all of the answer's edits or none, and run nothing."""
+    analysis = briefing.analysis
+
+    def complain(answer: Answer, seen: tuple[str, ...]) -> str:
+        return mend_request(complaints(answer, analysis.case, question.code, seen))
+
+    asked = ask(briefing, question, complain)
+    proposed = ProposedEdits((), asked.because, asked.read, asked.usage)
+    if asked.answer is None:
+        return proposed._replace(was_answered=False)
+    because = shortened(one_line(asked.answer.root_cause), REASON)
+    if not (asked.answer.has_fix and asked.answer.file_changes):
+        return proposed._replace(because=f"the model proposes no edits: {because}")
+    texts = texts_of(analysis.case, ResearchContext(), question.outside)
+    orders = injected_instructions(texts)
+    grounds = grounds_of(asked.answer, analysis.case, analysis.evidence, asked.read, orders)
+    fix = judged(asked.answer.file_changes, question.code, grounds)
+    if fix.refused:
+        return proposed._replace(because=f"{fix.refused[0].path}: {fix.refused[0].reason}")
+    return proposed._replace(edits=fix.edits, because=because)
+
+
+def refusal(
+    edits: tuple[Edit, ...],
+    before: tuple[Edit, ...],
+    briefing: ProofBriefing,
+    seen: tuple[str, ...] | None = None,
+) -> str:
+    """Return the reason edits may not be run after those of `before`; empty where they may.
+
+    `seen` are the files that the model was shown; None skips that check.
+    """
+    read = briefing.base.read_file
+    digest, paths = fix_digest(edits), briefing.base.paths()
+    if digest == fix_digest(before):
+        return "the edits are the same as before"
+    if digest in briefing.analysis.rejected:
+        return "this fix was rejected before, or did not help"
+    applied = apply(edits, read, paths)
+    if reason := refused(edits, applied, paths if seen is None else seen, read, paths):
+        return reason
+    if reason := new_capabilities(applied.changes, read, paths):
+        return reason
+    texts = ((item.path, read(item.path), item.text or "") for item in applied.changes)
+    fixes = (fix for path, old, new in texts if old for fix in symptom_fixes(path, old, new))
+    weakened = next((fix.path for fix in fixes if fix.kind in NEVER), "")
+    return f"it weakens a test in {weakened}" if weakened else ""
+
+
+def shown_files(edits: Iterable[Edit], read: Callable[[str], str | None]) -> tuple[Preview, ...]:
+    """Show files that are edited, whole or around each edit; `read` gives a text."""
+    shown: dict[tuple[str, int], Preview] = {}
+    for edit in edits:
+        text = read(edit.path) if edit.action != "create" else None
+        if not text or len(shown) >= _WINDOWS:
+            continue
+        lines = text_lines(text)
+        row = text.count("\n", 0, max(text.find(edit.old), 0)) + 1
+        if len(lines) <= _WHOLE and len(text) <= limits.WHOLE_FILE * 2:
+            cut = cut_out(edit.path, lines, 1, len(lines), "failing", "")
+        else:
+            cut = window(edit.path, text, row, _LINES, "failing")
+        if not any(p.path == cut.path and p.start <= row <= p.end for p in shown.values()):
+            shown[cut.path, cut.start] = cut
+    return tuple(shown.values())

@@ -1,18 +1,16 @@
-"""A fix on its way to a draft: reproduced, run, and where it does not pass, mended once.
+"""Prove a fix before it becomes a draft: reproduce the crash, run the gate, correct it once.
 
-The model is asked for a test that reproduces the crash (`by_model`): edits that make a new file on
-the base.
-Who mends is `CORRECTORS`; each is told the briefing, the result that failed, and a judge, which
-runs other edits like the first ones (with the test, where there is one). It gives that judge's
-result, or the failed one, with its `correction` and its `usage` filled in. Last, what spans several
-files, or still fails, is made in steps where that is paid for (`stories.py`).
+The model is asked for a test that reproduces the crash and, where the fix fails, once for other
+edits. A fix that still fails, or spans several files, is made in steps where that is paid for.
 """
 
 from functools import partial
 
 from nightwatch_core.analysis.budget import split_budget
+from nightwatch_core.analysis.prompts import error_text, fenced, only_data, preview_text
+from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.diffs import file_diffs
-from nightwatch_core.code.edits import apply, fix_digest
+from nightwatch_core.code.edits import apply, diff, fix_digest
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Edit, Usage
@@ -26,67 +24,69 @@ from nightwatch_core.models.proposals import (
     Reproduction,
     not_run,
 )
-from nightwatch_core.proof.asking import Attempt, Corrector, ProofBriefing
-from nightwatch_core.proof.correction import Failing, attempt_again, corrected, refusal
+from nightwatch_core.proof.asking import (
+    REASON,
+    Judge,
+    ProofBriefing,
+    ProposedEdits,
+    Question,
+    prompt,
+    propose_edits,
+    refusal,
+    shown_files,
+)
 from nightwatch_core.proof.gate import gated
 from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, harness_for, with_fix
 from nightwatch_core.proof.stories import made_in_steps
+from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import one_line
 
-_WITHOUT = Reproduction(outcome="not tried")
-CORRECTORS: tuple[Corrector, ...] = (corrected,)
+PROOF_TOKENS = 60_000  # new tokens for one fix's reproduction and correction
+_TURNS = 4  # of the model for a correction, its answer included
+_OUTPUT, _DIFF, _CAUSE = 4_000, 12_000, 4_000  # characters
+_NONE = Reproduction(outcome="not tried")
+_OFF = Reproduction(outcome="not tried", because="switched off (NIGHTWATCH_REPRODUCE)")
+_UNPAID = (
+    "the remaining budget does not pay for one call: "
+    "NIGHTWATCH_TOTAL_TOKEN_BUDGET and NIGHTWATCH_COST_PER_NIGHT are for the night"
+)
 
 
 def proved(briefing: ProofBriefing) -> GateResult:
-    """Say what came of running a fix; never raises for what the fix or the project does."""
-    attempt = reproduced(briefing)
-    judge = partial(judged, briefing, attempt.reproduction)
-    result = judge(briefing.analysis.fix)
-    result = result.model_copy(update={"usage": attempt.usage})
-    for correct in CORRECTORS:
-        if result.outcome == "failed":
-            result = correct(briefing, result, judge)
-    return made_in_steps(briefing, result, judge, partial(judged, briefing, _WITHOUT))
-
-
-def reproduced(briefing: ProofBriefing) -> Attempt:
-    """Look for a test that raises what production raised."""
-    if not briefing.options.reproduce:
-        because = "switched off (NIGHTWATCH_REPRODUCE)"
-        return Attempt(reproduction=Reproduction(outcome="not tried", because=because))
-    return by_model(briefing)
+    """Return the result of running a fix; never raises for what the fix or the project does."""
+    reproduction, usage = by_model(briefing) if briefing.options.reproduce else (_OFF, Usage())
+    judge = partial(judged, briefing, reproduction)
+    result = judge(briefing.analysis.fix).model_copy(update={"usage": usage})
+    result = corrected(briefing, result, judge)
+    return made_in_steps(briefing, result, judge, partial(judged, briefing, _NONE))
 
 
 def judged(
     briefing: ProofBriefing, reproduction: Reproduction, fix: tuple[Edit, ...]
 ) -> GateResult:
-    """Run a fix, and the test that reproduces what it mends: what passes is what is published."""
+    """Run a fix with the test that reproduces its crash; what passes is what is published."""
+    failed = GateResult(outcome="failed", fix=fix_digest(fix), reproduction=reproduction)
     applied = apply(fix, briefing.base.read_file, briefing.base.paths())
     if applied.refusal:
-        text = applied.refusal
-        return GateResult(
-            outcome="failed", text=text, fix=fix_digest(fix), reproduction=reproduction
-        )
-    came = _with_test(briefing, reproduction, fix, applied.changes)
-    if came is None:
+        return failed.model_copy(update={"text": applied.refusal})
+    tested = _with_test(briefing, reproduction, fix, applied.changes)
+    if tested is None:
         return _gated(briefing, fix, (), reproduction)
-    if came.fate == "crash":
-        return GateResult(
-            outcome="failed",
-            text=came.check.text,
-            checks=(came.check,),
-            seconds=came.check.seconds,
-            fix=fix_digest(fix),
-            reproduction=reproduction,
-        )
-    edits = (*fix, *reproduction.test)
-    why = "" if came.fate == "green" else came.check.text
-    if why := why or refusal(edits, (), briefing):
-        because = f"the test is not part of the draft: {why}"
-        reproduction = reproduction.model_copy(update={"because": because, "test": ()})
-    elif came.fate == "green":
-        reproduction = reproduction.model_copy(update={"green": came.output})
-    return _gated(briefing, fix, (came.check,), reproduction)
+    check = tested.check
+    if tested.fate == "crash":
+        update = {"text": check.text, "checks": (check,), "seconds": check.seconds}
+        return failed.model_copy(update=update)
+    reason = check.text if tested.fate != "green" else ""
+    if reason := reason or refusal((*fix, *reproduction.test), (), briefing):
+        reproduction = _without_test(reproduction, reason)
+    else:
+        reproduction = reproduction.model_copy(update={"green": tested.output})
+    return _gated(briefing, fix, (check,), reproduction)
+
+
+def _without_test(reproduction: Reproduction, reason: str) -> Reproduction:
+    because = f"the test is not part of the draft: {reason}"
+    return reproduction.model_copy(update={"because": because, "test": ()})
 
 
 def _with_test(
@@ -95,7 +95,7 @@ def _with_test(
     fix: tuple[Edit, ...],
     changes: tuple[FileChange, ...],
 ) -> WithFix | None:
-    """Return what became of the test with the fix; None where it is not run."""
+    """Run the test with the fix; None where there is none, or it cannot be run."""
     if reproduction.outcome != "reproduced" or not reproduction.test:
         return None
     harness = harness_for(briefing)
@@ -120,27 +120,129 @@ def _gated(
     draft = briefing.draft.model_copy(update={"changes": applied.changes, "fix": fix_digest(edits)})
     result = gated(draft, briefing.base, briefing.sandbox, briefing.options, briefing.known)
     if reproduction.test and result.outcome == "failed" and reproduction.name in result.text:
-        because = f"the test is not part of the draft: {result.text}"
-        reproduction = reproduction.model_copy(update={"because": because, "test": ()})
-        return _gated(briefing, fix, checks, reproduction)
+        return _gated(briefing, fix, checks, _without_test(reproduction, result.text))
     seconds = round(result.seconds + sum(item.seconds for item in checks), 1)
     more = {"reproduction": reproduction, "checks": (*checks, *result.checks), "seconds": seconds}
-    result = result.model_copy(update=more)
-    if edits == briefing.analysis.fix:
-        return result
-    return result.model_copy(update={"edits": edits, "changes": file_diffs(edits, read)})
+    if edits != briefing.analysis.fix:
+        more |= {"edits": edits, "changes": file_diffs(edits, read)}
+    return result.model_copy(update=more)
 
 
-# What asking for one fix may take, of what its error and its night have left.
+# The correction of a fix that failed here, or whose branch failed its checks.
 
 
-PROOF_TOKENS = 60_000  # new tokens for one fix's reproduction and correction
+def corrected(briefing: ProofBriefing, failed: GateResult, judge: Judge) -> GateResult:
+    """Ask once for other edits than those that failed, and have them judged.
+
+    Return the result that passed, with its edits; else `failed` with the attempt.
+    """
+    if failed.outcome != "failed":
+        return failed
+    output = _failed_output(failed)
+    attempt = _second_attempt(briefing, briefing.analysis.fix, failed.text, output, failed.usage)
+    usage = failed.usage + attempt.usage
+    correction = Correction(
+        outcome="failed" if attempt.was_answered else "not tried",
+        because=attempt.because,
+        first_failed=failed.text,
+    )
+    if not attempt.edits:
+        return failed.model_copy(update={"usage": usage, "correction": correction})
+    result = judge(attempt.edits)
+    passed = result.outcome == "passed"
+    update: dict[str, object] = {
+        "correction": Correction(
+            outcome="passed" if passed else "failed",
+            because=attempt.because if passed else result.text,
+            first_failed=failed.text,
+            edits=attempt.edits,
+            output=_failed_output(result),
+        ),
+        "usage": usage + result.usage,
+        "seconds": round(failed.seconds + result.seconds, 1),
+    }
+    if not passed:
+        return failed.model_copy(update=update)
+    edits = result.edits or attempt.edits
+    update |= {
+        "edits": edits,
+        "changes": result.changes or file_diffs(edits, briefing.base.read_file),
+        "read": tuple(dict.fromkeys((*result.read, *attempt.read))),
+    }
+    return result.model_copy(update=update)
+
+
+def mended(briefing: ProofBriefing, run: CiRun) -> GateResult:
+    """Ask once for other edits after the checks of a fix's branch failed, and run them here.
+
+    `edits` are empty where there are none, and `text` says why. Never raises for what the model,
+    the fix or the project does.
+    """
+    before = briefing.analysis.gate
+    reproduction = before.reproduction if before and before.reproduction else _NONE
+    edits = tuple(item for item in briefing.analysis.fix if item not in reproduction.test)
+    reason = f"the checks of its branch failed: {one_line(', '.join(run.failed))}"
+    used = before.usage if before else Usage()
+    attempt = _second_attempt(briefing, edits, reason, run.log, used)
+    if not attempt.edits:
+        return not_run("trouble", attempt.because).model_copy(update={"usage": attempt.usage})
+    result = judged(briefing, reproduction, attempt.edits)
+    failed = result.outcome == "failed"
+    correction = Correction(
+        outcome="failed" if failed else "passed",
+        because=result.text if failed else attempt.because,
+        first_failed=reason,
+        edits=attempt.edits,
+    )
+    update = {
+        "correction": correction,
+        "usage": result.usage + attempt.usage,
+        "edits": () if failed else result.edits or attempt.edits,
+    }
+    return result.model_copy(update=update)
+
+
+def _failed_output(result: GateResult) -> str:
+    return next((item.output for item in result.checks if item.outcome == "failed"), "")
+
+
+def _second_attempt(
+    briefing: ProofBriefing, fix: tuple[Edit, ...], reason: str, output: str, used: Usage
+) -> ProposedEdits:
+    """Ask for other edits on the same base than those that failed; `output` is untrusted."""
+    previews = shown_files(fix, briefing.shown.read_file)
+    end = block(output[-_OUTPUT:], _OUTPUT, code=True)  # of an output the end says most
+
+    def inside_fence(text: str) -> str:
+        return fenced(text, briefing.fence)
+
+    text = prompt("correction").format(
+        data=only_data(briefing.fence),
+        error=inside_fence(error_text(briefing.analysis.case)),
+        cause=inside_fence(block(briefing.analysis.root_cause, _CAUSE)),
+        diff=inside_fence(halves(diff(fix), _DIFF)),
+        failed=inside_fence(f"{line(reason, REASON)}\n{end}".rstrip()),
+        code="\n\n".join(inside_fence(preview_text(item)) for item in previews),
+        turns=_TURNS,
+    )
+    outside = (reason, output)
+    question = Question(
+        text, previews, briefing.shown, briefing.allowance, _TURNS, outside, _UNPAID, used
+    )
+    attempt = propose_edits(briefing, question)
+    refused = refusal(attempt.edits, fix, briefing, attempt.read) if attempt.edits else ""
+    if refused:
+        return attempt._replace(edits=(), because=f"the edits may not be run: {refused}")
+    return attempt
+
+
+# What proving a fix may cost.
 
 
 def proof_allowance(analysis: Analysis, options: NightOptions, used: Usage) -> Allowance:
-    """Say what proving a fix may use when the night has used so much, proofs before it included.
+    """Return the allowance for proving a fix, given the night's usage so far.
 
-    Its tokens are its own (`PROOF_TOKENS`); of USD it has what the analysis left of the error's.
+    Tokens are separate (`PROOF_TOKENS`); USD are what the analysis left of the error's.
     """
     share = split_budget(options, 1, used)[0]
     left = max(0, options.total_token_budget - used.new_tokens)
@@ -151,44 +253,10 @@ def proof_allowance(analysis: Analysis, options: NightOptions, used: Usage) -> A
 
 
 def story_allowance(options: NightOptions, used: Usage) -> Allowance | None:
-    """Say what a fix may use that is made in several steps; None where none is made so."""
+    """Return the allowance for making a fix in several steps; None where none is made so."""
     if not options.story_cost:
         return None
     whole = options.model_copy(update={"cost_per_error": options.story_cost})
     share = split_budget(whole, 1, used)[0]
     capped = options.story_cost if share.cost is None else share.cost
     return share.model_copy(update={"cost": capped})
-
-
-# Another attempt at a fix that passed here, or was not run, and whose branch's checks failed.
-
-_NONE = Reproduction(outcome="not tried")
-
-
-def mended(briefing: ProofBriefing, run: CiRun) -> GateResult:
-    """Ask once for other edits, told what the checks printed, and run them here.
-
-    Its `edits` are empty where there are none, and `text` says why. Never raises for what the
-    model, the fix or the project does.
-    """
-    before = briefing.analysis.gate
-    reproduction = before.reproduction if before and before.reproduction else _NONE
-    edits = tuple(item for item in briefing.analysis.fix if item not in reproduction.test)
-    why = f"the checks of its branch failed: {one_line(', '.join(run.failed))}"
-    used = before.usage if before else Failing(edits, why).used
-    attempt = attempt_again(briefing, Failing(edits, why, run.log, used))
-    if not attempt.edits:
-        return not_run("trouble", attempt.because).model_copy(update={"usage": attempt.usage})
-    result = judged(briefing, reproduction, attempt.edits)
-    correction = Correction(
-        outcome="failed" if result.outcome == "failed" else "passed",
-        because=attempt.because if result.outcome != "failed" else result.text,
-        first_failed=why,
-        edits=attempt.edits,
-    )
-    update = {
-        "correction": correction,
-        "usage": result.usage + attempt.usage,
-        "edits": () if result.outcome == "failed" else result.edits or attempt.edits,
-    }
-    return result.model_copy(update=update)

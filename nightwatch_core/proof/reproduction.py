@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop as endings
 from nightwatch_core.analysis.answers import read_object
-from nightwatch_core.analysis.loop import LoopState, begin, heard
+from nightwatch_core.analysis.loop import begin, heard
 from nightwatch_core.analysis.loop import request as request_loop_state
 from nightwatch_core.analysis.prompts import (
     caller,
@@ -32,9 +32,9 @@ from nightwatch_core.models.answer import Edit, Usage
 from nightwatch_core.models.conversation import Conversation, Reply, UserTurn
 from nightwatch_core.models.proposals import Check, FileChange, Outcome, Reproduction, RuntimeFact
 from nightwatch_core.models.research import Preview
-from nightwatch_core.ports import CodeReader, Model
+from nightwatch_core.ports import CodeReader
 from nightwatch_core.privacy.masks import holds_mask
-from nightwatch_core.proof.asking import Attempt, ProofBriefing, prompt
+from nightwatch_core.proof.asking import ProofBriefing, prompt
 from nightwatch_core.proof.crash import (
     RECORDERS,
     Crash,
@@ -194,18 +194,14 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
     recorder = RECORDERS.get(kit.language)
     if recorder is None or kit.verify:
         return "a single test cannot be run: how, is known of the project's own runners alone"
+    seconds = briefing.options.gate_seconds  # as much as the gate gives
+    concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
+    environment = _environment(briefing, kit, failing, concerned, seconds)
     try:
-        return _harnessd(briefing, crash, kit, recorder)
+        environment.prepare()
+        runner = usable_runner(environment, nearest_tests(environment, failing.paths()))
     except GiveUp as trouble:
         return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
-
-
-def _harnessd(briefing: ProofBriefing, crash: Crash, kit: Kit, recorder: Recorder) -> Harness | str:
-    seconds = briefing.options.gate_seconds  # as much as the gate gives: it is told what came of it
-    concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
-    environment = _environment(briefing, kit, briefing.failing, concerned, seconds)
-    environment.prepare()
-    runner = usable_runner(environment, nearest_tests(environment, briefing.failing.paths()))
     if isinstance(runner, str):
         return f"the project's tests cannot be run: {environment.lacks or runner}"
     if runner.some(("a",)) == runner.whole:
@@ -502,99 +498,74 @@ _EXAMPLES, _REASON = 2, 400
 _HELPERS = ("conftest.py", "test_helper.rb", "spec_helper.rb", "rails_helper.rb")
 
 
-def by_model(briefing: ProofBriefing) -> Attempt:
-    """Ask the model for a test, and run it; never raises what the model or the project does."""
+def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
+    """Ask the model for a test, twice at most, and run it; return what that used, too.
+
+    Never raises for what the model or the project does.
+    """
     if briefing.model is None or briefing.known.silent:
         because = briefing.known.silent or "no model is available"
-        return _not_tried(because)
+        return Reproduction(outcome="not tried", because=because), Usage()
     harness = harness_for(briefing)
     if isinstance(harness, str):
-        return _not_tried(harness)
-    asking = _Asking(harness, briefing.model)
+        return Reproduction(outcome="not tried", because=harness), Usage()
+    examples, used, tries = examples_for(harness), Usage(), 0
+    opening = Conversation(
+        system=prompt("reproduction_system"),
+        answer_schema=schema(),
+        turns=(UserTurn(text=request(harness, examples)),),
+        case=briefing.analysis.case,
+        max_tokens=TOKENS,
+        tools_off=True,
+    )
     try:
-        reproduction = asking.reproduction()
+        state = begin(opening, briefing.model.capabilities(), briefing.allowance)
+        while True:
+            if bound := state.budget.bound(concluding=True):
+                raise endings.not_begun(bound)
+            seconds = float(briefing.allowance.seconds)
+            reply = briefing.model.reply(request_loop_state(state), seconds)
+            used, tries = used + reply.usage, tries + 1
+            if trouble := endings.fatal(reply):
+                raise trouble
+            reproduction, shown = _answered(harness, reply, examples)
+            if reproduction.outcome != "not reproduced" or tries >= ASKS:
+                break
+            turn, state = UserTurn(text=again(harness, reproduction, shown)), heard(state, reply)
+            update = {
+                "conversation": state.conversation.said(turn),
+                "budget": state.budget.told([turn.text]),
+            }
+            state = state.model_copy(update=update)
+            if state.budget.bound(concluding=True) or harness.seconds_left <= 0:
+                break
     except NightWatchError as trouble:
         if isinstance(trouble, StopTheNight):
             briefing.known.silent = str(trouble)
         because = shortened(one_line(str(trouble)), _REASON)
         reproduction = Reproduction(outcome="not reproduced", because=because)
-        asking.used += trouble.usage or Usage()
-    update = {"tries": asking.tries, "seconds": round(harness.seconds, 1)}
-    return Attempt(reproduction=reproduction.model_copy(update=update), usage=asking.used)
+        used += trouble.usage or Usage()
+    totals = {"tries": tries, "seconds": round(harness.seconds, 1)}
+    return reproduction.model_copy(update=totals), used
 
 
-def _not_tried(because: str) -> Attempt:
-    return Attempt(reproduction=Reproduction(outcome="not tried", because=because))
-
-
-class _Asking:
-    """The conversation, and what it has used."""
-
-    def __init__(self, harness: Harness, model: Model) -> None:
-        self.harness, self.model = harness, model
-        self.used, self.tries = Usage(), 0
-
-    def reproduction(self) -> Reproduction:
-        """The reproduction that came of it, or why there is none; raises what the model raises."""
-        briefing, examples = self.harness.briefing, examples_for(self.harness)
-        opening = Conversation(
-            system=prompt("reproduction_system"),
-            answer_schema=schema(),
-            turns=(UserTurn(text=request(self.harness, examples)),),
-            case=briefing.analysis.case,
-            max_tokens=TOKENS,
-            tools_off=True,
-        )
-        state = begin(opening, self.model.capabilities(), briefing.allowance)
-        while True:
-            state, reply = self._asked(state)
-            result = self._tried(reply, examples)
-            if result.reproduction.outcome == "reproduced" or self.tries >= ASKS:
-                return result.reproduction
-            if result.reproduction.outcome == "not tried":
-                return result.reproduction
-            turn = UserTurn(text=again(self.harness, result.reproduction, result.shown))
-            if not self._has_room(state, turn):
-                return result.reproduction
-            state = _told(state, turn)
-
-    def _asked(self, state: LoopState) -> tuple[LoopState, Reply]:
-        if bound := state.budget.bound(concluding=True):
-            raise endings.not_begun(bound)
-        reply = self.model.reply(
-            request_loop_state(state), float(self.harness.briefing.allowance.seconds)
-        )
-        self.used, self.tries = self.used + reply.usage, self.tries + 1
-        if trouble := endings.fatal(reply):
-            raise trouble
-        return heard(state, reply), reply
-
-    def _has_room(self, state: LoopState, turn: UserTurn) -> bool:
-        return (
-            not _told(state, turn).budget.bound(concluding=True) and self.harness.seconds_left > 0
-        )
-
-    def _tried(self, reply: Reply, examples: tuple[str, ...]) -> Tried:
-        try:
-            answer = read_object(reply.turn.text, FIELDS)
-        except GiveUp as wrong:
-            return _without(str(wrong))
-        if not _text(answer, "expecting").strip():
-            why = shortened(one_line(_text(answer, "why_not")), _REASON) or "no test was given"
-            return _without(why, "not tried")
-        briefing = self.harness.briefing
-        taken = (item.path for item in briefing.analysis.fix)
-        paths = (*briefing.failing.paths(), *briefing.base.paths(), *taken)
-        path = placed(_text(answer, "path").strip(), examples[0] if examples else "", paths)
-        if not path:
-            return _without("it is not known where a test would lie")
-        test = Candidate(path, _text(answer, "expecting"), _text(answer, "asserting"))
-        return tried(self.harness, test)
-
-
-def _told(state: LoopState, turn: UserTurn) -> LoopState:
-    conversation, budget = state.conversation.said(turn), state.budget.told([turn.text])
-    return state.model_copy(update={"conversation": conversation, "budget": budget})
+def _answered(harness: Harness, reply: Reply, examples: tuple[str, ...]) -> Tried:
+    """Read a test from a reply and run it; raises `GiveUp` where nothing can be run."""
+    try:
+        answer = read_object(reply.turn.text, FIELDS)
+    except GiveUp as wrong:
+        return _without(str(wrong))
+    expecting, asserting, path, why_not = (_text(answer, name) for name in FIELDS)
+    if not expecting.strip():
+        reason = shortened(one_line(why_not), _REASON) or "no test was given"
+        return _without(reason, "not tried")
+    briefing = harness.briefing
+    fixed = (item.path for item in briefing.analysis.fix)
+    paths = (*briefing.failing.paths(), *briefing.base.paths(), *fixed)
+    path = placed(path.strip(), examples[0] if examples else "", paths)
+    if not path:
+        return _without("no place for a test was found")
+    return tried(harness, Candidate(path, expecting, asserting))
 
 
 def _without(because: str, outcome: str = "not reproduced") -> Tried:

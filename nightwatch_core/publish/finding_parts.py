@@ -330,7 +330,7 @@ def _named(gate: GateResult) -> Iterator[str]:
 def _in_steps(story: Story | None) -> Iterator[str]:
     if story is None:
         return
-    done = len(story.steps) - len(story.missing)
+    done = sum(step.outcome == "passed" for step in story.steps)
     came = f"{done} of {len(story.steps)} steps passed" if story.steps else "not begun"
     yield f"Made in steps: {came}{f' ({story.because})' if story.because else ''}"
 
@@ -468,12 +468,6 @@ def numbered_lines(given: Handover) -> str:
     width = len(str(given.first_line + len(given.lines)))
     rows = enumerate(given.lines, given.first_line)
     return "\n".join(f"{number:>{width}}  {text}" for number, text in rows)
-
-
-def is_part(analysis: Analysis) -> bool:
-    """Tell whether only some steps of the fix are proposed."""
-    gate = analysis.gate
-    return gate is not None and gate.story is not None and gate.story.outcome == "part"
 
 
 # Results of running fixes, added to their findings.

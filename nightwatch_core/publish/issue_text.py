@@ -20,7 +20,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
-from nightwatch_core.publish.finding_parts import NO_CAUSE, is_part
+from nightwatch_core.publish.finding_parts import NO_CAUSE
 from nightwatch_core.publish.markers import Told, marker, patch_marker, step_line
 from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.commit_prose import commit_prose
@@ -67,12 +67,8 @@ def comment_body(told: Told, key: str, night: str, news: str) -> str:
 
 def pull_title(told: Told) -> str:
     """The title of a draft pull request."""
-    return _calm(title(f"{_verb(told)}: {told.analysis.title}"))
-
-
-def _verb(told: Told) -> str:
     verb = "Mitigate" if told.mitigations else "Fix"
-    return f"{verb} in part" if is_part(told.analysis) else verb
+    return _calm(title(f"{verb}: {told.analysis.title}"))
 
 
 def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:

@@ -15,9 +15,8 @@ from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Reproduction, not_run
 from nightwatch_core.proof.asking import ProofBriefing
-from nightwatch_core.proof.correction import Failing, attempt_again, corrected
 from nightwatch_core.proof.environment import NightCache
-from nightwatch_core.proof.proving import mended
+from nightwatch_core.proof.proving import corrected, mended
 
 TEST = "def test_total():\n    assert total([Line(3)]) == 3\n"
 TREE = {**FILES, "tests/test_cart.py": TEST, ".github/workflows/ci.yml": "on: push\n"}
@@ -121,7 +120,7 @@ def test_one_that_could_not_be_run_is_no_success():
          "weakens a test"),
         ({"path": "tests/test_cart.py", "action": "delete"}, "does not say why"),
         ({"path": ".github/workflows/ci.yml", "old": "push", "new": "[]"}, "dot folder"),
-        ({"path": "shop/cart.py", "old": FIX.old, "new": FIX.new}, "the same again"),
+        ({"path": "shop/cart.py", "old": FIX.old, "new": FIX.new}, "the same as before"),
         ({"path": "shop/cart.py", "old": "return sum(", "new": "return sum(("}, "parse"),
         ({"path": "shop/pay.py", "old": "gateway", "new": "bank"}, "it was not read"),
         ({"path": "../x.py", "action": "create", "new": "x"}, "no file of the repository"),
@@ -147,7 +146,7 @@ def test_a_mitigation_is_run():
 def test_no_fix_is_an_answer():
     came, ran, _ = correct(answer(has_fix=False, why="The column is gone for good."))
     assert not ran
-    assert came.correction.because == "there is no better fix: The column is gone for good."
+    assert came.correction.because == "the model proposes no edits: The column is gone for good."
 
 
 def test_orders_in_what_failed_are_not_obeyed():
@@ -198,13 +197,6 @@ def test_what_the_allowance_does_not_pay_for_is_said(used, allowed):
     assert not model.shown
     assert came.correction.outcome == "not tried"
     assert "NIGHTWATCH_TOTAL_TOKEN_BUDGET" in came.correction.because
-
-
-def test_a_failure_from_elsewhere_is_asked_about_likewise():
-    came = attempt_again(
-        briefing(MemoryModel([answer(BETTER)])), Failing((FIX,), "the job `test` is red", OUTPUT)
-    )
-    assert [one.new for one in came.edits] == ["line.amount for"]
 
 
 def test_orders_in_the_error_are_no_reason_to_read():
