@@ -187,9 +187,7 @@ class Shop:
 
     def _world(self) -> Dependencies:
         fuse, clock = self.fuse, self.clock
-        knowledge = KnowledgeFiles(
-            self.state / "knowledge", cache=self.state / "knowledge-index.json"
-        )
+        knowledge = KnowledgeFiles(self.state / "knowledge")
         groups = [group_of(one, n, clock.now()) for one, n in self.failing.items()]
         traces = {one.fingerprint: (trace_of(one.transaction),) for one in groups}
 

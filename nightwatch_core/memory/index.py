@@ -6,7 +6,6 @@ fingerprint, so that few files have to be read.
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, PatternEntry
 from nightwatch_core.text.frontmatter import dumped
@@ -14,10 +13,6 @@ from nightwatch_core.text.frontmatter import dumped
 HEAD = "# Written by NightWatch from the documents; changes here are lost.\n"
 _MOST_TAGS = 30
 _ONLY_WHERE_SO = ("stale", "unknown")
-_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?:(?:::?|#| )[A-Za-z0-9_./][A-Za-z0-9_./-]*)*")
-_SHORT = re.compile(r"_[0-9a-f]{8}(?:-[0-9]{1,5})?\.md\Z")
-_USUAL = re.compile(r"_[0-9a-f]{8}\.md\Z")  # quicker to see
 
 
 def entry_of(lesson: Lesson) -> IndexEntry:
@@ -52,42 +47,19 @@ def index_over(
 
 
 def index_text(index: Index) -> str:
-    """Write the index as `dumped` would, which takes a millisecond an entry."""
+    """Write the index as YAML."""
     head = {
         "last_updated": index.last_updated.isoformat() if index.last_updated else None,
         "total_solutions": len(index.solutions),
         "total_patterns": len(index.patterns),
     }
-    text = HEAD + dumped(head)
-    for name, entries in (("solutions", index.solutions), ("patterns", index.patterns)):
-        rows = "".join(map(_entry_text, entries))
-        text += f"{name}:\n{rows}" if rows else f"{name}: []\n"
-    return text
+    solutions, patterns = map(_row, index.solutions), map(_row, index.patterns)
+    return HEAD + dumped(head | {"solutions": list(solutions), "patterns": list(patterns)})
 
 
-def _entry_text(entry: IndexEntry | PatternEntry) -> str:
-    rows: list[str] = []
-    for key, value in entry.model_dump(mode="json").items():
-        if isinstance(value, list) and value:
-            rows += [f"{key}:", *(f"- {_scalar(item)}" for item in value)]
-        elif value or key not in _ONLY_WHERE_SO:
-            rows.append(f"{key}: {_scalar(value)}")
-    return "- " + "\n  ".join(rows) + "\n"
-
-
-def _scalar(value: object) -> str:
-    if isinstance(value, str):
-        is_plain = _PLAIN.fullmatch(value) and value.lower() not in _WORDS and len(value) < 1_000
-        return value if is_plain else _quoted(value)
-    if value is None:
-        return "null"
-    return "[]" if isinstance(value, list) else str(value).lower()
-
-
-@lru_cache(maxsize=4_096)
-def _quoted(text: str) -> str:
-    written = dumped({"a": text})[3:-1]
-    return dumped([text], in_line=True)[1:-2] if "\n" in written else written
+def _row(entry: IndexEntry | PatternEntry) -> dict[str, object]:
+    values = entry.model_dump(mode="json")
+    return {key: value for key, value in values.items() if value or key not in _ONLY_WHERE_SO}
 
 
 def file_name(lesson: Lesson) -> str:
@@ -110,23 +82,6 @@ def short_name(fingerprint: str) -> str:
     ('1a2b3c4d', '0')
     """
     return re.sub("[^0-9a-z]", "", fingerprint.rpartition(":")[2].lower())[:8] or "0"
-
-
-def candidates_for(names: Iterable[str], fingerprint: str) -> tuple[list[str], list[str]]:
-    """Return the names that may hold a fingerprint by what they say, and those that say nothing.
-
-    >>> ours = ["2030-05-01_keyerror_1a2b3c4d-2.md", "2030-05-01_keyerror_ffffffff.md"]
-    >>> candidates_for([*ours, "by hand.md"], "v1:1a2b3c4d5e6f7a8b")
-    (['2030-05-01_keyerror_1a2b3c4d-2.md'], ['by hand.md'])
-    """
-    short = short_name(fingerprint)
-    alike, silent = [], []
-    for name in names:
-        if short in name:
-            alike.append(name)
-        elif not (_USUAL.match(name, len(name) - 12) or _SHORT.search(name)):
-            silent.append(name)
-    return alike, silent
 
 
 def is_named_for(file: str, fingerprints: Iterable[str]) -> bool:

@@ -79,9 +79,8 @@ def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
     """Lessons, patterns and ignore rules; the sample has its own."""
     rules = ignore_file(options, at).path
     if default_ports.is_sample(options):
-        own = at.state / "sample"
-        return KnowledgeFiles(own / "knowledge", rules, own / "knowledge-index.json")
-    return KnowledgeFiles(at.knowledge, rules, at.state / "knowledge-index.json")
+        return KnowledgeFiles(at.state / "sample" / "knowledge", rules)
+    return KnowledgeFiles(at.knowledge, rules)
 
 
 def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:

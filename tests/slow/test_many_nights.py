@@ -142,7 +142,7 @@ class ManyNights(RuleBasedStateMachine):
         what=st.sampled_from(
             (
                 *("knowledge/errors/*.md", "knowledge/patterns/*.md", "knowledge/index.yml"),
-                *("knowledge-index.json", "nights/*/report.json"),
+                "nights/*/report.json",
             )
         ),
         how=st.sampled_from(("random", "half", "empty", "gone")),

@@ -20,14 +20,7 @@ from nightwatch_core.adapters.stores.atomic_files import (
 )
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_rules import expired, rules_from, unreadable
-from nightwatch_core.memory.index import (
-    candidates_for,
-    entry_of,
-    file_name,
-    index_over,
-    index_text,
-    is_named_for,
-)
+from nightwatch_core.memory.index import entry_of, file_name, index_over, index_text, is_named_for
 from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.memory.lessons import merge_lessons
 from nightwatch_core.memory.note_reader import normalised, notes_in
@@ -41,7 +34,6 @@ from nightwatch_core.models.knowledge import (
     Pattern,
     PatternEntry,
 )
-from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import merge_pattern
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entry, pattern_of
 from nightwatch_core.ports import Clock
@@ -84,27 +76,15 @@ def documents(folder: Path, name: str) -> dict[str, Stamp]:
     return dict(sorted(there.items()))
 
 
-def stamps(folder: Path, files: Iterable[str]) -> dict[str, Stamp]:
-    """The stamps of those of these files that are documents: plain, and there."""
-    there: dict[str, Stamp] = {}
-    for file in sorted(files):
-        with suppress(FileNotFoundError):
-            info = (folder / file).lstat()
-            if stat.S_ISREG(info.st_mode):
-                there[file] = _stamp(info)
-    return there
-
-
 def stamp_of(path: Path) -> Stamp:
     """Return a stamp that changes with the file; raises `OSError`."""
     return _stamp(path.lstat())
 
 
-def names(folder: Path, name: str, *, tidy: bool = False) -> tuple[str, ...]:
+def names(folder: Path, name: str) -> tuple[str, ...]:
     """List the names of documents `name/*.md` without reading them.
 
-    Empty where there is no such folder. `tidy` removes temporary files on the way, for the only
-    writer. Raises `OSError` where the folder cannot be listed.
+    Empty where there is no such folder. Raises `OSError` where the folder cannot be listed.
     """
     if (folder / name).is_symlink():
         return ()
@@ -112,10 +92,7 @@ def names(folder: Path, name: str, *, tidy: bool = False) -> tuple[str, ...]:
         every = os.listdir(folder / name)  # noqa: PTH208  # 50,000 paths take their time
     except FileNotFoundError:
         return ()
-    if tidy:
-        for left in [item for item in every if item.startswith(atomic_files.TEMPORARY)]:
-            (folder / name / left).unlink(missing_ok=True)
-    return tuple([item for item in every if _is_document(item)])
+    return tuple(filter(_is_document, every))
 
 
 def is_plain(file: str, *folders: str) -> bool:
@@ -221,63 +198,25 @@ _READ: Mapping[str, Callable[[str, str], Entry]] = {
 }
 
 
-class _Kept(Value):
-    """What is in the cache file; count `version` up when entries say something else."""
-
-    version: Literal[2] = 2
-    lessons: dict[str, tuple[Stamp, IndexEntry]] = {}
-    patterns: dict[str, tuple[Stamp, PatternEntry]] = {}
-
-
 class IndexCache:
     """Index entries of a knowledge folder; where a document cannot be read, what is wrong.
 
-    They are kept in memory and, from one process to the next, in a file that may be deleted.
+    Each document is read once, and again when it changes.
     """
 
-    def __init__(self, folder: Path, file: Path | None) -> None:
-        """Use `folder`, and `file` where there is one; nothing is read before it is asked for."""
-        self._folder, self._file = folder, file
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._read: dict[str, tuple[Stamp, Entry | str]] = {}
-        self._loaded = False
 
     def on(self, *stores: str) -> dict[str, Entry | str]:
-        """The entries of all documents in these folders, by file."""
+        """Return the entries of all documents in these folders, by file."""
         there: dict[str, Stamp] = {}
         for store in stores:
             there |= documents(self._folder, store)
-        return self._entries(there)
-
-    def of(self, files: Iterable[str]) -> dict[str, Entry | str]:
-        """The entries of those of these documents that are there."""
-        return self._entries(stamps(self._folder, files))
-
-    def keep(self, files: Iterable[str]) -> None:
-        """Write the entries of these documents for the next process; a full disk does no harm."""
-        if self._file is None:
-            return
-        read = {file: self._read[file] for file in files if file in self._read}
-        kept = _Kept(
-            lessons={f: (s, e) for f, (s, e) in read.items() if isinstance(e, IndexEntry)},
-            patterns={f: (s, e) for f, (s, e) in read.items() if isinstance(e, PatternEntry)},
-        )
-        with suppress(OSError):
-            atomic_files.write(self._file, kept.model_dump_json().encode("utf-8", "replace"))
-
-    def _entries(self, there: Mapping[str, Stamp]) -> dict[str, Entry | str]:
-        if there and not self._loaded:
-            self._load()
         for file, stamp in there.items():
             if file not in self._read or self._read[file][0] != stamp:
                 self._read[file] = (stamp, self._entry(file))
         return {file: self._read[file][1] for file in there}
-
-    def _load(self) -> None:
-        self._loaded = True
-        if self._file:
-            with suppress(OSError, ValueError):  # gone, torn, or of another version
-                kept = _Kept.model_validate_json(self._file.read_bytes())
-                self._read = {**kept.lessons, **kept.patterns, **self._read}
 
     def _entry(self, file: str) -> Entry | str:
         try:
@@ -344,18 +283,12 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
     return max(own, key=last_seen, default=None)
 
 
-def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterable[str]) -> str:
-    """The document that holds the lesson's fingerprint, the last of several; else a free name.
+def file_for(folder: Path, lesson: Lesson, entries: Mapping[str, Entry | str]) -> str:
+    """The document in errors/ that holds the lesson's fingerprint, the last of several.
 
-    Of the names `at_hand` in errors/ only those are read that speak of the fingerprint, or of none.
-    A document that was given another fingerprint's name by hand is not found; the next `unite`
-    makes one of both.
+    Else the name that it had before it was archived, else a free one.
     """
-    alike, silent = candidates_for(at_hand, lesson.fingerprint)
-    files = [f"{ERRORS}/{name}" for name in (*alike, *silent)]
-    files += [lesson.file] if is_plain(lesson.file, ERRORS) else []
-    candidates = entries.of(files).items()
-    own = [file for file, entry in candidates if _holds(entry, lesson.fingerprint)]
+    own = [file for file, entry in entries.items() if _holds(entry, lesson.fingerprint)]
     if own:
         return lesson.file if lesson.file in own else sorted(own)[-1]
     if is_plain(lesson.file, ARCHIVE):
@@ -466,16 +399,11 @@ class KnowledgeFiles:
     be read are listed, and moved away when the index is rebuilt.
     """
 
-    def __init__(
-        self, folder: Path, ignore_file: Path | None = None, cache: Path | None = None
-    ) -> None:
-        """Use `folder`, and the ignore rules of `ignore_file`, else of ignore.yml in the folder.
-
-        `cache` is a file that saves the next process reading what did not change.
-        """
+    def __init__(self, folder: Path, ignore_file: Path | None = None) -> None:
+        """Use `folder`, and the ignore rules of `ignore_file`, else of ignore.yml in the folder."""
         self._folder = folder
         self._ignore_file = ignore_file or folder / "ignore.yml"
-        self._entries = IndexCache(folder, cache)
+        self._entries = IndexCache(folder)
         self._lessons = LessonReader(folder)
 
     def probe(self) -> str:
@@ -526,8 +454,8 @@ class KnowledgeFiles:
 
         Raises `TryLater` while another process writes, `GiveUp` where the folder cannot be written.
         """
-        with self._writing() as at_hand:
-            file = file_for(self._folder, lesson, self._entries, at_hand)
+        with self._writing():
+            file = file_for(self._folder, lesson, self._entries.on(ERRORS))
             before = self._before(file)
             kept = with_notes_of(lesson.model_copy(update={"file": file}), before)
             self._put(file, document(kept), before)
@@ -568,7 +496,6 @@ class KnowledgeFiles:
             atomic_files.write(
                 self._folder / INDEX, index_text(index).encode(), mode=atomic_files.SHARED
             )
-            self._entries.keep(entries)
         return index
 
     def _complaints(self) -> tuple[str, ...]:
@@ -579,7 +506,7 @@ class KnowledgeFiles:
         title = line(pattern.title, 200)
         digest = hashlib.sha256(pattern.title.encode("utf-8", "replace")).hexdigest()[:8]
         short = f"{PATTERNS}/{pattern.slug}.md"
-        entry = self._entries.of([short]).get(short)
+        entry = self._entries.on(PATTERNS).get(short)
         if pattern.slug and (entry is None or getattr(entry, "title", "") == title):
             return short
         return f"{PATTERNS}/{pattern.slug or 'pattern'}-{digest}.md"
@@ -618,13 +545,12 @@ class KnowledgeFiles:
             ) from error
 
     @contextmanager
-    def _writing(self) -> Iterator[tuple[str, ...]]:
-        """Be the only writer; gives the names in errors/, which are listed once for all."""
+    def _writing(self) -> Iterator[None]:
         place = f"the knowledge folder {self._folder}"
         with atomic_files.only_writer(self._folder / LOCK, PATIENCE, place):
-            places = (self._folder / name for name in (PATTERNS, QUARANTINE))
+            places = (self._folder / name for name in (ERRORS, PATTERNS, QUARANTINE))
             remove_temporaries(self._folder, *places)
-            yield names(self._folder, ERRORS, tidy=True)
+            yield
 
 
 def _broken(entries: Mapping[str, Entry | str]) -> tuple[str, ...]:

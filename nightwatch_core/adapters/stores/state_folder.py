@@ -52,7 +52,7 @@ OLD = 3_600  # seconds: no command of ours holds one of git's locks that long
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "shallow.lock", "config.lock")
 MOST = 50  # repositories that are looked at
 _FOLDERS = ("nights", "results", "transcripts", "batches", "sample", "clones", "input", "pasted")
-_FILES = ("nightwatch.db", "mask-key", "knowledge-index.json")
+_FILES = ("nightwatch.db", "mask-key")
 
 
 def check_state_folder(state: Path, needed: int = 0) -> None:

@@ -1,6 +1,5 @@
 """A folder of knowledge: what is written is found again, and what is broken harms nothing."""
 
-import os
 from functools import partial
 from pathlib import Path
 
@@ -129,39 +128,6 @@ def test_the_index_has_the_layout_people_know(tmp_path):
     ]
 
 
-def cached(folder: Path) -> KnowledgeFiles:
-    return KnowledgeFiles(folder, cache=folder / "cache.json")
-
-
-def claiming(folder: Path) -> None:
-    """Let the cache say of every lesson that it has a fix: who says so, too, read no document."""
-    cache = folder / "cache.json"
-    cache.write_text(cache.read_text().replace('"has_fix":false', '"has_fix":true'))
-
-
-def test_documents_that_did_not_change_are_not_read_again(tmp_path):
-    names = [f"v1:{number:016x}" for number in range(3)]
-    kept = [cached(tmp_path).write(lesson(name)) for name in names]
-    cached(tmp_path).rebuild_index()
-    claiming(tmp_path)
-    cached(tmp_path).write(lesson(names[1], root_cause="Changed."))
-    os.utime(tmp_path / kept[2], ns=(0, 0))  # it says it is old, and was touched just now
-    for index in (cached(tmp_path).index(), cached(tmp_path).rebuild_index()):
-        assert [entry.has_fix for entry in index.solutions] == [
-            file == kept[0] for file in sorted(kept)
-        ]
-    (tmp_path / kept[0]).unlink()
-    assert not any(entry.has_fix for entry in cached(tmp_path).index().solutions)
-
-
-def test_what_changes_while_the_index_is_made_is_read_next_time(tmp_path):
-    file = cached(tmp_path).write(lesson())
-    cached(tmp_path).rebuild_index()
-    claiming(tmp_path)
-    (tmp_path / file).write_text((tmp_path / file).read_text())
-    assert not cached(tmp_path).index().solutions[0].has_fix
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -169,26 +135,17 @@ def test_what_changes_while_the_index_is_made_is_read_next_time(tmp_path):
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(path.read_bytes()[:-40]),
         lambda path: path.write_bytes(b"\xff\xfe\x00"),
-        lambda path: path.write_text('{"version": 2}'),
         lambda path: path.write_text("[" * 100_000),
     ],
 )
-@pytest.mark.parametrize("name", ["cache.json", "index.yml"])
-def test_documents_are_the_truth_whatever_happens_to_lists_of_them(tmp_path, damage, name):
-    cached(tmp_path).write(lesson("v1:a"))
-    cached(tmp_path).write(lesson("v1:b"))
-    whole, text = cached(tmp_path).rebuild_index(), (tmp_path / "index.yml").read_text()
-    damage(tmp_path / name)
-    assert cached(tmp_path).index() == whole
-    assert cached(tmp_path).rebuild_index() == whole
+def test_documents_are_the_truth_whatever_happens_to_the_list_of_them(tmp_path, damage):
+    known(tmp_path).write(lesson("v1:a"))
+    known(tmp_path).write(lesson("v1:b"))
+    whole, text = known(tmp_path).rebuild_index(), (tmp_path / "index.yml").read_text()
+    damage(tmp_path / "index.yml")
+    assert known(tmp_path).index() == whole
+    assert known(tmp_path).rebuild_index() == whole
     assert (tmp_path / "index.yml").read_text() == text
-
-
-def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path):
-    (tmp_path / "file").write_text("")
-    files = KnowledgeFiles(tmp_path / "knowledge", cache=tmp_path / "file" / "cache.json")
-    files.write(lesson())
-    assert len(files.rebuild_index().solutions) == 1
 
 
 BROKEN = {

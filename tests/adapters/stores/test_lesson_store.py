@@ -58,24 +58,6 @@ def archived(folder):
 # finding a fingerprint's document
 
 
-def test_writing_reads_only_what_may_be_the_lessons_own(folder, files):
-    files.write(lesson(ONE))
-    (folder / file_name(lesson(OTHER))).write_text("broken, and never looked at")
-    entries, names = Counting(folder, None), at_hand(folder)
-    assert lesson_store.file_for(folder, lesson(ONE), entries, names) == file_name(lesson(ONE))
-    assert entries.asked == [file_name(lesson(ONE))]
-
-
-class Counting(IndexCache):
-    """Entries that remember which documents were asked for."""
-
-    asked: list[str]
-
-    def of(self, files):
-        self.asked = list(files)
-        return super().of(self.asked)
-
-
 @pytest.mark.parametrize("indexed", [False, True])
 def test_a_document_of_any_name_is_the_lessons_own(folder, files, indexed):
     first = files.write(lesson(ONE))
@@ -87,16 +69,11 @@ def test_a_document_of_any_name_is_the_lessons_own(folder, files, indexed):
     assert at_hand(folder) == ["by hand.md"]
 
 
-def test_a_document_under_anothers_name_is_found_where_the_lesson_says_so(folder, files):
-    first = files.write(lesson(ONE))
-    wrong = file_name(lesson(OTHER))
-    (folder / first).rename(folder / wrong)
-    read = files.read(wrong)
-    assert KnowledgeFiles(folder).write(read.model_copy(update={"root_cause": "B"})) == wrong
-    assert KnowledgeFiles(folder).write(lesson(ONE)) == first  # it was not told where
-    (entry,) = files.rebuild_index().solutions
-    assert entry.file == first
-    assert archived(folder) == [wrong[7:], f"{wrong[7:-3]}.reason.txt"]
+def test_a_document_under_anothers_name_is_found_by_its_fingerprint(folder, files):
+    first, other = files.write(lesson(ONE)), file_name(lesson(OTHER))
+    (folder / first).rename(folder / other)
+    for told in (files.read(other), lesson(ONE)):
+        assert KnowledgeFiles(folder).write(told.model_copy(update={"root_cause": "B"})) == other
 
 
 def test_notes_that_were_added_by_hand_survive_a_writer_that_never_saw_them(folder, files):
@@ -147,7 +124,7 @@ def test_a_document_that_comes_later_is_taken_in(folder, files):
 def test_uniting_that_was_interrupted_is_finished(folder, files):
     for day in (1, 2, 3):
         seeds(folder, day)
-    entries = IndexCache(folder, None).on("errors")
+    entries = IndexCache(folder).on("errors")
     lesson_store.unite(folder, entries)
     whole = document(files.read(files.index().solutions[0].file))
     # as if the writer had been killed after the first of three steps, and after the second
