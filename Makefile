@@ -52,7 +52,7 @@ efficiency: $(VENV)/.developing ## what an analysis costs, before and after: is 
 	$(BIN)/python -m tests.benchmarks.tokens.efficiency
 
 sample: $(VENV)/.installed ## capture the sample's errors again; must equal the committed ones
-	$(BIN)/python -m nightwatch_core.sample.capture
+	PYTHONPATH=tests $(BIN)/python -m sample_capture.capture
 
 format: $(VENV)/.developing ## put the code into shape
 	$(BIN)/ruff check --fix .

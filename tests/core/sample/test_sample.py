@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_capture.capture import capture, git, masked, same_capture, unpack
+from sample_capture.day import RELEASES, SINCE, UNTIL
 
 from nightwatch_core.sample import APPLICATION, errors, stream
-from nightwatch_core.sample.capture import capture, git, masked, same_capture, unpack
-from nightwatch_core.sample.day import RELEASES, SINCE, UNTIL
 
 TRUTH: dict[str, Any] = json.loads(
     Path(__file__).with_name("sample_truth.json").read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
 """Captures the sample's errors: its releases run through a day, and report what goes wrong.
 
-`python -m nightwatch_core.sample.capture [--out DIR]` writes errors.jsonl to DIR, by default to
-the folder of this file. Requests, times and neighbours are the same every time (day.py, world.py,
-neighbours.py), the errors are the application's own.
+`PYTHONPATH=tests python -m sample_capture.capture [--out DIR]` writes errors.jsonl to DIR, by
+default over the sample's. Requests, times and services are the same every time (day.py, world.py,
+services.py), the errors are the application's own.
 """
 
 import argparse
@@ -11,14 +11,16 @@ import re
 import subprocess
 import sys
 import sysconfig
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sample_capture.day import RELEASES, UNTIL
+
+from nightwatch_core import sample
 from nightwatch_core.sample import APPLICATION, ERRORS, stream
-from nightwatch_core.sample.day import RELEASES, UNTIL
 
 HERE = Path(__file__).resolve().parent
+SAMPLE = Path(sample.__file__).resolve().parent
 DEPENDENCY = "parcelkit.fast-import"
 DEPENDENCY_TAG = "v1.4.2"
 DEPLOYED = f"/srv/{APPLICATION}"
@@ -79,7 +81,7 @@ def capture() -> bytes:
         root = Path(name).resolve()
         state = root / "state"
         state.mkdir()
-        packages = unpack((files(__package__) / DEPENDENCY).read_bytes(), root / "packages")
+        packages = unpack((HERE / DEPENDENCY).read_bytes(), root / "packages")
         git(packages, "checkout", "--quiet", DEPENDENCY_TAG)
         checkout = unpack(stream(), root / "checkout")
         ends = [since for _, since in RELEASES[1:]] + [UNTIL]
@@ -97,7 +99,7 @@ def capture() -> bytes:
 
 
 def _drive(folders: tuple[Path, Path], *args: str) -> None:
-    paths = os.pathsep.join(str(path) for path in (*folders, HERE.parents[1]))
+    paths = os.pathsep.join(str(path) for path in (*folders, HERE.parent, HERE.parents[1]))
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),
         "PYTHONPATH": paths,
@@ -105,14 +107,14 @@ def _drive(folders: tuple[Path, Path], *args: str) -> None:
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    command = (sys.executable, "-P", "-m", "nightwatch_core.sample.driver", *args)
+    command = (sys.executable, "-P", "-m", "sample_capture.driver", *args)
     subprocess.run(command, cwd=folders[0], env=environ, check=True, timeout=120)
 
 
 def main() -> None:
     """Capture, and write down."""
     parser = argparse.ArgumentParser(description="Capture the sample's errors again.")
-    parser.add_argument("--out", type=Path, default=HERE, metavar="DIR")
+    parser.add_argument("--out", type=Path, default=SAMPLE, metavar="DIR")
     folder: Path = parser.parse_args().out
     folder.mkdir(parents=True, exist_ok=True)
     records = capture()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from nightwatch_core.sample.day import LOYAL, REGULARS, REMOTE, WITHDRAWN
+from sample_capture.day import LOYAL, REGULARS, REMOTE, WITHDRAWN
 
 Rows = Sequence[tuple[object, ...]]
 OrderRow = tuple[int, int, str, int, str, str, int]

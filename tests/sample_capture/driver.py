@@ -1,6 +1,6 @@
 """Sends a part of the sample's day through one release; run inside a checkout of it.
 
-`python -P -m nightwatch_core.sample.driver RELEASE SINCE UNTIL STATE`, with the checkout and the
+`python -P -m sample_capture.driver RELEASE SINCE UNTIL STATE`, with the checkout and the
 folder of its dependency on PYTHONPATH. STATE is a folder that outlives the release: the database,
 the suppliers' feeds, and the application's own error report.
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from nightwatch_core.sample.day import JOB_HOST, WEB_HOSTS, Step, steps
-from nightwatch_core.sample.night import Neighbours
-from nightwatch_core.sample.world import inserts, send_feeds
+from sample_capture.day import JOB_HOST, WEB_HOSTS, Step, steps
+from sample_capture.services import Services
+from sample_capture.world import inserts, send_feeds
 
 PATIENT = 20.0  # seconds; a busy machine must not look like a slow carrier
 IMPATIENT = 0.05
@@ -35,8 +35,8 @@ class Production:
 
     def __post_init__(self) -> None:
         """Start everything; a database that is not there yet is filled."""
-        self.neighbours = Neighbours()
-        self.neighbours.start()
+        self.services = Services()
+        self.services.start()
         self.database = self.state / "larder.sqlite"
         fresh = not self.database.exists()
         self.hosts = {host: self._host(host) for host in (*WEB_HOSTS, JOB_HOST)}
@@ -51,8 +51,8 @@ class Production:
         settings = {
             "DATABASE": self.database,
             "DATABASE_TIMEOUT": PATIENT,
-            "CARRIER_URL": self.neighbours.url,
-            "PAYMENT_URL": self.neighbours.url,
+            "CARRIER_URL": self.services.url,
+            "PAYMENT_URL": self.services.url,
             "PAYMENT_TIMEOUT": PATIENT,
             "FEEDS_PATH": self.state / "feeds",
             "OUTBOX_PATH": self.state / "outbox",
@@ -66,7 +66,7 @@ class Production:
     def take(self, step: Step) -> None:
         """Let one thing happen."""
         self.now = step.at
-        self.neighbours.mood = step.carrier
+        self.services.mood = step.carrier
         application = self.hosts[step.host]
         application.config.carrier_timeout = IMPATIENT if step.carrier == "slow" else PATIENT
         if step.call == "FEED":
