@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from twins.reading import (
     MemoryAgents,
     MemoryClock,
@@ -16,7 +17,13 @@ from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
-from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts
+from nightwatch_core.models.report import RunReport
+from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
+
+PREFECT = [  # marks of tests that run flows
+    pytest.mark.xdist_group("prefect"),
+    pytest.mark.usefixtures("prefect_server", "own_results"),
+]
 
 FILES = {
     "shop/cart.py": "def total(lines):\n    return sum(line.price for line in lines)\n",
@@ -101,3 +108,11 @@ def worlds(
             nights=MemoryNights(),
         ),
     )
+
+
+def night(world: Dependencies, **choices: object) -> RunReport:
+    """Run one night of a world, on Prefect."""
+    from flows.nightly import nightly
+
+    with using(world):
+        return nightly(**choices)

@@ -2,8 +2,6 @@
 
 import io
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +16,6 @@ from github_world import client
 from night_world import CART, FILES, PAY, TRACES, by_case, worlds
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import TaskRun
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 from rich.console import Console
 from services.github import GitHub
 from twins.reading import MemoryModel
@@ -40,34 +37,13 @@ from tasks.analysis import analyse
 from tasks.dependencies import Dependencies, using
 from tasks.records import records
 
-IN_ANOTHER_PROCESS = """
-import sys
-from pathlib import Path
-from pydantic import SecretStr
-from nightwatch_core.adapters.github.code_host import ApiHost
-from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.sign_in import GitHubSignIn
-from nightwatch_core.models.code import Commit
-from tasks.records import PrefectRecords
-
-url, folder, sha = sys.argv[1:]
-client = GitHubClient(GitHubSignIn(token=SecretStr("not_their_token")), url)
-code = ApiHost(client, "acme/shop", PrefectRecords(Path(folder)), "main")
-reader = code.reader(Commit(repository="acme/shop", sha=sha))
-print(reader.read_file("shop/cart.py"), reader.code_reads.model_dump_json(), sep="|")
-"""
+pytestmark = pytest.mark.usefixtures("own_results")
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[GitHub]:
     with GitHub(repository(tmp_path / "shop.git", Change("Shop", FILES), bare=True)) as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path) -> Iterator[None]:
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 def world_on(server: GitHub, model: MemoryModel | None = None) -> Dependencies:
@@ -118,21 +94,6 @@ def test_two_analyses_of_one_file_ask_once(server: GitHub) -> None:
     assert sum(counts, CodeReads()).asked == 2
     assert all(one.hits + one.asked == one.total > 1 for one in counts)
     assert {one.files for one in counts} == {("shop/cart.py",)}
-
-
-@pytest.mark.slow
-def test_another_process_asks_nothing(server: GitHub, tmp_path: Path) -> None:
-    analysed(world_on(server, MemoryModel([reads_first])), (CART,))
-    server.requests.clear()
-    sha = server.git.run("rev-parse", "main")
-    program = [sys.executable, "-c", IN_ANOTHER_PROCESS, server.url, str(tmp_path / "results"), sha]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    text, _, counts = done.stdout.rpartition("|")
-    assert text == FILES["shop/cart.py"]
-    expected = CodeReads(disk=2, saved=2, files=("shop/cart.py",))
-    assert CodeReads.model_validate_json(counts) == expected
-    assert server.requests == []
 
 
 def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:

@@ -1,12 +1,10 @@
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from core.lesson_shapes import lesson
 from core.scoreboard_shapes import record
-from night_world import CART, SEEN, TRACES, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, PREFECT, SEEN, TRACES, worlds
 
 from flows.learn import learn
 from flows.nightly import nightly
@@ -18,13 +16,7 @@ from nightwatch_core.models.knowledge import FixWatch, OccurrenceCount
 from nightwatch_core.models.proposals import OwnItem
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
+pytestmark = PREFECT
 
 
 @pytest.mark.slow

@@ -1,32 +1,16 @@
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from night_world import CART, CART_API, PAY, by_case, worlds
+from night_world import CART, CART_API, PAY, PREFECT, by_case, night, worlds
 from prefect.client.orchestration import get_client
 from prefect.exceptions import TerminationSignal
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 from twins.reading import MemoryModel
 
-from flows.nightly import nightly
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import ChangedFile, CiRun, OtherPull
-from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
-
-
-def night(world: Dependencies, **choices: object) -> RunReport:
-    with using(world):
-        return nightly(**choices)
+pytestmark = PREFECT
 
 
 @pytest.mark.slow

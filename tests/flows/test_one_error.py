@@ -1,11 +1,8 @@
-from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 from core.lesson_shapes import lesson
-from night_world import CART_API, PAY, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART_API, PAY, PREFECT, worlds
 
 from flows.act import act
 from flows.learn import learn
@@ -16,13 +13,7 @@ from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path) -> Iterator[None]:
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
+pytestmark = PREFECT
 
 
 def one(world: Dependencies, **parameters: object) -> RunReport:

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from night_world import worlds
+from night_world import PREFECT, worlds
 from prefect import flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate
@@ -15,7 +14,6 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.context import FlowRunContext
 from prefect.flow_engine import run_flow
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 from twins.reading import MemoryClock, MemoryErrors
 
 from nightwatch_core.errors import StopTheNight
@@ -27,7 +25,7 @@ from nightwatch_core.report import builder
 from tasks.dependencies import Dependencies, using
 from tasks.night import kind_of, open_night, tonights_options
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+pytestmark = PREFECT
 LIVE = NightOptions(source="newrelic")
 KEY = "newrelic|||17|Shop"
 SCHEDULED, BY_HAND = NightKind(key=KEY, scheduled=True), NightKind(key=KEY)
@@ -42,12 +40,6 @@ class LiveErrors(MemoryErrors):
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         self.asked.append(lookback)
         return super().window(lookback, now)
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 @pytest.fixture(autouse=True)

@@ -2,11 +2,9 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from night_world import CART, PAY, by_case, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, PAY, PREFECT, by_case, worlds
 from scripted_sandbox import ScriptedSandbox
 from twins.reading import MemoryModel
 from twins.writing import MemoryOutbox
@@ -17,18 +15,8 @@ from nightwatch_core.models.answer import Answer, Edit
 from nightwatch_core.models.proposals import Run
 from tasks.dependencies import using
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("prefect"),
-    pytest.mark.usefixtures("prefect_server"),
-]
+pytestmark = [pytest.mark.slow, *PREFECT]
 BETTER = Edit(path="shop/cart.py", old="line.price", new="line.amount", description="Rename.")
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 class Sandbox(ScriptedSandbox):

@@ -1,11 +1,9 @@
 """What becomes of a proved finding whose draft was closed unmerged: only its fix is asked for."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from night_world import CART, FILES, answer, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, FILES, PREFECT, answer, worlds
 from twins.reading import MemoryCode, MemoryModel
 
 from flows.nightly import nightly
@@ -15,11 +13,7 @@ from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Rep
 from nightwatch_core.text.plain_text import estimated_tokens
 from tasks.dependencies import using
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("prefect"),
-    pytest.mark.usefixtures("prefect_server"),
-]
+pytestmark = [pytest.mark.slow, *PREFECT]
 
 QUOTE = "return sum(line.price for line in lines)"
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
@@ -27,12 +21,6 @@ FIRST = Edit(path="shop/cart.py", old="line.price", new="line.cost")
 OTHER = FIRST.model_copy(update={"new": "line.net_price"})
 WORDS = "The field is called net_price."
 ALONE = "Only the fix is wanted"
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 def fix_alone(*edits, **more):

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from night_world import CART, PAY, by_case, worlds
+from night_world import CART, PAY, PREFECT, by_case, worlds
 from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.flow_engine import run_flow
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 from prefect.states import AwaitingRetry
 from twins.reading import MemoryModel
 
@@ -21,17 +19,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("prefect"),
-    pytest.mark.usefixtures("prefect_server"),
-]
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
+pytestmark = [pytest.mark.slow, *PREFECT]
 
 
 class Retried:

@@ -1,18 +1,15 @@
 """Nights whose errors are of several releases, while the branch has moved on."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
-from night_world import CART, CART_API, PAY, by_case, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, CART_API, PAY, PREFECT, by_case, night, worlds
 from twins.reading import MemoryErrors, MemoryModel
 
 from flows.act import act
-from flows.nightly import nightly
 from flows.one_error import one_error
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.errors import StopTheNight
@@ -23,11 +20,7 @@ from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("prefect"),
-    pytest.mark.usefixtures("prefect_server"),
-]
+pytestmark = [pytest.mark.slow, *PREFECT]
 
 CART_V1 = "def total(lines):\n    return sum(line.price for line in lines)\n"
 PAY_V1 = "def pay(card):\n    return gateway.pay(card)\n"
@@ -53,12 +46,6 @@ def seen(group: ErrorGroup, release: str = "", at: float | None = None) -> Error
     return group.model_copy(update=update)
 
 
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path) -> Iterator[None]:
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
-
-
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     return repository(tmp_path / "shop", *HISTORY, more=TAGS)
@@ -76,11 +63,6 @@ def world(
     assert isinstance(errors, MemoryErrors)
     errors.deployed = deployed
     return replace(memory, reading=replace(memory.reading, code=Checkout(shop)))
-
-
-def night(world: Dependencies, **choices: object) -> RunReport:
-    with using(world):
-        return nightly(**choices)
 
 
 def finding(report: RunReport, group: ErrorGroup) -> Analysis:

@@ -1,35 +1,22 @@
 """Nights that end early: what was found, paid and published stands in the report all the same."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from night_world import CART, CART_API, PAY, by_case, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, CART_API, PAY, PREFECT, by_case, night, worlds
 from twins.reading import MemoryModel
 from twins.writing import MemoryNotifier, MemoryOutbox
 
-from flows.nightly import nightly
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.proposals import Proposal, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.markdown import as_markdown
-from tasks.dependencies import Dependencies, using
+from tasks.dependencies import Dependencies
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("prefect"),
-    pytest.mark.usefixtures("prefect_server"),
-]
+pytestmark = [pytest.mark.slow, *PREFECT]
 NO_KEY = "401: the key is not accepted: set ANTHROPIC_API_KEY"
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 class RevokedKey(MemoryModel):
@@ -58,11 +45,6 @@ class NarrowOutbox(MemoryOutbox):
         if self.published and self.trouble:
             raise self.trouble
         return super().publish(proposal)
-
-
-def night(world: Dependencies) -> RunReport:
-    with using(world):
-        return nightly()
 
 
 def stopped(world: Dependencies, trouble: type[Exception] = StopTheNight) -> RunReport:

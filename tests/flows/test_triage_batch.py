@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from night_world import CART, PAY, TRACES, group, trace, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, PAY, PREFECT, TRACES, group, trace, worlds
 from twins.batches import MemoryBatches, MemoryBatchStore, unremarkable
 
 from flows.nightly import nightly
@@ -17,18 +15,12 @@ from nightwatch_core.models.errors import ErrorGroup, Trace
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+pytestmark = PREFECT
 TAIL = tuple(
     group("KeyError", f"tail/{name}", 4 - at)
     for at, name in enumerate(("ant", "bee", "cow", "dog"))
 )
 Answer = Callable[[TriageItem], ItemResult]
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 def flagging(*transactions: str) -> Answer:

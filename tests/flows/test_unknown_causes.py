@@ -3,12 +3,10 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from core.report.golden_reports import printed
-from night_world import CART, FILES, PAY, TRACES, answer, group, trace, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, FILES, PAY, PREFECT, TRACES, answer, group, trace, worlds
 from twins.reading import MemoryCode, MemoryErrors, MemoryHost, MemoryModel
 
 from flows.nightly import nightly
@@ -22,7 +20,7 @@ from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.report.markdown import as_markdown
 from tasks.dependencies import using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+pytestmark = PREFECT
 
 CLAIM = "The gateway must be haunted"
 SHIP = group("TimeoutError", "jobs/ship", 6)
@@ -38,12 +36,6 @@ GUESS = {
     "tags": ["haunted", "transient"],
     "suggested_next_steps": ["Ask the gateway."],
 }
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 def by_error(conversation):

@@ -1,11 +1,9 @@
 """What becomes of findings over the nights: proved ones are kept, weak ones wait for their turn."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from night_world import CART, FILES, answer, worlds
-from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from night_world import CART, FILES, PREFECT, answer, worlds
 from twins.reading import MemoryCode, MemoryModel
 
 from flows.nightly import nightly
@@ -15,11 +13,7 @@ from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Rep
 from nightwatch_core.text.plain_text import estimated_tokens
 from tasks.dependencies import using
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("prefect"),
-    pytest.mark.usefixtures("prefect_server"),
-]
+pytestmark = [pytest.mark.slow, *PREFECT]
 
 QUOTE = "return sum(line.price for line in lines)"
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
@@ -30,12 +24,6 @@ GUESS = Answer(
     confidence="low",
     suggested_next_steps=("Which lines have no price?",),
 ).model_dump_json()
-
-
-@pytest.fixture(autouse=True)
-def own_results(tmp_path: Path):
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield
 
 
 def remote(*script):

@@ -145,7 +145,7 @@ def _deployed_and_verified(world: Days) -> None:
     held, night = world.held(), world.night(*TWO)
     report = passed(night)
     assert fates(report, BASKET) == ["verified"]
-    assert not fates(report, MAILER), "14 before it are too few for two quiet days to tell"
+    assert fates(report, MAILER) == ["verified"]
     assert not world.claude.bodies
     assert world.held() == held
     assert "verified" in night.output
@@ -173,7 +173,6 @@ def _undone_and_told_once(world: Days) -> None:
     assert len(world.github.pulls()) == drafts + 1
     assert (merged["state"], world.draft(BASKET)["state"]) == ("closed", "open")
     assert len(lines_about(world, f"regressed: pull request #{merged['number']}")) == 1
-    assert fates(report, MAILER) == ["verified"], "a third quiet day tells"
     high = tier(world)
     assert (high.rejected, high.verified, high.found.right) == (1, 1, 0.5), "what helped was edited"
 
