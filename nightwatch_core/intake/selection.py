@@ -1,8 +1,10 @@
 """Which error groups are analysed tonight, and why every other one is not."""
 
 import re
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Iterable
 from datetime import datetime
+from importlib.resources import files
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import ignored_by, named
@@ -25,51 +27,22 @@ WEIGHTS: dict[str, float] = {
 }
 MANY_OCCURRENCES = 100
 UNKNOWN_SEVERITY = UNKNOWN_RECENCY = 0.5
-SEVERITIES: dict[float, tuple[str, ...]] = {  # Ruby, Python, JavaScript; Java, C#; Go, PHP
-    1.0: (
-        *("SystemStackError", "NoMemoryError", "SecurityError", "SignalException", "Interrupt"),
-        *("RecursionError", "MemoryError", "KeyboardInterrupt"),
-        *("StackOverflowError", "OutOfMemoryError", "VirtualMachineError"),
-        *("StackOverflowException", "OutOfMemoryException", "AccessViolationException"),
-        *("SecurityException", "InsufficientExecutionStackException"),
-    ),
-    0.7: (
-        *("NoMethodError", "NameError", "TypeError", "RecordNotFound", "StatementInvalid"),
-        *("ActiveRecord::RecordNotFound", "ActiveRecord::StatementInvalid"),
-        *("AttributeError", "UnboundLocalError", "ObjectDoesNotExist", "DoesNotExist"),
-        *("ReferenceError", "NullPointerException", "NullReferenceException"),
-        *("ClassCastException", "NoSuchMethodError", "NoSuchMethodException"),
-        *("MissingMethodException", "InvalidCastException", "EntityNotFoundException"),
-        *("SQLException", "SqlException"),
-        *("runtime error", "PDOException", "QueryException", "ModelNotFoundException"),
-    ),
-    0.5: (
-        *("ArgumentError", "KeyError", "RuntimeError", "StandardError"),
-        *("ValueError", "IndexError", "RangeError", "RuntimeException"),
-        *("IllegalArgumentException", "ArgumentException", "InvalidArgumentException"),
-        *("KeyNotFoundException",),
-    ),
-    0.3: (
-        *("NotAuthorizedError", "NotAuthorized", "Unauthorized", "UnauthorizedError"),
-        *("AccessDenied", "AccessDeniedError", "AccessDeniedException", "ForbiddenError"),
-        *("RoutingError", "ActionNotFound"),
-        *("PermissionDenied", "NotAuthenticated", "AuthenticationFailed", "Http404"),
-        *("UnauthorizedException", "ForbiddenException", "NotFoundHttpException"),
-        *("AuthorizationException", "AuthenticationException", "MethodNotAllowedHttpException"),
-        *("UnauthorizedAccessException", "NoHandlerFoundException", "NoResourceFoundException"),
-    ),
-}
-NAMESPACE_SEVERITIES: dict[float, tuple[str, ...]] = {
-    0.7: ("django.db.utils", "sqlalchemy.exc", "psycopg2", "psycopg", "java.sql", "runtime"),
-    0.3: ("Pundit", "CanCan", "ActionPolicy", "Illuminate\\Auth", "werkzeug.routing"),
-}
 
 
-def _by_name(table: dict[float, tuple[str, ...]]) -> dict[str, float]:
-    return {name: value for value, names in table.items() for name in names}
+class Severities(Value):
+    """`severities.toml`: names of classes, and namespaces, by severity."""
+
+    names: dict[float, tuple[str, ...]]
+    namespaces: dict[float, tuple[str, ...]]
 
 
-_TABLE = ClassTable(_by_name(SEVERITIES), _by_name(NAMESPACE_SEVERITIES))
+SEVERITIES = Severities.model_validate(
+    tomllib.loads((files(__package__) / "severities.toml").read_text("utf-8"))
+)
+_TABLE = ClassTable(
+    {name: value for value, names in SEVERITIES.names.items() for name in names},
+    {name: value for value, names in SEVERITIES.namespaces.items() for name in names},
+)
 
 ELSE_FACING = 0.6
 _LONGEST = 500
@@ -78,22 +51,18 @@ _VERB = r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)"
 _ACTIONS = "index|show|new|create|edit|update|destroy"
 
 
-def _pattern(expression: str) -> Callable[[str], object]:
-    return re.compile(expression).search
+def _word(names: str) -> str:
+    return _WORD.format(f"(?:{names})")
 
 
-def _word(names: str) -> Callable[[str], object]:
-    return _pattern(_WORD.format(f"(?:{names})"))
-
-
-FACING: tuple[tuple[str, float, Callable[[str], object]], ...] = (
-    ("web transaction", 1.0, _pattern(r"^(?:Controller|WebTransaction)/")),
-    ("request", 1.0, _pattern(rf"^(?:{_VERB}\s+\S|/|https?://)")),
-    ("controller", 1.0, _word("controllers?")),
-    ("mail", 0.5, _word("mailers?|notifiers?")),
-    ("action", 1.0, _pattern(rf"^[a-z0-9_/]+[/#](?:{_ACTIONS})$")),
-    ("job", 0.3, _word("jobs?|workers?|sidekiq|celery|resque|tasks?|rake|cron|consumers?|queues?")),
-    ("api or view", 1.0, _word("api|apis|views?|endpoints?|routes?|routers?|graphql|resolvers?")),
+FACING: tuple[tuple[float, str], ...] = (  # the first that matches counts
+    (1.0, r"^(?:Controller|WebTransaction)/"),
+    (1.0, rf"^(?:{_VERB}\s+\S|/|https?://)"),
+    (1.0, _word("controllers?")),
+    (0.5, _word("mailers?|notifiers?")),
+    (1.0, rf"^[a-z0-9_/]+[/#](?:{_ACTIONS})$"),
+    (0.3, _word("jobs?|workers?|sidekiq|celery|resque|tasks?|rake|cron|consumers?|queues?")),
+    (1.0, _word("api|apis|views?|endpoints?|routes?|routers?|graphql|resolvers?")),
 )
 
 
@@ -154,7 +123,7 @@ def user_facing(transaction: str) -> float:
     [0.3, 0.5, 0.6]
     """
     text = transaction.strip()[:_LONGEST]
-    return next((value for _, value, matches in FACING if matches(text)), ELSE_FACING)
+    return next((value for value, pattern in FACING if re.search(pattern, text)), ELSE_FACING)
 
 
 class Narrowed(Value):
@@ -164,17 +133,12 @@ class Narrowed(Value):
     selection: Selection
 
 
-def _by_the_team(group: ErrorGroup, rules: IgnoreRules) -> str:
-    return group.triage.state_text if group.triage.state == "ignored" else ""
-
-
-def _by_a_rule(group: ErrorGroup, rules: IgnoreRules) -> str:
+def drop_reason(group: ErrorGroup, rules: IgnoreRules) -> str:
+    """Return the reason a group is not even ranked; empty for none."""
+    if group.triage.state == "ignored":
+        return group.triage.state_text
     rule = ignored_by(rules.rules, group)
     return f"ignored: {named(rule)}" if rule else ""
-
-
-# Why a group is not even ranked; the first reason that holds is reported.
-DROPS: tuple[Callable[[ErrorGroup, IgnoreRules], str], ...] = (_by_the_team, _by_a_rule)
 
 
 def select(
@@ -194,7 +158,7 @@ def select(
     """
     ignored, open_groups = [], []
     for group in groups:
-        if reason := next((text for drop in DROPS if (text := drop(group, rules))), ""):
+        if reason := drop_reason(group, rules):
             ignored.append(DroppedGroup(group=group, kind="ignored", reason=reason))
         else:
             open_groups.append(group)

@@ -1,9 +1,12 @@
 """Messages without what changes from one occurrence to the next."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from importlib.resources import files
 
+from nightwatch_core.models.value import Value
 from nightwatch_core.privacy.masks import without_numbers
 
 # Transactions without what changes from one call to the next.
@@ -48,172 +51,77 @@ def _step(match: re.Match[str]) -> str:
     return _word_template(step)
 
 
-# What changes from one occurrence of an error to the next, as patterns.
-#
-# Of the patterns of a table the first that matches at a place wins there. Every repetition is
-# bounded or starts at a boundary, so that the time grows only with the length.
+# The patterns of message_templates.toml.
 
-_CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?"
-_ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?"
-_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
-_HOUR = rf"(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d{{1,9}})?)?{_ZONE})?"
-_NUMERIC_DAY = r"\d{1,2}(?:/\d{1,2}/|\.\d{1,2}\.|-\d{1,2}-)\d{4}"
-_QUOTED = (
-    r"\"[^\"\n]{0,400}\"|[`'][^`'\n]{0,400}'|`[^`\n]{0,400}`"
-    r"|“[^”\n]{0,400}”|‘[^’\n]{0,400}’|«[^»\n]{0,400}»"
-)
 
-# Over several words, in this order: each table with what a text needs to hold any of it. `plain`
-# are words that need no look, passed over in one go.
-QUOTES_NEED = r"[\"'`“‘«]|#<|=>"
-QUOTES: tuple[tuple[str, str], ...] = (
-    ("plain", r"(?:[A-Z]?[a-z]{1,40}(?:[ ,']|: )){1,99}"),
-    ("object", r"#<[A-Z]\w{0,80}(?:::\w{1,80}){0,8}[ :][^>\n]{1,1000}>"),
-    (
-        "member",
-        r"(?:(?<=[{,])|(?<=[{,] ))(?:\"(?P<double>\w{1,80})\"|'(?P<single>\w{1,80})'"
-        r"|(?P<symbol>:\w{1,80}(?= ?=>)))(?P<arrow> ?(?::|=>) ?)"
-        r"(?P<member>\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[\w.+-]{1,80})(?= ?[,}])",
-    ),
-    ("request", r"\"(?P<method>GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^\"\n]{1,2000}\""),
-    ("quoted", rf"(?<![\w\\])(?:{_QUOTED})(?!\w)"),
-)
-TIMES_NEED = (
-    r"\d:\d\d:\d|\d{4}[-/]\d\d|\d[/ -][A-Z][a-z]{2}|\d[./-]\d{1,2}[./-]\d{4}"
-    r"|\b(?:[0-9A-Fa-f]{2} ){3}"
-)
-TIMES: tuple[tuple[str, str], ...] = (
-    ("plain", rf"(?:(?!{_DAY}\b)[A-Z]?[a-z]{{3,40}}(?:[ ,']|: )){{1,99}}"),
-    ("date", rf"\b{_DAY},? \d{{1,2}}[ -]{_MONTH}[ -]\d{{2,4}} {_CLOCK}{_ZONE}"),
-    ("date", rf"\b{_DAY} {_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}(?: \d{{4}}\b)?"),
-    ("date", rf"\b\d{{4}}[-/]\d{{2}}[-/]\d{{2}}{_HOUR}(?!\d)"),
-    ("date", rf"\b(?:{_NUMERIC_DAY}|\d{{1,2}}[/ -]{_MONTH}[/ -]\d{{4}})(?:[ :]{_CLOCK}{_ZONE})?"),
-    ("time", rf"(?<![\w:.]){_CLOCK}{_ZONE}(?![\w:])"),
-    ("n", r"(?i:(?<!\S)(?:[0-9a-f]{2} ){3,400}[0-9a-f]{2}(?!\S))"),  # a dump of bytes
-)
+class Row(Value):
+    """A pattern, and the placeholder (`kind`) or replacement for what it matches."""
 
-_OCTETS = r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-# Endings of names of hosts; none is an ending of source files.
-_FIRST_DOMAINS = "com|org|edu|gov|internal|localdomain|corp|lan"
-_DOMAINS = (
-    f"{_FIRST_DOMAINS}|net|io|dev|app|cloud|local|svc|info|biz|mil|int|uk|de|fr|jp|cn|hk|tw|kr|in"
-    "|au|ca|us|eu|nl|it|es|se|no|fi|dk|ch|at|be|br|mx|ru|nz|za|ie|sg|cz|pt|gr|tr|il|ua|ar|cl"
-    "|asia|ai|co|me|tv|xyz|site|online|tech|store|shop"
-)
-_PORT = r":\d{1,5}(?!\w)"
-HOST = (  # packages begin with what hosts end with
-    rf"(?<![\w.$/@-])(?:localhost(?:{_PORT})?|(?!(?:com|org|net|io|javax?|edu|gov|de)\.)"
-    rf"(?:(?:{_LABEL}\.){{2,8}}(?:{_DOMAINS})(?:{_PORT})?"
-    rf"|{_LABEL}\.(?:(?:{_DOMAINS}){_PORT}|(?:{_FIRST_DOMAINS}))))(?![\w(/-]|\.\w)"
-)
-_SEGMENT = r"(?:[\w.@+~%:=,-]|<[a-z]{1,10}>){1,255}"
-_UNITS = (
-    r"(?:ns|us|µs|ms|msecs?|milliseconds?|microseconds?|nanoseconds?|s|secs?|seconds?"
-    r"|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b"
-)
-_SIZES = r"(?:[kKMGTP]i?[bB]|B)\b"
+    kind: str = ""
+    pattern: str
+    replacement: str = ""
 
-# Within a word, which has no white space. Numbers in any base and names without a meaning are all
-# `n`: a hexadecimal id may by chance have no letter, or no digit.
-VARIABLES: tuple[tuple[str, str], ...] = (
-    ("kept", r"<[a-z]{1,10}>|'[^'\s]{1,120}'(?!=)"),
-    ("token", r"(?<![\w+/=-])(?=[A-Za-z+/_-]{0,400}\d)[A-Za-z0-9+/_-]{16,4000}={1,2}(?![\w+/=])"),
-    (
-        "pair",
-        r"(?<![\w=!<>?&])(?P<key>['\"]?[A-Za-z_][\w.-]{0,60}['\"]?)=(?![=>~])"
-        r"(?P<value>'[^'\s]{0,120}'|(?:<[a-z]{1,10}>|[^\s,;&|\"'()\[\]{}]"
-        r"|\([^()\s]{0,200}\)|\[[^\[\]\s]{0,200}\]|\{[^{}\s]{0,200}\}){0,2000})",
-    ),
-    ("url", r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://(?:[^\s\"'<>]|<[a-z]{1,10}>){1,2000}"),
-    ("email", r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"),
-    ("uuid", r"(?i:(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-f]))"),
-    ("host", rf"(?<![\w.])(?:[\w.-]{{0,64}}/)?{_OCTETS}(?::\d{{1,5}}|/\d{{1,2}})?(?!\.?\w)"),
-    ("host", r"(?i:(?<![\w:.])(?=[a-f:]{0,38}\d)(?:[0-9a-f]{0,4}:){2,15}[0-9a-f]{0,4}(?![\w:]))"),
-    ("host", HOST),
-    ("path", r"(?<![\w\\])[A-Za-z]:\\[^\s\"'<>|,;]{1,400}"),
-    (
-        "path",
-        rf"(?<![\w<>)\]./])(?:~|\.{{1,2}})?/{{1,3}}(?:{_SEGMENT}/{{1,3}}){{0,60}}{_SEGMENT}/?",
-    ),
-    ("n", r"(?i:(?<![0-9a-z])0x[0-9a-f]{1,64}(?![0-9a-z]))"),
-    ("n", r"(?i:(?<=@)[0-9a-f]{5,16}\b)"),
-    ("n", r"(?<![\w.-])[a-z][a-z0-9-]{1,80}-[b-z2-9]{6,10}-[b-df-hj-np-tv-xz2-9]{5}(?![\w-])"),
-    ("size", rf"(?<![\w.])\d{{1,15}}(?:[.,]\d{{1,9}})?{_SIZES}"),
-    ("duration", rf"(?<![\w.])[-+]?(?!0\d)\d{{1,15}}(?:[.,]\d{{1,9}})?{_UNITS}"),
-    ("duration", r"(?<![\w.])(?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s)){2,4}\b"),
-    (
-        "n",
-        r"(?<![\w.])(?:v\d{1,5}(?:\.\d{1,5}){1,4}|\d{1,5}(?:\.\d{1,5}){1,4}(?=[.+-]?[A-Za-z]))"
-        r"(?:[.+-]?(?:RELEASE|Final|GA|SNAPSHOT|alpha|beta|pre|dev|post|rc|RC|M)[.-]?\d{0,5})?"
-        r"(?![\w])",
-    ),
-    ("n", r"(?<![^\W_])(?<![)\]])[-+]?\d{1,400}(?:[.,:]\d{1,400}){0,9}(?:[eE][-+]?\d{1,4})?(?!\w)"),
-    ("n", r"(?<!\w)(?:[a-f0-9]{8,64}|[A-F0-9]{8,64})(?!\w)"),
-    ("token", r"(?<![\w+/=-])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![\w+/=])"),
-    ("word", r"\b[^\W\d]{0,80}\d\w*"),
-)
 
-# What only shows once the rest is replaced, as (pattern, replacement), in this order.
-FOLDS: tuple[tuple[str, str], ...] = (
-    (rf"<n>(?<![\w>.-]<n>) {_UNITS}", "<duration>"),
-    (rf"<n>(?<![\w>.-]<n>) {_SIZES}", "<size>"),
-    (r"\[<host>\](?::<n>)?", "<host>"),
-    (r" \((?:<size>|<host>)?\)", ""),  # said again, or not known
-    (r"[A-Za-uw-z]<n>(?<=[^\W_][_-].{4})(?![\w<])", "<n>"),  # rack_B7
-    (r"(?<!\S)([^\s<]{0,40}<n>)(?:[,;|]? \1|[,;|]\1){1,999}(?![^\s,;:)\]])", r"\1"),
-    (r"(<[a-z]{1,10}>)(?:[,;| ]{1,3}\1)+", r"\1"),
-    (r"(\((?:<[a-z]{1,10}>|'\w{1,80}'|, ?){1,40}\))(?:, ?\1)+", r"\1"),
-)
-USER = (
-    r"([uU]ser )(?:(?<=\b[fF]or .{5})|(?<=\bby .{5})|(?<=\b[iI]nvalid .{5})|(?<=\b[uU]nknown .{5}))"
-    r"(?:'[^'\s]{1,120}'|<[a-z]{1,10}>|[^\s'\"<>,:;@]{1,120})(?:@(?:'[^'\s]{1,120}'|<[a-z]{1,10}>))?"
-)
+class TemplateRules(Value):
+    """`message_templates.toml`."""
 
-# A quoted name is a value, not an identifier, right after or right before one of these.
-VALUE_LEADS = (
-    r"=", r"input string:", r"with base \d+:", r"string to (?:float|int):",
-    r"for type [\w ]{1,40}:", r"\bentry", r"\bvalue(?: for [\w ()]{1,40})?:?", r"\bgot:?",
-    r"\b(?:date|token|number|enum|url|uri):?", r"at or near", r"\bfor (?:Integer|Float)\(\):",
-)  # fmt: skip
-VALUE_TAILS = (r" is not (?:a )?valid\b", r" value must be\b", r" is invalid\b")
+    quotes_need: str
+    times_need: str
+    user: str
+    value_leads: tuple[str, ...]
+    value_tails: tuple[str, ...]
+    telling_keys: tuple[str, ...]
+    quotes: tuple[Row, ...]
+    times: tuple[Row, ...]
+    variables: tuple[Row, ...]
+    folds: tuple[Row, ...]
+    host: str
 
-# Endings of keys whose value says what went wrong, or with which part of the program.
-TELLING_KEYS = (
-    "error", "err", "errno", "code", "reason", "cause", "status", "state", "result", "type", "kind",
-    "class", "exception", "message", "msg", "domain", "method", "function", "action", "event", "op",
-    "operation", "step", "phase", "stage", "table", "column", "field", "attribute", "attr", "param",
-    "parameter", "property", "relation", "constraint", "model", "module", "component", "feature",
-    "level", "severity", "mode", "access", "format", "encoding", "charset",
-)  # fmt: skip
+
+def _load() -> TemplateRules:
+    """Read the rules; raises `ValidationError` where the file does not have the shape."""
+    text = (files(__package__) / "message_templates.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    fragments: dict[str, str] = {}
+
+    def filled(pattern: str | list[str]) -> str:
+        return re.sub(r"\{\{(\w+)\}\}", lambda match: fragments[match[1]], "".join(pattern))
+
+    for name, pattern in table.pop("fragments").items():
+        fragments[name] = filled(pattern)
+    for name in ("quotes", "times", "variables", "folds"):
+        table[name] = [{**row, "pattern": filled(row["pattern"])} for row in table[name]]
+    for name in ("user", "quotes_need", "times_need"):
+        table[name] = filled(table[name])
+    return TemplateRules.model_validate({**table, "host": fragments["host"]})
+
 
 MESSAGE_LIMIT = 8_192  # characters looked at, before any pattern
 TEMPLATE_LIMIT = 300  # characters kept: sources cut long messages at different places
 REMEMBERED_MESSAGE_TEMPLATES = 2_048  # templates kept in memory: errors come in swarms
 REMEMBERED_WORDS = 16_384
 
-Table = Iterable[tuple[str, str]]
+
+def _one_of(rows: Iterable[Row]) -> re.Pattern[str]:
+    named = (f"(?P<{row.kind}_{index}>{row.pattern})" for index, row in enumerate(rows))
+    return re.compile("|".join(named))
 
 
-def _one_of(table: Table) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{name}_{at}>{p})" for at, (name, p) in enumerate(table)))
-
-
-_SPANS = tuple(
-    (re.compile(need), _one_of(table))
-    for need, table in ((QUOTES_NEED, QUOTES), (TIMES_NEED, TIMES))
+RULES = _load()
+_SPANS = (
+    (re.compile(RULES.quotes_need), _one_of(RULES.quotes)),
+    (re.compile(RULES.times_need), _one_of(RULES.times)),
 )
-_VARIABLES = _one_of(VARIABLES)
-_IN_VALUES = _one_of((name, pattern) for name, pattern in VARIABLES if name != "pair")
-_USER, _HOST = re.compile(USER), re.compile(HOST)
-_FOLDS = tuple((re.compile(pattern), replacement) for pattern, replacement in FOLDS)
+_VARIABLES = _one_of(RULES.variables)
+_IN_VALUES = _one_of(row for row in RULES.variables if row.kind != "pair")
+_USER, _HOST = re.compile(RULES.user), re.compile(RULES.host)
+_FOLDS = tuple((re.compile(row.pattern), row.replacement) for row in RULES.folds)
 # Nothing of the above without one of these.
 _TRIGGER = re.compile(r"[\d\"'`“‘«/\\@=]|#<| \(\)|\S{8}|[uU]ser ")
 
-_LEAD = re.compile(rf"(?:{'|'.join(VALUE_LEADS)})\s?\(?$", re.IGNORECASE)
-_TAIL = re.compile("|".join(VALUE_TAILS), re.IGNORECASE)
-_TELLING = re.compile(rf"(?:{'|'.join(TELLING_KEYS)})['\"]?$", re.IGNORECASE)
+_LEAD = re.compile(rf"(?:{'|'.join(RULES.value_leads)})\s?\(?$", re.IGNORECASE)
+_TAIL = re.compile("|".join(RULES.value_tails), re.IGNORECASE)
+_TELLING = re.compile(rf"(?:{'|'.join(RULES.telling_keys)})['\"]?$", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[@$:]{0,2}[^\W\d]+(?:(?:\.|::|\\|#|\$)[^\W\d]+)*[?!=]?(?:\(\))?")
 
 _DIGITS = re.compile(r"(?:(?<=_)-)?\d+(?:\.\d+)*")

@@ -12,39 +12,20 @@ from nightwatch_core.models.value import Value
 _LONGEST = 500
 
 # Words an agent puts in front; what they say about the rest.
-WRAPPERS: dict[str, Literal["", "controller", "job", "mail"]] = {
-    "webtransaction": "",
-    "othertransaction": "",
-    "function": "",
-    "action": "controller",
-    "controller": "controller",
-    "springcontroller": "controller",
-    "restwebservice": "controller",
-    "servlet": "controller",
-    "middleware": "",
-    "expressjs": "",
-    "nextjs": "",
-    "nodejs": "",
-    "uri": "",
-    "normalizeduri": "",
-    "custom": "",
-    "background": "job",
-    "java": "",
-    "go": "",
-    "rake": "job",
-    "sidekiq": "job",
-    "sidekiqjob": "job",
-    "activejob": "job",
-    "resquejob": "job",
-    "delayedjob": "job",
-    "delayed": "job",
-    "celery": "job",
-    "job": "job",
-    "jobs": "job",
-    "worker": "job",
-    "workers": "job",
-    "mailer": "mail",
+Kind = Literal["", "controller", "job", "mail"]
+_WRAPPERS: dict[Kind, str] = {
+    "": (
+        "webtransaction othertransaction function middleware expressjs nextjs nodejs uri "
+        "normalizeduri custom java go"
+    ),
+    "controller": "action controller springcontroller restwebservice servlet",
+    "job": (
+        "background rake sidekiq sidekiqjob activejob resquejob delayedjob delayed celery "
+        "job jobs worker workers"
+    ),
+    "mail": "mailer",
 }
+WRAPPERS = {name: kind for kind, names in _WRAPPERS.items() for name in names.split()}
 _VERB = re.compile(r"^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)[\s/]+(?=/|\w|https?:)")
 _ORIGIN = re.compile(r"^https?://[^/\s]*")
 _PARAMETER = re.compile(r"/[:<{\[]\w")
@@ -89,8 +70,8 @@ def endpoint(transaction: str) -> Endpoint:
     return Endpoint(kind=kind or "other", names=names, action=action)
 
 
-def _unwrapped(text: str) -> tuple[Literal["", "controller", "job", "mail"], str]:
-    kind: Literal["", "controller", "job", "mail"] = ""
+def _unwrapped(text: str) -> tuple[Kind, str]:
+    kind: Kind = ""
     while "/" in text and not kind:
         head, rest = text.split("/", 1)
         if head.lower() not in WRAPPERS or not rest:

@@ -3,8 +3,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nightwatch_core.intake.selection import (
-    FACING,
-    NAMESPACE_SEVERITIES,
     SEVERITIES,
     recency,
     score,
@@ -75,7 +73,7 @@ def test_figures(error_class, figure):
 
 
 def test_no_class_has_two_figures():
-    for table in (SEVERITIES, NAMESPACE_SEVERITIES):
+    for table in (SEVERITIES.names, SEVERITIES.namespaces):
         names = [name for listed in table.values() for name in listed]
         assert len(names) == len(set(names))
 
@@ -108,17 +106,3 @@ def test_no_class_has_two_figures():
 )
 def test_user_facing(transaction, figure):
     assert user_facing(transaction) == figure
-
-
-def test_every_row_of_the_table_decides_something():
-    examples = (
-        "Controller/a/b",
-        "GET /a",
-        "AController#b",
-        "AMailer",
-        "a/show",
-        "AJob",
-        "a.views.b",
-    )
-    deciding = [next(name for name, _, hit in FACING if hit(text)) for text in examples]
-    assert deciding == [name for name, _, _ in FACING]

@@ -2,16 +2,7 @@
 
 import pytest
 
-from nightwatch_core.text.templates import (
-    MESSAGE_LIMIT,
-    QUOTES,
-    TELLING_KEYS,
-    TEMPLATE_LIMIT,
-    TIMES,
-    VALUE_LEADS,
-    VARIABLES,
-    message_template,
-)
+from nightwatch_core.text.templates import MESSAGE_LIMIT, RULES, TEMPLATE_LIMIT, message_template
 
 
 @pytest.mark.parametrize(
@@ -180,7 +171,7 @@ def test_hostile_messages_take_no_time(piece: str) -> None:
 
 
 def test_every_variable_has_a_name_that_reads() -> None:
-    tables = (*QUOTES, *TIMES, *VARIABLES)
-    assert all(name.isalpha() and pattern for name, pattern in tables)
-    assert len(set(TELLING_KEYS)) == len(TELLING_KEYS)
-    assert len(set(VALUE_LEADS)) == len(VALUE_LEADS)
+    rows = (*RULES.quotes, *RULES.times, *RULES.variables)
+    assert all(row.kind.isalpha() and row.pattern for row in rows)
+    assert len(set(RULES.telling_keys)) == len(RULES.telling_keys)
+    assert len(set(RULES.value_leads)) == len(RULES.value_leads)
