@@ -236,201 +236,100 @@ def _text(node: Node | None) -> str:
     return text_of(node) if node else ""
 
 
-# Where a function gives nothing (None, nil, null, undefined) to whoever calls it.
+# Where a Python function returns None, and lookups that give nothing in any language.
 
-_RETURNS = frozenset(("return_statement", "return"))
-_LEAVES = frozenset(("return_statement", "raise_statement", "throw_statement", "return"))
-_PLAIN = frozenset(("expression_statement", "lexical_declaration", "pass_statement", "assignment"))
-_NOTHING = frozenset(("none", "nil", "null", "null_literal", "undefined"))
-_CHOICES = frozenset(("conditional_expression", "ternary_expression", "conditional"))
-_BLOCKS = frozenset(("block", "statement_block"))
-_GENERATES = re.compile(r"yield")
-# Values that are something, whatever they hold; a name or a call may be nothing.
-_SOMETHING = re.compile(
-    r"(?:template_|interpreted_|raw_|encapsed_)?string|int|float|number|integer|decimal|true|false"
-    r"|boolean|list|array|dictionary|hash|object|tuple|set$|.*(?:_literal|comprehension)$|symbol"
-    r"|comparison_|lambda|arrow_function|new_expression|object_creation|composite_literal"
-    r"|simple_symbol|regex"
-)
+_NESTED = re.compile(r"lambda|generator_expression")
 
 
 class NoneExit(NamedTuple):
-    """A line, from 1, that ends a function with nothing; `when` is the condition around it.
-
-    `how` is "returns" (it says so), "looks up" (what it returns may be nothing) or "ends" (the
-    function ends there without giving anything).
-    """
+    """A line, from 1, that returns None (`when`: the condition around it), or ends the function."""
 
     line: int
-    how: str
+    is_return: bool = True
     when: str = ""
 
 
-def none_exits(
-    function: Node, language: Language, none: str, position: int = -1
-) -> tuple[NoneExit, ...]:
-    """List the exits of a function that give nothing; of several values, at a position from 0."""
+def none_exits(function: Node) -> tuple[NoneExit, ...]:
+    """List the exits of a Python function that surely give None; none for a generator."""
     body = function.child_by_field_name("body")
-    if body is None or any(_GENERATES.match(item.type) for item in _own(function)):
-        return ()
-    exits = [one for node in _own(function) if (one := _exit(node, language, none, position))]
-    last = _last(body)
-    if language.name == "ruby" and last is not None:
-        exits += _ruby_end(last)
-    is_plain = language.name in ("python", "javascript") and body.type in _BLOCKS
-    if (
-        is_plain
-        and none != "null"
-        and not (
-            bool(re.search(r"signature|abstract", function.type))
-            or "NotImplemented" in text_of(function)
+    own = [
+        node
+        for node in nodes_in(function)
+        if node != function
+        and next(enclosing_functions(node), None) == function
+        and not any(
+            _NESTED.match(above.type)
+            for above in takewhile(lambda above: above != function, ancestors(node))
         )
-        and _falls(body)
-    ):
-        exits.append(NoneExit((last or body).end_point[0] + 1, "ends"))
+    ]
+    if body is None or any(node.type.startswith("yield") for node in own):
+        return ()
+    exits = [
+        NoneExit(node.start_point[0] + 1, when=_condition(node))
+        for node in own
+        if node.type == "return_statement" and _is_none(node)
+    ]
+    if "NotImplemented" not in text_of(function) and _falls(body):
+        exits.append(NoneExit((_last(body) or body).end_point[0] + 1, is_return=False))
     return tuple(sorted(dict.fromkeys(exits)))
 
 
-def are_all_told(function: Node, language: Language, none: str, position: int = -1) -> bool:
-    """Return whether every other exit surely gives something: `none_exits` lists the way."""
-    told = {item.line for item in none_exits(function, language, none, position)}
-    values = [
-        value
-        for node in _own(function)
-        if node.type in _RETURNS and node.is_named and node.start_point[0] + 1 not in told
-        for value in node.named_children[:1]
-    ]
-    body = function.child_by_field_name("body")
-    last = _last(body) if language.name == "ruby" and body is not None else None
-    if last is not None and last.type not in _LEAVES and last.start_point[0] + 1 not in told:
-        values.append(last)
-    return all(_SOMETHING.match(unwrapped(value).type) for value in values)
+def _is_none(statement: Node) -> bool:
+    values = [child for child in statement.named_children if child.type != "comment"]
+    value = unwrapped(values[0]) if values else None
+    if value is not None and value.type == "conditional_expression":
+        return any(child.type == "none" for child in value.named_children)
+    return value is None or value.type == "none"
+
+
+def _condition(node: Node) -> str:
+    """Return the condition of the `if` whose branch a node is in; empty for other branches."""
+    child, above = node, node.parent
+    while above is not None and above.child_by_field_name("condition") is None:
+        if re.match(r"else|except|function|case", above.type):
+            return ""
+        child, above = above, above.parent
+    if above is None or not above.type.startswith(("if", "elif")):
+        return ""
+    is_taken = above.child_by_field_name("consequence") == child
+    return " ".join(text_of(above.child_by_field_name("condition") or above).split()) * is_taken
+
+
+def _last(body: Node) -> Node | None:
+    return next((child for child in body.named_children[::-1] if child.type != "comment"), None)
+
+
+def _falls(body: Node) -> bool:
+    """Return whether a block surely can be left at its end, without a value."""
+    last = _last(body)
+    if last is None or last.type != "if_statement":
+        plain = ("expression_statement", "pass_statement", "for_statement")
+        return last is not None and last.type in plain
+    branches = [child for child in last.named_children if re.match("else|elif", child.type)]
+    bodies = [item.child_by_field_name("body") or _last(item) for item in branches]
+    has_else = any(branch.type.startswith("else") for branch in branches)
+    ends = (last.child_by_field_name("consequence"), *bodies)
+    return not has_else or any(end is not None and _falls(end) for end in ends)
 
 
 def looks_up(node: Node, language: Language) -> bool:
     """Return whether an expression is a lookup, which gives nothing where it finds nothing."""
     text, inner = text_of(node), node.child_by_field_name("function") or node
     fields = ("receiver", "object", "operand", "expression")
-    owner = next((one for name in fields if (one := inner.child_by_field_name(name))), None)
-    tail = (
-        text[owner.end_byte - node.start_byte :] if owner is not None and text.isascii() else text
-    )
-    return bool(text) and any(
-        re.match(rf"\s*(?:{language.lookups})", item) for item in (tail, text)
-    )
+    owner = next((item for name in fields if (item := inner.child_by_field_name(name))), None)
+    is_plain = owner is not None and text.isascii()
+    tail = text[owner.end_byte - node.start_byte :] if owner and is_plain else text
+    pattern = re.compile(rf"\s*(?:{language.lookups})")
+    return bool(text) and any(map(pattern.match, (tail, text)))
 
 
 def function_at(root: Node, row: int) -> Node | None:
-    """Find the function that begins in a row, from 0."""
+    """Find the Python function that begins in a row, from 0."""
     for node in nodes_in(root, row, row):
-        if node.start_point[0] <= row and node.child_by_field_name("body") is not None:
-            name = node.child_by_field_name("name")
-            begins = (name or node).start_point[0] == row
-            if begins and re.search(r"function|method|constructor", node.type):
-                return node
-        if node.type == "variable_declarator" and node.start_point[0] == row:
-            value = node.child_by_field_name("value")
-            if value is not None and value.child_by_field_name("body") is not None:
-                return value
+        name = node.child_by_field_name("name")
+        if node.type == "function_definition" and name and name.start_point[0] == row:
+            return node
     return None
-
-
-def _own(function: Node) -> Iterator[Node]:
-    for node in nodes_in(function):
-        is_own = node != function and next(enclosing_functions(node), None) == function
-        if is_own and not _is_in_block(node, function):
-            yield node
-
-
-def _is_in_block(node: Node, function: Node) -> bool:
-    above = node.parent
-    while above is not None and above != function:
-        if re.match(r"lambda|anonymous|closure", above.type):
-            return True
-        above = above.parent
-    return False
-
-
-def _exit(node: Node, language: Language, none: str, position: int) -> NoneExit | None:
-    if node.type not in _RETURNS or not node.is_named:
-        return None
-    value = next((child for child in node.named_children if child.type != "comment"), None)
-    line = node.start_point[0] + 1
-    if value is not None and value.type in ("expression_list", "argument_list"):
-        given = value.named_children
-        value = given[max(position, 0)] if len(given) > max(position, 0) else None
-        if value is None:
-            return None
-    elif position >= 0:
-        return None
-    if value is None:
-        is_said = none != "null" and language.name in ("python", "javascript", "ruby")
-        return NoneExit(line, "returns", _condition(node)) if is_said else None
-    value = unwrapped(value)
-    if _is_nothing(value, none):
-        return NoneExit(line, "returns", _condition(node))
-    if value.type in _CHOICES and any(
-        _is_nothing(child, none) for child in value.named_children[1:]
-    ):
-        return NoneExit(line, "returns", "")
-    if position < 0 and looks_up(value, language):
-        return NoneExit(line, "looks up", _condition(node))
-    return None
-
-
-def _is_nothing(node: Node, none: str) -> bool:
-    if none in ("null", "undefined") and node.type in ("null", "undefined"):
-        return node.type == none or text_of(node) == none
-    return node.type in _NOTHING or (text_of(node) == none)
-
-
-def _condition(node: Node) -> str:
-    child, above = node, node.parent
-    while above is not None and above.child_by_field_name("condition") is None:
-        if re.search(r"else|except|catch|rescue|function|method|case", above.type):
-            return ""
-        child, above = above, above.parent
-    if above is None or not above.type.startswith(("if", "elif", "unless")):
-        return ""
-    taken = above.child_by_field_name("consequence") or above.child_by_field_name("body")
-    if taken is None or not taken.start_byte <= child.start_byte < taken.end_byte:
-        return ""
-    text = " ".join(text_of(above.child_by_field_name("condition") or above).split())
-    text = text[1:-1] if text.startswith("(") and text.endswith(")") else text
-    return f"unless {text}" if above.type.startswith("unless") and text else text
-
-
-def _last(body: Node) -> Node | None:
-    rows = [
-        child for child in body.named_children if child.type not in ("comment", "rescue", "ensure")
-    ]
-    return rows[-1] if rows else None
-
-
-def _ruby_end(last: Node) -> list[NoneExit]:
-    if last.type == "nil":
-        return [NoneExit(last.start_point[0] + 1, "returns")]
-    if last.type in ("if", "unless") and last.child_by_field_name("alternative") is None:
-        condition = text_of(last.child_by_field_name("condition") or last)
-        word = "unless" if last.type == "if" else "where"
-        return [NoneExit(last.start_point[0] + 1, "ends", f"{word} `{condition}`")]
-    return []
-
-
-def _falls(body: Node) -> bool:
-    last = _last(body)
-    if last is None or last.type in _LEAVES:
-        return False
-    if last.type == "if_statement":
-        branches = [
-            child for child in last.named_children if child.type.startswith(("else", "elif"))
-        ]
-        taken = last.child_by_field_name("consequence")
-        has_else = any(branch.type.startswith("else") for branch in branches)
-        bodies = [branch.child_by_field_name("body") or _last(branch) for branch in branches]
-        ends = [item for item in (taken, *bodies) if item is not None]
-        return not has_else or any(_falls(end) for end in ends if end.type.endswith("block"))
-    return last.type in _PLAIN or last.type in ("for_statement", "for_in_statement")
 
 
 # Code that asks whether a value is nothing, and uses it where the answer was yes.

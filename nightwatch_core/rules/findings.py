@@ -4,14 +4,14 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from nightwatch_core.code.definitions import defined_name, definitions_in, function_around
 from nightwatch_core.code.diffs import replaces
 from nightwatch_core.code.languages import Language, language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.code.syntax import masked, receivers_of, uses
+from nightwatch_core.code.syntax import masked, uses
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.code import Blame, MergedPull, SearchHit, Suspect
 from nightwatch_core.models.conversation import (
@@ -271,7 +271,6 @@ UNITS = {
     *("cents", "dollars", "euros", "amount", "percent", "ratio", "bytes", "kb", "mb", "utc"),
     *("ms", "millis", "seconds", "minutes", "hours", "days", "count", "id", "ids", "local"),
 }
-SHARES = {"percent", "ratio"}  # units that also stand for what they measure
 # Words of one row exclude each other; one that is only added or left out says little.
 OPPOSITES: tuple[tuple[str, ...], ...] = (
     *(("is", "has"), ("start", "end"), ("start", "stop"), ("min", "max"), ("open", "close")),
@@ -285,15 +284,12 @@ NEGATIONS = {"not", "no", "non", "un", "never", "without", "old"}  # also where 
 _NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")  # beginnings of words
 
 
-class Candidate(Value):
+class Candidate(NamedTuple):
     """A definition that may be meant by a name that has none."""
 
     name: str
     place: SearchHit
-    ratio: float
     misspelt: bool  # the names differ by a slip of the keyboard only
-    is_suggested: bool = False  # the language itself suggests it in its message
-    language: Language
 
 
 def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:
@@ -303,10 +299,8 @@ def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:
         parts = [code.search(f"{head}{name}") for head in language.heads]
         hits = tuple(dict.fromkeys(hit for part in (result, *parts) for hit in part.hits))
         result = HitsFound(hits=hits, complete=all(part.complete for part in parts))
-    return HitsFound(
-        hits=tuple(hit for hit in result.hits if _defines(hit, name) and not TEST.search(hit.path)),
-        complete=result.complete,
-    )
+    own = (hit for hit in result.hits if _defines(hit, name) and not TEST.search(hit.path))
+    return HitsFound(hits=tuple(own), complete=result.complete)
 
 
 def callers(name: str, code: KnownCode) -> HitsFound:
@@ -327,65 +321,43 @@ def _defines(hit: SearchHit, name: str) -> bool:
 
 
 def similar_in_file(name: str, path: str, code: KnownCode) -> tuple[Candidate, ...]:
-    """List similar names that a file defines."""
-    lines = code.whole(path)
-    if lines is None:
-        return ()
-    defined = definitions_in(path, "\n".join(lines))
-    places = (SearchHit(path=path, line=item.line, text=lines[item.line - 1]) for item in defined)
-    return _alike(name, ((item.name, place) for item, place in zip(defined, places, strict=True)))
+    """List similar names that a file defines, the most similar first."""
+    lines = code.whole(path) or ()
+    defined = definitions_in(path, "\n".join(lines)) if lines else ()
+    return _alike(
+        name,
+        (
+            (item.name, SearchHit(path=path, line=item.line, text=lines[item.line - 1]))
+            for item in defined
+        ),
+    )
 
 
 def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
     """List similar names that the repository defines, found by the words of the name."""
     parts = sorted({word.lower() for word in words(name) if len(word) > SHORTEST_WORD}, key=len)
-    places = [hit for part in parts[-3:] for hit in code.search(part).hits]
-    own = (place for place in places if not TEST.search(place.path))
-    return _alike(name, ((defined_name(item.text, language_of(item.path)), item) for item in own))
+    hits = (hit for part in parts[-3:] for hit in code.search(part).hits)
+    own = (hit for hit in hits if not TEST.search(hit.path))
+    return _alike(name, ((defined_name(hit.text, language_of(hit.path)), hit) for hit in own))
 
 
 def _alike(name: str, defined: Iterable[tuple[str, SearchHit]]) -> tuple[Candidate, ...]:
-    candidates: dict[str, Candidate] = {}
+    found: dict[str, Candidate] = {}
     for other, place in defined:
-        ratio = likeness(name, other)
-        if other != name and ratio >= ALIKE and not (name[:1].isupper() ^ other[:1].isupper()):
-            candidates.setdefault(other, candidate(name, other, place))
-    return tuple(sorted(candidates.values(), key=lambda item: (-item.ratio, item.name)))
-
-
-def candidate(name: str, other: str, place: SearchHit) -> Candidate:
-    """Give the definition of `other` at the place as a candidate for `name`."""
-    return Candidate(
-        name=other,
-        place=place,
-        ratio=likeness(name, other),
-        misspelt=slip(name, other),
-        language=language_of(place.path),
-    )
-
-
-def suggested(name: str, meant: str, language: Language, code: KnownCode) -> tuple[Candidate, ...]:
-    """Give the name that the message itself suggests, where it is defined exactly once."""
-    mine, theirs = ({word.lower() for word in words(item)} for item in (name, meant))
-    numbered = any(char.isdigit() for word in mine ^ theirs for char in word)
-    if not meant or meant == name or numbered or name[:1].isupper() ^ meant[:1].isupper():
-        return ()
-    defined = definitions(meant, language, code)
-    if len(defined.hits) != 1 or not defined.complete:
-        return ()
-    hint = candidate(name, meant, defined.hits[0])
-    return (hint.model_copy(update={"is_suggested": True, "misspelt": True}),)
+        is_similar = other != name and likeness(name, other) >= ALIKE
+        if is_similar and not (name[:1].isupper() ^ other[:1].isupper()):
+            found.setdefault(other, Candidate(other, place, slip(name, other)))
+    ranked = sorted(found.values(), key=lambda item: (-likeness(name, item.name), item.name))
+    return tuple(ranked)
 
 
 def slip(name: str, other: str) -> bool:
-    """Tell whether one name is the other, written wrongly in one word, its first letter right.
+    """Return whether one name is the other with one word written wrongly, its first letter right.
 
     Other forms of a word (plural, past, negation) and other numbers are other names.
 
-    >>> slip("adress_line", "address_line"), slip("userName", "username")
-    (True, True)
-    >>> [slip(*names) for names in (("item", "items"), ("is_valid", "is_invalid"), ("a1", "a2"))]
-    [False, False, False]
+    >>> slip("adress_line", "address_line"), slip("userName", "username"), slip("item", "items")
+    (True, True, False)
     """
     mine, theirs = ([word.lower() for word in words(item)] for item in (name, other))
     if "".join(mine) == "".join(theirs):
@@ -394,47 +366,40 @@ def slip(name: str, other: str) -> bool:
     if len(mine) != len(theirs) or len(differing) != 1 or max(len(name), len(other)) <= 4:
         return False
     shorter, longer = sorted(differing[0], key=len)
-    if not (shorter + longer).isalpha() or shorter[0] != longer[0]:
-        return False
     another_form = any(longer == shorter + ending for ending in _FORMS)
-    matcher = difflib.SequenceMatcher(None, shorter, longer, autojunk=False)
-    return not another_form and (matcher.ratio() >= _SLIP or _swapped(shorter, longer))
+    if another_form or not (shorter + longer).isalpha() or shorter[0] != longer[0]:
+        return False
+    changed = sum(a != b for a, b in zip(shorter, longer, strict=False))
+    is_swapped = changed == 2 and sorted(shorter) == sorted(longer)
+    return is_swapped or _ratio(shorter, longer) >= _SLIP
 
 
-def _swapped(item: str, other: str) -> bool:
-    differing = [at for at, pair in enumerate(zip(item, other, strict=False)) if pair[0] != pair[1]]
-    return len(item) == len(other) and len(differing) == 2 and sorted(item) == sorted(other)
+def _ratio(name: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, name[:100], other[:100], autojunk=False).ratio()
 
 
 def likeness(name: str, other: str) -> float:
-    """Tell how alike two names are, 0 to 1; one that holds all words of the other is at least 0.7.
+    """Return how alike two names are, 0 to 1; one with all words of the other is at least 0.7.
 
     >>> likeness("recieve_order", "receive_order") > 0.9, likeness("total", "order_total") >= 0.7
     (True, True)
     """
     if not name or not other:
         return 0.0
-    ratio = difflib.SequenceMatcher(None, name[:100], other[:100], autojunk=False).ratio()
     mine, theirs = ({word.lower() for word in words(item)} for item in (name, other))
     inside = bool(mine and theirs) and (mine <= theirs or theirs <= mine)
-    return max(ratio, 0.7) if inside else ratio
+    return max(_ratio(name, other), 0.7 if inside else 0.0)
 
 
-def means_something_else(name: str, other: str, only: bool = False) -> str:
-    """Name the words that make one name mean another thing than the other; empty where none do.
-
-    `only`: nothing else can be meant, so that a word for a share may name the thing itself.
+def means_something_else(name: str, other: str) -> str:
+    """Return the words that make one name mean another thing than the other; empty for none.
 
     >>> means_something_else("start_date", "end_date"), means_something_else("totl", "total")
     ('end, start', '')
-    >>> means_something_else("round_cents", "round_to_cents")
-    ''
-    >>> means_something_else("rate", "percent"), means_something_else("rate", "percent", only=True)
-    ('percent', '')
     """
     mine, theirs = ({word.lower() for word in words(item)} for item in (name, other))
     gone, come = mine - theirs, theirs - mine
-    telling = (gone | come) & ((UNITS - SHARES if only else UNITS) | NEGATIONS)
+    telling = (gone | come) & (UNITS | NEGATIONS)
     for row in OPPOSITES:
         if gone & {*row} and come & {*row}:
             telling |= (gone | come) & {*row}
@@ -444,11 +409,8 @@ def means_something_else(name: str, other: str, only: bool = False) -> str:
     return ", ".join(sorted(telling))
 
 
-Standing = Literal["confirmed", "open", "ruled out"]
-
-
 class FailingLine(Value):
-    """Where the error came up, as far as it was seen.
+    """The place of the failure, as far as it was seen.
 
     `seen`: the line was read at this commit. `moved`: the trace prints another text for the line
     than this commit has, so the code that failed is not the code that was read.
@@ -470,12 +432,12 @@ class FailingLine(Value):
         return f"{self.path}:{self.line}" if self.line else self.path
 
     def evidence(self, note: str) -> Evidence:
-        """Give the failing line as evidence."""
-        return Evidence(path=self.path, line=self.line, quote=self.text.strip(), note=note)
+        """Return the failing line as evidence."""
+        return quoted(self.path, self.line, self.text, note)
 
 
 class Finding(Value):
-    """Sentences that explain, and what they rest on; `explained` where the cause was seen."""
+    """Sentences that explain, and their evidence; `explained` where the cause was seen."""
 
     because: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()  # besides the failing line
@@ -492,37 +454,23 @@ class Finding(Value):
     unknown: str = ""  # what is not known then: "why `order` is None in shop/orders.py:14"
 
     def __add__(self, other: "Finding") -> "Finding":
-        """Both, in this order; the first subject is kept."""
-        return Finding(
-            because=self.because + other.because,
-            evidence=self.evidence + other.evidence,
-            fault=self.fault or other.fault,
-            changed=self.changed + other.changed,
-            edits=self.edits + other.edits,
-            hypotheses=self.hypotheses + other.hypotheses,
-            learnings=self.learnings + other.learnings,
-            steps=self.steps + other.steps,
-            tags=self.tags + other.tags,
-            subject=self.subject or other.subject,
-            explained=self.explained or other.explained,
-            value=self.value or other.value,
-            unknown=self.unknown or other.unknown,
-        )
+        """Join lists in this order; of other fields keep the first that is set."""
+        mine, theirs = dict(self), dict(other)
+        joined = {
+            name: value + theirs[name] if isinstance(value, tuple) else value or theirs[name]
+            for name, value in mine.items()
+        }
+        return Finding(**joined)
 
 
 def or_else(finding: Finding, rest: Finding) -> Finding:
-    """Add what is said of every error of a kind; what to look at only where no cause is known."""
+    """Add a finding; its steps only where no cause is known."""
     return finding + (rest.model_copy(update={"steps": ()}) if finding.explained else rest)
 
 
 def quoted(path: str, line: int, text: str, note: str) -> Evidence:
-    """Make a line that was read evidence."""
+    """Return a line that was read as evidence."""
     return Evidence(path=path, line=line, quote=text.strip()[:500], note=note)
-
-
-def hypothesis(statement: str, because: str, standing: Standing = "open") -> Hypothesis:
-    """Make an explanation, left open where nothing else is said."""
-    return Hypothesis(statement=statement, because=because, standing=standing)
 
 
 def failing_line(context: Context) -> FailingLine:
@@ -537,7 +485,7 @@ def failing_line(context: Context) -> FailingLine:
 
 
 def line_of_frame(frame: Frame, context: Context) -> FailingLine:
-    """Read the line of one frame, and what is around it, at this commit."""
+    """Read the line of one frame, and the lines around it, at this commit."""
     path, line = context.code.resolved(frame.repo_path or frame.path), frame.line or 0
     lines = context.code.lines(path, line - LINES_ABOVE, line + LINES_BELOW)
     here = fitted(frame, lines)
@@ -555,95 +503,27 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
     )
 
 
-# Finds where the class or module of a receiver is defined.
-
-
-def owner_of(symptom: Symptom, failing: FailingLine, context: Context) -> SearchHit | None:
-    """Find where the receiver's class or module is defined; None where that is not one place."""
-    if symptom.module:
-        path = module_file(symptom.module, context)
-        return SearchHit(path=path, line=1, text="") if path else None
-    name = re.split(r"[.:\\]+", symptom.owner)[-1]
-    if name:
-        defined = definitions(name, failing.language, context.code)
-        hits = [h for h in defined.hits if re.match(r"\s*+(?:[\w ]+\s)?(?:class|module)\b", h.text)]
-        return hits[0] if len(hits) == 1 else None
-    named = (symptom.receiver,) if symptom.receiver else ()
-    receivers = named or receivers_of(symptom.name, failing.text, failing.language)
-    return _imported(receivers[0], failing, context) if receivers else None
-
-
-def module_file(dotted: str, context: Context) -> str:
-    """Give the file of a dotted module, found among the lines that a search for its name shows."""
-    if not re.fullmatch(r"[A-Za-z_][\w.]*", dotted):
+def raised_in_dependency(context: Context) -> str:
+    """Return the file and function of a dependency that raised the error; empty for own code."""
+    trace = context.case.trace
+    first = next(iter(trace.root.frames), None) if trace else None
+    if first is None or first.in_app:
         return ""
-    path = f"{dotted.replace('.', '/')}.py"
-    context.code.lines(path, 1, 20)
-    known = context.code.resolved(path)
-    return known if context.code.exists(known) and known.endswith(path) else ""
+    function = f" ({first.function[:60]})" if first.function else ""
+    return first.path.rsplit("/", 1)[-1][:100] + function
 
 
-def _imported(receiver: str, failing: FailingLine, context: Context) -> SearchHit | None:
-    lines = context.code.whole(failing.path) if failing.seen else None
-    for text in lines or ():
-        match = re.match(
-            rf"\s*(?:import|const|let|var)\s.*\b{re.escape(receiver)}\b.*['\"](\.[^'\"]+)['\"]",
-            text[:500],
-        )
-        if match:
-            return relative_file(match[1], failing.path, context)
-    return None
-
-
-def relative_file(target: str, origin: str, context: Context) -> SearchHit | None:
-    """Find the file that a relative JavaScript import at `origin` means; None where it is gone."""
-    parts = origin.split("/")[:-1]
-    for step in target.split("/"):
-        parts = parts[:-1] if step == ".." else parts if step == "." else [*parts, step]
-    path = "/".join(parts)
-    suffix = "" if "." in path.rsplit("/", 1)[-1] else f".{origin.rsplit('.', 1)[-1]}"
-    context.code.lines(path + suffix, 1, 20)
-    known = context.code.exists(path + suffix)
-    return SearchHit(path=path + suffix, line=1, text="") if known else None
-
-
-# What a message says of a call, held against the parameters that a function is written with.
-
-
-def can_be_of(
-    symptom: Symptom, written: tuple[str, ...], takes: tuple[str, ...], is_ruby: bool
-) -> bool:
-    """Tell whether the message can be about a function that takes these parameters."""
-    takes_any = any(re.match(r"\*\*|&|\.\.\.|\*\w", part) for part in written)
-    if symptom.keyword:
-        return symptom.keyword not in takes and not any(p.startswith("**") for p in written)
-    if symptom.missing:
-        missing = re.findall(r"['\":](\w+)", symptom.missing) or re.findall(r"\w+", symptom.missing)
-        return bool(missing) and {*missing} - {"and"} <= {*takes}
-    numbers = re.findall(r"\d+", symptom.expected)
-    plain = written[: written.index("*")] if "*" in written else written
-    if is_ruby:
-        plain = tuple(part for part in plain if not re.match(r"\w+:", part))
-    return bool(numbers) and not takes_any and int(numbers[-1]) in (len(plain), len(plain) + 1)
-
-
-def plain_name(parameter: str) -> str:
-    """Give the bare name of a parameter; empty for separators.
-
-    >>> plain_name("b: int = 3"), plain_name("*"), plain_name("string $name"), plain_name("a:")
-    ('b', '', 'name', 'a')
-    """
-    php = re.search(r"\$(\w+)", parameter)
-    match = php or re.match(r"[*&]*(\w+)", parameter)
-    return match[1] if match else ""
-
-
-def complaint_of(symptom: Symptom) -> str:
-    """Say what the message complains of, in a few words."""
-    if symptom.keyword:
-        return f"unknown keyword `{symptom.keyword}`"
-    if symptom.missing:
-        return f"missing {symptom.missing}"
-    if symptom.expected:
-        return f"given {symptom.given}, expected {symptom.expected}"
-    return symptom.text.split(": ", 1)[-1][:200] or "wrong arguments"
+def owner_of(symptom: Symptom, context: Context, language: Language) -> SearchHit | None:
+    """Find the class or module of the receiver; None where it is not exactly one place."""
+    if symptom.module:
+        if not re.fullmatch(r"[A-Za-z_][\w.]*", symptom.module):
+            return None
+        path = f"{symptom.module.replace('.', '/')}.py"
+        context.code.lines(path, 1, 20)
+        known = context.code.resolved(path)
+        is_there = context.code.exists(known) and known.endswith(path)
+        return SearchHit(path=known, line=1, text="") if is_there else None
+    name = re.split(r"[.:\\]+", symptom.owner)[-1]
+    defined = definitions(name, language, context.code).hits if name else ()
+    hits = [h for h in defined if re.match(r"\s*+(?:[\w ]+\s)?(?:class|module)\b", h.text)]
+    return hits[0] if len(hits) == 1 else None

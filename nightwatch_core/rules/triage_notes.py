@@ -7,15 +7,12 @@ from functools import cache
 from importlib.resources import files
 
 from pydantic import TypeAdapter
-from tree_sitter import Node
 
 from nightwatch_core.code.limits import NEAR_DAYS
 from nightwatch_core.code.symptoms import Symptom, neighbour
-from nightwatch_core.code.syntax import masked, text_of
-from nightwatch_core.code.value_flow import function_at, origin_of_name
+from nightwatch_core.code.syntax import masked
 from nightwatch_core.models.code import Blame, MergedPull
 from nightwatch_core.models.value import Value
-from nightwatch_core.rules.callees import call_of, defining, known_function, type_of
 from nightwatch_core.rules.findings import Context, FailingLine, Finding
 
 
@@ -85,12 +82,6 @@ def suspect_change(
     return "", _written((failing.path, failing.line), blame) if blame else ""
 
 
-def last_change(failing: FailingLine, context: Context) -> str:
-    """Say which commit last wrote the failing line, whose it is and when; empty if not known."""
-    blame = context.code.blame(failing.path, failing.line) if failing.seen else None
-    return f"{blame.sha} ({_said(blame)})" if blame else ""
-
-
 def _possible(blame: Blame, context: Context) -> bool:
     groups = context.case.groups
     first = min((group.first_seen for group in groups if group.first_seen), default=None)
@@ -109,28 +100,3 @@ def _named(pull: MergedPull) -> str:
 
 def _said(blame: Blame) -> str:
     return ", ".join(filter(None, (blame.subject[:100], blame.author[:60], f"{blame.at:%Y-%m-%d}")))
-
-
-# Whether a Go selector asks the value itself: a field may be one of an embedded pointer.
-
-
-def is_own_field(value: Node, member: str, path: str, root: Node, context: Context) -> bool:
-    """Tell whether the type of a value is known, is one struct, and has the field itself."""
-    name = type_of(value, root) or _result_of(value, path, root, context)
-    places = defining(name, path, context.code) if name else None
-    if not places or len(places) != 1:
-        return False
-    where, definition = places[0]
-    rows = (context.code.whole(where) or ())[definition.line - 1 : definition.end]
-    own = re.compile(rf"\s*(?:\w+\s*,\s*)*{re.escape(member)}\b\s*(?:,|[*\[\w]|map|func|chan)")
-    return bool(rows) and "struct" in rows[0] and any(map(own.match, rows[1:]))
-
-
-def _result_of(value: Node, path: str, root: Node, context: Context) -> str:
-    origin = origin_of_name(root, text_of(value), value)
-    call = call_of(origin.value) if origin and origin.value is not None else None
-    known = known_function(call, path, root, context) if call else None
-    function = function_at(known.root, known.definition.line - 1) if known else None
-    result = function.child_by_field_name("result") if function else None
-    match = re.match(r"\(?\s*(?:\w+\s+)?\*(\w+)", text_of(result)) if result else None
-    return match[1] if match else ""

@@ -132,22 +132,6 @@ def test_a_diff_makes_the_new_text_of_the_old(old: list[str], new: list[str]) ->
     assert patched(old, numbered_diff(old, new)) == new
 
 
-def test_an_added_test_begins_at_its_definition() -> None:
-    ends = ["", "        self.assertEqual(tags, {1})", ""]
-    old = ["    def test_a(self):", "        a()", *ends, "    def test_c(self):", "        c()"]
-    added = ["    def test_b(self):", "        b()", *ends]
-    rows = numbered_diff(old, [*old[:5], *added, *old[5:]]).split("\n")
-    assert rows[0] == "@@ -3,5 +3,10 @@"
-    assert [row[1:] for row in rows if row[0] == "+"] == added
-
-
-def test_a_block_slides_over_the_decorator_it_shares() -> None:
-    old = ["import x", "", "@mark", "def a():", "    go()"]
-    new = ["import x", "", "@mark", "def b():", "    go()", "", *old[2:]]
-    rows = numbered_diff(old, new).split("\n")
-    assert [row for row in rows if row[0] == "+"] == ["+@mark", "+def b():", "+    go()", "+"]
-
-
 # Which lines two changes touch, though they were made on different commits.
 
 TODAY = "".join(f"line number {n}\n" for n in range(1, 41))

@@ -148,26 +148,6 @@ def test_a_member_of_an_unknown_receiver_is_never_mended():
     assert not answer.has_fix
 
 
-def test_a_misspelt_function_of_an_imported_module():
-    files = {
-        "src/api.js": (
-            "const db = require('./db');\n\nfunction show(id) {\n  return db.fetchUsr(id);\n}\n"
-        ),
-        "src/db.js": "exports.fetchUser = function (id) {\n  return id;\n};\n",
-    }
-    message = "db.fetchUsr is not a function"
-    answer, _ = explained(case("TypeError", message, frame("src/api.js", 4, "show")), files)
-    assert "db.fetchUser(id)" in mended(answer, files)["src/api.js"]
-
-
-def test_a_misspelt_local_name():
-    files = {"a.py": "def show(orders):\n    total_sum = 0\n    return total_smu\n"}
-    answer, _ = explained(
-        case("NameError", "name 'total_smu' is not defined", frame("a.py", 3, "show")), files
-    )
-    assert mended(answer, files)["a.py"].endswith("return total_sum\n")
-
-
 def test_a_name_that_is_not_imported_here_is_no_candidate():
     files = {
         "a.py": "def show(orders):\n    return total_sumx(orders)\n",
@@ -198,37 +178,6 @@ def test_a_renamed_keyword_of_a_call_over_several_lines():
     assert "        text_body='x',\n" in text
     assert "send('a', 'b', text_body='body_text=')" in text
     assert not explained(failing, files)[0].has_fix
-
-
-def test_a_renamed_keyword_where_ruby_blames_the_callee():
-    files = {
-        "app/mail.rb": "class Mail\n  def deliver(to:, body_text:)\n    to\n  end\nend\n",
-        "app/pay.rb": (
-            "class Pay\n  def perform(mail)\n    mail.deliver(to: 1, text_body: 2)\n  end\nend\n"
-        ),
-    }
-    frames = (frame("app/mail.rb", 2, "deliver"), frame("app/pay.rb", 3, "perform"))
-    failing = case("ArgumentError", "unknown keyword: :text_body", *frames, language="ruby")
-    before = (*NEW, "  def deliver(to:, text_body:)")
-    written = {("app/mail.rb", 2): before, ("app/pay.rb", 3): OLD}
-    answer, _ = explained(failing, files, written)
-    assert "mail.deliver(to: 1, body_text: 2)" in mended(answer, files)["app/pay.rb"]
-    assert answer.evidence[0].path == "app/pay.rb"
-
-
-def test_wrong_numbers_of_arguments_are_explained_only():
-    files = {"a.py": "def f(x, y):\n    return x\n", "b.py": "from a import f\n\nf(1)\n"}
-    message = "f() missing 1 required positional argument: 'y'"
-    answer, _ = explained(case("TypeError", message, frame("b.py", 3, "<module>")), files)
-    assert "it takes x, y" in answer.root_cause
-    assert not answer.has_fix
-
-
-IMPORTS = [
-    ("import csv\nimport os\n\n\njson.dumps(1)\n", 5, "import csv\nimport json\nimport os\n"),
-    ("from __future__ import x\n\nimport os\n\njson.x\n", 5, "x\n\nimport json\nimport os\n"),
-    ("# a tool\n\njson.x\n", 3, "# a tool\n\nimport json\n\njson.x\n"),
-]  # fmt: skip
 
 
 def test_equal_lines_are_told_apart_by_their_neighbours():

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from small_repo import case, explained, frame, opening
+from small_repo import case, opening
 
 from nightwatch_core.code.languages import PYTHON
 from nightwatch_core.code.symptoms import Symptom
@@ -36,21 +36,6 @@ def test_ordinary_text_has_no_telling_shape():
         Symptom(kind="parse error", text="E: invalid literal 'abc'"), LINE
     ).because
     assert not telling_shape(Symptom(kind="timeout", text="E: '12,90'"), LINE).because
-
-
-def test_a_quoted_value_is_found_where_the_code_writes_it():
-    files = {
-        "shop/label.py": (
-            "def service(p):\n    if p.kind == 'chilled':\n        return 'chilled'\n"
-            "    return 'plain'\n\n\ndef book(p):\n    return carrier.book(service(p))\n"
-        )
-    }
-    frames = (frame("carrier.py", 3, "book", in_app=False), frame("shop/label.py", 8, "book"))
-    answer, _ = explained(case("Refused", "may not book 'chilled' today", *frames), files)
-    assert [e.line for e in answer.evidence] == [8]
-    assert any("shop/label.py:3, shop/label.py:2" in one for one in answer.handover.look_at)
-    assert answer.confidence == "low"
-    assert not answer.has_fix
 
 
 @pytest.mark.parametrize(
