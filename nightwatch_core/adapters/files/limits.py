@@ -1,7 +1,8 @@
 """The bounds of this room, each with its unit."""
 
 # Files
-LINE_LIMIT = 8_388_608  # characters of one line, or of one value of JSON, that are read at once
+LINE_LIMIT = 8_388_608  # characters of one line
+DOCUMENT_LIMIT = 134_217_728  # characters of one JSON document, which is read whole
 CHUNK = 1_048_576  # characters of JSON, or bytes of a packed file, read at a time
 PASTE_LIMIT = 4_000_000  # characters of one record that a person pasted
 KEPT_DAYS = 7  # of what was piped in or pasted, which is kept as it came
@@ -13,10 +14,6 @@ MAX_FILES = 10_000  # of one folder or pattern
 MAX_MEMBERS = 10_000  # of one archive
 MAX_PACKING = 4  # archives and compressions in each other
 SPOOL = 16_777_216  # bytes of an archive inside another that are held in memory, not on disk
-
-# JSON documents that are longer than one value may be
-BATCH = 1_000  # items of an inner list that are read together
-ENVELOPE = 4_096  # characters of a field that is repeated around every part
 
 # One reading of all files
 MOST_BYTES = 2_147_483_648  # read and unpacked
