@@ -54,58 +54,48 @@ class CodeReader(Protocol):
     @property
     def commit(self) -> Commit:
         """The commit everything is read at."""
-        ...
 
     def paths(self) -> tuple[str, ...]:
         """Every file of the tree, sorted."""
-        ...
 
     def read_file(self, path: str) -> str | None:
         """The text at `path`; None where there is no such file, or it is not text."""
-        ...
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Lines that hold `query` literally, below folder or file `path`."""
-        ...
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
         """The names in a folder."""
-        ...
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
         """Return the last author of each line from `start` to `end` (included).
 
         Reformatting, moved lines and ignored revisions are looked through where that is known.
         """
-        ...
 
     def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
         """Return a commit's changes, below `path` where given; None for an unknown commit.
 
         `sha` may be shortened to seven digits, or be "#12" for what merged that pull request.
         """
-        ...
 
     def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
         """Commits, newest first, below `path`; with `text` those that added or removed it.
 
         Raises `GiveUp` where past texts cannot be searched.
         """
-        ...
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
         """Return the differences between two commits below `path`, of the first files only.
 
         Raises `GiveUp` where one of them is not known.
         """
-        ...
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
         """Paths of files that differ between two commits, sorted.
 
         Raises `GiveUp` where one of them is not known.
         """
-        ...
 
 
 class LibraryReader(Protocol):
@@ -113,15 +103,12 @@ class LibraryReader(Protocol):
 
     def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
         """Every copy of a package, the application's own first; empty where none is here."""
-        ...
 
     def paths(self, library: Library) -> tuple[str, ...]:
         """Its source files as its frames name them: below site-packages, or its own folder."""
-        ...
 
     def read_file(self, library: Library, path: str) -> str | None:
         """The text at one of these paths; None where it is none of them, or not text."""
-        ...
 
 
 @runtime_checkable
@@ -131,7 +118,6 @@ class CountsReads(Protocol):
     @property
     def code_reads(self) -> CodeReads:
         """Return the reads since this reader was made."""
-        ...
 
 
 @runtime_checkable
@@ -140,11 +126,9 @@ class KeepsFiles(Protocol):
 
     def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
         """The texts at all `paths`, asked for together where that is quicker."""
-        ...
 
     def remember_files(self, texts: Mapping[str, str | None]) -> None:
         """Take texts that were read and kept before."""
-        ...
 
 
 @runtime_checkable
@@ -156,7 +140,6 @@ class LaysOut(Protocol):
 
         Raises `GiveUp` where they are too many or too large.
         """
-        ...
 
 
 class CodeHost(Protocol):
@@ -164,37 +147,30 @@ class CodeHost(Protocol):
 
     def head(self) -> Commit:
         """The newest commit of the base branch, which fixes aim at."""
-        ...
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
         """The commit of a release: a tag, a sha or the beginning of one; with `branches` a branch.
 
         None where no commit here goes by that name, or several do.
         """
-        ...
 
     def commit_at(self, moment: datetime) -> Commit:
         """The newest commit that the base branch had then, its head where it had none.
 
         `because` says which it is. A merge counts from its own time, not from its commits'.
         """
-        ...
 
     def reader(self, commit: Commit) -> CodeReader:
         """The tree at that commit, by a reader of the caller's own."""
-        ...
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Pull requests merged into the base branch, newest first."""
-        ...
 
     def releases(self) -> tuple[Release, ...]:
         """Releases, newest first."""
-        ...
 
     def probe(self) -> str:
         """Say what is there."""
-        ...
 
 
 # What we ask of the place where code is run that nobody has read.
@@ -209,22 +185,18 @@ class Sandbox(Protocol):
 
     def confinement(self) -> str:
         """Say what confines programs here."""
-        ...
 
     def prepare(self, commit: Commit, preparation: Preparation) -> Prepared:
         """Have the dependencies of a project at hand, before any change is applied.
 
         Raises `GiveUp`, with what to set, where they cannot be had.
         """
-        ...
 
     def run(self, commit: Commit, changes: tuple[FileChange, ...], command: Command) -> Run:
         """Run a command in a fresh copy of the tree with the changes made; nothing of it stays."""
-        ...
 
     def close(self) -> None:
         """Delete what was laid out for runs; what is asked for next is laid out again."""
-        ...
 
 
 # What we ask of the world, as we would like to ask it.
@@ -235,11 +207,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present, aware."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds since some moment; never goes back."""
-        ...
 
 
 class ErrorSource(Protocol):
@@ -247,23 +217,18 @@ class ErrorSource(Protocol):
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """The stretch to look at: `lookback` long, or what the source holds or has not told yet."""
-        ...
 
     def error_groups(self, window: Window) -> Fetched:
         """Every group of the window."""
-        ...
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         """Up to `limit` traces of the group, newest first; empty where the source has none."""
-        ...
 
     def releases(self) -> tuple[Release, ...]:
         """Deployments it was told of, newest first, `sha` as whoever deploys wrote it, or empty."""
-        ...
 
     def probe(self) -> str:
         """Say what is there."""
-        ...
 
 
 class FileSource(ErrorSource, Protocol):
@@ -274,7 +239,6 @@ class FileSource(ErrorSource, Protocol):
 
         Raises `StopTheNight` where no file can be opened, not where no record is readable.
         """
-        ...
 
 
 class SourceMaps(Protocol):
@@ -282,7 +246,6 @@ class SourceMaps(Protocol):
 
     def map_of(self, bundle: str) -> str | None:
         """The text of the source map of a bundle, by its path; None where none is kept."""
-        ...
 
     def original(self, text: str, line: int, column: int) -> Frame | None:
         """Return the source location of a bundle location (line and column from 1).
@@ -290,7 +253,6 @@ class SourceMaps(Protocol):
         Path as the map has it, line, function and source as far as they are known; None where the
         map does not say, or is none.
         """
-        ...
 
 
 class Tracker(Protocol):
@@ -298,7 +260,6 @@ class Tracker(Protocol):
 
     def own_items(self) -> tuple[OwnItem, ...]:
         """All of them, in every state, with reviewers' words."""
-        ...
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         """Everybody's pull requests that change one of these files, those that changed last first.
@@ -306,15 +267,12 @@ class Tracker(Protocol):
         Open ones, closed ones and merged ones that changed `since` then, with what they do to these
         files; of many only the first. Where there are no pull requests, unmerged branches.
         """
-        ...
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
         """Return the CI state of our pull requests, in this order."""
-        ...
 
     def probe(self) -> str:
         """Say what is there."""
-        ...
 
 
 class KnowledgeReader(Protocol):
@@ -322,30 +280,24 @@ class KnowledgeReader(Protocol):
 
     def index(self) -> Index:
         """The list of documents."""
-        ...
 
     def read(self, file: str) -> Lesson | None:
         """One lesson, "errors/x.md" or "archive/x.md"; None where it is gone or cannot be read."""
-        ...
 
     def archived(self) -> Index:
         """The list of archived lessons: made on request, a night never needs it."""
-        ...
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
         """The archived lesson on the error of one of these names.
 
         Cheap: one that knows the error by an alias alone may be missed.
         """
-        ...
 
     def read_patterns(self) -> tuple[Pattern, ...]:
         """Every known pattern that can be read."""
-        ...
 
     def ignore_rules(self) -> IgnoreRules:
         """The team's ignore rules."""
-        ...
 
 
 class AgentStore(Protocol):
@@ -353,11 +305,9 @@ class AgentStore(Protocol):
 
     def names(self) -> tuple[str, ...]:
         """Agents that can be chosen."""
-        ...
 
     def agent(self, name: str) -> AgentSpec:
         """One agent; raises `StopTheNight` with what to do where its file is missing or wrong."""
-        ...
 
 
 class Model(Protocol):
@@ -365,15 +315,12 @@ class Model(Protocol):
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """The next turn, within `timeout` seconds."""
-        ...
 
     def capabilities(self) -> Capabilities:
         """Return its capabilities."""
-        ...
 
     def probe(self) -> str:
         """Say which model answers, and until when."""
-        ...
 
 
 class BatchModel(Protocol):
@@ -382,7 +329,6 @@ class BatchModel(Protocol):
     @property
     def account(self) -> str:
         """A name of whom it is asked for: batches are seen by those who submitted them alone."""
-        ...
 
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
         """The answer to one item, at once and at full price, within `timeout` seconds.
@@ -390,7 +336,6 @@ class BatchModel(Protocol):
         Raises `GiveUp` or `StopTheNight` where the service would refuse every item like it: a batch
         says so only hours later, item by item.
         """
-        ...
 
     def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
         """Return the batches to submit, split by the service's limits, with prices.
@@ -398,7 +343,6 @@ class BatchModel(Protocol):
         Sends nothing but the question whether there are batches; raises `GiveUp` where there are
         none.
         """
-        ...
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
         """Submit the intent's items once; returns the intent with its id.
@@ -406,32 +350,26 @@ class BatchModel(Protocol):
         Raises `MayHaveArrived` where it is not known whether the service has it, and anything else
         only where it is certain that it has not.
         """
-        ...
 
     def state(self, batch: Batch) -> BatchState:
         """Return the batch's progress."""
-        ...
 
     def results(self, batch: Batch) -> Iterator[ItemResult]:
         """Each item of an ended batch once, in any order; those without a result come last.
 
         Raises `TryLater` where it breaks off or has not ended: begin again, nothing is lost.
         """
-        ...
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
         """Return the batches created since then by anybody, newest first."""
-        ...
 
     def is_of(self, id: str, intent: Batch) -> bool | None:
         """Tell whether this batch of the service holds the intent's items; None: not to be known
         yet.
         """
-        ...
 
     def probe(self) -> str:
         """Say that there are batches, or raise what is wrong."""
-        ...
 
 
 # What we ask the world to keep or to tell, as we would like to ask it.
@@ -442,11 +380,9 @@ class Records(Protocol):
 
     def get(self, key: str) -> str | None:
         """Return the record unless it has expired."""
-        ...
 
     def put(self, key: str, text: str) -> None:
         """Keep it."""
-        ...
 
 
 class Outbox(Protocol):
@@ -454,11 +390,9 @@ class Outbox(Protocol):
 
     def publish(self, proposal: Proposal) -> Receipt:
         """Publish once per key, however often it is asked."""
-        ...
 
     def probe(self) -> str:
         """Say what may be written, without writing."""
-        ...
 
 
 class Notifier(Protocol):
@@ -466,11 +400,9 @@ class Notifier(Protocol):
 
     def publish(self, report: RunReport) -> str:
         """Tell; returns where the news can be read."""
-        ...
 
     def probe(self) -> str:
         """Say who would be told."""
-        ...
 
 
 class KnowledgeWriter(Protocol):
@@ -478,19 +410,15 @@ class KnowledgeWriter(Protocol):
 
     def write(self, lesson: Lesson) -> str:
         """Write or replace one lesson's document, out of the archive too; returns its file."""
-        ...
 
     def write_pattern(self, pattern: Pattern) -> str:
         """Write or replace one pattern's document; returns its file."""
-        ...
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:
         """Put lessons into the archive; returns the new names of those that were there."""
-        ...
 
     def rebuild_index(self) -> Index:
         """Read all documents, unite those on one error, and write index.yml."""
-        ...
 
 
 class Nights(Protocol):
@@ -501,38 +429,30 @@ class Nights(Protocol):
 
         A finished night of that name makes this one `name-2`, and so on.
         """
-        ...
 
     def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
         """The last night of this kind that began after `since`, had a window, and never ended."""
-        ...
 
     def watermark(self, key: str) -> datetime | None:
         """Until when the sources of this key were read by the last scheduled, whole night.
 
         See `windows.read_until`. None where there was none.
         """
-        ...
 
     def keep(self, report: RunReport) -> str:
         """Write report.json, report.md and report.html; returns the folder."""
-        ...
 
     def finish(self, report: RunReport) -> None:
         """Close the night in the history."""
-        ...
 
     def reports(self) -> Iterator[RunReport]:
         """Reports that were kept, newest first, read as they are asked for."""
-        ...
 
     def report(self, night_id: str) -> RunReport | None:
         """One of them; None where there is none of that name."""
-        ...
 
     def history(self) -> tuple[NightRecord, ...]:
         """Every night, newest first."""
-        ...
 
 
 class TaskStore(Protocol):
@@ -540,29 +460,24 @@ class TaskStore(Protocol):
 
     def tasks(self) -> tuple[TaskFile, ...]:
         """Every file that can be read, by id; empty where there is no folder."""
-        ...
 
     def complaints(self) -> tuple[str, ...]:
         """Return unreadable files as "file: reason"."""
-        ...
 
     def read(self, id: str) -> TaskFile | None:
         """One of them; None where there is none of that id, or it cannot be read."""
-        ...
 
     def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
         """Put notes at the end of a task's file and link related tasks; returns the file.
 
         Raises `GiveUp` where there is no such task or its file cannot be added to.
         """
-        ...
 
     def mark_promoted(self, id: str, digests: tuple[str, ...]) -> str:
         """Remember in a task's file which of its learnings were promoted; returns the file.
 
         Raises as `append`.
         """
-        ...
 
 
 class BatchStore(Protocol):
@@ -570,23 +485,18 @@ class BatchStore(Protocol):
 
     def alone(self) -> AbstractContextManager[None]:
         """Keep every other process from submitting meanwhile; raises `TryLater` where one does."""
-        ...
 
     def keep(self, batch: Batch) -> None:
         """Write or replace a batch, by its digest; whole or not at all."""
-        ...
 
     def drop(self, batch: Batch) -> None:
         """Forget an intent of which nothing came; never a batch that has an id."""
-        ...
 
     def batches(self) -> tuple[Batch, ...]:
         """Those that can be read, oldest first, collected ones too."""
-        ...
 
     def complaints(self) -> tuple[str, ...]:
         """Return unreadable files as "file: reason" with advice."""
-        ...
 
 
 __all__ = [

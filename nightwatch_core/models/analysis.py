@@ -1,9 +1,7 @@
 """Words for what we believe about a case."""
 
 from datetime import datetime
-from typing import Any, Literal
-
-from pydantic import model_validator
+from typing import Literal
 
 from nightwatch_core.models.answer import (
     Confidence,
@@ -175,17 +173,6 @@ class Analysis(Value):
     kept_back: tuple[KeptBack, ...] = ()  # the edits among them are `refused`
     gate: GateResult | None = None  # what was run of its fix; None: nothing, or not yet
     handover: Handover | None = None  # what is known where no cause is; None: it has a cause
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_record(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        since = [
-            str(item) for item in value.get("because", ()) if str(item).startswith("known since")
-        ]
-        fell_back = FELL_BACK in value.get("tags", ())
-        return {"known_since": since[0] if since else "", "by_fallback": fell_back} | value
 
     @property
     def fingerprint(self) -> str:

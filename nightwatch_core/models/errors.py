@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
-
-from pydantic import model_validator
+from typing import Literal
 
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.value import Value
@@ -273,12 +271,6 @@ class DroppedGroup(Value):
     # By the team or a rule; by how many we take; or by a night that ended before.
     kind: Literal["ignored", "limit", "ended"] = "limit"
     reason: str
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_record(cls, value: Any) -> Any:
-        ignored = isinstance(value, dict) and str(value.get("reason", "")).startswith("ignored")
-        return {"kind": "ignored"} | value if ignored else value
 
 
 class Selection(Value):

@@ -1,9 +1,9 @@
 """Words for what we would like to publish, and what became of it."""
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from nightwatch_core.models.answer import Edit, Usage
 from nightwatch_core.models.code import ChangedFile
@@ -120,13 +120,7 @@ class Skip(Value):
     title: str
     kind: str  # issue | comment | pull
     reason: str  # for people
-    cause: SkipCause = ""  # for control flow; empty where it was kept before there were causes
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_record(cls, value: Any) -> Any:
-        limited = isinstance(value, dict) and str(value.get("reason", "")).startswith("limit of")
-        return {"cause": "limit"} | value if limited else value
+    cause: SkipCause = ""  # for control flow
 
 
 class PublishPlan(Value):

@@ -232,7 +232,9 @@ def complete(**changes: object) -> RunReport:
         "analyses": analyses,
         "dropped": (
             DroppedGroup(
-                group=group(11, error_class="SystemExit"), reason="ignored by rule 3: SystemExit"
+                group=group(11, error_class="SystemExit"),
+                kind="ignored",
+                reason="ignored by rule 3: SystemExit",
             ),
             DroppedGroup(
                 group=group(12, error_class="IOError", occurrences=2), reason="below the limit"

@@ -1,22 +1,16 @@
-"""The team's word about an error: typed, and read from records of every version."""
+"""Names of a case, and what its team said about it."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from analysis_shapes import case, group
 
-from nightwatch_core.models.errors import DroppedGroup, Triage, triage_texts
+from nightwatch_core.models.errors import Case, Triage, triage_texts
 
 STATES = ("", "ignored", "resolved", "regressed")
 NAMES = ("", "Ann", "ignored", "x; ignored", "resolved, and back; ignored", "assigned to ignored")
 NOON = datetime(2031, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-
-
-def test_a_drop_of_an_earlier_record_has_its_kind():
-    texts = ("ignored: contains 'x' (ignore.yml)", "rank 2 of 3 (score 0.1): 1 is traced a night")
-    records = [{"group": group().model_dump(), "reason": text} for text in texts]
-    assert [DroppedGroup.model_validate(one).kind for one in records] == ["ignored", "limit"]
 
 
 def test_a_case_is_a_regression_if_any_of_its_groups_is():
@@ -64,3 +58,9 @@ def test_what_the_team_said_is_one_sentence(triages, sentence):
         Triage(state=state, assignee=who, service="Acme", inbox="Issues") for state, who in triages
     ]
     assert triage_texts(given) == ("Issues" if triages else "", sentence)
+
+
+def test_a_case_goes_by_the_names_of_all_its_groups_each_once():
+    others = (group("v1:b"), group("v1:a"))
+    found = Case(leader=group("v1:a"), others=others, signature="f1:s")
+    assert found.aliases == ("v1:b", "f1:s")
