@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -236,27 +236,29 @@ class _ReaderRedaction:
 # What is read, and what models and programs are given.
 
 
+def _redacted(
+    port: Any, protocol: Any, scrub: Scrub, reads: Iterable[str] = (), writes: Iterable[str] = ()
+) -> Any:
+    """Return a port with redacted errors, results of `reads` and arguments of `writes`."""
+    results, arguments = (dict.fromkeys(names, _values(scrub)) for names in (reads, writes))
+    return proxied(port, protocol, arguments=arguments, results=results, guard=_guard(scrub))
+
+
 def redacted_source(source: ErrorSource, scrub: Scrub) -> ErrorSource:
     """Return a source with redacted messages and traces; names of groups stay."""
-    results = dict.fromkeys(("error_groups", "traces"), _values(scrub))
-    return proxied(source, ErrorSource, results=results, guard=_guard(scrub))
+    return cast(ErrorSource, _redacted(source, ErrorSource, scrub, ("error_groups", "traces")))
 
 
 def redacted_files(files: FileSource, scrub: Scrub) -> FileSource:
     """Return a source of files with redacted messages, traces and contents."""
-    results = dict.fromkeys(("error_groups", "traces", "contents"), _values(scrub))
-    return proxied(files, FileSource, results=results, guard=_guard(scrub))
+    reads = ("error_groups", "traces", "contents")
+    return cast(FileSource, _redacted(files, FileSource, scrub, reads))
 
 
 def redacted_lessons(knowledge: KnowledgeReader, scrub: Scrub) -> KnowledgeReader:
     """Return a reader of redacted lessons and patterns; people may have written secrets there."""
-    methods = ("index", "read", "archived", "archived_lesson", "read_patterns")
-    return proxied(
-        knowledge,
-        KnowledgeReader,
-        results=dict.fromkeys(methods, _values(scrub)),
-        guard=_guard(scrub),
-    )
+    reads = ("index", "read", "archived", "archived_lesson", "read_patterns")
+    return cast(KnowledgeReader, _redacted(knowledge, KnowledgeReader, scrub, reads))
 
 
 def redacted_model(model: Model, scrub: Scrub) -> Model:
@@ -326,20 +328,18 @@ def redacted_outbox(outbox: Outbox, scrub: Scrub) -> Outbox:
 
 def redacted_notifier(notifier: Notifier, scrub: Scrub) -> Notifier:
     """Return a notifier that sends redacted reports."""
-    arguments = {"publish": _values(scrub)}
-    return proxied(notifier, Notifier, arguments=arguments, guard=_guard(scrub))
+    return cast(Notifier, _redacted(notifier, Notifier, scrub, writes=("publish",)))
 
 
 def redacted_knowledge(knowledge: KnowledgeWriter, scrub: Scrub) -> KnowledgeWriter:
     """Return a writer of redacted lessons and patterns."""
-    arguments = dict.fromkeys(("write", "write_pattern"), _values(scrub))
-    return proxied(knowledge, KnowledgeWriter, arguments=arguments, guard=_guard(scrub))
+    writes = ("write", "write_pattern")
+    return cast(KnowledgeWriter, _redacted(knowledge, KnowledgeWriter, scrub, writes=writes))
 
 
 def redacted_nights(nights: Nights, scrub: Scrub) -> Nights:
     """Return nights that keep redacted reports."""
-    arguments = dict.fromkeys(("keep", "finish"), _values(scrub))
-    return proxied(nights, Nights, arguments=arguments, guard=_guard(scrub))
+    return cast(Nights, _redacted(nights, Nights, scrub, writes=("keep", "finish")))
 
 
 def redacted_tasks(tasks: TaskStore, scrub: Scrub) -> TaskStore:

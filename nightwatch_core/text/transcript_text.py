@@ -1,16 +1,11 @@
 """A transcript for people: who said what, shortened, harmless, with what it took."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.conversation import (
-    RecordedCall,
-    RecordedResult,
-    Transcript,
-    TranscriptEntry,
-)
+from nightwatch_core.models.conversation import RecordedCall, Transcript, TranscriptEntry
 from nightwatch_core.text.escaping import block, line
 
 TOLD, ANSWERED = (1_500, 20), (360, 5)  # characters and lines: of what is said, of a tool's answer
@@ -35,9 +30,9 @@ class Shown(NamedTuple):
 
 
 def shown(transcript: Transcript, full: bool = False) -> Iterator[Shown]:
-    """Everything in the order it was said; `full` shows texts as they were kept."""
+    """Yield everything in the order it was said; `full` shows texts as they were kept."""
     for entry in transcript.entries:
-        yield from _PARTS[entry.kind](entry, full)
+        yield from _entry(entry, full)
     if transcript.unread:
         yield Shown(f"{transcript.unread} lines of this transcript cannot be read.", BAD)
     total = sum((entry.usage for entry in transcript.entries), Usage())
@@ -95,54 +90,33 @@ def _opening(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
         yield from _paragraph(told.system, full, QUIET)
 
 
-def _user(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
-    yield _head(entry, "we", OURS)
-    yield from _paragraph(entry.text, full)
-
-
-def _assistant(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
-    stop = _STOPS.get(entry.stop, line(entry.stop, 40))
-    what = " ".join(part for part in ("the model", stop) if part)
-    detail = f" ({line(entry.detail, 200)})" if entry.detail else ""
-    yield _head(entry, f"{what}{detail}", THEIRS)
-    yield from _paragraph(_indented(entry.text), full)
-    for call in entry.calls:
-        yield Shown(f"{_INDENT}→ {_call(call)}", TOOLS)
-    if entry.usage.calls:
-        yield Shown(f"{_INDENT}{used(entry.usage)}", QUIET)
-
-
-def _results(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
-    yield _head(entry, "tools", TOOLS)
-    for result in entry.results:
-        yield Shown(f"{_INDENT}← {_result(result)}", BAD if result.is_error else TOOLS)
-        yield from _paragraph(result.text, full, QUIET, ANSWERED)
-
-
-def _failure(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
-    yield _head(entry, "no answer", BAD)
-    yield from _paragraph(entry.text, full, BAD)
-    if entry.usage.calls:
-        yield Shown(f"{_INDENT}{used(entry.usage)}", QUIET)
-
-
-def _full(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
-    yield Shown("The transcript was full here; what followed was not kept.", BAD)
-
-
-_PARTS: Mapping[str, Callable[[TranscriptEntry, bool], Iterator[Shown]]] = {
-    "opening": _opening,
-    "user": _user,
-    "assistant": _assistant,
-    "results": _results,
-    "failure": _failure,
-    "full": _full,
-}
-
-
-def _head(entry: TranscriptEntry, who: str, style: str) -> Shown:
+def _entry(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     at = f"{entry.at:%H:%M:%S}" if entry.at else "        "
-    return Shown(f"{at}  {who}", style)
+    if entry.kind == "opening":
+        yield from _opening(entry, full)
+    elif entry.kind == "full":
+        yield Shown("The transcript was full here; what followed was not kept.", BAD)
+    elif entry.kind == "results":
+        yield Shown(f"{at}  tools", TOOLS)
+        for result in entry.results:
+            size = f"{line(result.name, 80)}, {len(result.text):,} characters"
+            yield Shown(f"{_INDENT}← {size}", BAD if result.is_error else TOOLS)
+            yield from _paragraph(result.text, full, QUIET, ANSWERED)
+    elif entry.kind == "user":
+        yield Shown(f"{at}  we", OURS)
+        yield from _paragraph(entry.text, full)
+    elif entry.kind == "assistant":
+        stop = _STOPS.get(entry.stop, line(entry.stop, 40))
+        detail = f" ({line(entry.detail, 200)})" if entry.detail else ""
+        yield Shown(f"{at}  the model {stop}".rstrip() + detail, THEIRS)
+        yield from _paragraph(_indented(entry.text), full)
+        for call in entry.calls:
+            yield Shown(f"{_INDENT}→ {_call(call)}", TOOLS)
+    else:
+        yield Shown(f"{at}  no answer", BAD)
+        yield from _paragraph(entry.text, full, BAD)
+    if entry.usage.calls and entry.kind in ("assistant", "failure"):
+        yield Shown(f"{_INDENT}{used(entry.usage)}", QUIET)
 
 
 def _paragraph(
@@ -164,10 +138,6 @@ def _call(call: RecordedCall) -> str:
     """
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in call.arguments.items())
     return line(f"{call.name}({given})", 300)
-
-
-def _result(result: RecordedResult) -> str:
-    return f"{line(result.name, 80)}, {len(result.text):,} characters"
 
 
 def _indented(text: str) -> str:
