@@ -64,7 +64,6 @@ class Traffic:
     token: str | None = None
 
     def steps(self, random: Random) -> Iterator[Step]:
-        """Every request, at a time drawn from the hours."""
         for _ in range(self.count):
             hour = random.choices(range(24), self.hours)[0]
             offset = timedelta(

@@ -34,7 +34,6 @@ class Production:
     now: datetime
 
     def __post_init__(self) -> None:
-        """Start everything; a database that is not there yet is filled."""
         self.services = Services()
         self.services.start()
         self.database = self.state / "larder.sqlite"
@@ -64,7 +63,6 @@ class Production:
         return import_module("app.wsgi").Application(import_module("app.config").load(environ))
 
     def take(self, step: Step) -> None:
-        """Let one thing happen."""
         self.now = step.at
         self.services.mood = step.carrier
         application = self.hosts[step.host]
@@ -80,7 +78,6 @@ class Production:
 
     @contextmanager
     def _locked(self, application: Any) -> Iterator[None]:
-        """Somebody else writes for longer than the application waits."""
         other = sqlite3.connect(self.database, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         application.database.connection.execute(f"PRAGMA busy_timeout = {IMPATIENT * 1000:.0f}")

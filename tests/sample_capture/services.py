@@ -22,15 +22,12 @@ class Services(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Return the service's address."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def start(self) -> None:
-        """Answer from now on, until the process ends."""
         Thread(target=self.serve_forever, daemon=True).start()
 
     def shutdown_request(self, request: Any) -> None:
-        """Hang up, in the way the mood asks for."""
         if self.mood == "reset":
             request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
             self.close_request(request)
@@ -42,7 +39,6 @@ class Answer(BaseHTTPRequestHandler):
     """One call."""
 
     def do_GET(self) -> None:
-        """The carrier: an offer, or where a parcel is."""
         mood = cast(Services, self.server).mood
         if mood == "slow":
             self.rfile.read(1)  # until the caller gives up
@@ -54,7 +50,6 @@ class Answer(BaseHTTPRequestHandler):
             self._send_json(offer if self.path.startswith("/v1/offers") else parcel)
 
     def do_POST(self) -> None:
-        """The gateway: cards of some banks need their holder to answer a challenge first."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if asked["card"].startswith("tok_3ds"):
             page = f"https://bank.example.com/challenge/{asked['order']}"

@@ -54,21 +54,17 @@ class MemoryBatches:
 
     @property
     def account(self) -> str:
-        """Everybody's."""
         return "memory"
 
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
-        """The answer, at full price."""
         self.asked.append(item)
         return self.answer(item).model_copy(update={"usage": FULL})
 
     def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
-        """Batches of at most `most` items."""
         parts = [items[at : at + self.most] for at in range(0, len(items), self.most)]
         return tuple(intent_of(part, night, "memory", now, account="memory") for part in parts)
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
-        """Keep it, or raise what it was told to."""
         failure = self.fails.pop(0) if self.fails else None
         if failure and not isinstance(failure, MayHaveArrived):
             raise failure
@@ -82,22 +78,18 @@ class MemoryBatches:
         return intent.model_copy(update={"id": id, "expires": self.now + timedelta(days=1)})
 
     def end(self, id: str = "", **state: object) -> None:
-        """End one batch, or all of them; `state` says how, where not all items succeeded."""
         for one in [id] if id else list(self.sent):
             whole = {"status": "ended", "succeeded": len(self.sent[one]), "readable": True}
             self.states[one] = BatchState.model_validate(state or whole)
 
     def state(self, batch: Batch) -> BatchState:
-        """What it was told."""
         return self.states.get(batch.id, BatchState(status="gone"))
 
     def results(self, batch: Batch) -> Iterator[ItemResult]:
-        """The answers, last one first."""
         for item in reversed(self.sent[batch.id]):
             yield self.answer(item)
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        """All of them that are not older."""
         return tuple(
             ListedBatch(id=id, created=self.created[id], state=self.states[id])
             for id in reversed(self.sent)
@@ -105,13 +97,11 @@ class MemoryBatches:
         )
 
     def is_of(self, id: str, intent: Batch) -> bool | None:
-        """Known once it has ended."""
         if not self.states[id].readable:
             return None
         return {one.key for one in self.sent[id]} == {one.key for one in intent.items}
 
     def probe(self) -> str:
-        """Say how many."""
         return f"{len(self.sent)} batches in memory"
 
 
@@ -123,22 +113,17 @@ class MemoryBatchStore:
     unreadable: tuple[str, ...] = ()
 
     def alone(self) -> AbstractContextManager[None]:
-        """There is nobody else."""
         return nullcontext()
 
     def keep(self, batch: Batch) -> None:
-        """Keep it by its digest."""
         self.kept[batch.digest] = batch
 
     def drop(self, batch: Batch) -> None:
-        """Forget an intent."""
         if self.kept.get(batch.digest, batch).is_intent:
             self.kept.pop(batch.digest, None)
 
     def batches(self) -> tuple[Batch, ...]:
-        """All, oldest first."""
         return tuple(sorted(self.kept.values(), key=lambda one: one.submitted))
 
     def complaints(self) -> tuple[str, ...]:
-        """What it was told."""
         return self.unreadable

@@ -39,15 +39,12 @@ class MemoryClock:
     time: datetime = DAY + timedelta(days=1, hours=2)
 
     def now(self) -> datetime:
-        """The time it was set to."""
         return self.time
 
     def monotonic(self) -> float:
-        """The same, in seconds."""
         return self.time.timestamp()
 
     def pass_by(self, seconds: float) -> None:
-        """Let time pass."""
         self.time += timedelta(seconds=seconds)
 
 
@@ -63,11 +60,9 @@ class MemoryErrors:
     traffic: int | None = None
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        """The day before `now`, or as far back as asked."""
         return Window(since=now - (lookback or timedelta(days=1)), until=now)
 
     def error_groups(self, window: Window) -> Fetched:
-        """What it was told; raises what it was told to raise."""
         if self.fails:
             raise self.fails
         return Fetched(
@@ -75,15 +70,12 @@ class MemoryErrors:
         )
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
-        """The traces it was told."""
         return self.known_traces.get(group.fingerprint, ())[:limit]
 
     def releases(self) -> tuple[Release, ...]:
-        """The deployments it was told."""
         return self.deployed
 
     def probe(self) -> str:
-        """Say how many."""
         return f"{len(self.groups)} groups in memory"
 
 
@@ -99,20 +91,16 @@ class MemoryCode:
 
     @property
     def commit(self) -> Commit:
-        """The commit it was told."""
         return self.at
 
     def paths(self) -> tuple[str, ...]:
-        """All paths."""
         return tuple(sorted(self.files))
 
     def read_file(self, path: str) -> str | None:
-        """The text, noting the read."""
         self.reads.append(path)
         return self.files.get(path)
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
-        """Lines that hold the query."""
         hits = (
             SearchHit(path=name, line=number, text=text)
             for name in self.paths()
@@ -123,7 +111,6 @@ class MemoryCode:
         return tuple(itertools.islice(hits, limit))
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        """Names right below `path`."""
         head = f"{path.strip('/')}/" if path.strip("/") else ""
         below = [name[len(head) :] for name in self.paths() if name.startswith(head)]
         folders = sorted({name.split("/")[0] for name in below if "/" in name})
@@ -137,20 +124,16 @@ class MemoryCode:
         )
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
-        """What it was told of those lines."""
         lines = range(start, (start if end is None else end) + 1)
         return tuple(self.blames[path, line] for line in lines if (path, line) in self.blames)
 
     def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
-        """One of the commits it was told, by its shortened sha or its pull request."""
         return shown(self.commits, sha, path)
 
     def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
-        """Those that changed the path, and whose changed lines hold the text."""
         return logged(self.commits, path, text)[:limit]
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
-        """The files of the commits between them, below the path."""
         return tuple(
             file
             for one in part(self.commits, old_sha, new_sha)
@@ -159,7 +142,6 @@ class MemoryCode:
         )
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
-        """All paths of the commits between them."""
         return between(self.commits, old_sha, new_sha)
 
 
@@ -215,16 +197,13 @@ class MemoryLibraries:
     known: Mapping[Library, Mapping[str, str]] = field(default_factory=dict)
 
     def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
-        """Those of the name."""
         wanted = (ecosystem, package)
         return tuple(one for one in self.known if (one.ecosystem, one.package) == wanted)
 
     def paths(self, library: Library) -> tuple[str, ...]:
-        """Its files, sorted."""
         return tuple(sorted(self.known.get(library, ())))
 
     def read_file(self, library: Library, path: str) -> str | None:
-        """The text."""
         return self.known.get(library, {}).get(path)
 
 
@@ -236,11 +215,9 @@ class MemorySourceMaps:
     places: Mapping[tuple[str, int, int], Frame] = field(default_factory=dict)
 
     def map_of(self, bundle: str) -> str | None:
-        """The map it was told."""
         return self.texts.get(bundle)
 
     def original(self, text: str, line: int, column: int) -> Frame | None:
-        """The place it was told."""
         return self.places.get((text, line, column))
 
 
@@ -254,11 +231,9 @@ class MemoryHost:
     older: Mapping[str, MemoryCode] = field(default_factory=dict)
 
     def head(self) -> Commit:
-        """The one tree's commit."""
         return self.code.at
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
-        """The commit of an older tree by its release, or by the beginning of its sha."""
         trees = {self.code.at.sha: self.code, **self.older}
         for release, tree in trees.items() if name else ():
             if release == name or (len(name) > 6 and tree.at.sha.startswith(name)):
@@ -266,26 +241,21 @@ class MemoryHost:
         return self.head() if branches and name and name == self.code.at.branch else None
 
     def commit_at(self, moment: datetime) -> Commit:
-        """The newest tree's commit of those with a time that had come; else the head."""
         trees = (self.code, *self.older.values())
         then = [tree.at for tree in trees if tree.at.at and tree.at.at <= moment]
         return max(then, key=lambda commit: str(commit.at), default=self.code.at)
 
     def reader(self, commit: Commit) -> MemoryCode:
-        """The tree of that commit."""
         older = (tree for tree in self.older.values() if tree.at.sha == commit.sha)
         return next(older, self.code)
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Those it was told, from then on."""
         return tuple(pull for pull in self.pulls if pull.merged_at >= since)
 
     def releases(self) -> tuple[Release, ...]:
-        """Those it was told."""
         return self.released
 
     def probe(self) -> str:
-        """Say what is there."""
         return f"{len(self.code.files)} files in memory"
 
 
@@ -296,11 +266,9 @@ class MemoryAgents:
     agents: tuple[AgentSpec, ...] = (AgentSpec(name="base-analyzer", prompt="Find the cause."),)
 
     def names(self) -> tuple[str, ...]:
-        """Their names."""
         return tuple(agent.name for agent in self.agents)
 
     def agent(self, name: str) -> AgentSpec:
-        """One of them."""
         for agent in self.agents:
             if agent.name == name:
                 return agent
@@ -320,7 +288,6 @@ class MemoryModel:
     able: Capabilities = Capabilities(model="memory", local=True, input_price=0.0, output_price=0.0)
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
-        """The next entry of the script."""
         if not self.script:
             raise GiveUp("a MemoryModel needs a script")
         entry = self.script[min(len(self.shown), len(self.script) - 1)]
@@ -335,11 +302,9 @@ class MemoryModel:
         return Reply(turn=AssistantTurn(text=str(entry)), usage=usage)
 
     def capabilities(self) -> Capabilities:
-        """Those it was told; a local model's otherwise."""
         return self.able
 
     def probe(self) -> str:
-        """Its name."""
         return self.able.model
 
 
@@ -350,9 +315,7 @@ class MemoryRecords:
     kept: dict[str, str] = field(default_factory=dict)
 
     def get(self, key: str) -> str | None:
-        """What was put there."""
         return self.kept.get(key)
 
     def put(self, key: str, text: str) -> None:
-        """Keep it."""
         self.kept[key] = text

@@ -34,7 +34,6 @@ class MemoryOutbox:
     runs: list[dict[int, CiRun]] = field(default_factory=lambda: [{}])  # by number, poll by poll
 
     def publish(self, proposal: Proposal) -> Receipt:
-        """Keep the proposal, and the item it makes or opens again."""
         told: dict[str, Any] = {
             "key": proposal.key,
             "kind": proposal.kind,
@@ -68,20 +67,16 @@ class MemoryOutbox:
         return Receipt(**told, status="done", number=self._number(proposal), title=title)
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """What was published."""
         return tuple(self.items)
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-        """The next of what it was told; the last one for good."""
         now = self.runs.pop(0) if len(self.runs) > 1 else self.runs[0]
         return tuple(now.get(number, CiRun(state="none")) for number in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
-        """Those with one of these files."""
         return tuple(one for one in self.pulls if {file.path for file in one.files} & {*paths})
 
     def probe(self) -> str:
-        """Say how many."""
         return f"{len(self.items)} own items in memory"
 
     def _number(self, proposal: Proposal) -> int | None:
@@ -112,12 +107,10 @@ class MemoryNotifier:
     told: list[RunReport] = field(default_factory=list)
 
     def publish(self, report: RunReport) -> str:
-        """Keep the report."""
         self.told.append(report)
         return "memory"
 
     def probe(self) -> str:
-        """Say who is told."""
         return "nobody: the report is kept in memory"
 
 
@@ -130,7 +123,6 @@ class MemoryNights:
     finished: dict[str, NightRecord] = field(default_factory=dict)
 
     def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
-        """Take up the unfinished night of that name, or start one."""
         for number in itertools.count(1):
             id = name if number == 1 else f"{name}-{number}"
             if id not in self.finished:
@@ -139,35 +131,28 @@ class MemoryNights:
         raise AssertionError("itertools.count ended")
 
     def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
-        """The last one running of this kind; a night begins when its window ends."""
         alike = (n for n in reversed(self.running.values()) if n.kind == kind and n.now >= since)
         return next((n for n in alike if n.window.since < n.window.until), None)
 
     def watermark(self, key: str) -> datetime | None:
-        """The end of the last one that was read."""
         return next(filter(None, (read_until(one, key) for one in self.history())), None)
 
     def keep(self, report: RunReport) -> str:
-        """Keep the report."""
         self.kept[report.night.id] = report
         return f"memory/{report.night.id}"
 
     def finish(self, report: RunReport) -> None:
-        """Close the night."""
         if report.status != "failed":  # a failed night is taken up again
             self.running.pop(report.night.id, None)
             self.finished[report.night.id] = record_of(report)
 
     def reports(self) -> Iterator[RunReport]:
-        """Reports, newest first."""
         return reversed(tuple(self.kept.values()))
 
     def report(self, night_id: str) -> RunReport | None:
-        """One of them."""
         return self.kept.get(night_id)
 
     def history(self) -> tuple[NightRecord, ...]:
-        """Nights, newest first."""
         return tuple(reversed(self.finished.values()))
 
 
@@ -178,19 +163,15 @@ class MemoryTasks:
     kept: dict[str, TaskFile] = field(default_factory=dict)
 
     def tasks(self) -> tuple[TaskFile, ...]:
-        """All of them, by id."""
         return tuple(self.kept[id] for id in sorted(self.kept))
 
     def complaints(self) -> tuple[str, ...]:
-        """Nothing is wrong with any of them."""
         return ()
 
     def read(self, id: str) -> TaskFile | None:
-        """One of them."""
         return self.kept.get(id)
 
     def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
-        """Add notes and links, each once."""
         task = self._task(id)
         every = tuple(dict.fromkeys((*task.related_tasks, *related)))
         noted = task.notes if notes in task.notes else (*task.notes, notes)
@@ -198,7 +179,6 @@ class MemoryTasks:
         return f"tasks/{id}.md"
 
     def mark_promoted(self, id: str, digests: tuple[str, ...]) -> str:
-        """Add digests, each once."""
         task = self._task(id)
         every = tuple(dict.fromkeys((*task.promoted, *digests)))
         self.kept[id] = task.model_copy(update={"promoted": every})
