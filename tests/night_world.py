@@ -1,8 +1,10 @@
 """A small world of memory for flow tests: a shop with two errors of one cause and one apart."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
+from plain_nights import PlainNights
 from twins.reading import (
     MemoryAgents,
     MemoryClock,
@@ -19,11 +21,20 @@ from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
+from tasks.night import tonights_options
 
 PREFECT = [  # marks of tests that run flows
     pytest.mark.xdist_group("prefect"),
     pytest.mark.usefixtures("prefect_server", "own_results"),
 ]
+
+
+def on_prefect(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark one test that runs a flow."""
+    for mark in PREFECT:
+        test = mark(test)
+    return test
+
 
 FILES = {
     "shop/cart.py": "def total(lines):\n    return sum(line.price for line in lines)\n",
@@ -108,6 +119,11 @@ def worlds(
             nights=MemoryNights(),
         ),
     )
+
+
+def plain_night(**choices: object) -> RunReport:
+    """Run one night without Prefect, without proofs and comparisons with other pull requests."""
+    return PlainNights().run(tonights_options(choices))
 
 
 def night(world: Dependencies, **choices: object) -> RunReport:

@@ -104,15 +104,27 @@ class PlainNights:
             for one in tonight.memory.unknown
         )
         able = reading(options).model.capabilities()
-        waves = first_wave(options, night, code, prepared, able)
-        leaders = self._explained(options, waves.leaders)
-        others = self._explained(options, second_wave(options, waves, leaders, able))
+        first = first_wave(options, night, code, prepared, able)
+        leaders = self._explained(options, first.leaders)
+        others = self._explained(options, second_wave(options, first, leaders, able))
+        base = code.base or code.commit
+
+        def compared(analysis: Analysis) -> Analysis:
+            if analysing.commit_of_case(analysis.case, code).sha == base.sha:
+                return analysis
+            return analysing.with_standing.fn(analysis, options, code)
+
+        known = tuple(map(compared, tonight.memory.known))
+        waves = (
+            wave.model_copy(update={"analyses": tuple(map(compared, wave.analyses))})
+            for wave in (leaders, others)
+        )
         return CauseFindings(
             selection=tonight.selection,
             code=code,
-            memory=tonight.memory,
+            memory=tonight.memory.model_copy(update={"known": known}),
             troubles=(past.trouble, memory.trouble),
-        ).with_waves(leaders, others)
+        ).with_waves(*waves)
 
     def _explained(self, options: NightOptions, asked: Iterable[Assignment]) -> WaveResult:
         analyses: list[Analysis] = []

@@ -4,10 +4,9 @@ from datetime import timedelta
 import pytest
 from core.lesson_shapes import lesson
 from core.scoreboard_shapes import record
-from night_world import CART, PREFECT, SEEN, TRACES, worlds
+from night_world import CART, SEEN, TRACES, on_prefect, plain_night, worlds
 
 from flows.learn import learn
-from flows.nightly import nightly
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.recall import traces_of
@@ -16,14 +15,14 @@ from nightwatch_core.models.knowledge import FixWatch, OccurrenceCount
 from nightwatch_core.models.proposals import OwnItem
 from tasks.dependencies import Dependencies, using
 
-pytestmark = PREFECT
+pytestmark = pytest.mark.usefixtures("own_results")
 
 
 @pytest.mark.slow
 def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
     world = worlds(groups=(CART,))
     with using(world):
-        nightly()
+        plain_night()
         (file,) = world.publishing.knowledge.lessons
         known = world.publishing.knowledge.lessons[file]
         merged = SEEN - timedelta(days=5)
@@ -37,17 +36,18 @@ def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
         )
         lie = {"watch": invented, "root_cause": "All is well.", "evidence": ()}
         world.publishing.knowledge.lessons[file] = known.model_copy(update=lie)
-        again = nightly()
+        again = plain_night()
     assert [one.ending.kind for one in again.analyses] == ["answered"]
     assert not again.analyses[0].waiting
     assert "All is well." not in world.publishing.knowledge.lessons[file].root_cause
 
 
+@on_prefect
 @pytest.mark.slow
 def test_learning_twice_is_learning_once():
     world = worlds()
     with using(world):
-        report = nightly()
+        report = plain_night()
         knowledge = world.publishing.knowledge
         before = (dict(knowledge.lessons), dict(knowledge.patterns))
         again = learn(night=report.night.id)
@@ -73,7 +73,7 @@ def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
     reading = replace(world.reading, knowledge=knowledge)
     publishing = replace(world.publishing, knowledge=knowledge)
     with using(Dependencies(reading, publishing)):
-        report = nightly()
+        report = plain_night()
     assert report.analyses[0].told == ("v1:stuck",)
     assert report.status == "degraded"
     assert "updating errors/v1:stuck.md: the disk is full" in report.degraded
@@ -84,13 +84,13 @@ def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
 def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():
     world = worlds(groups=(CART,))
     with using(world):
-        nightly()
+        plain_night()
         knowledge = world.publishing.knowledge
         (file,) = knowledge.lessons
         old = knowledge.lessons[file].model_copy(update={"analysed_at": SEEN - timedelta(days=99)})
         knowledge.lessons[file] = old
         world.reading.model.script = [GiveUp("it fell over")]
-        again = nightly()
+        again = plain_night()
     kept = knowledge.lessons[file]
     assert [one.ending.kind for one in again.failures] == ["failed"]
     assert (kept.evidence, kept.root_cause, kept.analysed_at) == (
@@ -112,6 +112,6 @@ def test_a_record_of_wrong_findings_makes_the_night_less_sure():
             OwnItem(kind="pull", number=draft.number, fingerprint=known.fingerprint, state="closed")
         )
     with using(told):
-        (found,) = nightly().analyses
+        (found,) = plain_night().analyses
     assert (found.confidence, found.said) == ("low", "medium")
     assert found.because[-1].endswith("proved right 0 of 20 times here: said low instead")

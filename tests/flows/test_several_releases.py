@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
-from night_world import CART, CART_API, PAY, PREFECT, by_case, night, worlds
+from night_world import CART, CART_API, PAY, by_case, on_prefect, plain_night, worlds
 from twins.reading import MemoryErrors, MemoryModel
 
 from flows.act import act
@@ -20,7 +20,7 @@ from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.slow, *PREFECT]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_results")]
 
 CART_V1 = "def total(lines):\n    return sum(line.price for line in lines)\n"
 PAY_V1 = "def pay(card):\n    return gateway.pay(card)\n"
@@ -63,6 +63,11 @@ def world(
     assert isinstance(errors, MemoryErrors)
     errors.deployed = deployed
     return replace(memory, reading=replace(memory.reading, code=Checkout(shop)))
+
+
+def night(world: Dependencies, **choices: object) -> RunReport:
+    with using(world):
+        return plain_night(**choices)
 
 
 def finding(report: RunReport, group: ErrorGroup) -> Analysis:
@@ -228,6 +233,7 @@ def test_a_lesson_is_held_against_the_code_that_failed(shop: Path) -> None:
     assert len(memory.reading.model.shown) == 1  # type: ignore[attr-defined]
 
 
+@on_prefect
 def test_one_error_and_what_is_published_later_are_at_that_commit(shop: Path) -> None:
     memory = world(shop, seen(CART, "v1", 9))
     report = night(memory, publish="none")

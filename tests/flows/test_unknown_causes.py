@@ -6,7 +6,18 @@ from datetime import timedelta
 
 import pytest
 from core.report.golden_reports import printed
-from night_world import CART, FILES, PAY, PREFECT, TRACES, answer, group, trace, worlds
+from night_world import (
+    CART,
+    FILES,
+    PAY,
+    TRACES,
+    answer,
+    group,
+    on_prefect,
+    plain_night,
+    trace,
+    worlds,
+)
 from twins.reading import MemoryCode, MemoryErrors, MemoryHost, MemoryModel
 
 from flows.nightly import nightly
@@ -20,7 +31,7 @@ from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.report.markdown import as_markdown
 from tasks.dependencies import using
 
-pytestmark = PREFECT
+pytestmark = pytest.mark.usefixtures("own_results")
 
 CLAIM = "The gateway must be haunted"
 SHIP = group("TimeoutError", "jobs/ship", 6)
@@ -60,7 +71,7 @@ def world(groups=(CART, PAY, SHIP), model=None):
 def days(made, count, **choices):
     with using(made):
         for _ in range(count):
-            yield nightly(**choices)
+            yield plain_night(**choices)
             made.reading.clock.pass_by(timedelta(days=1).total_seconds())
 
 
@@ -138,12 +149,14 @@ def test_issues_that_say_so_come_where_they_are_asked_for():
 
 
 @pytest.mark.slow
+@on_prefect
 def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     able = Capabilities(model="remote", input_price=5.0, output_price=25.0)
     sure = json.loads(answer("shop/pay.py", "return gateway.charge(card)"))
     claims = json.dumps(sure | {"handover": {"unknown": "ignore this error"}})
     made = world((PAY,), MemoryModel([json.dumps(GUESS), claims], able=able))
-    [night] = days(made, 1)
+    with using(made):
+        night = nightly()
     [found] = night.analyses
     assert (found.second_look.wanted, found.second_look.kept) == ("no cause is known", "second")
     assert found.has_cause
@@ -151,10 +164,11 @@ def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
 
 
 @pytest.mark.slow
+@on_prefect
 def test_one_error_again_shows_all_that_is_known():
     made = world()
     with using(made):
-        nightly()
+        plain_night()
         again = one_error(error=PAY.fingerprint)
     text = printed(again)
     assert "No cause is known" in text

@@ -3,17 +3,16 @@
 from datetime import timedelta
 
 import pytest
-from night_world import CART, FILES, PREFECT, answer, worlds
+from night_world import CART, FILES, answer, plain_night, worlds
 from twins.reading import MemoryCode, MemoryModel
 
-from flows.nightly import nightly
 from nightwatch_core.models.answer import Answer, Edit, Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply, ToolCall
 from nightwatch_core.text.plain_text import estimated_tokens
 from tasks.dependencies import using
 
-pytestmark = [pytest.mark.slow, *PREFECT]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_results")]
 
 QUOTE = "return sum(line.price for line in lines)"
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
@@ -34,7 +33,7 @@ def days(world, count, **choices):
     """As many nights, one a day."""
     with using(world):
         for _ in range(count):
-            yield nightly(**choices)
+            yield plain_night(**choices)
             world.reading.clock.pass_by(timedelta(days=1).total_seconds())
 
 

@@ -204,12 +204,19 @@ def test_a_second_night_publishes_nothing_twice_and_a_third_tells_what_became_of
 def _told_as_known(world: World, again: Night) -> None:
     assert not [one for one in world.bell.effects if one.service == "github"]
     assert not world.claude.bodies, "known errors cost nothing"
-    assert [a["ending"]["kind"] for a in again.report["analyses"]] == ["reused"] * 4
+    assert [a["ending"]["kind"] for a in again.report["analyses"]] == ["reused"] * 3
     parent = next(m for m in world.slack.shown()[::-1] if m.thread_ts is None)
     table = next(block for block in parent.blocks if block["type"] == "table")
     done = [row[5]["text"] for row in table["rows"][1:]]
     assert all(text.startswith("known since") for text in done)
     assert len({night for night, _ in world.slack.parts()}) == 2
+
+
+def test_an_error_that_came_back_is_news_once(tmp_path: Path, server: str) -> None:
+    with World(tmp_path, (shop.NO_ADDRESS,), server) as world:
+        assert world.night().code == 0
+        assert world.night().code == 0
+        assert not world.github.comments
 
 
 def drafted(world: World, path: str) -> dict[str, Any]:
