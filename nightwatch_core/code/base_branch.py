@@ -37,7 +37,7 @@ def base_branch_status(analysis: Analysis, then: CodeReader, now: CodeReader) ->
     what stands right above them: a guard changes what a line does. None where both are one commit,
     and where no line is known.
     """
-    places = failing_places(analysis)
+    places = _failing_places(analysis)
     if then.commit.sha == now.commit.sha or analysis.misfit or not places:
         return None
     return (
@@ -55,7 +55,7 @@ def without_later_change(analysis: Analysis, then: CodeReader, now: CodeReader) 
     return analysis.model_copy(update={"suspect_commit": ""})
 
 
-def failing_places(analysis: Analysis) -> tuple[Place, ...]:
+def _failing_places(analysis: Analysis) -> tuple[Place, ...]:
     """Return the failing lines by file, those of the top frame first."""
     lines: dict[str, set[int]] = {}
     top = analysis.case.trace.top if analysis.case.trace else None

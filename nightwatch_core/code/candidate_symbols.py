@@ -98,7 +98,6 @@ def frames_of(case: Case) -> tuple[Frame, ...]:
 
 
 def _rank(use: Use) -> tuple[int, int, int]:
-    """Smaller for a definition that matters more: the failing value was made by a call."""
     return use.depth + (not use.is_call), use.distance, use.column
 
 
@@ -221,8 +220,7 @@ _IMPORTS = re.compile(r"\s{0,20}(?:import|from|require|use|using|export|const|le
 _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 
 
-def imported_files(name: str, path: str, text: str, index: PathIndex) -> tuple[str, ...]:
-    """List at most three files that an import of this name leads to."""
+def _imported_files(name: str, path: str, text: str, index: PathIndex) -> tuple[str, ...]:
     rows = _import_rows(name, text_lines(text)[: limits.IMPORT_LINES])
     paths = (item for row in tuple(rows)[:2] for item in imported(row, path, index, name))
     return tuple(dict.fromkeys(paths))[:3]
@@ -261,12 +259,11 @@ def imported(row: str, path: str, index: PathIndex, name: str = "") -> tuple[str
         for stem, suffix in product(filter(None, stems), suffixes):
             files += index.ending(f"{'/'.join(stem)}{suffix}")
             modules += index.ending(f"{'/'.join(stem)}/{name}{suffix}") if name else ()
-    nearest = (sorted(ones, key=lambda item: distance(item, path)) for ones in (modules, files))
+    nearest = (sorted(ones, key=lambda item: _distance(item, path)) for ones in (modules, files))
     return tuple(dict.fromkeys(chain.from_iterable(nearest)))
 
 
-def distance(path: str, other: str) -> tuple[int, str]:
-    """Count how many folders lead from one file to the other; the path tells equal ones apart."""
+def _distance(path: str, other: str) -> tuple[int, str]:
     ours, theirs = path.split("/")[:-1], other.split("/")[:-1]
     shared = next(
         (n for n, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]),
@@ -319,7 +316,7 @@ class Lookup:
             imported = self.imports(use.name, use.path)
             if place := self.within(use.name, (use.path, *frames, *imported)):
                 return place
-            for base in bases_in(self.text(use.path) or "") if use.receiver else ():
+            for base in _bases_in(self.text(use.path) or "") if use.receiver else ():
                 paths = (*self.imports(base, use.path), *class_files(base, self.index))
                 if place := self._member_in(use.name, base, paths):
                     return place
@@ -337,7 +334,7 @@ class Lookup:
 
     def imports(self, name: str, path: str) -> tuple[str, ...]:
         """List the files that an import of this name in a file leads to."""
-        return imported_files(name, path, self.text(path) or "", self.index)
+        return _imported_files(name, path, self.text(path) or "", self.index)
 
     def within(self, name: str, paths: tuple[str, ...]) -> Place | None:
         """Find the first of some files that defines the name."""
@@ -384,15 +381,10 @@ class Lookup:
         )
         if len(paths) > limits.SAME_NAME_PLACES or len(hits) >= limits.CALLEE_HITS:
             return ()
-        return tuple(sorted(paths, key=lambda path: distance(path, like)))
+        return tuple(sorted(paths, key=lambda path: _distance(path, like)))
 
 
-def bases_in(text: str) -> tuple[str, ...]:
-    """List the classes that those of a file are made of.
-
-    >>> bases_in("class A(base.Shop, Generic[T]):"), bases_in("class A < Shop::Base")
-    (('Shop', 'Generic'), ('Shop', 'Base'))
-    """
+def _bases_in(text: str) -> tuple[str, ...]:
     found = (match[match.lastgroup or 0] for match in _BASES.finditer(text[:100_000]))
     return tuple(dict.fromkeys(name for item in found for name in _CLASS_NAME.findall(item)))[:4]
 

@@ -74,20 +74,20 @@ def candidates(
     case's files; what is only near them counts in the first failing release. `pulls` may come in
     any order.
     """
-    ground = ground_of(case, likely, releases)
+    ground = _ground_of(case, likely, releases)
     merged = tuple(
         pull
         for pull in pulls
         if not (ground.onset is not None and pull.merged_at > ground.onset.at)
     )
     commonness = Counter(path for pull in merged for path in set(pull.files))
-    judged = (judge(pull, ground, commonness, len(merged)) for pull in merged)
+    judged = (_judge(pull, ground, commonness, len(merged)) for pull in merged)
     likely_ones = [suspect for suspect in judged if suspect.score >= MIN_SCORE]
     likely_ones.sort(key=lambda s: (-s.score, -s.pull.merged_at.timestamp(), s.pull.sha))
     return tuple(likely_ones[: max(0, limit)])
 
 
-def ground_of(
+def _ground_of(
     case: Case, likely: tuple[LikelyFile, ...], releases: tuple[Release, ...] = ()
 ) -> Ground:
     """Weigh the files of a case: frames by their rank, then likely files by their score."""
@@ -114,7 +114,7 @@ def _window(failing: FirstFailing | None) -> tuple[datetime, datetime, str] | No
     return failing.before.at, failing.release.at, f"{failing.release.version}, {failing.because}"
 
 
-def judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int) -> Suspect:
+def _judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int) -> Suspect:
     """Score one pull request: overlap of files, damped by its size, raised by its timing."""
     miss = 1.0
     reasons: list[tuple[float, str]] = []

@@ -108,13 +108,13 @@ def _held_beside(
 
 def _calls(changed: _Changed) -> str:
     before, after = (
-        Counter(capabilities_in(changed.path, text)) for text in (changed.old, changed.new)
+        Counter(_capabilities_in(changed.path, text)) for text in (changed.old, changed.new)
     )
     added = next(iter(after - before), None)
     return f"code that {added[0]} ({shortened(added[1].strip(), 60)})" if added else ""
 
 
-def capabilities_in(path: str, text: str) -> Iterator[tuple[str, str]]:
+def _capabilities_in(path: str, text: str) -> Iterator[tuple[str, str]]:
     """Walk the capabilities of code and the calls that give them; comments hide no plain call."""
     code, is_test = _COMMENT.sub("", text), bool(TEST.search(path))
     for rule in RULES.capabilities:

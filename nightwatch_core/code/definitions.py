@@ -91,7 +91,7 @@ def definitions_in(path: str, text: str) -> tuple[Definition, ...]:
     >>> definitions_in("a.kt", "class Cart {\\n  fun total() {\\n  }\\n}\\n")[1]
     Definition(name='total', kind='function', line=2, end=3)
     """
-    return names_in(path, text).definitions
+    return _names_in(path, text).definitions
 
 
 def definition_of(name: str, path: str, text: str) -> Definition | None:
@@ -133,7 +133,7 @@ def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
 
     In Ruby, where calls need no parentheses, every name that is no variable of these lines.
     """
-    names = names_in(path, text)
+    names = _names_in(path, text)
     variables = {variable.name for variable in names.variables if first <= variable.line <= last}
     near = (use for use in names.uses if first <= use.line <= last)
     return tuple(item for item in near if item.is_member or item.name not in variables)
@@ -151,7 +151,7 @@ def defined_name(row: str, language: Language) -> str:
 
 
 @lru_cache(maxsize=limits.CACHED_FILES)
-def names_in(path: str, text: str) -> Names:
+def _names_in(path: str, text: str) -> Names:
     """Read a file's names from its tree; from its lines where no grammar knows the file."""
     rows = text[: limits.NAMED_FILE].split("\n")
     text = "\n".join(row if len(row) <= limits.NAMED_LINE else "" for row in rows)

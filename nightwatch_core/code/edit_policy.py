@@ -76,7 +76,6 @@ def _leaves_the_tree(path: str) -> bool:
 
 
 def _ambiguous(path: str) -> bool:
-    """Spelt so that folding changes it: full-width dots, ligatures, unseen or combining marks."""
     return unicodedata.normalize("NFKC", path) != path or clean(path) != path
 
 

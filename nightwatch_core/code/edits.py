@@ -4,17 +4,12 @@ import hashlib
 import keyword
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import unified_diff
 
 from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.definitions import definitions_in
-from nightwatch_core.code.edit_policy import (
-    common_lines,
-    hidden_in,
-    is_change_note,
-    refusal,
-    too_large,
-)
+from nightwatch_core.code.edit_policy import hidden_in, is_change_note, refusal, too_large
 from nightwatch_core.code.injected_instructions import (
     InjectedInstructions,
     quarantine_reason,
@@ -121,7 +116,6 @@ def _edited(edit: Edit, before: str | None) -> tuple[str | None, str]:
 
 
 def _as_lines_end_here(edit: Edit, text: str) -> tuple[str, str]:
-    """Old and new text with the file's line ends: readers are shown all of them as plain ones."""
     if 2 * text.count("\r\n") <= text.count("\n"):
         return edit.old, edit.new
     old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (edit.old, edit.new))
@@ -129,11 +123,6 @@ def _as_lines_end_here(edit: Edit, text: str) -> tuple[str, str]:
 
 
 def _times(part: str, text: str) -> int:
-    """Count `part` in `text`, overlapping ones too; no further than 99.
-
-    >>> _times("aa", "aaa"), _times("b", "aaa")
-    (2, 0)
-    """
     times, at = 0, text.find(part)
     while at >= 0 and times < 99:
         times, at = times + 1, text.find(part, at + 1)
@@ -155,15 +144,11 @@ def diff(edits: tuple[Edit, ...]) -> str:
 
 def _diff_of(edit: Edit) -> list[str]:
     old, new = edit.old.splitlines(), edit.new.splitlines()
-    head = common_lines(old, new)
-    tail = common_lines(old[head:][::-1], new[head:][::-1])
+    rows = [*unified_diff(old, new, n=DIFF_CONTEXT, lineterm="")][2:]
     return [
         f"--- {'/dev/null' if edit.action == 'create' else edit.path}",
         f"+++ {'/dev/null' if edit.action == 'delete' else edit.path}",
-        *(f" {text}" for text in old[max(0, head - DIFF_CONTEXT) : head]),
-        *(f"-{text}" for text in old[head : len(old) - tail]),
-        *(f"+{text}" for text in new[head : len(new) - tail]),
-        *(f" {text}" for text in old[len(old) - tail :][:DIFF_CONTEXT]),
+        *(row for row in rows if not row.startswith("@@")),
     ]
 
 

@@ -143,7 +143,7 @@ def repeated_in_argument(
         item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
     ]
     if name == "code":
-        return next((order for text in texts if (order := repeated_in_code(text, by))), "")
+        return next((order for text in texts if (order := _repeated_in_code(text, by))), "")
     for text in texts:
         operator = next((operator for operator in sorted(by.operators) if operator in text), "")
         selects = name not in ("queries", "query")
@@ -157,11 +157,7 @@ def repeated_in_argument(
     return ""
 
 
-def repeated_in_code(text: str, by: InjectedInstructions) -> str:
-    """Return the instruction that code to be run repeats; empty for none.
-
-    An address in it is data, like the values that failed: what runs it has no network.
-    """
+def _repeated_in_code(text: str, by: InjectedInstructions) -> str:
     again = next((run for run in _runs(text, CODE_RUN) if run in by.code), None)
     return " ".join(again) if again else repeated_instruction(text, by)
 

@@ -24,7 +24,7 @@ Kind = Literal["code", "test", "text", "library", "locale", "lock", "generated",
 
 
 class Language(Value):
-    """One language: how it defines names and returns nothing; see `rules/languages.toml`."""
+    """One language: how it defines names and looks values up; see `rules/languages.toml`."""
 
     name: str
     none: str  # what nothing is called
@@ -34,18 +34,8 @@ class Language(Value):
     definitions: tuple[PatternText, ...]
     functions: PatternText  # the first line of a function; group `name`
     heads: tuple[str, ...]  # literal texts before a defined name, to search for
-    receiver: str = "this"
-    nothing: PatternText  # an exit of a function that gives nothing
     lookups: PatternText  # an expression that gives nothing when nothing is found
     member: tuple[str, ...] = (".",)  # between receiver and member
-    imports: dict[str, tuple[str, ...]] = {}
-
-    @property
-    def standard(self) -> dict[str, str]:
-        """Names of the standard library, and the line that imports each."""
-        return {
-            name: row.format(name=name) for row, names in self.imports.items() for name in names
-        }
 
 
 class BulkFiles(Value):

@@ -199,7 +199,6 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
 
 
 def _distinct(trace: Trace) -> tuple[Frame, ...]:
-    """Ranked frames, innermost first, each function once: recursion says nothing new."""
     known = [frame for frame in trace.frames if frame.path]
     frames = [frame for frame in known if frame.in_app] or known
     once: dict[tuple[str, str], Frame] = {}
@@ -266,14 +265,13 @@ def likely_files(
     )
 
 
-def from_trace(case: Case, index: PathIndex) -> Found:
-    """List files of frames, in the order that the trace alone suggests."""
+def _from_trace(case: Case, index: PathIndex) -> Found:
     for place in ranked_places(case.trace) if case.trace else ():
         if place.path in index:
             yield place.path, place.score, "; ".join(place.because)
 
 
-def from_transaction(case: Case, index: PathIndex) -> Found:
+def _from_transaction(case: Case, index: PathIndex) -> Found:
     """List files that frameworks give to a transaction of this name."""
     names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
     endings = RULES.endings.get(case.trace.language if case.trace else "", ("",))
@@ -290,7 +288,7 @@ def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:
     return next((paths[: limits.FILES_A_GUESS] for paths in existing if paths), ())
 
 
-def from_message(case: Case, index: PathIndex) -> Found:
+def _from_message(case: Case, index: PathIndex) -> Found:
     """List files and classes that the message names."""
     message = case.leader.message[: limits.MESSAGE]
     for text in _first(_FILE, message):
@@ -303,8 +301,7 @@ def from_message(case: Case, index: PathIndex) -> Found:
             yield path, NAMED_CLASS, "the message names the class"
 
 
-def from_error_class(case: Case, index: PathIndex) -> Found:
-    """Return the file that defines an error class of the application."""
+def _from_error_class(case: Case, index: PathIndex) -> Found:
     for path in class_files(case.leader.error_class, index):
         yield path, OWN_CLASS, "defines the error class"
 
@@ -332,4 +329,4 @@ def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
 
 
 # Who is asked for files, in this order: of equal scores the earlier one's file is better.
-SOURCES = (from_trace, from_transaction, from_message, from_error_class)
+SOURCES = (_from_trace, _from_transaction, _from_message, _from_error_class)

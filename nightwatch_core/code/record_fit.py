@@ -169,7 +169,7 @@ def _against(place: AppFrame) -> str:
         code = shortened(" ".join(place.frame.code.split()), limits.SHOWN_SOURCE)
         printed = f" ({code})" if code else ""
         return f"{place.name} and the file around it do not hold the line of the record{printed}"
-    return contradiction(place)
+    return _contradiction(place)
 
 
 def _against_file(place: AppFrame, is_named: bool) -> str:
@@ -180,16 +180,12 @@ def _against_file(place: AppFrame, is_named: bool) -> str:
     for line in near:  # the line may have moved: another number may be plausible
         frame = place.frame.model_copy(update={"line": line})
         is_other = line != place.line and line <= len(place.rows)
-        if is_other and not contradiction(place._replace(frame=frame)):
+        if is_other and not _contradiction(place._replace(frame=frame)):
             return ""
     return reason
 
 
-def contradiction(place: AppFrame) -> str:
-    """Say what excludes that the record failed at this line; empty where nothing does.
-
-    A line that the record itself holds is believed.
-    """
+def _contradiction(place: AppFrame) -> str:
     if place.frame.fit in ("same", "moved"):
         return ""
     return next((reason for rule in CONTRADICTIONS if (reason := rule(place))), "")
@@ -198,15 +194,13 @@ def contradiction(place: AppFrame) -> str:
 # The line
 
 
-def beyond_the_end(place: AppFrame) -> str:
-    """Find a line number larger than the file."""
+def _beyond_the_end(place: AppFrame) -> str:
     if place.line <= len(place.rows) or place.path.endswith(RULES.inlining):
         return ""
     return f"{place.path} has {len(place.rows)} lines, and the record fails in line {place.line}"
 
 
-def beyond_the_column(place: AppFrame) -> str:
-    """Find a column beyond the line's end: a bundle failed, not this file."""
+def _beyond_the_column(place: AppFrame) -> str:
     column, width = place.frame.column or 0, len(place.row.encode("utf-16-le", "replace")) // 2
     if column <= width + 2 or place.line > len(place.rows):
         return ""
@@ -244,7 +238,7 @@ def markup(place: AppFrame) -> str:
     return "" if in_tag else f"{place.name} holds markup and no code"
 
 
-def outside_its_function(place: AppFrame) -> str:
+def _outside_its_function(place: AppFrame) -> str:
     """Find a function that stands elsewhere in the file, or is not in it."""
     name = "" if place.shares_line else _function_name(place)
     if not name or not has_grammar(place.path) or place.line > len(place.rows):
@@ -286,7 +280,7 @@ def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
 # The message: what it says is missing is there, or is not even asked for
 
 
-def class_defines_it(place: AppFrame) -> str:
+def _class_defines_it(place: AppFrame) -> str:
     """Find the method that the message says the class has not."""
     symptom = place.symptom
     if symptom is None or symptom.kind != "unknown member" or not (symptom.owner and symptom.name):
@@ -328,7 +322,7 @@ def _method_line(name: str, owner: str, path: str, place: AppFrame) -> int:
     return 0
 
 
-def file_defines_it(place: AppFrame) -> str:
+def _file_defines_it(place: AppFrame) -> str:
     """Find the top-level name that the message says nobody defined."""
     symptom = place.symptom
     pattern = RULES.top_level.get(place.language.name)
@@ -345,7 +339,7 @@ def file_defines_it(place: AppFrame) -> str:
     return f"the record says that {symptom.name} is not defined, and {place.path}:{line} defines it"
 
 
-def receiver_was_used(place: AppFrame) -> str:
+def _receiver_was_used(place: AppFrame) -> str:
     """Find a use, on the lines before in the same block, of what the message says is nothing."""
     symptom, language = place.symptom, place.language
     if symptom is None or symptom.kind != "none receiver" or not symptom.name or not place.row:
@@ -387,7 +381,7 @@ def _used_above(name: str, place: AppFrame, above: list[str]) -> int:
     return 0
 
 
-def name_is_asked_for(place: AppFrame) -> str:
+def _name_is_asked_for(place: AppFrame) -> str:
     """Find a message whose name stands nowhere in the failing statement or near it."""
     symptom = place.symptom
     kinds = ("none receiver", "unknown member", "undefined name", "unbound local")
@@ -405,14 +399,14 @@ def name_is_asked_for(place: AppFrame) -> str:
 
 
 CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
-    beyond_the_end,
-    beyond_the_column,
+    _beyond_the_end,
+    _beyond_the_column,
     blank,
     comment,
     markup,
-    outside_its_function,
-    class_defines_it,
-    file_defines_it,
-    receiver_was_used,
-    name_is_asked_for,
+    _outside_its_function,
+    _class_defines_it,
+    _file_defines_it,
+    _receiver_was_used,
+    _name_is_asked_for,
 )

@@ -39,7 +39,7 @@ def named_change(text: str, code: CodeReader) -> NamedChange:
 
     One that is not in the history of the commit that was read is dropped, and says so.
     """
-    name = commit_name(text)
+    name = _commit_name(text)
     if not name:
         return NamedChange()
     try:
@@ -49,20 +49,15 @@ def named_change(text: str, code: CodeReader) -> NamedChange:
     if shown is None:
         why = f"{name}, which the answer names, is no commit of the history that was read"
         return NamedChange(because=(why,))
-    return NamedChange(shown.commit.sha, (Suspect(pull=as_pull(shown), score=1.0),))
+    return NamedChange(shown.commit.sha, (Suspect(pull=_as_pull(shown), score=1.0),))
 
 
-def commit_name(text: str) -> str:
-    """Return the commit or pull request that is named; empty for prose.
-
-    >>> commit_name("commit 1a2b3c4d5e"), commit_name("#12"), commit_name("the last one")
-    ('1a2b3c4d5e', '#12', '')
-    """
+def _commit_name(text: str) -> str:
     match = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
     return match.group() if match else ""
 
 
-def as_pull(shown: CommitDiff) -> MergedPull:
+def _as_pull(shown: CommitDiff) -> MergedPull:
     """Describe a commit as what it brought; its number is 0 where no pull request is known."""
     commit = shown.commit
     merge = re.match(r"Merge\b", commit.subject) and shown.message.partition("\n")[0].strip()
@@ -157,7 +152,8 @@ def _wrote_what_is_used(change: MergedPull, ground: Ground) -> str:
 def _changed_library(change: MergedPull, ground: Ground) -> str:
     for dependency in ground.changes.dependencies:
         is_used = (
-            len(dependency.name) >= _NAME and f"/{plain_name(dependency.name)}/" in ground.libraries
+            len(dependency.name) >= _NAME
+            and f"/{_plain_name(dependency.name)}/" in ground.libraries
         )
         if is_used and dependency.commit and _did(change, dependency.commit):
             old, new = dependency.old or "none", dependency.new or "none"
@@ -205,12 +201,7 @@ def suspects(
     return tuple(judged[: max(0, limit)])
 
 
-def plain_name(library: str) -> str:
-    """Return a library's name as folders spell it.
-
-    >>> plain_name("Flask-SQLAlchemy"), plain_name("@scope/left-pad")
-    ('flask_sqlalchemy', 'scope/left_pad')
-    """
+def _plain_name(library: str) -> str:
     return library.lower().replace("-", "_").lstrip("@")
 
 

@@ -5,7 +5,7 @@ The patterns are in `rules/symptom_fixes.toml`; here is what they are compared w
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -133,7 +133,7 @@ class Change:
             return
         if len(old) == 1 and len(rows) == 2:
             first, second = rows
-            yield Pair(old[0], in_one(self.new[first], self.new[second]), second)
+            yield Pair(old[0], _in_one(self.new[first], self.new[second]), second)
         for line in old:
             texts = [self.new[row] for row in rows]
             near = difflib.get_close_matches(line, texts, n=1, cutoff=0.5)
@@ -191,24 +191,14 @@ def _matches(pattern: str, line: str, comments: bool) -> bool:
     return bool(P[pattern].search(line)) and (comments or not P["comment"].match(line))
 
 
-def in_one(first: str, second: str) -> str:
-    """Replace a name in the second line by the value that the first line gives it.
-
-    >>> in_one("entry = RATES.get(country)", "return entry.value if entry else 0")
-    'return RATES.get(country).value if RATES.get(country) else 0'
-    """
+def _in_one(first: str, second: str) -> str:
     match = re.match(r"(?:(?:const|let|var|final)\s+)?(\$?\w+)\s*:?=\s*([^=].*?);?$", first)
     if not match:
         return second
     return re.sub(rf"(?<![\w.$]){re.escape(match[1])}\b", lambda _: match[2], second)
 
 
-def squeezed(line: str) -> str:
-    """Remove blanks, brackets and semicolons.
-
-    >>> squeezed("items.forEach((item) => {")
-    'items.forEachitem=>'
-    """
+def _squeezed(line: str) -> str:
     return re.sub(r"[\s()\]{};]", "", line)
 
 
@@ -220,14 +210,13 @@ def body_of(node: Node) -> Node | None:
     return next((child for child in node.named_children if child.type in BODIES), None)
 
 
-def statements_of(body: Node | None) -> tuple[str, ...]:
-    """Return the texts of a body's statements, each on one line, without comments."""
+def _statements_of(body: Node | None) -> tuple[str, ...]:
     if body is None:
         return ()
     children = body.named_children if body.type in BODIES else [body]
     inner = [child for child in children if not child.type.endswith("comment")]
     if len(inner) == 1 and inner[0].type in _STATEMENTS:
-        return statements_of(inner[0])
+        return _statements_of(inner[0])
     return tuple(" ".join(_whole(child).split()) for child in inner)
 
 
@@ -235,46 +224,31 @@ def _whole(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def does_nothing(statements: tuple[str, ...]) -> bool:
-    """Return whether statements do nothing about a failure except, at most, log it.
-
-    >>> does_nothing(("logger.warning('no price')", "return None"))
-    True
-    >>> does_nothing(("return render(status=404)",)), does_nothing(("return self.fallback()",))
-    (False, False)
-    """
+def _does_nothing(statements: tuple[str, ...]) -> bool:
     return len(statements) <= limits.HANDLER_STATEMENTS and all(
         P["does_nothing"].match(text) or (P["logs"].match(text) and not P["raises"].search(text))
         for text in statements
     )
 
 
-def tells_caller(statements: Iterable[str]) -> bool:
-    """Return whether statements tell the caller, a client or a form about the failure."""
-    return any(
-        (P["tells_caller"].search(text) and not P["logs"].match(text)) or P["raises"].search(text)
-        for text in statements
-    )
-
-
-def has_effective_change(change: Change, explained: Collection[int]) -> bool:
+def _has_effective_change(change: Change, explained: Collection[int]) -> bool:
     """Return whether new code was added outside the `explained` rows."""
-    gone = squeezed("".join(change.removed.values()))
+    gone = _squeezed("".join(change.removed.values()))
     word = P["word"]
     words = {*_PLAIN_WORDS, *word.findall(" ".join(change.removed.values()))}
     names = [
         line
         for line in change.added.values()
-        if (match := P["assigned"].match(line)) and squeezed(match[1]) in gone
+        if (match := P["assigned"].match(line)) and _squeezed(match[1]) in gone
     ]
     for row, line in change.added.items():
         is_plain = any(P[name].match(line) for name in ("comment", "import", "closing"))
-        if row in explained or is_plain or line in names or does_nothing((line,)):
+        if row in explained or is_plain or line in names or _does_nothing((line,)):
             continue
         whole = line
         for name in names:
-            whole = in_one(name, whole)
-        is_old = squeezed(line) in gone or squeezed(whole) in gone
+            whole = _in_one(name, whole)
+        is_old = _squeezed(line) in gone or _squeezed(whole) in gone
         if not is_old and not words.issuperset(word.findall(line)):
             return True
     return False
@@ -283,33 +257,15 @@ def has_effective_change(change: Change, explained: Collection[int]) -> bool:
 # Values that may rightly be missing
 
 
-def may_be_missing(change: Change, guard: str, row: int, unguarded: str = "") -> bool:
-    """Return whether code outside the change says that the guarded value is optional.
-
-    `guard` is the guarding code, `row` where it stands in the new version, `unguarded` the line
-    that it replaced.
-    """
+def _may_be_missing(change: Change, guard: str, row: int, _unguarded: str = "") -> bool:
     names = [name for name in _NAME.findall(guard) if name not in TABLES.keywords]
     if not names:
         return False
     above = range(max(0, row - limits.OPTIONAL_ROWS), min(len(change.new), row + 1))
-    lines = [*(change.new[at] for at in above if at not in change.added), unguarded]
-    if P["asked_before"].search(unguarded) or _is_custom(change, guard, row):
-        return True
-    return any(
-        _is_sent(name, lines) or _is_optional(name, change) or _is_described(name, lines)
-        for name in dict.fromkeys(names)
+    lines = [*(change.new[at] for at in above if at not in change.added), _unguarded]
+    return bool(P["asked_before"].search(_unguarded)) or any(
+        _is_sent(name, lines) or _is_optional(name, change) for name in dict.fromkeys(names)
     )
-
-
-def _is_custom(change: Change, guard: str, row: int) -> bool:
-    """Unchanged lines nearby handle missing values in the same way."""
-    idiom = P["idiom"].search(guard)
-    near = range(
-        max(0, row - limits.BESIDE_ROWS), min(len(change.new), row + limits.BESIDE_ROWS + 1)
-    )
-    others = [change.new[at] for at in near if at not in change.added]
-    return idiom is not None and sum(idiom[0] in line for line in others) >= 2
 
 
 def _is_sent(name: str, lines: list[str]) -> bool:
@@ -330,54 +286,38 @@ def _is_optional(name: str, change: Change) -> bool:
     return any(declared.search(line) and not branch.match(line) for line in change.old)
 
 
-def _is_described(name: str, lines: list[str]) -> bool:
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        comment = P["comment_text"].search(line)
-        words = comment[1] if comment else ""
-        is_optional = words and P["says_optional"].search(words)
-        if is_optional and re.search(rf"\b{name}\b", f"{line} {after}"):
-            return True
-    return False
-
-
 # Guards: the same code as before, except that a missing value is passed over
 
 
-def unguarded(line: str) -> tuple[str, tuple[str, ...]]:
-    """Return a line without guards, blanks and brackets, and the guards' default values.
-
-    >>> unguarded("total = (order.get('net', 0) or 0)")
-    ("total=order['net'", ('0', '0'))
-    """
+def _unguarded(line: str) -> tuple[str, tuple[str, ...]]:
     defaults: list[str] = []
     for guard in TABLES.guards:
         if "default" in guard.pattern.groupindex:
             defaults += (match["default"] or "" for match in guard.pattern.finditer(line))
         line = guard.pattern.sub(guard.plain, line)
-    return squeezed(line), tuple(defaults)
+    return _squeezed(line), tuple(defaults)
 
 
 def _guarded_lines(change: Change) -> Iterator[SymptomFix]:
     for pair in change.pairs:
-        (old, had), (new, has) = unguarded(pair.old), unguarded(pair.new)
+        (old, had), (new, has) = _unguarded(pair.old), _unguarded(pair.new)
         is_softer = len(pair.new) > len(pair.old) or len(has) > len(had)
         is_alone = len(change.added) == 1 and len(has) > len(had)
-        is_same = squeezed(pair.old) == squeezed(pair.new)
+        is_same = _squeezed(pair.old) == _squeezed(pair.new)
         if (old != new and not is_alone) or is_same or not is_softer:
             continue
-        if not may_be_missing(change, pair.new, pair.row, pair.old):
+        if not _may_be_missing(change, pair.new, pair.row, pair.old):
             is_none = all(P["none"].match(value) for value in has if value not in had)
             yield change.fix("guard_only" if is_none else "masking_default", pair.row)
 
 
-def guard_only(change: Change) -> Iterator[SymptomFix]:
-    """Find guards for values that should be there, where the change does nothing else."""
+def _guard_only(change: Change) -> Iterator[SymptomFix]:
     inline = tuple(_guarded_lines(change))
     blocks = tuple((node, kind) for node in change.new_nodes if (kind := _guarding(change, node)))
     explained = {fix.line - 1 - above for fix in inline for above in (0, 1)}
     for node, _ in blocks:
         explained |= set(_rows(node))
-    if (inline or blocks) and not has_effective_change(change, explained):
+    if (inline or blocks) and not _has_effective_change(change, explained):
         yield from inline
         yield from (change.fix(kind, node.start_point[0]) for node, kind in blocks)
 
@@ -399,31 +339,31 @@ def _guarding(change: Change, node: Node) -> Kind | None:
         return None
     if _is_rightly_empty(change, asked, node) or _ends_recursion(node):
         return None
-    if may_be_missing(change, asked, node.start_point[0]):
+    if _may_be_missing(change, asked, node.start_point[0]):
         return None
     return _passed_over(change, node)
 
 
 def _passed_over(change: Change, node: Node) -> Kind | None:
     body = body_of(node)
-    statements = statements_of(body)
+    statements = _statements_of(body)
     other = node.child_by_field_name("alternative")
-    if other is not None and not does_nothing(statements_of(other)):
+    if other is not None and not _does_nothing(_statements_of(other)):
         return None
     if statements and all(P["logs"].match(text) for text in statements):
         return None  # without a logger nothing can be logged
-    if not tells_caller(statements) and does_nothing(statements):
+    if _does_nothing(statements):
         given = P["given_value"].search(statements[-1]) if statements else None
         is_value = given and re.search(r"\d|\w['\"]|[\[{(]", given[1])
         return "masking_default" if is_value else "guard_only"
     after = node.next_named_sibling
     if after is not None and after.start_point[0] in change.added:
         text = " ".join(_whole(after)[: limits.NAMED_LINE].split())
-        if text.startswith("return") and does_nothing((text,)):
+        if text.startswith("return") and _does_nothing((text,)):
             return "guard_only"
     rows = _rows(body) if body else range(0)
     wrapped = [row for row in rows if row not in change.added and change.new[row]]
-    return "guard_only" if wrapped and not tells_caller(statements[:1]) else None
+    return "guard_only" if wrapped else None
 
 
 def _ends_recursion(node: Node) -> bool:
@@ -451,9 +391,9 @@ def _is_rightly_empty(change: Change, asked: str, node: Node) -> bool:
     return bool(used.search(below))
 
 
-def lenient_api(change: Change) -> Iterator[SymptomFix]:
+def _lenient_api(change: Change) -> Iterator[SymptomFix]:
     """Find calls that no longer fail, where the change does nothing else about the failure."""
-    if change.is_test or tells_caller(change.added.values()):
+    if change.is_test:
         return
     hits = {
         pair.row: api.kind
@@ -463,14 +403,13 @@ def lenient_api(change: Change) -> Iterator[SymptomFix]:
         and api.strict.search(pair.old)
         and api.lenient.search(pair.new)
         and not api.lenient.search(pair.old)
-        and not may_be_missing(change, pair.new, pair.row, pair.old)
+        and not _may_be_missing(change, pair.new, pair.row, pair.old)
     }
-    if not has_effective_change(change, hits):
+    if not _has_effective_change(change, hits):
         yield from (change.fix(kind, row) for row, kind in hits.items())
 
 
-def unsafe_cast(change: Change) -> Iterator[SymptomFix]:
-    """Find lines that are the same as before except for a cast."""
+def _unsafe_cast(change: Change) -> Iterator[SymptomFix]:
     for pair in change.pairs:
         is_same = _without_casts(pair.old) == _without_casts(pair.new)
         is_longer = len(pair.new) > len(pair.old) and _casts(pair.new) > _casts(pair.old)
@@ -501,15 +440,14 @@ class Handler(NamedTuple):
     node: Node
 
 
-def handlers_of(nodes: tuple[Node, ...]) -> tuple[Handler, ...]:
-    """List the handlers of a tree."""
+def _handlers_of(nodes: tuple[Node, ...]) -> tuple[Handler, ...]:
     return tuple(_handler(node) for node in nodes if node.is_named and node.type in _HANDLERS)
 
 
 def _handler(node: Node) -> Handler:
     body, whole = body_of(node), _whole(node)
     head = whole[: body.start_byte - node.start_byte] if body else whole.split("\n")[0]
-    return Handler(_classes(head), statements_of(body), node)
+    return Handler(_classes(head), _statements_of(body), node)
 
 
 def _classes(head: str) -> tuple[str, ...]:
@@ -525,10 +463,9 @@ def _is_broad(caught: tuple[str, ...]) -> bool:
     return not caught or any(P["broad"].match(name) for name in caught)
 
 
-def swallowed(change: Change) -> Iterator[SymptomFix]:
-    """Find handlers that are new, or stopped doing anything, and calls that cannot fail now."""
-    before = {handler.caught: handler.statements for handler in handlers_of(change.old_nodes)}
-    for handler in handlers_of(change.new_nodes):
+def _swallowed(change: Change) -> Iterator[SymptomFix]:
+    before = {handler.caught: handler.statements for handler in _handlers_of(change.old_nodes)}
+    for handler in _handlers_of(change.new_nodes):
         is_changed = any(row in change.added for row in _rows(handler.node))
         is_same = before.get(handler.caught) == handler.statements
         if is_changed and not is_same and _hides(handler):
@@ -539,7 +476,7 @@ def swallowed(change: Change) -> Iterator[SymptomFix]:
 
 
 def _hides(handler: Handler) -> bool:
-    if tells_caller(handler.statements) or not does_nothing(handler.statements):
+    if not _does_nothing(handler.statements):
         return False
     names = (name.rpartition(".")[2].rpartition("::")[2] for name in handler.caught)
     is_ordinary = all(P["ordinary_absence"].search(name) for name in names)
@@ -574,12 +511,10 @@ def _ignores_error(node: Node) -> bool:
     condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
     if condition is None or not re.fullmatch(r"err\w* != nil", text_of(condition)):
         return False
-    statements = statements_of(body_of(node))
-    return does_nothing(statements) and not tells_caller(statements)
+    return _does_nothing(_statements_of(body_of(node)))
 
 
-def widened(change: Change) -> Iterator[SymptomFix]:
-    """Find handlers that now catch everything, or mistakes of the code itself."""
+def _widened(change: Change) -> Iterator[SymptomFix]:
     for pair in change.pairs:
         if not (P["handler"].match(pair.old) and P["handler"].match(pair.new)):
             continue
@@ -589,7 +524,7 @@ def widened(change: Change) -> Iterator[SymptomFix]:
             yield change.fix("widened_exception", pair.row)
 
 
-def limit_increase(change: Change) -> Iterator[SymptomFix]:
+def _limit_increase(change: Change) -> Iterator[SymptomFix]:
     """Find timeouts and retries that grew, and waits and retries that are new."""
     number, again = P["limit_number"], P["again"]
     for pair in change.pairs:
@@ -623,26 +558,23 @@ def _limit(number: str) -> float:
 # Failures that are no longer logged, reported or checked
 
 
-def suppressed_logging(change: Change) -> Iterator[SymptomFix]:
-    """Find log lines whose level fell, where the change does nothing else."""
+def _suppressed_logging(change: Change) -> Iterator[SymptomFix]:
     old = [_level(line) for line in change.removed_with("logging")]
     levels = {row: _level(change.added[row]) for row in change.added_with("logging")}
     named = [row for row, level in levels.items() if level]
     is_lower = old and named and sum(levels.values()) < sum(old) and len(levels) >= len(old)
-    if is_lower and not has_effective_change(change, named):
+    if is_lower and not _has_effective_change(change, named):
         yield change.fix("lowered_log_level", named[0])
 
 
 def _level(line: str) -> int:
-    """Rank of a line's level, from 1; 0 where it names none."""
     match = P["level"].search(line)
     name = match[1].lower() if match else ""
     name = TABLES.level_names.get(name, name)
     return TABLES.log_levels.index(name) + 1 if name in TABLES.log_levels else 0
 
 
-def silenced_report(change: Change) -> Iterator[SymptomFix]:
-    """Find removed reports to an error tracker or the team."""
+def _silenced_report(change: Change) -> Iterator[SymptomFix]:
     gone = change.removed_with("reports", comments=False)
     gone = [line for line in gone if not P["import"].match(line)]
     if len(gone) > len(change.added_with("reports", comments=False)):
@@ -652,8 +584,7 @@ def silenced_report(change: Change) -> Iterator[SymptomFix]:
             yield change.fix("silenced_report", row)
 
 
-def widened_ignore(change: Change) -> Iterator[SymptomFix]:
-    """Find lists of ignored errors that grew; those of tests have rules of their own."""
+def _widened_ignore(change: Change) -> Iterator[SymptomFix]:
     if change.is_test:
         return
     known = set(P["named_error"].findall("\n".join(change.old)))
@@ -675,15 +606,13 @@ def _is_in_ignore_list(change: Change, row: int) -> bool:
     return False
 
 
-def ignored_warning(change: Change) -> Iterator[SymptomFix]:
-    """Find marks that switch off a check, where the line had none."""
+def _ignored_warning(change: Change) -> Iterator[SymptomFix]:
     rows = change.added_with("warnings_off")
     if len(rows) > len(change.removed_with("warnings_off")):
         yield change.fix("ignored_warning", rows[0])
 
 
-def commented_out(change: Change) -> Iterator[SymptomFix]:
-    """Find lines of code that became comments."""
+def _commented_out(change: Change) -> Iterator[SymptomFix]:
     comment = P["comment"]
     gone = {re.sub(r"\s", "", old) for old in change.removed.values() if not comment.match(old)}
     for row, line in change.added.items():
@@ -693,7 +622,7 @@ def commented_out(change: Change) -> Iterator[SymptomFix]:
             yield change.fix("commented_out", row)
 
 
-def weakened_test(change: Change) -> Iterator[SymptomFix]:
+def _weakened_test(change: Change) -> Iterator[SymptomFix]:
     """Find tests that were deleted, skipped, or check less."""
     if not change.is_test:
         return
@@ -719,34 +648,6 @@ def _is_looser(old: str, new: str) -> bool:
     return len(P["loose"].findall(new)) > len(P["loose"].findall(old))
 
 
-def _compares_less(old: str, new: str) -> bool:
-    """A comparison became a mere check for a value, or for any call.
-
-    >>> _compares_less("assert list(s) == [1]", "assert list(s)")
-    True
-    >>> _compares_less("m.assert_called_once_with(1)", "m.assert_called_once()")
-    True
-    """
-    is_less = len(P["compared"].findall(new)) < len(P["compared"].findall(old))
-    return bool(P["asserts"].search(new)) and is_less
-
-
-def _expects_any(old: str, new: str) -> bool:
-    """More exceptions are accepted, or any message.
-
-    >>> _expects_any("with raises(KeyError, match='a'):", "with raises(KeyError):")
-    True
-    >>> _expects_any("assertRaises(KeyError)", "assertRaises(ValueError)")
-    False
-    """
-    was, now = P["expects_raise"].search(old), P["expects_raise"].search(new)
-    if not was or not now:
-        return False
-    names, others = ([name.strip() for name in match[1].split(",")] for match in (was, now))
-    is_broad = bool(P["broad"].match(others[0].removesuffix(".class")))
-    return len(others) < len(names) or (is_broad and others[0] != names[0])
-
-
 def _is_more_tolerant(old: str, new: str) -> bool:
     number = P["test_number"]
     if not P["tolerance"].search(new) or number.sub("0", old) != number.sub("0", new):
@@ -757,11 +658,10 @@ def _is_more_tolerant(old: str, new: str) -> bool:
     return any(float(b) > float(a) for a, b in pairs)
 
 
-_WEAKER = (_is_looser, _compares_less, _expects_any, _is_more_tolerant)
+_WEAKER = (_is_looser, _is_more_tolerant)
 
 
-def weakened_validation(change: Change) -> Iterator[SymptomFix]:
-    """Find checks that were removed or switched off."""
+def _weakened_validation(change: Change) -> Iterator[SymptomFix]:
     if change.is_test:
         return
     gone = change.removed_with("checks", comments=False)
@@ -788,17 +688,17 @@ def _is_relaxed(old: str, new: str) -> bool:
 
 # Surest first: the first rule that finds something names the change.
 RULES: tuple[Callable[[Change], Iterator[SymptomFix]], ...] = (
-    commented_out,
-    weakened_test,
-    widened,
-    swallowed,
-    silenced_report,
-    suppressed_logging,
-    ignored_warning,
-    widened_ignore,
-    limit_increase,
-    unsafe_cast,
-    lenient_api,
-    guard_only,
-    weakened_validation,
+    _commented_out,
+    _weakened_test,
+    _widened,
+    _swallowed,
+    _silenced_report,
+    _suppressed_logging,
+    _ignored_warning,
+    _widened_ignore,
+    _limit_increase,
+    _unsafe_cast,
+    _lenient_api,
+    _guard_only,
+    _weakened_validation,
 )

@@ -170,15 +170,14 @@ def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
     if statement is None:
         return ()
     start, end = rows_of(statement, row)
-    return tuple(asked for asked in asked_in(statement) if start <= asked.node.end_point[0] <= end)
+    return tuple(asked for asked in _asked_in(statement) if start <= asked.node.end_point[0] <= end)
 
 
-def asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
-    """Walk what a node, and those in it, ask of their values; written types ask nothing."""
+def _asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
     if node.type in _TYPES or depth > limits.QUERY_DEPTH:
         return
     for child in node.children:
-        yield from asked_in(child, depth + 1)
+        yield from _asked_in(child, depth + 1)
     own = _asked_by(node)
     if own:
         yield own
@@ -437,12 +436,11 @@ def asked_before(at: Node, name: str) -> Iterator[Asked]:
     function = next(enclosing_functions(at), None)
     if function is None or any(node.start_byte < at.start_byte for node in sets_of(function, name)):
         return
-    for statement in statements_before(at, function):
-        yield from (asked for asked in asked_in(statement) if _is_sure(asked, statement, name))
+    for statement in _statements_before(at, function):
+        yield from (asked for asked in _asked_in(statement) if _is_sure(asked, statement, name))
 
 
-def statements_before(at: Node, function: Node) -> Iterator[Node]:
-    """Walk the statements of the function that are surely run before the one of `at`."""
+def _statements_before(at: Node, function: Node) -> Iterator[Node]:
     node = at
     while node.parent is not None and node != function:
         if node.parent.type in BODIES:

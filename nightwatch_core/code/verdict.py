@@ -59,11 +59,7 @@ def _steps(analysis: Analysis) -> Iterator[tuple[str, str, int]]:
 
 
 def _without_prose(path: str) -> str:
-    """The path alone: brackets of a file's own name are closed, those of the sentence are not.
-
-    >>> _without_prose("(bookmarks/urls.py"), _without_prose("get(app/(shop)/[id]/page.tsx")
-    ('bookmarks/urls.py', 'app/(shop)/[id]/page.tsx')
-    """
+    """The path alone: brackets of a file's own name are closed, those of the sentence are not."""
     start, opened = 0, list[int]()
     for at, letter in enumerate(path):
         if letter in _BRACKETS.values():
@@ -112,12 +108,7 @@ T = TypeVar("T")
 _MOST = 2 * limits.HANDED_LINES + 1  # lines
 
 
-def handover_of(answer: Answer) -> Handover:
-    """Return what an answer that knows no cause hands on: what it would look at next.
-
-    >>> handover_of(Answer(title="T", root_cause="", confidence="low", question="Whose?")).look_at
-    ('Whose?',)
-    """
+def _handover_of(answer: Answer) -> Handover:
     given = answer.handover or Handover()
     steps = given.look_at or (*filter(None, (answer.question,)), *answer.suggested_next_steps)
     return given.model_copy(update={"look_at": steps})
@@ -351,13 +342,12 @@ def _draft(
 
 
 def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:
-    handover = completed(handover_of(answer), draft.case, code, fits=fits)
+    handover = completed(_handover_of(answer), draft.case, code, fits=fits)
     none = {"confidence": "low", "suspects": (), "suspect_commit": "", "learnings": ()}
     return draft.model_copy(update={**none, "handover": handover})
 
 
 def _as_sure_as_shown(draft: Analysis, lines: Collection[str] | None) -> Analysis:
-    """High confidence is kept where every step of the cause cites a line that was shown."""
     place = unseen_step(draft, lines) if lines is not None and draft.confidence == "high" else ""
     if not place:
         return draft

@@ -210,9 +210,9 @@ def ruled_out(
     is_java_type = language.name == "java" and bool(_JAVA_TYPE.match(text))
     if origin is None and (is_java_type or (language.name == "csharp" and text in _CSHARP_TYPES)):
         return "it is a type"
-    if origin and origin.value is not None and origin.position < 0:
-        if _VALUES.match(unwrapped(origin.value).type):
-            return f"line {origin.node.start_point[0] + 1} gives it a value"
+    value = unwrapped(origin.value) if origin and origin.value and origin.position < 0 else None
+    if origin and value and _VALUES.match(value.type):
+        return f"line {origin.node.start_point[0] + 1} gives it a value"
     used = (asked for asked in asked_before(node, text) if _proves(asked, language))
     before = next(used, None)
     return f"line {before.node.start_point[0] + 1} uses it before" if before else ""

@@ -1,13 +1,15 @@
-""""""
+"""Tests of new capabilities: network, processes, the environment, also disguised ones."""
 
+import tomllib
+from pathlib import Path
 from time import perf_counter
 
 import pytest
-from core.code.disguised_changes import HOSTILE
 
 from nightwatch_core.code.capabilities import new_capabilities, new_capability
 from nightwatch_core.models.proposals import FileChange
 
+HOSTILE = tomllib.loads(Path(__file__).with_name("disguised_changes.toml").read_text("utf-8"))
 NETWORK, PROCESS, ENVIRONMENT = "talks to the network", "starts processes", "reads the environment"
 
 
