@@ -53,19 +53,19 @@ class CodeReader(Protocol):
 
     @property
     def commit(self) -> Commit:
-        """The commit everything is read at."""
+        """Return the commit everything is read at."""
 
     def paths(self) -> tuple[str, ...]:
-        """Every file of the tree, sorted."""
+        """Return every file of the tree, sorted."""
 
     def read_file(self, path: str) -> str | None:
-        """The text at `path`; None where there is no such file, or it is not text."""
+        """Return the text at `path`; None where there is no such file, or it is not text."""
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
-        """Lines that hold `query` literally, below folder or file `path`."""
+        """Return lines that hold `query` literally, below folder or file `path`."""
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        """The names in a folder."""
+        """Return the names in a folder."""
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
         """Return the last author of each line from `start` to `end` (included).
@@ -80,7 +80,7 @@ class CodeReader(Protocol):
         """
 
     def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
-        """Commits, newest first, below `path`; with `text` those that added or removed it.
+        """Return commits, newest first, below `path`; with `text` those that added or removed it.
 
         Raises `GiveUp` where past texts cannot be searched.
         """
@@ -92,7 +92,7 @@ class CodeReader(Protocol):
         """
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
-        """Paths of files that differ between two commits, sorted.
+        """Return paths of files that differ between two commits, sorted.
 
         Raises `GiveUp` where one of them is not known.
         """
@@ -102,13 +102,13 @@ class LibraryReader(Protocol):
     """The source of libraries that the application is built on, where they are installed."""
 
     def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
-        """Every copy of a package, the application's own first; empty where none is here."""
+        """Return every copy of a package, the application's own first; empty where none is here."""
 
     def paths(self, library: Library) -> tuple[str, ...]:
-        """Its source files as its frames name them: below site-packages, or its own folder."""
+        """Return its source files, relative to site-packages or to its own folder."""
 
     def read_file(self, library: Library, path: str) -> str | None:
-        """The text at one of these paths; None where it is none of them, or not text."""
+        """Return the text at one of these paths; None where it is none of them, or not text."""
 
 
 @runtime_checkable
@@ -125,7 +125,7 @@ class KeepsFiles(Protocol):
     """A `CodeReader` that can be told what was read of its commit before."""
 
     def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
-        """The texts at all `paths`, asked for together where that is quicker."""
+        """Return the texts at all `paths`, asked for together where that is quicker."""
 
     def remember_files(self, texts: Mapping[str, str | None]) -> None:
         """Take texts that were read and kept before."""
@@ -146,28 +146,28 @@ class CodeHost(Protocol):
     """The repository the errors come from."""
 
     def head(self) -> Commit:
-        """The newest commit of the base branch, which fixes aim at."""
+        """Return the newest commit of the base branch, which fixes aim at."""
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
-        """The commit of a release: a tag, a sha or the beginning of one; with `branches` a branch.
+        """Return the commit of a tag, a sha or its beginning; with `branches` of a branch, too.
 
         None where no commit here goes by that name, or several do.
         """
 
     def commit_at(self, moment: datetime) -> Commit:
-        """The newest commit that the base branch had then, its head where it had none.
+        """Return the newest commit that the base branch had then, its head where it had none.
 
         `because` says which it is. A merge counts from its own time, not from its commits'.
         """
 
     def reader(self, commit: Commit) -> CodeReader:
-        """The tree at that commit, by a reader of the caller's own."""
+        """Return the tree at that commit, by a reader of the caller's own."""
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Pull requests merged into the base branch, newest first."""
+        """Return pull requests merged into the base branch, newest first."""
 
     def releases(self) -> tuple[Release, ...]:
-        """Releases, newest first."""
+        """Return releases, newest first."""
 
     def probe(self) -> str:
         """Say what is there."""
@@ -206,26 +206,26 @@ class Clock(Protocol):
     """What time it is."""
 
     def now(self) -> datetime:
-        """The present, aware."""
+        """Return the present, aware."""
 
     def monotonic(self) -> float:
-        """Seconds since some moment; never goes back."""
+        """Return seconds since some moment; they never go back."""
 
 
 class ErrorSource(Protocol):
     """Where production's errors are counted."""
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        """The stretch to look at: `lookback` long, or what the source holds or has not told yet."""
+        """Return the window: `lookback` long, else all that the source holds or has not told."""
 
     def error_groups(self, window: Window) -> Fetched:
-        """Every group of the window."""
+        """Return every group of the window."""
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
-        """Up to `limit` traces of the group, newest first; empty where the source has none."""
+        """Return at most `limit` traces of the group, newest first."""
 
     def releases(self) -> tuple[Release, ...]:
-        """Deployments it was told of, newest first, `sha` as whoever deploys wrote it, or empty."""
+        """Return known deployments, newest first; `sha` as it was reported, or empty."""
 
     def probe(self) -> str:
         """Say what is there."""
@@ -245,7 +245,7 @@ class SourceMaps(Protocol):
     """What JavaScript bundles were built from."""
 
     def map_of(self, bundle: str) -> str | None:
-        """The text of the source map of a bundle, by its path; None where none is kept."""
+        """Return the text of the source map of a bundle, by its path; None where none is kept."""
 
     def original(self, text: str, line: int, column: int) -> Frame | None:
         """Return the source location of a bundle location (line and column from 1).
@@ -259,10 +259,10 @@ class Tracker(Protocol):
     """Our own issues and pull requests, and the pull requests beside them."""
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """All of them, in every state, with reviewers' words."""
+        """Return all our issues and pull requests, in every state, with reviewers' comments."""
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
-        """Everybody's pull requests that change one of these files, those that changed last first.
+        """Return all pull requests that change one of these files, the last changed first.
 
         Open ones, closed ones and merged ones that changed `since` then, with what they do to these
         files; of many only the first. Where there are no pull requests, unmerged branches.
@@ -279,42 +279,42 @@ class KnowledgeReader(Protocol):
     """Search and list lessons."""
 
     def index(self) -> Index:
-        """The list of documents."""
+        """Return the list of documents."""
 
     def read(self, file: str) -> Lesson | None:
-        """One lesson, "errors/x.md" or "archive/x.md"; None where it is gone or cannot be read."""
+        """Return a lesson, "errors/x.md" or "archive/x.md"; None where it cannot be read."""
 
     def archived(self) -> Index:
-        """The list of archived lessons: made on request, a night never needs it."""
+        """Return the list of archived lessons: made on request, a night never needs it."""
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
-        """The archived lesson on the error of one of these names.
+        """Return the archived lesson on the error of one of these names.
 
         Cheap: one that knows the error by an alias alone may be missed.
         """
 
     def read_patterns(self) -> tuple[Pattern, ...]:
-        """Every known pattern that can be read."""
+        """Return every known pattern that can be read."""
 
     def ignore_rules(self) -> IgnoreRules:
-        """The team's ignore rules."""
+        """Return the team's ignore rules."""
 
 
 class AgentStore(Protocol):
     """The agent files."""
 
     def names(self) -> tuple[str, ...]:
-        """Agents that can be chosen."""
+        """Return agents that can be chosen."""
 
     def agent(self, name: str) -> AgentSpec:
-        """One agent; raises `StopTheNight` with what to do where its file is missing or wrong."""
+        """Return an agent; raises `StopTheNight`, with what to do, for a missing or wrong file."""
 
 
 class Model(Protocol):
     """Who thinks about a case."""
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
-        """The next turn, within `timeout` seconds."""
+        """Return the next turn, within `timeout` seconds."""
 
     def capabilities(self) -> Capabilities:
         """Return its capabilities."""
@@ -328,10 +328,10 @@ class BatchModel(Protocol):
 
     @property
     def account(self) -> str:
-        """A name of whom it is asked for: batches are seen by those who submitted them alone."""
+        """Return the name of the account: batches are seen by those who submitted them alone."""
 
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
-        """The answer to one item, at once and at full price, within `timeout` seconds.
+        """Return the answer to one item, at once and at full price, within `timeout` seconds.
 
         Raises `GiveUp` or `StopTheNight` where the service would refuse every item like it: a batch
         says so only hours later, item by item.
@@ -355,7 +355,7 @@ class BatchModel(Protocol):
         """Return the batch's progress."""
 
     def results(self, batch: Batch) -> Iterator[ItemResult]:
-        """Each item of an ended batch once, in any order; those without a result come last.
+        """Return each item of an ended batch once, in any order; those without a result come last.
 
         Raises `TryLater` where it breaks off or has not ended: begin again, nothing is lost.
         """
@@ -399,7 +399,7 @@ class Notifier(Protocol):
     """Who is told in the morning."""
 
     def publish(self, report: RunReport) -> str:
-        """Tell; returns where the news can be read."""
+        """Publish the report; return where it can be read."""
 
     def probe(self) -> str:
         """Say who would be told."""
@@ -425,16 +425,16 @@ class Nights(Protocol):
     """The nights that were: their names, folders, reports and history."""
 
     def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
-        """Start, or take up again, the night called `name`; `night(id, resumed)` makes the value.
+        """Start or resume the night called `name`; `night(id, resumed)` makes the value.
 
         A finished night of that name makes this one `name-2`, and so on.
         """
 
     def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
-        """The last night of this kind that began after `since`, had a window, and never ended."""
+        """Return the last night of this kind since then that had a window and never ended."""
 
     def watermark(self, key: str) -> datetime | None:
-        """Until when the sources of this key were read by the last scheduled, whole night.
+        """Return the time until which the last scheduled, whole night read the sources of this key.
 
         See `windows.read_until`. None where there was none.
         """
@@ -446,26 +446,26 @@ class Nights(Protocol):
         """Close the night in the history."""
 
     def reports(self) -> Iterator[RunReport]:
-        """Reports that were kept, newest first, read as they are asked for."""
+        """Return reports that were kept, newest first, read as they are asked for."""
 
     def report(self, night_id: str) -> RunReport | None:
-        """One of them; None where there is none of that name."""
+        """Return a report by its name; None where there is none."""
 
     def history(self) -> tuple[NightRecord, ...]:
-        """Every night, newest first."""
+        """Return every night, newest first."""
 
 
 class TaskStore(Protocol):
     """The task files; one writer at a time."""
 
     def tasks(self) -> tuple[TaskFile, ...]:
-        """Every file that can be read, by id; empty where there is no folder."""
+        """Return every file that can be read, by id; empty where there is no folder."""
 
     def complaints(self) -> tuple[str, ...]:
         """Return unreadable files as "file: reason"."""
 
     def read(self, id: str) -> TaskFile | None:
-        """One of them; None where there is none of that id, or it cannot be read."""
+        """Return a task by its id; None where there is none, or it cannot be read."""
 
     def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
         """Put notes at the end of a task's file and link related tasks; returns the file.
@@ -493,7 +493,7 @@ class BatchStore(Protocol):
         """Forget an intent of which nothing came; never a batch that has an id."""
 
     def batches(self) -> tuple[Batch, ...]:
-        """Those that can be read, oldest first, collected ones too."""
+        """Return the batches that can be read, oldest first, collected ones too."""
 
     def complaints(self) -> tuple[str, ...]:
         """Return unreadable files as "file: reason" with advice."""

@@ -109,17 +109,17 @@ class Settings(BaseSettings):
 
     @property
     def state(self) -> Path:
-        """The state folder."""
+        """Return the state folder."""
         return self.home / self.state_dir
 
     @property
     def knowledge(self) -> Path:
-        """The folder of lessons, patterns and ignore.yml."""
+        """Return the folder of lessons, patterns and ignore.yml."""
         return self.home / self.knowledge_dir
 
     @property
     def tasks(self) -> Path:
-        """The folder of task files."""
+        """Return the folder of task files."""
         return self.home / self.tasks_dir
 
 
@@ -135,7 +135,7 @@ def settings() -> Settings:
 
 
 def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
-    """The options of a night: what is given wins over the environment, which wins over defaults.
+    """Return the options of a night; `given` wins over the environment, which wins over defaults.
 
     `None` values count as not given. Raises `StopTheNight` with one message for all problems.
     """
@@ -150,7 +150,7 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
 
 
 def names() -> tuple[str, ...]:
-    """Every environment variable that is read, in the order of `.env.example`."""
+    """Return every environment variable that is read, in the order of `.env.example`."""
     options = tuple(f"{PREFIX}{name.upper()}" for name in NightOptions.model_fields)
     return (*options, *(field.alias or name for name, field in Settings.model_fields.items()))
 

@@ -22,7 +22,7 @@ Traced = tuple[ErrorGroup, Trace | None]
 
 
 def root_class(group: ErrorGroup, trace: Trace | None) -> str:
-    """The class of the exception that started it all, the reported one where no trace says."""
+    """Return the class of the root exception; without a trace the reported one."""
     return (trace.root.error_class if trace else "") or group.error_class
 
 
@@ -31,7 +31,6 @@ def _path(frame: Frame) -> str:
 
 
 def _place(trace: Trace | None) -> tuple[str, str]:
-    """Path and function of the top in-app frame; `path:line` where the function has no name."""
     frame = trace.top if trace else None
     if frame is None or not _path(frame):
         return "", ""
@@ -41,7 +40,7 @@ def _place(trace: Trace | None) -> tuple[str, str]:
 
 
 def signature(group: ErrorGroup, trace: Trace | None) -> str:
-    """Names the failing place: root class and top in-app frame; empty where it is not known."""
+    """Return a name for root class and top in-app frame; empty where the place is unknown."""
     path, function = _place(trace)
     return frame_signature(root_class(group, trace), path, function) if path else ""
 

@@ -89,7 +89,7 @@ class Tally:
             self._add_stack(counted, occurrence, last)
 
     def groups(self, window: Window) -> tuple[ErrorGroup, ...]:
-        """The groups, most occurrences first; `window` bounds the hourly counts."""
+        """Return the groups, most occurrences first; `window` bounds the hourly counts."""
         groups = [self._group(name, counted, window) for name, counted in self._groups.items()]
         return tuple(sorted(groups, key=lambda g: (-g.occurrences, g.title, g.fingerprint)))
 
@@ -161,7 +161,7 @@ class Tally:
 
 
 def hours_of(window: Window) -> range:
-    """Clock hours (UTC, counted from 1970) that the hourly counts of a window stand for.
+    """Return clock hours (UTC, counted from 1970) that the hourly counts of a window stand for.
 
     The last 168 of a longer window; empty where the window is.
 
@@ -175,7 +175,6 @@ def hours_of(window: Window) -> range:
 
 
 def _span(occurrence: Occurrence) -> tuple[datetime, datetime] | None:
-    """Its first and last moment, in that order; None where no moment is known."""
     moments = [at for at in (occurrence.first_seen, occurrence.last_seen) if at]
     return (min(moments), max(moments)) if moments else None
 
@@ -213,7 +212,6 @@ def _add_release(counted: _Group, occurrence: Occurrence, seen: datetime, place:
 
 
 def _releases(counted: _Group) -> tuple[str, ...]:
-    """Releases by first sighting, oldest first; without times by their order in the source."""
     return tuple(sorted(counted.releases, key=lambda name: counted.releases[name]))[
         -limits.RELEASES :
     ]
@@ -240,7 +238,7 @@ class ManySources:
         self._sources = sources
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        """From the earliest beginning to the latest end of those that answer."""
+        """Return a window from the earliest beginning to the latest end of those that answer."""
         windows, _ = self._answers(lambda source: source.window(lookback, now))
         return Window(
             since=min(window.since for window in windows),
@@ -248,7 +246,7 @@ class ManySources:
         )
 
     def error_groups(self, window: Window) -> Fetched:
-        """Everybody's groups; a group that several sources know is counted once.
+        """Return everybody's groups; a group that several sources know is counted once.
 
         Where nobody answers, raises `TryLater` if all are unwell, else `StopTheNight`.
         """
@@ -264,12 +262,12 @@ class ManySources:
         )
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
-        """The traces its own source has."""
+        """Return the traces its own source has."""
         source = self._sources.get(group.source)
         return source.traces(group, limit) if source else ()
 
     def releases(self) -> tuple[Release, ...]:
-        """The deployments of those that answer, newest first."""
+        """Return the deployments of those that answer, newest first."""
         answers, _ = self._answers(lambda source: source.releases())
         releases = (release for answer in answers for release in answer)
         return tuple(sorted(releases, key=lambda release: release.at, reverse=True))
@@ -298,7 +296,7 @@ class ManySources:
 
 
 def _traffic(answers: Iterable[Fetched]) -> int | None:
-    """Everybody's transactions together; None where one does not know its own.
+    """Return the transactions of all sources; None where one does not know its own.
 
     Errors of all are counted, so the transactions of some would make every rate too high, and by
     another factor on every night on which another source has none.
@@ -309,7 +307,6 @@ def _traffic(answers: Iterable[Fetched]) -> int | None:
 
 
 def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:
-    """One group a fingerprint, the one with most occurrences: they are the same ones twice."""
     best: dict[str, ErrorGroup] = {}
     for group in groups:
         if group.occurrences > best.setdefault(group.fingerprint, group).occurrences:

@@ -67,7 +67,7 @@ def matches(rule: IgnoreRule, group: ErrorGroup) -> bool:
 
 
 def matcher(rule: IgnoreRule) -> Callable[[ErrorGroup], bool]:
-    """The same as `matches`, made once for many groups."""
+    """Return `matches` for one rule, made once for many groups."""
     if complaint(rule):
         return lambda group: False
     pattern, covers, texts = rule.pattern.strip().casefold(), MODES[rule.match], FIELDS[rule.field]
@@ -79,12 +79,12 @@ def matcher(rule: IgnoreRule) -> Callable[[ErrorGroup], bool]:
 
 
 def ignored_by(rules: Iterable[IgnoreRule], group: ErrorGroup) -> IgnoreRule | None:
-    """The first rule that covers the group; None where none does."""
+    """Return the first rule that covers the group; None where none does."""
     return next((rule for rule in rules if matches(rule, group)), None)
 
 
 def named(rule: IgnoreRule) -> str:
-    """A rule in words: what it matches, where it stands, until when and why.
+    """Return a rule in words: what it matches, where it stands, until when and why.
 
     >>> named(IgnoreRule(pattern="wp-login", line=4, reason="bots", expires=date(2031, 12, 31)))
     "contains 'wp-login' (ignore.yml line 4, until 2031-12-31: bots)"
@@ -105,7 +105,7 @@ def described(rule: IgnoreRule) -> str:
 
 
 def summary(rule: IgnoreRule) -> str:
-    """A rule on one line for people: what it matches, why, and its bounds.
+    """Return a rule on one line for people: what it matches, why, and its bounds.
 
     >>> summary(IgnoreRule(pattern="wp-login", reason="bots", unless_rate_above=50))
     "contains 'wp-login': bots; for ever, up to 50 a day"
@@ -128,7 +128,7 @@ def expired(rule: IgnoreRule, today: date) -> bool:
 
 
 def per_day(occurrences: int, window: Window) -> float:
-    """Occurrences a day, from those of a window; one shorter than an hour counts as an hour.
+    """Return occurrences a day, from those of a window; one shorter than an hour counts as an hour.
 
     An export of a minute with three errors is no sign of thousands a day.
     """
@@ -138,7 +138,7 @@ def per_day(occurrences: int, window: Window) -> float:
 def rules_in_force(
     rules: IgnoreRules, groups: Sequence[ErrorGroup], window: Window
 ) -> tuple[IgnoreRules, tuple[str, ...]]:
-    """The rules that hold tonight, and a sentence for each one that does not.
+    """Return the rules that hold tonight, and a sentence for each one that does not.
 
     A rule holds to the end of its last day, by the date of the window's end. Its rate is compared
     with all occurrences it covers, summed: an attack or an outage spreads over transactions and
@@ -201,7 +201,7 @@ _RATE = re.compile(r"\d{1,9}(?:\.\d{1,6})?", re.ASCII)
 
 
 def day_from(text: str) -> date | None:
-    """The day that is written as year, month and day; None for anything else.
+    """Return the day that is written as year, month and day; None for anything else.
 
     >>> day_from("2031-12-31"), day_from("2031-02-30"), day_from("31.12.2031")
     (datetime.date(2031, 12, 31), None, None)
@@ -213,7 +213,7 @@ def day_from(text: str) -> date | None:
 
 
 def rate_from(text: str) -> float | None:
-    """The positive number that is written; None for anything else.
+    """Return the positive number that is written; None for anything else.
 
     >>> rate_from("50"), rate_from("0.5"), rate_from("0"), rate_from("1e9"), rate_from("50/day")
     (50.0, 0.5, None, None, None)
@@ -322,7 +322,6 @@ def _rule(item: yaml.Node) -> IgnoreRule:
 
 
 def _texts(item: yaml.Node) -> dict[str, str]:
-    """The values as they are written; a key without a value counts as absent."""
     return {key.value: value.value for key, value in item.value if not _is_null(value)}
 
 

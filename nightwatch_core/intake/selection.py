@@ -177,7 +177,7 @@ def select(
 
 
 def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
-    """The first `limit` unknown cases, and the selection with the groups of all others dropped.
+    """Return the first `limit` unknown cases, and the selection without the groups of the others.
 
     Several groups often have one cause, which only their traces tell: so more groups than `limit`
     are traced, and the limit counts cases.

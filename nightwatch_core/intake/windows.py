@@ -22,7 +22,7 @@ HELD = ("file", "sample")  # sources whose records are all there; every other on
 
 
 def lookback(since: str) -> timedelta | None:
-    """The length that `--since` names; None where it says nothing.
+    """Return the length that `--since` names; None where it says nothing.
 
     >>> lookback("24h"), lookback("7d").days, lookback("")
     (datetime.timedelta(days=1), 7, None)
@@ -59,7 +59,7 @@ def lookback_for(options: NightOptions, scheduled: bool = False) -> timedelta | 
 
 
 def source_key(options: NightOptions, account: str = "", app: str = "") -> str:
-    """Names what is read: two applications share neither nights nor a watermark.
+    """Name what is read: two applications share neither nights nor a watermark.
 
     >>> source_key(NightOptions(source="newrelic", repo="shop"), "17", "Shop")
     'newrelic||shop|17|Shop'
@@ -71,7 +71,7 @@ def source_key(options: NightOptions, account: str = "", app: str = "") -> str:
 
 
 def night_name(window: Window, source: str) -> str:
-    """The local date of the window's end and a short digest of source and window.
+    """Return the local date of the window's end and a short digest of source and window.
 
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 11, 20, tzinfo=UTC)
@@ -83,7 +83,7 @@ def night_name(window: Window, source: str) -> str:
 
 
 def read_until(record: NightRecord, key: str) -> datetime | None:
-    """Until when a night read the sources of this key for good; None where the next reads again.
+    """Return until when a night read the sources of this key; None where the next reads again.
 
     It counts if it ran by its schedule and not dry, ended, and read all that the source lists:
     what failed or went unpublished after that does not matter.

@@ -176,7 +176,7 @@ class Analysis(Value):
 
     @property
     def fingerprint(self) -> str:
-        """The case's name."""
+        """Return the case's name."""
         return self.case.fingerprint
 
     @property

@@ -131,7 +131,7 @@ class Usage(Value):
 
     @property
     def new_tokens(self) -> int:
-        """Tokens that count against budgets: cache reads are free.
+        """Return tokens that count against budgets: cache reads are free.
 
         >>> Usage(input_tokens=5, output_tokens=2, cache_read_tokens=90).new_tokens
         7
@@ -140,7 +140,7 @@ class Usage(Value):
 
     @property
     def prompt_tokens(self) -> int:
-        """Everything that was sent, cached or not."""
+        """Return everything that was sent, cached or not."""
         return self.input_tokens + self.cache_write_tokens + self.cache_read_tokens
 
     @property
@@ -149,7 +149,7 @@ class Usage(Value):
         return self.cache_write_tokens - self.cache_write_1h_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Both together; an unknown price stays unknown."""
+        """Return the sum; an unknown price stays unknown."""
         counts = {
             name: getattr(self, name) + getattr(other, name)
             for name in type(self).model_fields

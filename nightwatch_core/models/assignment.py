@@ -189,7 +189,7 @@ class CauseFindings(Value):
 
     @property
     def commits(self) -> tuple[Commit, ...]:
-        """Every commit that a case was read at, once."""
+        """Return every commit that a case was read at, once."""
         analysed = (analysis.case for wave in self.waves for analysis in wave.analyses)
         failed = (failure.case for wave in self.waves for failure in wave.failures)
         cases = (*(item.case for item in self.memory.known), *analysed, *failed)
@@ -246,6 +246,6 @@ class LongTail(Value):
 
     @property
     def flagged(self) -> tuple[Sighting, ...]:
-        """Every error that deserves an analysis, the newest word of each."""
+        """Return every error that deserves an analysis, the newest word of each."""
         every = (*self.waiting, *self.judged)
         return tuple({item.group.fingerprint: item for item in every if item.flagged}.values())

@@ -107,7 +107,7 @@ class Batch(Value):
 
     @property
     def fingerprints(self) -> frozenset[str]:
-        """Of every error it has, those that were asked alone too."""
+        """Return the fingerprints of all its errors, those that were asked alone too."""
         asked = (item.fingerprint for item in self.items)
         return frozenset((*asked, *(item.fingerprint for item in self.answered)))
 
@@ -127,7 +127,7 @@ class BatchState(Value):
 
     @property
     def total(self) -> int:
-        """Items of the batch."""
+        """Return items of the batch."""
         return self.processing + self.succeeded + self.errored + self.canceled + self.expired
 
 

@@ -153,7 +153,7 @@ class CodeReads(Value):
 
     @property
     def hits(self) -> int:
-        """Reads answered from memory and records.
+        """Return reads answered from memory and records.
 
         >>> CodeReads(memory=2, disk=1, asked=4).hits
         3
@@ -162,11 +162,11 @@ class CodeReads(Value):
 
     @property
     def total(self) -> int:
-        """All reads that were answered."""
+        """Return all reads that were answered."""
         return self.hits + self.git + self.asked
 
     def __add__(self, other: "CodeReads") -> "CodeReads":
-        """Both together; a file that both read is one file.
+        """Return the sum; a file that both read is one file.
 
         >>> (CodeReads(disk=1, files=("a", "b")) + CodeReads(disk=1, files=("b",))).files
         ('a', 'b')

@@ -174,7 +174,7 @@ class Conversation(Value):
     no_calls: bool = False  # asking was not enough: the service refuses calls, and drops its cache
 
     def said(self, *turns: UserTurn | ResultsTurn | AssistantTurn) -> "Conversation":
-        """The conversation with more turns at its end."""
+        """Return the conversation with more turns at its end."""
         return self.model_copy(update={"turns": (*self.turns, *turns)})
 
 

@@ -32,7 +32,7 @@ class Triage(Value):
 
     @property
     def state_text(self) -> str:
-        """The state for people; empty where there is none.
+        """Return the state for people; empty where there is none.
 
         >>> Triage(state="ignored", service="Acme", inbox="Issues").state_text
         "ignored in Acme's Issues"
@@ -77,7 +77,7 @@ class Frame(Value):
 
     @property
     def place(self) -> str:
-        """`path:line`, in the repository where known.
+        """Return `path:line`, in the repository where known.
 
         >>> Frame(path="/srv/app/a.py", line=3, repo_path="app/a.py").place
         'app/a.py:3'
@@ -104,22 +104,22 @@ class Trace(Value):
 
     @property
     def root(self) -> ExceptionLink:
-        """The exception that started it all."""
+        """Return the exception that started it all."""
         return self.links[-1] if self.links else ExceptionLink()
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """Frames of the root exception first, then of those that wrapped it; innermost first."""
+        """Return frames of the root exception, then of those that wrapped it; innermost first."""
         return tuple(frame for link in reversed(self.links) for frame in link.frames)
 
     @property
     def in_app(self) -> tuple[Frame, ...]:
-        """Frames of the application's own code, innermost first."""
+        """Return frames of the application's own code, innermost first."""
         return tuple(frame for frame in self.frames if frame.in_app)
 
     @property
     def top(self) -> Frame | None:
-        """The innermost in-app frame: the usual suspect."""
+        """Return the innermost in-app frame: the usual suspect."""
         return next(iter(self.in_app), None)
 
 
@@ -181,7 +181,7 @@ class ErrorGroup(Value):
 
     @property
     def title(self) -> str:
-        """A line for people.
+        """Return a title for people.
 
         >>> ErrorGroup(fingerprint="v1:0", source="file", error_class="KeyError",
         ...            transaction="orders/show").title
@@ -191,7 +191,7 @@ class ErrorGroup(Value):
 
     @property
     def short(self) -> str:
-        """The title on one line of at most 80 characters, for names of runs.
+        """Return the title on one line of at most 80 characters, for names of runs.
 
         >>> ErrorGroup(fingerprint="v1:0", source="file", error_class="E" * 99).short[-2:]
         'E…'
@@ -211,7 +211,7 @@ class Case(Value):
 
     @property
     def fingerprint(self) -> str:
-        """The leader's fingerprint: the name of the case."""
+        """Return the leader's fingerprint: the name of the case."""
         return self.leader.fingerprint
 
     @property
@@ -225,17 +225,17 @@ class Case(Value):
 
     @property
     def groups(self) -> tuple[ErrorGroup, ...]:
-        """All groups, the leader first."""
+        """Return all groups, the leader first."""
         return (self.leader, *self.others)
 
     @property
     def occurrences(self) -> int:
-        """Occurrences of all groups."""
+        """Return occurrences of all groups."""
         return sum(group.occurrences for group in self.groups)
 
     @property
     def title(self) -> str:
-        """A line for people."""
+        """Return a title for people."""
         return self.leader.title
 
     @property
@@ -283,7 +283,7 @@ class Selection(Value):
 
     @property
     def tonight(self) -> tuple[ErrorGroup, ...]:
-        """Every group of the window, kept or not."""
+        """Return every group of the window, kept or not."""
         seen = (group for group in self.kept if group.fingerprint not in self.earlier)
         return (*seen, *(group.group for group in self.dropped))
 

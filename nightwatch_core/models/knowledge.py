@@ -142,7 +142,7 @@ class DraftRate(Value):
 
     @property
     def share(self) -> float | None:
-        """From 0 to 1; None where nothing is known."""
+        """Return the share, 0 to 1; None where nothing is known."""
         return self.good / self.known if self.known else None
 
 
@@ -277,7 +277,7 @@ class Lesson(Value):
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name this lesson's error is recognised by."""
+        """Return every name this lesson's error is recognised by."""
         return frozenset((self.fingerprint, *self.aliases))
 
     @property
@@ -405,7 +405,7 @@ class Pattern(Value):
 
     @property
     def slug(self) -> str:
-        """Names the document.
+        """Return the document's name.
 
         >>> Pattern(title="One cause: Rates!", description="", pattern_type="systemic_issue").slug
         'one-cause-rates'

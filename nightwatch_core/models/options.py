@@ -159,7 +159,7 @@ class NightOptions(Value):
         return tiers.get(self.publish, "draft"), f"publish {self.publish}"
 
     def sources(self) -> tuple[str, ...]:
-        """The named sources.
+        """Return the named sources.
 
         >>> NightOptions(source="file, sample").sources()
         ('file', 'sample')

@@ -152,7 +152,7 @@ class Receipt(Value):
 
     @property
     def names(self) -> frozenset[str]:
-        """Every error it counts for."""
+        """Return every error it counts for."""
         return frozenset((self.fingerprint, *self.also))
 
 
@@ -213,7 +213,7 @@ class OwnItem(Value):
 
     @property
     def names(self) -> frozenset[str]:
-        """Every error it is about.
+        """Return every error it is about.
 
         >>> sorted(OwnItem(kind="issue", number=1, fingerprint="v1:a", also=("v1:b",)).names)
         ['v1:a', 'v1:b']

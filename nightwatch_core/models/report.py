@@ -65,7 +65,7 @@ class Duplicates(Value):
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """Return the share, 0 to 1."""
         return self.count / self.judged if self.judged else 0.0
 
 

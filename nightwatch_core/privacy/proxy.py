@@ -23,7 +23,7 @@ class Member(NamedTuple):
 
     @property
     def port(self) -> type | None:
-        """The port that it returns, if it returns one."""
+        """Return the port protocol that a method returns; None for none."""
         is_port = isinstance(self.returns, type) and getattr(self.returns, "_is_protocol", False)
         return self.returns if is_port else None
 

@@ -178,7 +178,6 @@ def _some(match: re.Match[str]) -> bool:
 
 
 def _given(match: re.Match[str]) -> bool:
-    """A password in an address: not one that code fills in, nor the word for it."""
     left = FILLED_IN.sub("", match["v"])
     return left.lower() not in ("", "pass", "passwd", "password", "pwd") and _some(match)
 

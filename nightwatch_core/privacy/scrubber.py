@@ -120,7 +120,6 @@ REMOVAL = Scrubber(Masks())
 
 
 def _same(kind: str, value: str) -> str:
-    """What two ways to write one person's value have in common; empty where there is one way."""
     if kind == "email":
         return value.lower().replace("%40", "@")
     if kind in ("phone", "card", "iban"):

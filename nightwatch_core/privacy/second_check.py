@@ -71,7 +71,6 @@ def _parts(secret: str) -> Iterator[str]:
 
 
 def _views(text: str) -> Iterator[str]:
-    """The text, and what it says once an encoding is undone."""
     plain = _ESCAPE.sub(lambda item: item[2] or chr(int(item[1], 16)), text.replace("\\n", "\n"))
     yield from (text, text[::-1], plain, unquote(text), unquote(text.replace("+", " ")))
     dense = "".join(text.split())

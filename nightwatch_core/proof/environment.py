@@ -99,7 +99,7 @@ class Environment:
         return reading_of(self.fixed(words, most), form)
 
     def remembered_runner(self) -> tuple[str, str] | None:
-        """The runner that tells something on this base, else why none does; None: not tried."""
+        """Return the usable runner of this base, else why there is none; None: not tried."""
         return self._known.runners.get(self._project)
 
     def remember_runner(self, name: str, why_none: str = "") -> None:
@@ -226,7 +226,7 @@ def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str
 
 
 def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> Runner | str:
-    """The first runner whose run on the base tells something; else what the last one printed."""
+    """Return the first runner with a readable run on the base, else what the last one printed."""
     known = environment.remembered_runner()
     if known is not None:
         return next((item for item in environment.kit.runners if item.name == known[0]), known[1])

@@ -119,7 +119,6 @@ def inspected(environment: Environment, inspection: Inspection) -> Check | None:
 
 
 def _complaints(run: Run) -> Counter[str]:
-    """Complaints without where in the file they are."""
     lines = (line.strip() for line in run.output.splitlines())
     return Counter(_PLACE.sub("", line) for line in lines if ":" in line)
 

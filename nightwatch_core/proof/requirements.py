@@ -103,7 +103,6 @@ def _of_poetry(name: str, how: object) -> str:
 
 
 def _of_setup(text: str) -> Iterator[str]:
-    """Lists that setup.py spells out: what it requires, and its extras for tests."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

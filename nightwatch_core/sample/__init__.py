@@ -11,10 +11,10 @@ ERRORS = "errors.jsonl"
 
 
 def stream() -> bytes:
-    """The application's history, as `git fast-import` reads it."""
+    """Return the application's history, as `git fast-import` reads it."""
     return (files(__name__) / STREAM).read_bytes()
 
 
 def errors() -> bytes:
-    """The errors of a day, one JSON object per line."""
+    """Return the errors of a day, one JSON object per line."""
     return (files(__name__) / ERRORS).read_bytes()

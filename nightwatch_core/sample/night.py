@@ -39,12 +39,12 @@ class SampleCode(Checkout):
 
     @cached_property
     def git(self) -> Git:
-        """The repository; raises `StopTheNight` where it cannot be unpacked."""
+        """Return the repository; raises `StopTheNight` where it cannot be unpacked."""
         return unpacked(self._stream, self._folder)
 
 
 def unpacked(stream: bytes, folder: Path) -> Git:
-    """The repository in `folder`, made of `stream` unless that was done before.
+    """Return the repository in `folder`, made of `stream` unless that was done before.
 
     Raises `TryLater` while another process unpacks, `StopTheNight` where the stream is broken, the
     folder holds something else or cannot be written.

@@ -10,7 +10,7 @@ _TRACKED = re.compile(r"/(?:issues?|pulls?|commits?|discussions|merge_requests)/
 
 
 def commit_prose(text: str, limit: int = 1_000) -> str:
-    """A paragraph of a commit message, of about `limit` characters.
+    """Return a paragraph of a commit message, of about `limit` characters.
 
     An address in code stays as it is written, any other becomes code without its scheme. One of an
     issue or a change never keeps its scheme.

@@ -71,7 +71,7 @@ def shown(text: str) -> str:
 
 
 def line(text: str, limit: int = 300) -> str:
-    r"""One clean line of at most `limit` characters.
+    r"""Return one clean line of at most `limit` characters.
 
     >>> line(" two\n words ", 300), line("abcdef", 4)
     ('two words', 'abc…')
@@ -81,7 +81,7 @@ def line(text: str, limit: int = 300) -> str:
 
 
 def block(text: str, limit: int = 4_000, *, code: bool = False) -> str:
-    r"""Clean lines, at most `limit` characters of them; says how much was left out.
+    r"""Return clean lines, at most `limit` characters of them; say how much was left out.
 
     >>> block("one\ntwo three", 7)
     'one\ntwo\n… 6 more characters'
@@ -93,7 +93,7 @@ def block(text: str, limit: int = 4_000, *, code: bool = False) -> str:
 
 
 def title(text: str, limit: int = 120) -> str:
-    """A line for an issue's, pull request's or commit's name: it pings and closes nothing.
+    """Return a line for an issue's, pull request's or commit's name: it pings and closes nothing.
 
     An address goes without its scheme, so that it is none for programs and reads as it is.
 
@@ -104,12 +104,12 @@ def title(text: str, limit: int = 120) -> str:
 
 
 def without_references(text: str) -> str:
-    """The text with its mentions and numbers set apart from their signs, so that they are none."""
+    """Return the text with a space after the signs of mentions and issue numbers."""
     return _REFERENCE.sub(r"\g<0> ", text)
 
 
 def without_schemes(text: str) -> str:
-    """The text with its web addresses as people say them, which programs do not link.
+    """Return the text with its web addresses as people say them, which programs do not link.
 
     >>> without_schemes("see https://git.example/a, hhttp://ttp://b")
     'see git.example/a, b'
@@ -120,7 +120,7 @@ def without_schemes(text: str) -> str:
 
 
 def code_span(text: str, limit: int = 300, *, cell: bool = False) -> str:
-    """Inline code that its content cannot leave; `cell` inside a table.
+    """Return inline code that its content cannot leave; `cell` inside a table.
 
     >>> code_span("a`b")
     '``a`b``'
@@ -143,7 +143,7 @@ def markdown(
     as_written: bool = False,
     address_of: Callable[[str], str] | None = None,
 ) -> str:
-    """One line of prose as Markdown that renders as exactly this text, and does nothing.
+    """Return one line of prose as Markdown that renders as exactly this text, and does nothing.
 
     Mentions, references and addresses become inline code, and so do paths and names that only code
     has, unless the text is to stay `as_written`. `address_of` gives the address of a piece of code
@@ -163,7 +163,7 @@ def markdown(
 
 
 def fenced(text: str, language: str = "", limit: int = 8_000) -> str:
-    r"""A code block whose fence is longer than any inside; hidden characters are visible.
+    r"""Return a code block whose fence is longer than any inside; hidden characters are visible.
 
     A line that starts like a bot's command (`/approve`) is moved by one space.
 
@@ -180,7 +180,7 @@ def fenced(text: str, language: str = "", limit: int = 8_000) -> str:
 
 
 def link(label: str, address: str) -> str:
-    """A Markdown link to an http(s) address; anything else is shown, not linked.
+    """Return a Markdown link to an http(s) address; anything else is shown, not linked.
 
     >>> link("#12", "https://git.example/12"), link("#12", "javascript:x")
     ('[\\\\#12](<https://git.example/12>)', '`#12` (`javascript:x`)')
@@ -216,7 +216,6 @@ def _escape(text: str) -> str:
 
 
 def _start(text: str) -> str:
-    """A backslash where the line would start a list, a heading, a rule or a bot's command."""
     found = _LEADING.match(text)
     if not found:
         return text

@@ -144,7 +144,7 @@ def problem_of(error: Exception) -> tuple[str, int | None]:
 
 
 def composed(source: str) -> tuple[yaml.Node | None, str]:
-    """The root of a YAML text, with the place of everything in it, or what is wrong with it.
+    """Return the root of a YAML text, with the place of everything in it, or what is wrong with it.
 
     >>> composed("a: 1\\nb: !x 2")
     (None, 'line 2: tags are refused')
@@ -219,7 +219,7 @@ def render(meta: Mapping[str, object], body: str) -> str:
 
 
 def dumped(value: object, *, in_line: bool = False) -> str:
-    """YAML of a dict or list: keys in their order, long lines left whole; or all in one line.
+    """Return YAML of a dict or list, keys in their order; or all in one line.
 
     >>> dumped({"a": "x\\ny"}), dumped(["a", "b: c"], in_line=True)
     ('a: |-\\n  x\\n  y\\n', "[a, 'b: c']\\n")
@@ -245,7 +245,7 @@ _DASH = 2  # columns from a dash to its item, where there is no other item to lo
 
 
 def with_items(text: str, key: str, items: Sequence[Item], before: Sequence[str] = ()) -> str:
-    r"""The YAML with `items` at the end of the list `key`, or of the list that it is as a whole.
+    r"""Return the YAML with `items` at the end of the list `key`, or of its only list.
 
     A list that is not there yet is made: of texts in one line, of mappings in lines. `before` is
     what a text in the list's place stands for; without it that is an error. Lines end with a line
@@ -278,14 +278,14 @@ def with_items(text: str, key: str, items: Sequence[Item], before: Sequence[str]
 
 
 def list_items(root: Node | None, key: str) -> list[Node]:
-    """The items of the list `key`, or of the list that the YAML is as a whole; none without one."""
+    """Return the items of the list `key`, or of a YAML text that is a list as a whole."""
     pair = _pair(root, key)
     listed = pair[1] if pair else root
     return list(listed.value) if isinstance(listed, SequenceNode) else []
 
 
 def rows_of(items: Sequence[Item], dash: int = 0, to_item: int = _DASH) -> str:
-    """Items in lines of their own; `dash` is the column of dashes, `to_item` what follows it.
+    """Return items as YAML lines; `dash` is the column of dashes, `to_item` the width after it.
 
     >>> rows_of([{"a": 1, "b": "x"}], 2)
     '  - a: 1\\n    b: x\\n'
@@ -353,7 +353,6 @@ def _after(text: str, listed: SequenceNode) -> int:
 
 
 def _last_leaf(node: Node) -> Node:
-    """The last thing that is written; a key where its value is left out."""
     if getattr(node, "flow_style", None) or isinstance(node, ScalarNode) or not node.value:
         return node
     if isinstance(node, MappingNode):

@@ -92,7 +92,7 @@ class CutList(Value, Generic[T]):
 
     @property
     def rest(self) -> str:
-        """The line that ends a cut list; empty where nothing is missing."""
+        """Return the line that ends a cut list; empty where nothing is missing."""
         return NOT_SHOWN.format(more=self.more) if self.more else ""
 
 
@@ -116,7 +116,7 @@ def capped(texts: Sequence[str], limit: int) -> tuple[str, ...]:
 
 
 def plural(count: int, noun: str, many: str = "") -> str:
-    """A count with its noun.
+    """Return a count with its noun.
 
     >>> plural(1, "fix", "fixes"), plural(2000, "issue"), plural(0, "fix", "fixes")
     ('1 fix', '2,000 issues', '0 fixes')
@@ -125,7 +125,7 @@ def plural(count: int, noun: str, many: str = "") -> str:
 
 
 def money(cost: float | None) -> str:
-    """USD, or that nobody knows.
+    """Return an amount in USD, or that the price is unknown.
 
     >>> money(0.0), money(0.004), money(1.257), money(None)
     ('$0.00', 'under $0.01', '$1.26', 'price unknown')
@@ -136,7 +136,7 @@ def money(cost: float | None) -> str:
 
 
 def spending(usage: Usage) -> str:
-    """Tokens and money of one analysis or one night.
+    """Return tokens and money of one analysis or one night.
 
     >>> spending(Usage())
     '0 tokens, $0.00'
@@ -175,7 +175,7 @@ def caching(reads: CodeReads) -> str:
 
 
 def moment(at: datetime | None) -> str:
-    """Date, time and zone.
+    """Return date, time and zone.
 
     >>> from datetime import UTC
     >>> moment(datetime(2026, 11, 20, 3, 5, tzinfo=UTC)), moment(None)
@@ -195,7 +195,7 @@ def ordinal(number: int) -> str:
 
 
 def lasting(span: timedelta) -> str:
-    """A stretch of time, roughly.
+    """Return a stretch of time, roughly.
 
     >>> [lasting(timedelta(seconds=seconds)) for seconds in (9.4, 125, 176_400)]
     ['9 s', '2 min 5 s', '49 h']
@@ -210,7 +210,7 @@ def lasting(span: timedelta) -> str:
 
 
 def roughly(span: timedelta) -> str:
-    """A long stretch of time, in days, months or years.
+    """Return a long stretch of time, in days, months or years.
 
     >>> [roughly(timedelta(days=days)) for days in (45, 75, 700, 800)]
     ['45 days', '2 months', '23 months', '2 years']
@@ -221,7 +221,7 @@ def roughly(span: timedelta) -> str:
 
 
 def rebinned(hourly: Sequence[int], bars: int = 48) -> tuple[int, ...]:
-    """Counts in at most `bars` bars, sums kept; neighbours are added up.
+    """Return counts in at most `bars` bars, sums kept; neighbours are added up.
 
     >>> rebinned((1, 2, 3, 4, 5), 3)
     (3, 7, 5)
@@ -268,7 +268,7 @@ def matches(path: str, glob: str) -> bool:
 
 
 def fixed_folder(glob: str) -> str:
-    """The folder that everything a glob stands for is in; empty where it says none.
+    """Return the folder that everything a glob stands for is in; empty where it says none.
 
     >>> fixed_folder("app/models/**/*.rb"), fixed_folder("*.rb"), fixed_folder("a/{b,c}/d")
     ('app/models', '', 'a')
@@ -311,7 +311,7 @@ def _matches(path: str, glob: str) -> bool:
 
 
 def retry_after(header: str, now: float) -> float | None:
-    """Seconds from `now` (since 1970): a number, or a date to come; None for anything else.
+    """Return seconds from `now` (since 1970): a number, or a date to come; None for anything else.
 
     >>> retry_after("1.5", 0), retry_after("Thu, 01 Jan 1970 00:00:30 GMT", 10)
     (1.5, 20.0)

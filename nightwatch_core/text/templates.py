@@ -21,7 +21,7 @@ _VERSION = re.compile(r"v\d{1,3}(?:\.\d{1,3})?|[A-Za-z]+\d{1,2}")  # v2, s3, oau
 
 
 def transaction_template(transaction: str) -> str:
-    """The transaction without ids in its path and without a query string.
+    """Return the transaction without ids in its path and without a query string.
 
     >>> transaction_template("GET /api/v1/orders/4711/lines/9f8e7d6c5b?page=2")
     'GET /api/v1/orders/<n>/lines/<n>'
@@ -134,7 +134,7 @@ _LINE_WITH_A_WORD = re.compile(r"[^\W\d_]")
 
 
 def message_template(message: str) -> str:
-    """The message with readable placeholders for everything that names one occurrence.
+    """Return the message with readable placeholders for everything that names one occurrence.
 
     Numbers, in any base, and opaque names are `<n>`. Quoted identifiers (methods, attributes,
     columns) stay; other quoted text is a value and goes. Of several lines the first with a word
@@ -187,7 +187,6 @@ def _word_template(word: str) -> str:
 
 
 def _compound(match: re.Match[str]) -> str:
-    """A name of several parts keeps what is said beside one variable part, not beside more."""
     return "<n>" if match[0].count("<") > 1 else match[0]
 
 
@@ -228,7 +227,7 @@ def _word(match: re.Match[str]) -> str:
 
 
 def _without_digits(word: str) -> str:
-    """A word whose digits are a number, or a placeholder for the whole where it is opaque.
+    """Return a word whose digits are a number, or a placeholder for the whole where it is opaque.
 
     >>> _without_digits("order_4711"), _without_digits("5f3a9c21"), _without_digits("x7Kp2Lq9")
     ('order_<n>', '<n>', '<n>')

@@ -41,7 +41,7 @@ def shown(transcript: Transcript, full: bool = False) -> Iterator[Shown]:
 
 
 def used(usage: Usage) -> str:
-    """Tokens and cost in words; what is nothing is left out.
+    """Return tokens and cost in words; what is nothing is left out.
 
     >>> used(Usage(calls=1, input_tokens=1200, cache_read_tokens=5000, cost=0.0125))
     '1,200 in, 0 out, 5,000 read from the cache, $0.0125'
@@ -131,7 +131,7 @@ def _paragraph(
 
 
 def _call(call: RecordedCall) -> str:
-    """A call in one line.
+    """Return a call in one line.
 
     >>> _call(RecordedCall(name="read_file", arguments={"path": "a.py", "start": 3}))
     'read_file(path="a.py", start=3)'
@@ -141,7 +141,6 @@ def _call(call: RecordedCall) -> str:
 
 
 def _indented(text: str) -> str:
-    """An answer that is one JSON object, laid out; anything else as it is."""
     try:
         answer = json.loads(text)
     except ValueError:

@@ -35,7 +35,7 @@ _ENDINGS = (  # the first that fits goes, and what takes its place
 
 
 def words(text: str) -> frozenset[str]:
-    """Every different word as it stands, identifiers split at case, digits and underscores.
+    """Return every different word as it stands, identifiers split at case, digits and underscores.
 
     >>> sorted(words("OrdersController#show_all has 2 HTTPErrors"))
     ['2', 'Controller', 'Errors', 'HTTP', 'Orders', 'all', 'has', 'show']
@@ -73,7 +73,6 @@ def _cut(low: str) -> str:
 
 
 def _single(left: str) -> str:
-    """Without the letter that was doubled before an ending: `stopp` is `stop`."""
     doubled = left[-1] == left[-2] and left[-1] not in "lsz"
     return left[:-1] if doubled else left
 
@@ -204,7 +203,7 @@ _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 def segments(error_class: str) -> tuple[str, ...]:
-    r"""The parts of a qualified class name.
+    r"""Return the parts of a qualified class name.
 
     >>> segments("ActiveRecord::RecordNotFound"), segments(r"\App\Oops"), segments("*net.OpError")
     (('ActiveRecord', 'RecordNotFound'), ('App', 'Oops'), ('net', 'OpError'))
@@ -214,7 +213,7 @@ def segments(error_class: str) -> tuple[str, ...]:
 
 
 def last_segment(error_class: str) -> str:
-    """The class name without its namespace; empty for an empty name.
+    """Return the class name without its namespace; empty for an empty name.
 
     >>> last_segment("java.lang.NullPointerException")
     'NullPointerException'
@@ -223,7 +222,7 @@ def last_segment(error_class: str) -> str:
 
 
 def words_error_classes(name: str) -> tuple[str, ...]:
-    """The words of a name in camel case or snake case.
+    """Return the words of a name in camel case or snake case.
 
     >>> words_error_classes("PGNotAuthorizedError"), words_error_classes("not_found")
     (('PG', 'Not', 'Authorized', 'Error'), ('not', 'found'))
@@ -245,7 +244,7 @@ class ClassTable(Generic[_T]):
         self._suffixes = {key: value for key, value in single.items() if len(key) > 1}
 
     def find(self, error_class: str) -> _T | None:
-        """The value for a class; None where nothing matches.
+        """Return the value for a class; None where nothing matches.
 
         >>> table = ClassTable({"TypeError": 1, "db.Error": 2}, {"db": 3})
         >>> [table.find(c) for c in ("x.TypeError", "db.Error", "db.sql.Oops", "MyTypeError")]

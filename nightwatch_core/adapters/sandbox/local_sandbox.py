@@ -146,7 +146,7 @@ class Toolchain:
 
     @cached_property
     def mounts(self) -> tuple[Mount, ...]:
-        """Everything that is seen in every run."""
+        """Return everything that is seen in every run."""
         named = (*self._own, *(item for item in self._named if item.is_dir()))
         listed = (*map(Path, (*_SYSTEM, *_FEW)), *named)
         return tuple(
@@ -178,7 +178,7 @@ class Toolchain:
 
     @cached_property
     def python(self) -> str:
-        """The first Python there is, by name and version: python3.12; empty where there is none."""
+        """Return the first Python's name and version (python3.12); empty where there is none."""
         places = (Path(folder) / "python3" for folder in self.path.split(":")[1:])
         return next((item.resolve().name for item in places if item.exists()), "")
 

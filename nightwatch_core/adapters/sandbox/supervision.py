@@ -82,7 +82,6 @@ def runner() -> int:
 
 
 def _limits(bounds: Bounds) -> list[str]:
-    """Words that set the kernel's limits; processes are counted a user, so ours are added."""
     program = shutil.which("prlimit")
     if program is None:
         raise GiveUp("nothing can be run in a sandbox: prlimit (util-linux) is not installed")
@@ -153,7 +152,6 @@ def _end(process: subprocess.Popen[bytes]) -> int:
 
 
 def _children(pid: int) -> list[int]:
-    """Processes that a process has started; none where it is gone."""
     with suppress(OSError, ValueError):
         threads = Path("/proc", str(pid), "task").iterdir()
         return [
@@ -163,7 +161,6 @@ def _children(pid: int) -> list[int]:
 
 
 def _resident(pid: int) -> int:
-    """Bytes of memory that a process and all its descendants hold; what is gone counts nothing."""
     total, waiting, page = 0, [pid], os.sysconf("SC_PAGE_SIZE")
     while waiting:
         place = Path("/proc", str(waiting.pop()))
