@@ -1,1 +1,1 @@
-"""The night, composed: flows order tasks and hold no logic of their own."""
+"""Flows: they order tasks and hold no logic of their own."""

@@ -1,4 +1,4 @@
-"""Act: publish what a night found. The night calls `publish_findings`; the flow does it alone."""
+"""Publish what a night found: a step of the night, and a flow of its own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,19 +35,19 @@ def publish_findings(
 ) -> PublishResult:
     """Issues first, then draft pull requests, which refer to their issues' numbers.
 
-    Fixes are run before: an issue tells of a fix that did not pass. `hear` is told of every
-    receipt as it comes, `hear_gate` of every fix that was run.
+    Fixes are tested before, so that an issue can say why a fix is no draft. `hear` is called with
+    every receipt, `hear_gate` with every test of a fix.
     """
     options, night = report.options, report.night
     report, met = beside_others(report, own)
-    known = NightCache()
+    cache = NightCache()
     try:
-        gates = through_the_gate(report, own, known, hear=hear_gate)
-        told = with_gates(report, gates)
-        issues = plan_issues(options, told, own, plan_pulls(options, told, own, ()).skips)
+        gates = through_the_gate(report, own, cache, hear=hear_gate)
+        tested = with_gates(report, gates)
+        issues = plan_issues(options, tested, own, plan_pulls(options, tested, own, ()).skips)
         opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
         gates = through_the_gate(  # what reopening made due
-            report, own, known, opened, gates, hear_gate
+            report, own, cache, opened, gates, hear_gate
         )
         pulls = plan_pulls(options, with_gates(report, gates), own, opened)
         drafted = one_by_one(publish, pulls.proposals, options, night, hear=hear)
@@ -61,7 +61,7 @@ def publish_findings(
         overlaps=met.value,
         drafts=tuple(proposal for proposal in pulls.proposals if isinstance(proposal, DraftPull)),
         troubles=(met.trouble,),
-        stopped=known.silent,
+        stopped=cache.silent,
     )
 
 
@@ -76,6 +76,6 @@ def act(night: str, **choices: Any) -> RunReport:
     report = reopened_report(night, choices, "publish", "dry_run")
     acted = publish_findings(report, read_outcomes(report.options))
     report = keep_report(add_publications(report, acted))
-    told = keep_report(add_ci(report, watch_ci(report, acted)))
+    report_with_ci = keep_report(add_ci(report, watch_ci(report, acted)))
     stop_where_stopped(acted.stopped)
-    return told
+    return report_with_ci

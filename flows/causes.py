@@ -37,8 +37,8 @@ def find_causes(
 ) -> CauseFindings:
     """Trace, follow up, recall, research, analyse: leaders, siblings, then what stayed weak.
 
-    `hear` is told of the findings after each wave. One that says why nothing more can be asked
-    tonight is the last; what was found stands.
+    `hear` is called with the findings after each wave. Where a wave says that the model can answer
+    no more tonight, it is the last.
     """
     code = pin_code(options, night, selection)
     traced = trace_groups(options, selection.kept, code)

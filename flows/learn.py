@@ -29,7 +29,7 @@ from tasks.runner import NightRunner, one_by_one
 @flow(name="learn", flow_run_name="learn-{night}", task_runner=NightRunner())
 @takes_options
 def learn(night: str, **choices: Any) -> LearningResult:
-    """Keep what a night taught. It reads the night's report, so it can be run again alone.
+    """Keep lessons and patterns of a night. It reads the kept report, so it can be run again alone.
 
     Args:
         night: Name of the night, as `nightwatch history` lists it.

@@ -45,7 +45,7 @@ from tasks.triage import (
 @flow(name="triage-submit", flow_run_name=submit_name, task_runner=NightRunner())
 @takes_options
 def submit(**choices: Any) -> RunReport:
-    """Ask about all errors of the window at first sight, as a batch; `collect` goes on from it."""
+    """Submit a batch with a question about every error; `collect` goes on from it."""
     return submit_all(tonights_options({**choices, "batch_mode": True}))
 
 
@@ -87,8 +87,8 @@ def submit_errors(
     questions = write_questions(asking, night, as_is(groups))
     planned = plan_batch(asking, night, as_is(questions), spent)
     sent = submit_batch(asking, night, as_is(planned))
-    told = with_complaints(tail, questions.complaint, planned.over, *settled.unsure)
-    return with_submission(told, sent, planned.cost.text, questions)
+    complained = with_complaints(tail, questions.complaint, planned.over, *settled.unsure)
+    return with_submission(complained, sent, planned.cost.text, questions)
 
 
 def read_batches(options: NightOptions, night: Night, settled: Settled) -> LongTail:
@@ -114,6 +114,6 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
         selection = progress.select(select_flagged(options, as_is(fetched), as_is(tail)))
         report = progress.update(builder.add_errors(report, fetched, selection))
         done = until_morning(report, progress, selection, FollowUpInput(), outcomes)
-        told = tell_the_team(builder.degrade(with_long_tail(done, tail), *tail.running))
-        close_batches(as_is(told))
-        return told
+        sent = tell_the_team(builder.degrade(with_long_tail(done, tail), *tail.running))
+        close_batches(as_is(sent))
+        return sent

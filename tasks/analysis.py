@@ -1,4 +1,4 @@
-"""The analysis: one case, one task, one verdict."""
+"""Analyse cases: research, recall, one task for each, and a report where the night fails."""
 
 import logging
 from collections.abc import Iterator
@@ -86,7 +86,7 @@ from tasks.wiring import publishing, reading, transcripts
 from tasks.wiring.privacy import list_for
 from tasks.wiring.recording import record_night
 
-# What analysts may run: tests and snippets in the sandbox, at the commit that failed.
+# Tests and snippets that an analyst may run in the sandbox, at the commit that failed.
 
 _TURN = Lock()  # of this machine: what is run would only slow what runs beside it
 
@@ -121,7 +121,7 @@ SCHEMA = 2  # raised when Analysis changes its meaning, so that no older record 
 
 
 def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
-    """Names an analysis by its night, its case and who makes it, and by what it was told tonight.
+    """Name an analysis by its night, its case, its agent and tonight's research.
 
     Not by what earlier nights taught, nor by counts and allowances: whatever was learned or merged
     since the night began, a Retry of it and a night that is taken up find what was paid for. With
@@ -206,13 +206,13 @@ def looked_again(
 
 
 def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, AnalysisPlan]:
-    """The agent for the case, and the plan that run, agent file, settings and tier make."""
+    """Choose the agent for a case, and the plan: by run, agent file, settings and tier."""
     agent = agent_for(assignment, options)
     return agent, plans.plan(assignment.case, agent, options, assignment.given)
 
 
 def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:
-    """The agent that was chosen, else the one for the trace's language."""
+    """Return the agent that was chosen, else the one for the trace's language."""
     if options.model == "rules":
         return agent_specs.BUILT_IN
     trace = assignment.case.trace
@@ -251,7 +251,7 @@ log_progress = logging.getLogger(__name__)
 
 @dataclass
 class Progress:
-    """What a night has brought so far: whatever happens next, its report will say so."""
+    """Hold what a night has found so far, for the report if it fails."""
 
     night: Night | None = None
     selection: Selection = Selection()
@@ -300,7 +300,7 @@ class Progress:
 
 @contextmanager
 def report_on_failure(options: NightOptions) -> Iterator[Progress]:
-    """Keep and send a report of what is known and why it ends there, before the flow fails."""
+    """Keep and send a report of what was found, and why it ends there, before the flow fails."""
     progress = Progress()
     try:
         yield progress
@@ -327,31 +327,31 @@ def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
 
 
 def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
-    """Keep what is known and why it ends there, and tell it; returns where it can be read."""
+    """Keep and send what was found and why the night failed; returns where to read it."""
     report = with_health(_failed_report(options, progress, why))
     nights = publishing(options).nights
     folder = nights.keep(report)
     night = report.night.model_copy(update={"folder": folder})
     report = report.model_copy(update={"night": night})
-    told = attempt("telling the team", notify, report, otherwise=folder)
-    if told.trouble:
-        report = builder.leave_untold(report, told.trouble)
+    delivered = attempt("telling the team", notify, report, otherwise=folder)
+    if delivered.trouble:
+        report = builder.leave_untold(report, delivered.trouble)
         nights.keep(report)
     nights.finish(report)
-    return told.value
+    return delivered.value
 
 
 def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:
     now = reading(options).clock.now()
     night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
-    known = progress.report or builder.start_report(night, options, banner(options), now)
+    report = progress.report or builder.start_report(night, options, banner(options), now)
     untold = any(
         analysis.gate is None and analysis.fingerprint in progress.gates
-        for analysis in known.analyses
+        for analysis in report.analyses
     )
-    if untold or len(known.receipts) < len(progress.receipts):
-        known = add_publications(known, progress.published(PublishResult()))
-    return builder.fail_report(known, why, now, progress.selection)
+    if untold or len(report.receipts) < len(progress.receipts):
+        report = add_publications(report, progress.published(PublishResult()))
+    return builder.fail_report(report, why, now, progress.selection)
 
 
 # Research: what an analyst is told before it starts.
@@ -361,7 +361,7 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
 def research_case(
     unknown: UnexplainedCase, options: NightOptions, code: CodeTonight, selection: Selection
 ) -> Prepared:
-    """Likely files, previews, suspects and earlier cases for one error; off: those cases alone."""
+    """Find likely files, previews, suspects and earlier cases for one error."""
     commit = commit_of_case(unknown.case, code)
     tree = reader_of(options, commit)
     case = with_doubts(unknown.case, tree.read_file, tree.search)
@@ -387,10 +387,10 @@ def research_case(
 NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
-def _recalled(told: dict[str, Any]) -> tuple[str, ...]:
-    code, cases = told["code"], told["cases"]
+def _recalled(parameters: dict[str, Any]) -> tuple[str, ...]:
+    code, cases = parameters["code"], parameters["cases"]
     return (
-        *(told["options"].model_dump_json(), told["past"].model_dump_json()),
+        *(parameters["options"].model_dump_json(), parameters["past"].model_dump_json()),
         *(f"{case.fingerprint} {commit_of_case(case, code).sha}" for case in cases),
         *(group.fingerprint for case in cases for group in case.groups),
     )
@@ -466,7 +466,7 @@ def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResu
 
 
 def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> PromptLearnings:
-    """Notes of people and agents, and patterns, as far as they are on; nothing for known cases."""
+    """Notes and patterns for cases without a valid lesson."""
     if not unknown:
         return NO_LEARNINGS
     knowledge, store = reading(options).knowledge, reading(options).tasks
@@ -482,7 +482,7 @@ def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> P
 
 
 def _noted(lesson: Lesson) -> TaskFile:
-    """A lesson's notes and links; what it says itself is told as an earlier case, not again."""
+    """A lesson's notes and links; its cause is shown as an earlier case, not again."""
     task = as_task(lesson)
     return task if lesson.notes else task.model_copy(update={"notes": ()})
 
@@ -513,14 +513,14 @@ LOOK_BACK = timedelta(days=90)
 def read_other_pulls(
     options: NightOptions, paths: tuple[str, ...], since: datetime
 ) -> tuple[OtherPull, ...]:
-    """Everybody's pull requests that change one of these files."""
+    """List everybody's pull requests that change one of these files."""
     return reading(options).tracker.pulls_changing(paths, since)
 
 
 def beside_others(
     report: RunReport, own: tuple[OwnItem, ...] | None
 ) -> tuple[RunReport, Attempt[Overlaps]]:
-    """The report, told which pull requests its fixes meet; and that, or why it is not known."""
+    """Add the pull requests that its fixes overlap with to a report; returns both."""
     if own is None or not paths_of_fixes(report):
         return report, Attempt(())
     nothing: Overlaps = ()
@@ -552,7 +552,7 @@ def _compared(report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
     **PATIENTLY,
 )
 def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) -> Analysis:
-    """The analysis, told whether the base branch still has what failed."""
+    """Add to an analysis whether the base branch still has the failing lines."""
     then = reader_of(options, commit_of_case(analysis.case, code))
     now = reader_of(options, code.base or code.commit)
     stands = analysis.model_copy(update={"standing": base_branch_status(analysis, then, now)})
@@ -560,7 +560,7 @@ def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) 
 
 
 def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseFindings:
-    """The findings, each compared with the base branch where that is not the code that failed."""
+    """Compare each finding with the base branch, where that is not the code that failed."""
     code, troubles = findings.code, []
     base = code.base or code.commit
 
@@ -576,14 +576,14 @@ def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseF
         troubles.append(end.trouble or end.stop)
         return end.value
 
-    known = tuple(map(compared, findings.memory.known))
+    remembered = tuple(map(compared, findings.memory.known))
     waves = tuple(
         wave.model_copy(update={"analyses": tuple(map(compared, wave.analyses))})
         for wave in findings.waves
     )
     return findings.model_copy(
         update={
-            "memory": findings.memory.model_copy(update={"known": known}),
+            "memory": findings.memory.model_copy(update={"known": remembered}),
             "waves": waves,
             "troubles": (*findings.troubles, *troubles),
         }

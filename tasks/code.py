@@ -1,4 +1,4 @@
-"""The code: which commits failed, which one runs in production, and their trees."""
+"""Read code: the commits that failed, the one in production, and their trees."""
 
 import hashlib
 import logging
@@ -34,43 +34,43 @@ TREES = 8  # commits whose paths are kept at hand
 
 @task(name="pin the code", task_run_name="pin the code", **KEPT, **PATIENTLY)
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
-    """The commit that runs in production, the one fixes are made on, and what was released."""
+    """Find the commit in production, the one fixes are made on, and the releases."""
     ports = reading(options)
     host = ports.code
     nothing: tuple[Release, ...] = ()
-    told = attempt("reading deployments", ports.errors.releases, otherwise=nothing)
+    deployments_read = attempt("reading deployments", ports.errors.releases, otherwise=nothing)
     base, tags = host.head(), host.releases()
     groups = (*selection.kept, *(group.group for group in selection.dropped))
     named = frozenset(name for group in groups for name in (group.release, *group.releases))
-    deployed = deployments(tags, told.value, named - {""})
+    deployed = deployments(tags, deployments_read.value, named - {""})
     now = Sighting(release=_newest_release(groups), seen=night.window.until, deployed=deployed)
     commit = _chosen(options.commit, host) if options.commit else failed_commit(now, host)
     return CodeTonight(
         commit=commit.model_copy(update={"branch": base.branch}),
         base=base,
         pulls=host.pulls_merged_since(night.window.since - LOOK_BACK),
-        releases=merged(tags, told.value),
+        releases=merged(tags, deployments_read.value),
         deployed=deployed,
-        trouble=told.trouble,
+        trouble=deployments_read.trouble,
     )
 
 
 def commit_of_group(
     options: NightOptions, code: CodeTonight, group: ErrorGroup, traces: tuple[Trace, ...]
 ) -> Commit:
-    """The commit that a group's newest trace is of, and why that one; `options.commit` wins."""
+    """Find the commit of a group's newest trace; `options.commit` wins."""
     if options.commit:
         return code.commit
     return failed_commit(sighting_of(group, traces, code.deployed), reading(options).code)
 
 
 def commit_of_case(case: Case, code: CodeTonight) -> Commit:
-    """The commit that a case is read at."""
+    """Return the commit that a case is read at."""
     return case.commit or code.commit
 
 
 def code_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
-    """Names files of a commit: what they say never changes, so it lasts."""
+    """Name files of a commit: their text never changes, so the record lasts."""
     commit, paths = parameters["commit"], parameters["paths"]
     name = re.sub(r"[^a-z0-9._-]", "_", commit.repository.lower().replace("/", "__"))[:120]
     digest = hashlib.sha256("\0".join(paths).encode(errors="replace")).hexdigest()[:24]
@@ -100,7 +100,7 @@ def read_code(
 def code_at_hand(
     options: NightOptions, unknown: tuple[UnexplainedCase, ...], code: CodeTonight
 ) -> CodeReads:
-    """Have the files that cases point at in memory; returns where they came from.
+    """Load the files that cases point at into memory; returns where they were read from.
 
     What cannot be read here is left to those who need it.
     """
@@ -131,7 +131,7 @@ class Trees:
         self._readers: dict[str, CodeReader] = {}
 
     def at(self, commit: Commit) -> CodeReader:
-        """The tree at that commit."""
+        """Return the tree at that commit."""
         if commit.sha not in self._readers:
             self._readers[commit.sha] = reader_of(self.options, commit)
         return self._readers[commit.sha]
@@ -148,22 +148,22 @@ def reads_of(tree: CodeReader) -> CodeReads:
 
 
 def reader_of(options: NightOptions, commit: Commit) -> CodeReader:
-    """The tree at that commit."""
+    """Return the tree at that commit."""
     return reading(options).code.reader(commit)
 
 
 def bare_reader_of(options: NightOptions, commit: Commit) -> CodeReader:
-    """The same as it is, secrets and all: for making drafts, never for showing."""
+    """Return the same with secrets and all: for making drafts, never for showing."""
     return bare_code(options).reader(commit)
 
 
 def index_of(options: NightOptions, commit: Commit) -> PathIndex:
-    """An index of the tree's paths, made once a commit."""
+    """Return an index of the tree's paths, made once a commit."""
     return index_in(reader_of(options, commit))
 
 
 def index_in(tree: CodeReader) -> PathIndex:
-    """The same, asked of a reader that counts."""
+    """Return the same, asked of a reader that counts."""
     return _index(tree.paths())
 
 

@@ -1,4 +1,4 @@
-"""What a night depends on: the ports that it reads through, and those that it writes through."""
+"""The ports that a night reads and writes through."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The error source: groups and their traces."""
+"""Read error groups and their traces, and choose what is analysed tonight."""
 
 from prefect import task
 
@@ -19,13 +19,13 @@ from tasks.wiring import reading
 
 @task(name="fetch errors", task_run_name="fetch errors", **KEPT, **PATIENTLY)
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
-    """Every error group of the night's window."""
+    """Fetch every error group of the night's window."""
     return reading(options).errors.error_groups(night.window)
 
 
 @task(name="trace", task_run_name="trace · {group.short}", **KEPT, **PATIENTLY)
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
-    """A group's traces, mapped to the repository as it was at the commit that failed."""
+    """Read a group's traces, mapped to the repository as it was at the commit that failed."""
     ports, trees = reading(options), Trees(options)
     traces = ports.errors.traces(group)
     named = commit_of_group(options, code, group, traces)
@@ -41,7 +41,7 @@ def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> 
 def trace_groups(
     options: NightOptions, groups: tuple[ErrorGroup, ...], code: CodeTonight
 ) -> tuple[Traced, ...]:
-    """Every group with its traces; one whose traces cannot be read is analysed without."""
+    """Read the traces of every group; one whose traces cannot be read is analysed without."""
     runs = ends(trace_group.map(each(groups), same(options), same(code)))
     return tuple(_without(group, end) for group, end in zip(groups, runs, strict=True))
 
@@ -62,11 +62,11 @@ NOTHING_KNOWN = KnownErrors()
 @task(
     name="list known errors",
     task_run_name="list known errors",
-    cache_policy=kept_by_night("known", lambda told: (told["options"].model_dump_json(),)),
+    cache_policy=kept_by_night("known", lambda given: (given["options"].model_dump_json(),)),
     **KEPT,
 )
 def known_errors(options: NightOptions, night: Night) -> KnownErrors:
-    """Names of errors that had a lesson when the night began."""
+    """List the errors that had a lesson when the night began."""
     if options.force:
         return KnownErrors()
     index = reading(options).knowledge.index()
@@ -80,7 +80,7 @@ def select_groups(
 ) -> Selection:
     """Drop what the rules ignore, rank the rest, keep the best; every drop has its reason.
 
-    Rules that do not hold tonight drop nothing, and are told.
+    Rules that do not hold tonight drop nothing; the report names them.
 
     More groups are kept than will be analysed: their traces tell which have one cause.
     """
@@ -94,7 +94,7 @@ def select_groups(
 
 @task(name="put groups into cases", task_run_name="put groups into cases")
 def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
-    """Groups with one root class and one top frame become one case."""
+    """Put groups with one root class and one top frame into one case."""
     cases = families.cases(
         tuple((item.group, item.traces[0] if item.traces else None) for item in traced)
     )
@@ -103,5 +103,5 @@ def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
 
 @task(name="narrow to new cases", task_run_name="narrow to new cases")
 def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> Narrowed:
-    """Of the cases that are new, the best ones; what is known takes no place from them."""
+    """Keep the best of the new cases; errors with a valid lesson take no place from them."""
     return selection.narrow(selected, memory, options.max_errors or 5)

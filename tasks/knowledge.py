@@ -1,4 +1,4 @@
-"""Lessons kept, updated and archived after a night."""
+"""Keep, update and archive lessons; detect patterns; follow up on earlier proposals."""
 
 from typing import Any
 
@@ -111,7 +111,7 @@ def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> di
 
 @task(name="read lessons", task_run_name="read lessons")
 def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
-    """Every lesson there is."""
+    """Read every lesson at hand."""
     knowledge = reading(options).knowledge
     read = (knowledge.read(entry.file) for entry in index.solutions)
     return tuple(lesson for lesson in read if lesson is not None)
@@ -121,10 +121,10 @@ def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
 def detect_patterns(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[Pattern, ...]:
-    """Find what several errors or nights have in common."""
-    known, on = reading(options).knowledge.read_patterns(), night_date(report.night)
-    kept = {pattern.title: pattern for pattern in known}
-    found = patterns.detect(report.analyses, lessons, known, on)
+    """Find patterns: what several errors or nights have in common."""
+    earlier, on = reading(options).knowledge.read_patterns(), night_date(report.night)
+    kept = {pattern.title: pattern for pattern in earlier}
+    found = patterns.detect(report.analyses, lessons, earlier, on)
     return tuple(patterns.merge_pattern(item, kept.get(item.title)) for item in found)
 
 
@@ -154,7 +154,7 @@ def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[
 def suggest_ignores(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[IgnoreSuggestion, ...]:
-    """Rules a person might add, tried on the nights that were."""
+    """Suggest ignore rules, tried on earlier nights."""
     rules = reading(options).knowledge.ignore_rules()
     nights = comparable_nights(report, publishing(options).nights.reports())
     return suggest_rules(report, lessons, rules, nights)
@@ -165,14 +165,14 @@ def suggest_ignores(
 
 @task(name="read outcomes", task_run_name="read outcomes", **PATIENTLY)
 def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
-    """All our issues and pull requests, as they stand tonight."""
+    """Read all our issues and pull requests as they are tonight."""
     return reading(options).tracker.own_items()
 
 
-def _followed(told: dict[str, Any]) -> tuple[str, ...]:
-    own, groups = told["earlier"].own, told["selection"].kept
+def _followed(parameters: dict[str, Any]) -> tuple[str, ...]:
+    own, groups = parameters["earlier"].own, parameters["selection"].kept
     return (
-        *(told["options"].model_dump_json(), told["code"].commit.sha),
+        *(parameters["options"].model_dump_json(), parameters["code"].commit.sha),
         "unread" if own is None else "read",
         *(group.fingerprint for group in groups),
     )
@@ -212,7 +212,7 @@ def follow_up(
         records=nights().history(),
     )
     tree = reader_of(options, code.commit)
-    told = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
+    updates = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
     return PastOutcomes(
-        followed=told, board=board, merged=merged_pulls(own), code_reads=reads_of(tree)
+        followed=updates, board=board, merged=merged_pulls(own), code_reads=reads_of(tree)
     )

@@ -1,4 +1,4 @@
-"""The night itself: its options and its opening."""
+"""Open nights and single runs: their options, window and kept reports."""
 
 import logging
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 
 def tonights_options(choices: Mapping[str, object]) -> NightOptions:
-    """The choices over the settings, every port filled.
+    """Return the choices over the settings, every port filled.
 
     Raises `StopTheNight` where they cannot be used, name an agent that is not there, or ask for a
     batch without a model.
@@ -56,7 +56,7 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
 
 
 def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
-    """The kept report of a night, its options changed by the choices; `own` ones start afresh.
+    """Return the kept report of a night under the choices; `own` options start afresh.
 
     Raises `StopTheNight` where no night of that name was kept.
     """
@@ -103,7 +103,7 @@ def kind_of(options: NightOptions) -> NightKind:
 
 
 def given_options() -> tuple[str, ...]:
-    """Names of the options that this run was given itself: they win over agent files."""
+    """Name the options that this run was given itself: they win over agent files."""
     context = FlowRunContext.get()
     parameters = (context.parameters if context else None) or {}
     return tuple(name for name, value in parameters.items() if value is not None)
@@ -166,7 +166,7 @@ def begin_night(
 
 
 def single_options(choices: Mapping[str, object], error: str, record: str) -> NightOptions:
-    """The choices over those of the night that knew the error; afresh, publishing only on demand.
+    """Return the choices over those of the night that found the error; publishes only on demand.
 
     A pasted record becomes a file source of its own.
     """
@@ -186,30 +186,30 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
 def seek_error(
     options: NightOptions, error: str, error_class: str, transaction: str
 ) -> tuple[Fetched, Selection]:
-    """Fetch again and keep the groups that are meant.
+    """Fetch the errors again and keep the groups that are meant.
 
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
     """
     ports = reading(options)
     window = ports.errors.window(lookback_for(options), ports.clock.now())
     fetched = ports.errors.error_groups(window)
-    known = known_case(error)
-    meant = known[1].groups if known else ()
+    case = known_case(error)
+    meant = case[1].groups if case else ()
     names = {group.fingerprint for group in meant}
-    wanted = tuple(
+    groups = tuple(
         group
         for group in fetched.groups
         if _is_meant(group, names, error, error_class, transaction)
     )
-    if not wanted or (len(wanted) > 1 and not names):
+    if not groups or (len(groups) > 1 and not names):
         sought = error or f"{error_class} {transaction}".strip()
-        raise NotTonight(_which(wanted or fetched.groups, sought, bool(wanted)))
-    return fetched.model_copy(update={"groups": wanted}), Selection(kept=wanted)
+        raise NotTonight(_which(groups or fetched.groups, sought, bool(groups)))
+    return fetched.model_copy(update={"groups": groups}), Selection(kept=groups)
 
 
 @task(name="open the run", task_run_name="open the run", cache_policy=TASK_SOURCE + RUN_ID, **KEPT)
 def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
-    """A night of its own for one error, the same one when the run is retried."""
+    """Open a night for one error, the same one when the run is retried."""
     now = reading(options).clock.now()
     name = f"one-{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 
@@ -240,20 +240,18 @@ def _which(groups: tuple[ErrorGroup, ...], sought: str, several: bool) -> str:
 
 
 def known_case(error: str) -> tuple[RunReport, Case] | None:
-    """The newest report that knows the error of this name, and its case there."""
+    """Find the newest report with the error of this name, and its case there."""
     reports = nights().reports() if error else ()
     cases = ((report, case_of((report,), error)) for report in reports)
     return next(((report, case) for report, case in cases if case), None)
 
 
 def _as_that_night(error: str) -> dict[str, object]:
-    known = known_case(error)
-    if known is None:
+    case = known_case(error)
+    if case is None:
         return {}
-    options = known[0].options.model_dump(exclude_defaults=True)
+    options = case[0].options.model_dump(exclude_defaults=True)
     return {name: value for name, value in options.items() if name not in _OWN}
 
 
 _OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself
-
-# Parameters made from `NightOptions`: one definition of what flows and commands can be told.

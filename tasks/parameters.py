@@ -1,4 +1,4 @@
-"""Parameters made from `NightOptions`: one definition of what flows and commands can be told."""
+"""Parameters made from `NightOptions`: one list for flows and commands."""
 
 import inspect
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def spell_out_choices(function: Callable[..., Any], options: list[inspect.Parame
 
 
 def option_parameters() -> list[inspect.Parameter]:
-    """A keyword parameter for every option, optional, bounded as the option is."""
+    """Make a keyword parameter for every option, optional, bounded as the option is."""
     return [
         inspect.Parameter(
             name,

@@ -1,4 +1,4 @@
-"""Plans issues, and publishes any proposal."""
+"""Plan issues and drafts, test fixes, publish, and watch the checks of drafts."""
 
 import json
 import logging
@@ -54,7 +54,7 @@ def plan_issues(
 
     `drafts` are the drafts that will not be made: an issue says why.
 
-    Raises `GiveUp` where it is not known what is published already: better nothing than twice.
+    Raises `GiveUp` where our issues could not be read: nothing is better than twice.
     """
     if own is None:
         raise GiveUp("nothing was published: what is published already could not be read")
@@ -109,18 +109,18 @@ ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
 
 @task(name="gate", task_run_name="gate · {draft.title}")
 def gate(
-    draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
+    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
 ) -> GateResult:
-    """Prove a draft's change as far as it can be run; what the base gave is `known` afterwards.
+    """Prove a draft's change as far as it can be run; `cache` keeps what the base gave.
 
     `used` is what the night has taken so far.
     """
-    briefing = briefing_for(draft, analysis, report, known, used)
+    briefing = briefing_for(draft, analysis, report, cache, used)
     return proved(briefing) if briefing else not_run("no sandbox", "no sandbox is at hand")
 
 
 def briefing_for(
-    draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
+    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
 ) -> ProofBriefing | None:
     """Return the briefing for proving a draft; None without a sandbox."""
     options, base = report.options, report.base or report.commit
@@ -136,7 +136,7 @@ def briefing_for(
         failing=bare_reader_of(options, failing),
         shown=reader_of(options, base),
         sandbox=ports.sandbox,
-        known=known,
+        known=cache,
         clock=ports.clock,
         allowance=proof_allowance(analysis, options, used),
         story=story_allowance(options, used),
@@ -156,15 +156,15 @@ def _model(report: RunReport) -> Model | None:
 def through_the_gate(
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
-    known: NightCache,
+    cache: NightCache,
     receipts: tuple[Receipt, ...] = (),
     gates: tuple[tuple[str, GateResult], ...] = (),
     hear: Callable[[str, GateResult], object] = lambda _name, _gate: None,
 ) -> tuple[tuple[str, GateResult], ...]:
     """Run every fix that would be a draft now; where one does not pass, the next in line.
 
-    Returns `gates` with what came of it; `hear` is told of each as it comes. What was run before is
-    not run again. A model that nobody can be asked of any more is noted in `known`.
+    Returns `gates` with the new results; `hear` is called with each. What was run before is not run
+    again. `cache.silent` says why the model answers no more.
     """
     options, base = report.options, report.base or report.commit
     if not options.gate or base is None or own is None or reading(options).sandbox is None:
@@ -183,13 +183,13 @@ def through_the_gate(
             analysis for analysis in now.analyses if analysis.fingerprint == draft.fingerprint
         )
         used = report.usage + proofs_usage(report, tuple(done.items()))
-        result = _tried(draft, analysis, now, known, used) if tried < most else late
+        result = _tried(draft, analysis, now, cache, used) if tried < most else late
         done[draft.fingerprint] = result
         hear(draft.fingerprint, result)
 
 
 def _tried(
-    draft: DraftPull, analysis: Analysis, report: RunReport, known: NightCache, used: Usage
+    draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
 ) -> GateResult:
     """Return a proof's result, also of an interrupted one.
 
@@ -204,7 +204,7 @@ def _tried(
     except (ValidationError, ValueError):
         pass  # not there, or written by an older version
     try:
-        result = gate(as_is(draft), as_is(analysis), as_is(report), as_is(known), as_is(used))
+        result = gate(as_is(draft), as_is(analysis), as_is(report), as_is(cache), as_is(used))
         attempt = result.correction
         is_settled = result.outcome != "not run" and (
             attempt is None or attempt.outcome != "not tried"
@@ -215,7 +215,7 @@ def _tried(
     except NightWatchError as trouble:
         log.warning("proving %s: %s", draft.title, trouble)
         if isinstance(trouble, StopTheNight):
-            known.silent = str(trouble)
+            cache.silent = str(trouble)
         left = not_run("trouble", str(trouble))
         return left.model_copy(update={"fix": draft.fix, "usage": trouble.usage or Usage()})
 
@@ -245,17 +245,17 @@ def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...
 
 @task(name="mend after checks", task_run_name="mend after checks · #{one.number}")
 def mend(
-    watched: Watched, analysis: Analysis, report: RunReport, known: NightCache
+    watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
 ) -> GateResult | None:
     """Another attempt at a draft's fix; None where nothing can be run here."""
-    briefing = briefing_for(watched.draft, analysis, report, known, report.usage)
+    briefing = briefing_for(watched.draft, analysis, report, cache, report.usage)
     return mended(briefing, watched.run) if briefing and report.options.gate else None
 
 
 def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
     """Wait for the checks of tonight's drafts, as long as the options say; then say how they stand.
 
-    Drafts of earlier nights whose checks failed meanwhile are told so, once.
+    Drafts of earlier nights whose checks failed since get one comment.
     """
     options, base = report.options, report.base or report.commit
     drafts = ci_watch.watched_drafts(acted.drafts, acted.receipts, options)
@@ -279,7 +279,7 @@ CI_MINUTES = 15
 
 
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
-    options, known = report.options, NightCache()
+    options, cache = report.options, NightCache()
     clock, none = reading(options).clock, tuple[CiRun, ...]()
     began = clock.monotonic()
 
@@ -289,8 +289,8 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
 
     def mended_once(watched: Watched, analysis: Analysis) -> tuple[GateResult | None, str]:
         nothing: GateResult | None = None
-        told = (as_is(watched), as_is(analysis), as_is(report), as_is(known))
-        tried = attempt("mending a draft", mend, *told, otherwise=nothing)
+        arguments = (as_is(watched), as_is(analysis), as_is(report), as_is(cache))
+        tried = attempt("mending a draft", mend, *arguments, otherwise=nothing)
         return tried.value, tried.trouble
 
     def say(proposal: Proposal) -> Receipt:

@@ -1,4 +1,4 @@
-"""How far the reading of large files is: heard by a command that shows it, and told in run logs."""
+"""Report the progress of reading large files, to a command and to run logs."""
 
 import logging
 import time
@@ -14,7 +14,7 @@ Show = Callable[[ReadingProgress], None]
 
 
 class Throttled:
-    """Passes on what it hears, at most once in some seconds.
+    """Pass progress on, at most once in some seconds.
 
     >>> seconds = iter((0.0, 3.0, 11.0, 12.0))
     >>> shown = []
@@ -44,7 +44,7 @@ _shown: list[Throttled] = []  # of the command that runs in this process
 
 @contextmanager
 def shown_by(show: Show, seconds: float) -> Iterator[None]:
-    """Have every reading in this process shown while a block runs, every so many seconds."""
+    """Show the progress of every reading in this process while a block runs."""
     listener = Throttled(show, seconds)
     _shown.append(listener)
     try:
@@ -68,7 +68,7 @@ def new_listener() -> Show:
 
 
 def sentence(progress: ReadingProgress) -> str:
-    """Say how far it is.
+    """Describe the progress.
 
     >>> sentence(ReadingProgress(file="a.log", bytes=45_600_000, of_bytes=1e8, records=1200))
     'reading a.log: 46 of 100 MB, 1,200 records'

@@ -1,4 +1,4 @@
-"""Prefect's result records as a store: model turns for resuming, and what was read of the code.
+"""Prefect's result records as a store, of model turns and of code that was read.
 
 Nested task results are written only when the outermost task succeeds, and a task run a read would
 drown the page; records are written at once, cost half a millisecond and survive a failed analysis.
@@ -93,15 +93,15 @@ def _records_in(folder: Path, keep: timedelta | None) -> PrefectRecords:
 
 
 def results() -> Path:
-    """The folder where this run keeps its results."""
+    """Return the folder where this run keeps its results."""
     return Path(get_current_settings().results.local_storage_path)
 
 
 def records() -> PrefectRecords:
-    """Records of this run, there while a night may be taken up again."""
+    """Return records of this run, kept while the night may be resumed."""
     return _records_in(results(), KEEP)
 
 
 def code_records() -> PrefectRecords:
-    """Records of what was read of commits, there for later nights."""
+    """Return records of code that was read, kept for later nights."""
     return _records_in(results(), None)

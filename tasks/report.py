@@ -1,4 +1,4 @@
-"""The morning: the report is kept first, then shown in Prefect, then told."""
+"""Keep the report, show it in Prefect, send it to the team."""
 
 import logging
 from itertools import islice
@@ -25,14 +25,14 @@ from tasks.wiring import nights, publishing, reading
 from tasks.wiring.privacy import destinations
 from tasks.wiring.services import alarms, service_calls, state_of
 
-# The health of a night: how its services were, for the report; it never fails the night.
+# Health never fails a night.
 
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 
 
 def with_health(report: RunReport) -> RunReport:
-    """The report, with how its services were up to now."""
+    """Add to a report how its services are."""
     options, calls = report.options, service_calls()
     lessons, trouble = _lessons(options)
     key = f"{MARK}/{report.night.id}"
@@ -81,12 +81,12 @@ def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:
 
 
 log_notify = logging.getLogger(__name__)
-LAST = 7  # nights that are still news
+LAST = 7  # nights whose reports are still sent
 LISTED = 1_000  # errors of batch triage that Prefect shows
 
 
 def open_report(options: NightOptions, night: Night) -> RunReport:
-    """The report that the night will fill."""
+    """Start the report that the night will fill."""
     now = reading(options).clock.now()
     return builder.start_report(night, options, banner(options), now).model_copy(
         update={"advice": advice()}
@@ -103,7 +103,7 @@ def keep_report(report: RunReport) -> RunReport:
 
 @task(name="show in Prefect", task_run_name="show in Prefect")
 def show_in_prefect(report: RunReport) -> None:
-    """The table and the report as artifacts of this run."""
+    """Show the table and the report as artifacts of this run."""
     shown = view(report, BRIEF)
     create_table_artifact(
         key="nightwatch-errors",
@@ -134,12 +134,12 @@ def show_in_prefect(report: RunReport) -> None:
 
 @task(name="tell", task_run_name="tell", **PATIENTLY)
 def notify(report: RunReport) -> str:
-    """Tell the team; returns where the news can be read."""
+    """Send the report to the team; returns where to read it."""
     return publishing(report.options).notifier.publish(report)
 
 
 def tell_earlier(report: RunReport) -> None:
-    """Tell of the last nights that could not be told, the oldest first."""
+    """Send the reports of the last nights that could not be sent, the oldest first."""
     nights = publishing(report.options).nights
     untold = [report for report in islice(nights.reports(), LAST) if report.untold]
     for late in reversed(untold):
@@ -149,7 +149,7 @@ def tell_earlier(report: RunReport) -> None:
 
 
 def keep_and_show(report: RunReport) -> RunReport:
-    """Keep and show a report that is no news for the team; the night is over."""
+    """Keep and show a report that is not sent to the team; the night is over."""
     kept = keep_report(as_is(builder.finish_report(report, reading(report.options).clock.now())))
     attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
     publishing(kept.options).nights.finish(kept)
@@ -157,20 +157,20 @@ def keep_and_show(report: RunReport) -> RunReport:
 
 
 def tell_the_team(report: RunReport) -> RunReport:
-    """Keep, show and tell; a failed delivery degrades the night, and the report says so.
+    """Keep, show and send the report; a failed delivery degrades the night, and the report says so.
 
-    What earlier nights could not tell is told first.
+    Reports of earlier nights that could not be sent go first.
     """
     done = builder.finish_report(report, reading(report.options).clock.now())
     kept = keep_report(as_is(with_health(done)))
     shown = attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
     late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
-    told = attempt("telling the team", notify, as_is(kept), otherwise="")
-    if told.trouble:
-        kept = builder.leave_untold(kept, told.trouble)
+    delivered = attempt("telling the team", notify, as_is(kept), otherwise="")
+    if delivered.trouble:
+        kept = builder.leave_untold(kept, delivered.trouble)
     whole = with_health(kept)  # now with how telling the team went
-    if shown.trouble or told.trouble or late.trouble or whole.health != kept.health:
+    if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
         kept = keep_report(as_is(builder.degrade(whole, shown.trouble, late.trouble)))
     publishing(kept.options).nights.finish(kept)
-    log_notify.info("%s (%s)", headline(kept), told.value)
+    log_notify.info("%s (%s)", headline(kept), delivered.value)
     return kept

@@ -1,4 +1,4 @@
-"""Where mapped steps run: the one place that chooses a task runner for the flows."""
+"""Run mapped steps, retry them, keep their results, and turn their failures into values."""
 
 import hashlib
 import logging
@@ -29,12 +29,12 @@ from tasks.wiring import nights
 
 
 def new_runner(concurrency: int) -> TaskRunner[Any]:
-    """A runner of `concurrency` places: threads, because an analysis waits for its model."""
+    """Make a runner of `concurrency` threads: an analysis waits for its model."""
     return ThreadPoolTaskRunner(max_workers=concurrency)
 
 
 class NightRunner(TaskRunner[PrefectFuture[Any]]):
-    """The runner of a flow whose `concurrency` is a parameter of the run.
+    """Run a flow whose `concurrency` is a parameter of the run.
 
     Prefect opens a flow's runner before the flow knows its parameters, so this one opens the real
     one with the first task.
@@ -217,7 +217,7 @@ def ends(futures: Iterable[PrefectFuture[Any]]) -> tuple[Any, ...]:
 
 
 def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignment]) -> WaveResult:
-    """Wait for a mapped step; what failed becomes a `Failure` beside what came about.
+    """Wait for a mapped step; what failed becomes a `Failure`.
 
     Where one of them says that nothing can be done tonight, the wave says why it was `stopped`:
     what others brought, and what it cost, is not lost with it.
@@ -239,7 +239,7 @@ def stop_where_stopped(*reasons: str) -> None:
 
 
 def each(items: Iterable[T_FUTURES]) -> Any:
-    """Marks what a step is mapped over: one task run each.
+    """Mark what a step is mapped over: one task run each.
 
     Prefect does not look for futures inside (`opaque`): looking takes longer than most steps.
     """
@@ -247,12 +247,12 @@ def each(items: Iterable[T_FUTURES]) -> Any:
 
 
 def same(value: object) -> Any:
-    """Marks what every task run of a mapped step gets; Prefect does not look inside."""
+    """Mark what every task run of a mapped step gets; Prefect does not look inside."""
     return opaque(unmapped(value))
 
 
 def as_is(value: object) -> Any:
-    """Marks what a step is given as it is: Prefect does not look inside."""
+    """Mark what a step is given as it is: Prefect does not look inside."""
     return opaque(value)
 
 
@@ -269,10 +269,10 @@ def one_by_one(
 ) -> tuple[T_FUTURES, ...]:
     """Run a task on every item, in order: for side effects, which are never parallel.
 
-    `hear` is told of every result as it comes, for steps that do not come to their end.
+    `hear` is called with every result, for steps that may not reach their end.
     """
-    told, results = tuple(map(opaque, rest)), []
+    arguments, results = tuple(map(opaque, rest)), []
     for item in items:
-        results.append(step(opaque(item), *told))
+        results.append(step(opaque(item), *arguments))
         hear(results[-1])
     return tuple(results)

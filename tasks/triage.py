@@ -1,4 +1,4 @@
-"""First sight: what is asked about many errors at once, and what came of it."""
+"""Triage in batches: ask about many errors at once, and collect the answers."""
 
 import logging
 from collections.abc import Mapping
@@ -39,14 +39,14 @@ SECONDS = 120.0  # for the one error that is asked alone
 
 @task(name="settle batches", task_run_name="settle batches", **PATIENTLY)
 def settle_batches(options: NightOptions) -> Settled:
-    """Look what became of batches that killed nights may have submitted, and which are open."""
+    """Find batches that killed nights may have submitted, and those that are open."""
     ports = reading(options)
     return settle(_desk(options), _store(options), ports.clock)
 
 
 @task(name="probe batches", task_run_name="probe batches", **PATIENTLY)
 def probe_batches(options: NightOptions) -> str:
-    """Say that the service takes batches; raises what is wrong before anything is done."""
+    """Check that the service takes batches, before anything is done."""
     return _desk(options).probe()
 
 
@@ -112,7 +112,7 @@ def wait_for(options: NightOptions, batches: tuple[Batch, ...]) -> None:
 
 
 def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], None]:
-    """The step that waits, as long as the options say."""
+    """Return the step that waits, with as many retries as the options allow."""
     pauses = list(polling.pauses(options.collect_minutes))
     return wait_for.with_options(
         retries=len(pauses), retry_delay_seconds=pauses, retry_condition_fn=when_unwell
@@ -157,7 +157,7 @@ def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[
 @task(name="close batches", task_run_name="close batches")
 def close_batches(report: RunReport) -> None:
     """Write down which night's report has the results, and which errors were analysed since."""
-    store, told = _store(report.options), {item.night for item in report.long_tail.judged}
+    store, reported = (_store(report.options), {item.night for item in report.long_tail.judged})
     names = frozenset(
         group.fingerprint for analysis in report.analyses for group in analysis.case.groups
     )
@@ -166,7 +166,7 @@ def close_batches(report: RunReport) -> None:
             continue
         closed = batch.model_copy(
             update={
-                "collected_by": batch.collected_by or (report.night.id * (batch.night in told)),
+                "collected_by": batch.collected_by or (report.night.id * (batch.night in reported)),
                 "taken": collecting.taken(batch, names),
             }
         )
@@ -175,7 +175,7 @@ def close_batches(report: RunReport) -> None:
 
 
 def triage_options(options: NightOptions, night: Night) -> NightOptions:
-    """The options under which the model at first sight is asked."""
+    """Return the options for the model of batch triage."""
     agent, _ = triage_agent(reading(options).agents)
     model = model_of(agent, options, night.given)
     return options.model_copy(update={"model": model})
@@ -209,8 +209,8 @@ def _traces(options: NightOptions, groups: tuple[ErrorGroup, ...]) -> Mapping[st
             return None
 
     some = groups[: limits.TRACED]
-    with ThreadPoolExecutor(options.concurrency) as beside:
-        traces = zip(some, beside.map(newest, some), strict=True)
+    with ThreadPoolExecutor(options.concurrency) as pool:
+        traces = zip(some, pool.map(newest, some), strict=True)
         return {group.fingerprint: trace for group, trace in traces if trace}
 
 
@@ -226,7 +226,7 @@ def nothing_to_collect(night: str = "") -> bool:
 
 
 def collecting_options(night: str, choices: Mapping[str, object]) -> NightOptions:
-    """The choices over those of the night that submitted the batch.
+    """Return the choices over those of the night that submitted the batch.
 
     Raises `NotTonight` where no batch waits, and no error that one flagged.
     """
@@ -246,13 +246,13 @@ def collecting_options(night: str, choices: Mapping[str, object]) -> NightOption
 
 @task(name="open the collection", task_run_name="open the collection", **KEPT, **PATIENTLY)
 def open_collection(options: NightOptions, night: str) -> Night:
-    """A night of its own, over the window of the night that submitted; it moves no watermark."""
+    """Open a night over the window of the one that submitted; it moves no watermark."""
     batch = _batch(night, leftovers=True)
     history: tuple[NightRecord, ...] = nights().history()
     known = (item.night for item in history if batch and item.id == batch.night and item.night)
     found = next(known, None)
     if found is None:
-        raise NotTonight(f"the night {night[:80]!r} that submitted the batch is not known any more")
+        raise NotTonight(f"the night {night[:80]!r} that submitted the batch was deleted")
     record = found
     kind = NightKind(key=record.kind.key, dry=options.dry_run, since=COLLECTING)
     return begin_night(options, record.window, kind, f"collect-{record.id}")

@@ -1,4 +1,4 @@
-"""`nightwatch batches`: what was asked at first sight, and what waits to be collected."""
+"""`nightwatch batches`: the batches that were submitted."""
 
 from rich.console import Console
 from rich.table import Table
@@ -21,9 +21,7 @@ def batches() -> None:
     for batch in reversed(submitted):
         cells = (batch.night, moment(batch.submitted), batch.id or "perhaps submitted", batch.model)
         count = str(len(batch.fingerprints))
-        collected = batch.collected_by or (
-            "read, not reported" if batch.results else "nobody so far"
-        )
+        collected = batch.collected_by or ("read, not reported" if batch.results else "not yet")
         table.add_row(*map(Text, (*cells, count, collected)))
     console.print(table if submitted else NONE)
     for complaint in store.complaints():

@@ -1,4 +1,4 @@
-"""`nightwatch history` and `nightwatch report`: the nights that were."""
+"""Commands on earlier nights and lessons: history, report, scoreboard, knowledge, ignore."""
 
 from datetime import date
 from itertools import islice
@@ -48,7 +48,7 @@ NightName = Annotated[
 
 
 def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) -> None:
-    """List the nights that were."""
+    """List earlier nights."""
     names = ("Night", "Status", "Errors", "Known", "Analysed", "Issues", "Drafts", "Cost")
     table = Table(*names, box=None)
     for night in nights().history()[:limit]:
@@ -77,7 +77,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
 def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
-    """Show how right earlier analyses proved, by what they said, knew and cost."""
+    """Show how often earlier analyses proved right, by confidence and cost."""
     knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
     newest = islice(nights().reports(), LOOKED_THROUGH)
@@ -110,7 +110,7 @@ def _drawn(cells: Cells) -> Table:
 # `nightwatch knowledge search`: what earlier nights taught.
 
 knowledge = typer.Typer(
-    help="What earlier nights taught.",
+    help="Lessons of earlier nights.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -147,7 +147,7 @@ def search(
         console.print("No lesson matches these words.")
 
 
-# `nightwatch learnings`: what was learned before that has to do with what you intend.
+# `nightwatch learnings`: earlier learnings for an intent.
 
 ERRORS_UNREAD = "-"  # a source needs a name; words need no errors
 SECONDS = 180  # for a model to answer
@@ -193,7 +193,7 @@ def ask_researcher(intent: str, sample: bool, limit: int, archive: bool) -> Chos
 
 
 def options_of_words(sample: bool) -> tuple[NightOptions, Allowance]:
-    """The options under which a model is asked one question, and what it may use."""
+    """Return the options and the allowance for one question to a model."""
     source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
     unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
     options = with_default_ports(night_options({**source, **unused}))
@@ -230,7 +230,7 @@ NEVER = "never"
 LONGEST_REASON = 300  # characters
 
 ignore = typer.Typer(
-    help="Errors that are left alone: rules, suggestions, and accepting one.",
+    help="Ignore rules: list them, see suggestions, accept one.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -244,18 +244,18 @@ Expires = Annotated[
 
 @ignore.callback()
 def _group_ignore() -> None:
-    """Errors that are left alone: rules, suggestions, and accepting one."""
+    """Ignore rules: list them, see suggestions, accept one."""
 
 
 @ignore.command("list")
 def list_rules(sample: Sample = False) -> None:
-    """List the rules: which hold, which have expired, and what cannot be read."""
+    """List the rules: in force, expired, and unreadable."""
     file, console = ignore_file(_options(sample)), plain_console()
     held = file.rules()
     console.print(Text(str(file.path), "bold"))
     for rule in held.rules:
         over = expired(rule, file.today())
-        state = "expired" if over else "holds"
+        state = "expired" if over else "in force"
         console.print(Text(f"line {rule.line}: {state}: {summary(rule)}", "dim" if over else ""))
     for complaint in held.complaints:
         console.print(Text(f"not read: {line(complaint, 400)}", "red"))
@@ -265,7 +265,7 @@ def list_rules(sample: Sample = False) -> None:
 
 @ignore.command()
 def suggestions(night: OfNight = "", sample: Sample = False) -> None:
-    """Show the rules that a night suggested, with what speaks for them."""
+    """Show the rules that a night suggested, with the evidence."""
     report, console = _report(night.strip(), sample), plain_console()
     console.print(Text(f"Night {report.night.id}", "bold"))
     for number, suggestion in enumerate(report.learned.suggestions, 1):

@@ -1,4 +1,4 @@
-"""`nightwatch night`, and `python flows/nightly.py`: one night, by hand."""
+"""`nightwatch night`, `one` and `try`: run a night, one error, or a first look, by hand."""
 
 import inspect
 import os
@@ -65,18 +65,18 @@ def _flags() -> list[inspect.Parameter]:
 
 
 def _help(description: str | None, default: object) -> str:
-    said = "" if default in ("", None) else f" [default: {str(default).lower()}]"
-    return f"{description}{said}"
+    shown = "" if default in ("", None) else f" [default: {str(default).lower()}]"
+    return f"{description}{shown}"
 
 
-# A sign of life while something runs, and how far the reading of large files is.
+# Progress while something runs.
 
 TERMINAL_SECONDS, LINE_SECONDS = 0.2, 15.0  # between two signs
 
 
 @contextmanager
 def sign_of_life(console: Console, text: str) -> Iterator[None]:
-    """Show on the console that something runs, and how far the reading of large files is.
+    """Show on the console that something runs, and the progress of reading large files.
 
     A terminal shows a line that changes; anything else gets a line every so often.
     """
@@ -162,9 +162,9 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
     """Set what Prefect reads when it is imported; what the user has set wins.
 
     Results go below the state folder, the embedded server gets time to start, our loggers are
-    heard, and nothing is sent to anybody about usage.
+    shown, and no usage statistics are sent.
     """
-    said = {
+    environment = {
         "PREFECT_RESULTS_LOCAL_STORAGE_PATH": str(state / "results"),
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": STARTUP_SECONDS,
         "PREFECT_LOGGING_EXTRA_LOGGERS": "nightwatch_core,tasks",
@@ -174,7 +174,7 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
-    for name, value in said.items():
+    for name, value in environment.items():
         os.environ.setdefault(name, value)
     home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
     try:
@@ -212,7 +212,7 @@ def plain_console() -> Console:
 
 
 def make_plain() -> None:
-    """Have what an ASCII terminal cannot show written as question marks, not raised."""
+    """Print characters that an ASCII terminal lacks as question marks."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
 

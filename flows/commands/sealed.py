@@ -217,9 +217,9 @@ def _list(requests: tuple[SentRequest, ...], when: str) -> None:
 
 def _name(night: str) -> str:
     """Return the night of that name, or the newest; raises `StopTheNight` for an unknown one."""
-    known = [item.id for item in nights().history()]
-    name = night or next((item for item in known if not item.startswith("one-")), "")
-    if name not in known:
+    kept = [item.id for item in nights().history()]
+    name = night or next((item for item in kept if not item.startswith("one-")), "")
+    if name not in kept:
         raise StopTheNight(f"no night {night[:80]!r} is stored: see `nightwatch history`")
     return name
 

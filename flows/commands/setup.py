@@ -1,4 +1,4 @@
-"""`nightwatch check`: does every neighbour answer?"""
+"""`nightwatch check` and `nightwatch agents`: is everything set up?"""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -34,13 +34,13 @@ from tasks.wiring.services import ci_of_branches, one_token_does_both
 
 @with_option_flags
 def check(**choices: Any) -> None:
-    """Ask every neighbour of a night whether it answers and what it allows; writes nothing there.
+    """Check every service of a night: whether it answers, and what it allows; writes nothing there.
 
-    Takes the options of a night. Exit code: 0 where all are well, 1 where one is not.
+    Takes the options of a night. Exit code: 0 if all are well, 1 if one is not.
     """
     options = night_options(with_kept_input(choices))
     make_prefect_ready(settings().state, verbose=False)
-    table = Table("", "Neighbour", "Answer", box=None)
+    table = Table("", "Service", "Answer", box=None)
     failed = 0
     with sign_of_life(Console(stderr=True), "Asking …"):
         for name, answer, is_well in probes(options):
@@ -50,20 +50,20 @@ def check(**choices: Any) -> None:
     console = Console()
     console.print(table)
     if failed:
-        console.print(f"\n{failed} of {table.row_count} are not well.", style="bold red")
+        console.print(f"\n{failed} of {table.row_count} failed.", style="bold red")
     raise SystemExit(1 if failed else 0)
 
 
 class Probe(NamedTuple):
-    """A neighbour's answer, or its complaint with what to do."""
+    """A service's answer, or its complaint with what to do."""
 
-    neighbour: str
+    service: str
     answer: str
     is_well: bool
 
 
 def probes(options: NightOptions) -> Iterator[Probe]:
-    """Ask every neighbour of a night with these options; writes nothing."""
+    """Check every service of a night with these options; writes nothing."""
     filled = with_default_ports(options)
     read, write, knowledge = reading(filled), publishing(filled), knowledge_of(filled)
     ask: tuple[tuple[str, Callable[[], str]], ...] = (
@@ -129,11 +129,11 @@ def _asked(name: str, probe: Callable[[], str]) -> Probe:
 
 
 def _batches(options: NightOptions) -> str:
-    desk, wanted = reading(options).batches, options.batch_mode
+    desk, is_needed = reading(options).batches, options.batch_mode
     try:
         return desk.probe() if desk else ""
     except GiveUp as none:
-        if wanted:
+        if is_needed:
             raise
         return f"{none} (no option asks for them)"
 
@@ -160,7 +160,7 @@ def _prefect() -> str:
     )
 
 
-# `nightwatch agents`: who can lead an analysis.
+# `nightwatch agents`
 
 
 def agents() -> None:

@@ -1,4 +1,4 @@
-"""The one place that says which adapter stands behind each port.
+"""Choose the adapter behind each port.
 
 `reading` never writes and leads up to the analysis (with `GITHUB_READ_TOKEN` it could not write);
 `publishing` is for what happens after it. Both are made from the options and the settings alone, so
@@ -75,14 +75,14 @@ def publishing(options: NightOptions) -> PublishingPorts:
 
 
 def bare_code(options: NightOptions) -> CodeHost:
-    """The code as it is: for the files of drafts, which must be what people will merge into."""
+    """Return the code unmasked: for the files of drafts, which people will merge."""
     instead, listening = replacement(), current_recording()
     host = instead.reading.code if instead else code_hosts.bare_code(options, settings())
     return listening.code(host) if listening else host
 
 
 def nights() -> Nights:
-    """The nights that were, whatever the options."""
+    """Return the store of nights, whatever the options."""
     instead, listening = replacement(), current_recording()
     own = instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
     return listening.nights(own) if listening else own
@@ -94,7 +94,7 @@ def transcripts() -> Transcripts:
 
 
 def agent_store() -> AgentStore:
-    """The agent files."""
+    """Return the agent files."""
     return AgentFiles(settings().home / "agents")
 
 
@@ -105,17 +105,17 @@ def knowledge_of(options: NightOptions) -> KnowledgeReader:
 
 
 def task_store() -> TaskStore:
-    """The task files that hold notes, whatever the options."""
+    """Return the task files that hold notes, whatever the options."""
     return local.task_files(settings())
 
 
 def ignore_file(options: NightOptions) -> IgnoreFile:
-    """The ignore.yml that nights of this kind read."""
+    """Return the ignore.yml that nights of this kind read."""
     return local.ignore_file(options, settings())
 
 
 def working_copy(options: NightOptions) -> WorkingCopy:
-    """The working tree of the checkout that was named."""
+    """Return the working tree of the checkout that was named."""
     return (QuietCopy if options.dry_run else WorkingCopy)(Path(options.repo).expanduser())
 
 
@@ -144,7 +144,7 @@ def reset_ports() -> None:
 
 
 def with_default_ports(options: NightOptions) -> NightOptions:
-    """The options with every port filled; a test's options stay as they are."""
+    """Return the options with every port filled; a test's options stay as they are."""
     if replacement():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
@@ -154,7 +154,7 @@ def with_default_ports(options: NightOptions) -> NightOptions:
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:
-    """Services that somebody began to set up, with the settings that are missing."""
+    """Return services that are half set up, with the missing settings."""
     return {} if replacement() else services.half_described(settings())
 
 
@@ -189,8 +189,8 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
         delivery = _outbox(options, at, night)
         return LedgerOutbox(delivery, at.state / "nightwatch.db", night.id, SystemClock())
 
-    heard = options.notify == "slack" and not options.dry_run
-    notifier = services.slack(at, SystemClock()) if heard else LocalNotifier()
+    to_slack = options.notify == "slack" and not options.dry_run
+    notifier = services.slack(at, SystemClock()) if to_slack else LocalNotifier()
     return PublishingPorts(
         outbox=outbox,
         notifier=notifier,

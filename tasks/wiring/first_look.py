@@ -1,4 +1,4 @@
-"""Whom a first look at files asks: the files, the clock, a price list, and a checkout if any."""
+"""Build what `nightwatch try` reads: files, clock, prices, and a checkout if any."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ from tasks.wiring import DEFAULT_MODEL, local, services
 
 
 class Neighbours(NamedTuple):
-    """Whom a first look asks besides the repository."""
+    """What a first look reads besides the repository."""
 
     errors: FileSource
     clock: Clock
@@ -26,14 +26,14 @@ class Neighbours(NamedTuple):
 
 
 def neighbours(options: NightOptions) -> Neighbours:
-    """The named files, and the prices of the model that a night would ask."""
+    """Return the named files, and the prices of the model that a night would ask."""
     named = options.model if options.model not in ("", default_ports.RULES) else DEFAULT_MODEL
     errors = redacted_files(local.error_files(options), REMOVAL.scrub)
     return Neighbours(errors, SystemClock(), named, services.priced)
 
 
 def repository(options: NightOptions) -> Repository | None:
-    """The checkout that was named, read without keeping anything; None where none was."""
+    """Return the named checkout, read without keeping anything; None without one."""
     if not options.repo:
         return None
     host = redacted_host(Checkout(Path(options.repo).expanduser(), options.base_branch), REMOVAL)

@@ -1,4 +1,4 @@
-"""What stands behind the ports on this machine, as options and settings describe it."""
+"""Build the adapters of this machine from options and settings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is r
 
 
 def error_files(options: NightOptions) -> FileSource:
-    """Exports and logs; records that name no application belong to the checkout's."""
+    """Return the error files; records that name no application get the checkout's name."""
     app = Path(options.repo).expanduser().resolve().name if options.repo else ""
     return ErrorFiles(
         named_paths(options.errors),
@@ -53,30 +53,30 @@ def error_files(options: NightOptions) -> FileSource:
 
 
 def source_maps(options: NightOptions) -> SourceMaps:
-    """Maps of the folder that was named; those of the repository are read in any case."""
+    """Return the source maps of the named folder; the repository's are read in any case."""
     return SourceMapFolder(Path(options.source_maps).expanduser() if options.source_maps else None)
 
 
 def sample_records(at: Settings) -> ErrorSource:
-    """The sample's errors."""
+    """Return the sample's errors."""
     return sample_errors(at.state / "sample")
 
 
 def checkout(options: NightOptions, at: Settings) -> Checkout | SampleCode:
-    """The sample application, or the checkout that was named."""
+    """Return the sample application, or the checkout that was named."""
     if options.code == default_ports.SAMPLE:
         return SampleCode(sample.stream(), at.state / "sample" / sample.APPLICATION)
     return Checkout(Path(options.repo).expanduser(), options.base_branch)
 
 
 def delivery(options: NightOptions, at: Settings, night: str, scrub: Scrub) -> LocalDelivery:
-    """Files; drafts too, where there is a checkout to put a branch into."""
+    """Deliver to files; drafts too, where there is a checkout to put a branch into."""
     code = checkout(options, at) if options.code in default_ports.ON_THIS_MACHINE else None
     return LocalDelivery(at.state / "nights", night, code, SystemClock(), scrub)
 
 
 def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
-    """Lessons, patterns and ignore rules; the sample has its own."""
+    """Return lessons, patterns and ignore rules; the sample has its own."""
     rules = ignore_file(options, at).path
     if default_ports.is_sample(options):
         return KnowledgeFiles(at.state / "sample" / "knowledge", rules)
@@ -84,7 +84,7 @@ def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
 
 
 def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
-    """The team's rules: those beside its lessons, else those of home; the sample has home's."""
+    """Return the team's rules: next to its lessons, else those of home; the sample has home's."""
     own, home = at.knowledge / "ignore.yml", at.home / "knowledge" / "ignore.yml"
     path = own if own.is_file() or not home.is_file() else home
     return IgnoreFile(home if default_ports.is_sample(options) else path, SystemClock())
@@ -97,7 +97,7 @@ def transcripts(at: Settings) -> Transcripts:
 
 
 def task_files(at: Settings) -> TaskStore:
-    """The task files that hold notes."""
+    """Return the task files that hold notes."""
     files = TaskFiles(at.tasks, at.state / "tasks.lock")
     return redacted_tasks(files, privacy.scrubber(at).scrub)
 
@@ -113,7 +113,7 @@ class NoRecords:
 
 
 class CodeRecords:
-    """What was read of commits; Prefect is imported with the first read."""
+    """Code that was read; Prefect is imported with the first read."""
 
     def get(self, key: str) -> str | None:
         """Return what was put there."""
@@ -134,13 +134,13 @@ def prune_results(folder: Path) -> result_folder.Pruned:
 
 
 def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:
-    """The source of installed dependencies; None where there are none."""
+    """Return the source of installed dependencies; None without any."""
     named = library_folders(options, at)
     return InstalledLibraries(named, standard_library()) if named else None
 
 
 def library_folders(options: NightOptions, at: Settings) -> tuple[Path, ...]:
-    """The folders of dependencies that were named, else those beside the checkout."""
+    """Return the folders of dependencies that were named, else those next to the checkout."""
     if at.libraries == NO_LIBRARIES:
         return ()
     named = tuple(Path(item).expanduser() for item in listed(at.libraries))
@@ -154,7 +154,7 @@ def library_folders(options: NightOptions, at: Settings) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class Pace:
-    """What makes a pause, and how many seconds a service may be silent."""
+    """How to pause, and how many seconds a service may be silent."""
 
     pause: Callable[[float], None] = pause
     silence: float | None = None  # None: as long as its adapter thinks right

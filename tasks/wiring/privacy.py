@@ -1,4 +1,4 @@
-"""The walls: nothing secret comes in or goes out, whatever stands behind a port."""
+"""Mask secrets at every port, and list what is sent."""
 
 import hmac
 import logging
@@ -42,7 +42,7 @@ _LOGGERS = ("nightwatch_core", "tasks", "flows", "prefect")
 
 
 def scrubber(at: Settings) -> Scrubber:
-    """The scrubber of a state folder, which knows our own secrets."""
+    """Return the scrubber of a state folder, which masks our own secrets too."""
     return _scrubber(at.state, _own(at), at.scrub_addresses)
 
 
@@ -77,7 +77,7 @@ def _second_check(own: tuple[str, ...]) -> SecondCheck:
 
 
 def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
-    """The ports, which give and are told nothing secret."""
+    """Return the ports, which give and get no secrets."""
     by = scrubber(at)
     return replace(
         ports,
@@ -92,7 +92,7 @@ def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
 
 
 def scrubbed_publishing(ports: PublishingPorts, at: Settings, before: Before) -> PublishingPorts:
-    """The ports, to which nothing secret goes; `before` reads the files that drafts change."""
+    """Return the ports, which get no secrets; `before` reads the files that drafts change."""
     scrub, check = scrubber(at).scrub, second_check(at)
 
     def outbox(night: Night) -> Outbox:
@@ -108,11 +108,11 @@ def scrubbed_publishing(ports: PublishingPorts, at: Settings, before: Before) ->
 
 
 def close_state(at: Settings) -> None:
-    """Let nobody else read the state folder; what is logged from here on is scrubbed."""
+    """Make the state folder private, and scrub log messages from now on."""
     check_room_for_a_night(at.state)
     make_private(at.state)
-    known = logging.getLogRecordFactory()
-    factory = known.factory if isinstance(known, _ScrubbedRecords) else known
+    current = logging.getLogRecordFactory()
+    factory = current.factory if isinstance(current, _ScrubbedRecords) else current
     logging.setLogRecordFactory(_ScrubbedRecords(factory, scrubber(at).scrub))
 
 
@@ -135,12 +135,12 @@ class _ScrubbedRecords:
 
 
 def open_list(at: Settings) -> None:
-    """Have what this process sends listed in the state folder; before its clients are made."""
+    """List what this process sends in the state folder; call it before clients are made."""
     PROCESS.open(at.state / "sent", scrubber(at).scrub)
 
 
 def list_for(night: str) -> None:
-    """Give what this run sends to a night; lists of nights that were deleted go, too."""
+    """Assign what this run sends to a night; deletes the lists of deleted nights."""
     PROCESS.belongs_to(night)
     sent_requests().forget_old(settings().state / "nights")
 
@@ -153,6 +153,6 @@ def sent_requests() -> SentRequests:
 def destinations(prefect: str) -> tuple[Destination, ...]:
     """Return the bytes per destination; `prefect` is its API address, empty if embedded."""
     host = urlsplit(prefect).netloc.rpartition("@")[2]
-    known = Destination(service="Prefect", host=host, listed=False)
+    server = Destination(service="Prefect", host=host, listed=False)
     is_here = (urlsplit(prefect).hostname or "localhost") in ("localhost", "127.0.0.1", "::1")
-    return (*PROCESS.destinations(), *(() if is_here else (known,)))
+    return (*PROCESS.destinations(), *(() if is_here else (server,)))

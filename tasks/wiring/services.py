@@ -1,4 +1,4 @@
-"""The services as the settings describe them: which can be used, what is missing, and each made.
+"""Build the services that settings describe, and say what is missing.
 
 A vendor's library is imported where its service is made: importing all of them takes a second, and
 most commands need none.
@@ -62,7 +62,7 @@ NO_KEY = "none"  # for compatible servers that ask for none
 
 
 def lacking(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Every service that cannot be used, with the settings it still needs."""
+    """Return every service that cannot be used, with the missing settings."""
     given = {
         field.alias
         for name, field in type(settings).model_fields.items()
@@ -76,7 +76,7 @@ def lacking(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Services that somebody began to describe; a GitHub token alone means nothing."""
+    """Return services that are half set up; a GitHub token alone means nothing."""
     begun = {
         "newrelic": settings.new_relic_api_key
         or settings.new_relic_account_id
@@ -90,7 +90,7 @@ def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
 def new_relic(
     options: NightOptions, settings: Settings, watermark: datetime | None, clock: Clock
 ) -> NewRelic:
-    """The application's errors in New Relic."""
+    """Return the application's errors in New Relic."""
     from nightwatch_core.adapters.new_relic.nerdgraph import TIMES, NerdGraph
     from nightwatch_core.adapters.new_relic.source import NewRelic
 
@@ -115,7 +115,7 @@ def new_relic(
 def github_code(
     options: NightOptions, settings: Settings, records: Records, *, may_clone: bool = True
 ) -> GitHubHost:
-    """The repository, cloned or read through the API."""
+    """Return the repository, cloned or read through the API."""
     from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
 
     client, repo = _reader(settings), settings.github_repo
@@ -125,7 +125,7 @@ def github_code(
 
 
 def github_tracker(settings: Settings) -> GitHubTracker:
-    """Our issues and pull requests."""
+    """Return our issues and pull requests."""
     from nightwatch_core.adapters.github.tracker import GitHubTracker
 
     return GitHubTracker(_reader(settings), settings.github_repo, _ours(settings))
@@ -145,7 +145,7 @@ def github_outbox(
 
 
 def claude(options: NightOptions, settings: Settings) -> Claude:
-    """The model at Anthropic's address or a compatible server's."""
+    """Return the model at Anthropic's address or a compatible server's."""
     from nightwatch_core.adapters.claude.client import SILENCE
     from nightwatch_core.adapters.claude.model import Claude
 
@@ -162,7 +162,7 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
 
 
 def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> ClaudeBatches:
-    """The same for many errors at once."""
+    """Return the same for batches."""
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
 
     manifest.open_list(settings)
@@ -171,14 +171,14 @@ def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> C
 
 
 def priced(model: str, usage: Usage) -> Usage:
-    """Add what usage of a model costs; unknown where no price of it is known."""
+    """Add the cost of a model's usage; None without a price."""
     from nightwatch_core.adapters.claude import features as prices
 
     return prices.priced(model, usage)
 
 
 def slack(settings: Settings, clock: Clock) -> SlackNotifier:
-    """The team's channel."""
+    """Return the team's channel."""
     from nightwatch_core.adapters.slack.notifier import SILENCE, SlackNotifier
 
     manifest.open_list(settings)
@@ -231,7 +231,7 @@ def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) ->
 
 
 def reading_sign_in(settings: Settings) -> GitHubSignIn:
-    """The token for reading where there is one, else what writes, too."""
+    """Return the token for reading, else the one that writes."""
     from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 
     if settings.github_read_token:
@@ -240,7 +240,7 @@ def reading_sign_in(settings: Settings) -> GitHubSignIn:
 
 
 def writing_sign_in(settings: Settings) -> GitHubSignIn:
-    """The token or App that publishes."""
+    """Return the token or App that publishes."""
     from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 
     return GitHubSignIn(
@@ -255,7 +255,7 @@ def writing_sign_in(settings: Settings) -> GitHubSignIn:
 
 
 def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
-    """Masked before it is kept; old records are not, so it is masked again when it is given."""
+    """Return the code, masked before it is kept."""
     by = privacy.scrubber(at)
     records = redacted_records(local.CodeRecords(), by.scrub)
     if options.code == "github":
@@ -265,14 +265,14 @@ def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
 
 @lru_cache(maxsize=4)
 def bare_code(options: NightOptions, at: Settings) -> CodeHost:
-    """Without records: what is kept of the code is masked."""
+    """Return the code unmasked, which is never kept."""
     if options.code == "github":
         return github_code(options, at, local.NoRecords())
     return local.checkout(options, at)
 
 
 def text_at(host: Callable[[], CodeHost], sha: str, path: str) -> str | None:
-    """The text of a file at a commit; None where there is none, or it cannot be read now."""
+    """Return the text of a file at a commit; None if it cannot be read."""
     try:
         return host().reader(Commit(repository="", sha=sha)).read_file(path)
     except NightWatchError:
@@ -310,7 +310,7 @@ def _code(options: NightOptions) -> CodeHost:
 
 
 def sandbox(options: NightOptions, at: Settings) -> LocalSandbox:
-    """The sandbox of this machine; nothing is looked at before something is to be run."""
+    """Return the sandbox of this machine; it checks nothing before the first run."""
     return LocalSandbox(
         at.state,
         partial(_lay_out, options, at),
@@ -335,7 +335,7 @@ def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) 
 
 
 def service_calls() -> tuple[ServiceCalls, ...]:
-    """Requests to every service since the night began, from this process."""
+    """Return the requests to every service since the night began, from this process."""
     return tuple(PROCESS.calls().values())
 
 
@@ -352,7 +352,7 @@ def alarms() -> tuple[str, ...]:
 
 
 def state_of(options: NightOptions) -> StateFolder:
-    """The state folder's disk, and git's old locks in what is read."""
+    """Return the state folder's disk, and git's old locks in what is read."""
     checkout = (Path(options.repo).expanduser(),) if options.repo else ()
     return state_folder(settings().state, checkout, time.time())
 
@@ -361,13 +361,13 @@ def state_of(options: NightOptions) -> StateFolder:
 
 
 def kept_batches() -> BatchStore:
-    """The batches that were submitted, whatever the options."""
+    """Return the store of batches, whatever the options."""
     instead = replacement()
     return (instead and instead.publishing.batch_store) or BatchFiles(settings().state)
 
 
 def model(options: NightOptions, at: Settings) -> BatchModel | None:
-    """The service, quiet in a dry run; None without a language model."""
+    """Return the batch service, quiet in a dry run; None without a language model."""
     if options.model == RULES:
         return None
     real = claude_batches(options, at, SystemClock())
@@ -375,7 +375,7 @@ def model(options: NightOptions, at: Settings) -> BatchModel | None:
 
 
 def store(options: NightOptions, at: Settings) -> BatchStore:
-    """Files of the state folder, only read in a dry run."""
+    """Return the files of batches, only read in a dry run."""
     files = BatchFiles(at.state)
     return QuietBatchStore(files) if options.dry_run else files
 
@@ -399,7 +399,7 @@ SERVICES: Mapping[str, frozenset[str]] = {
 
 
 def available(settings: Settings) -> dict[str, frozenset[str]]:
-    """Every port's names that are connected."""
+    """Return the connected adapters of every port."""
     missing = lacking(settings)
     ready = {port: names - missing.keys() for port, names in SERVICES.items()}
     compatible = {default_ports.COMPATIBLE} if settings.anthropic_base_url else set()

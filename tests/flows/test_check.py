@@ -23,7 +23,7 @@ def _answer(desk: MemoryBatches | None, options: NightOptions) -> tuple[str, boo
     world = worlds()
     reading = replace(world.reading, batches=desk)
     with using(replace(world, reading=reading)):
-        found = {one.neighbour: (one.answer, one.is_well) for one in probes(options)}
+        found = {one.service: (one.answer, one.is_well) for one in probes(options)}
     return found.get("batches")
 
 
@@ -38,11 +38,11 @@ def test_batches_are_probed_where_there_may_be_some() -> None:
 
 def test_ci_that_would_run_a_draft_is_named_unless_drafts_are_patches() -> None:
     with using(worlds()):
-        told = {one.neighbour: one.answer for one in probes(NightOptions())}
+        told = {one.service: one.answer for one in probes(NightOptions())}
         assert told["CI of drafts"] == "no CI is seen that a branch of ours would start"
         assert "sign-in" not in told
         for quiet in (NightOptions(publish="patches"), NightOptions(publish="issues")):
-            assert "CI of drafts" not in {one.neighbour for one in probes(quiet)}
+            assert "CI of drafts" not in {one.service for one in probes(quiet)}
 
 
 def test_one_token_that_reads_and_writes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +64,7 @@ def test_the_sandbox_and_how_the_tests_are_run_are_named() -> None:
         ),
     ):
         with using(replace(world, reading=replace(world.reading, sandbox=place))):
-            answers = {one.neighbour: one for one in probes(options)}
+            answers = {one.service: one for one in probes(options)}
         assert words in answers["sandbox"].answer
         assert answers["sandbox"].is_well
         assert "tests" in answers

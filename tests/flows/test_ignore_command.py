@@ -91,7 +91,7 @@ def test_it_lists_what_holds_and_what_does_not(team: Team) -> None:
     said = team.printed("list")
     assert said.splitlines() == [
         str(team.own / "ignore.yml"),
-        "line 1: holds: contains 'a'; for ever, whatever the rate",
+        "line 1: in force: contains 'a'; for ever, whatever the rate",
         "line 2: expired: contains 'b'; until 2020-01-01, whatever the rate",
         "not read: line 3: expires 'soon' is no day: write it as 2031-12-31, or leave the key out",
     ]
