@@ -3,14 +3,24 @@
 import fnmatch
 import hashlib
 import re
+import tomllib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
+from importlib.resources import files
 from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter
 
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.value import Value
+
+
+def text_table(package: str, name: str) -> dict[str, str]:
+    """Read a TOML file of texts by key; raises `ValidationError` where it holds anything else."""
+    table = tomllib.loads((files(package) / name).read_text("utf-8"))
+    return TypeAdapter(dict[str, str]).validate_python(table)
 
 
 def one_line(text: str) -> str:

@@ -14,7 +14,7 @@ asked: the token may be a person's, and amending keeps both.
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import takewhile
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasPath, Field
 
@@ -79,17 +79,25 @@ class MergeCommitRow(HistoryCommitRow):
     parents: int = Field(validation_alias=AliasPath("parents", "totalCount"))
 
 
-class MergedPullRow(Row):
-    """A merged pull request as GraphQL tells it, with the last hundred of its commits."""
+class ListedPullRow(Row):
+    """A pull request in a list of GraphQL."""
 
     number: int
     title: Text = ""
-    mergedAt: datetime
     updatedAt: datetime
     author: Text = Field("", validation_alias=AliasPath("author", "login"))
+    files: Annotated[tuple[Text, ...], NODES] = ()
+
+
+P = TypeVar("P", bound=ListedPullRow)
+
+
+class MergedPullRow(ListedPullRow):
+    """A merged pull request with the last hundred of its commits."""
+
+    mergedAt: datetime
     mergeCommit: MergeCommitRow | None = None
     commits: Annotated[tuple[HistoryCommitRow, ...], NODES] = ()
-    files: Annotated[tuple[Text, ...], NODES] = ()
 
     @property
     def newest_first(self) -> tuple[HistoryCommitRow, ...]:
@@ -118,7 +126,9 @@ def merged_pulls(repository: Repository, base: str, since: datetime) -> tuple[Me
 
     Each with at most a hundred of its files and of the commits it brought.
     """
-    rows = [row for row in _rows(repository, base, since) if row.mergedAt >= since]
+    base_branch = ("String!", base)
+    listed = _listed(repository, MergedPullRow, _PULLS, QUERY_PAGES, since, base=base_branch)
+    rows = [row for row in listed if row.mergedAt >= since]
     rows.sort(key=lambda row: row.mergedAt, reverse=True)
     rows = rows[:PULLS]
     copies = _copies(repository, [row for row in rows if row.was_rebased])
@@ -137,16 +147,23 @@ def _pull(row: MergedPullRow, copies: tuple[str, ...]) -> MergedPull:
     )
 
 
-def _rows(repository: Repository, base: str, since: datetime) -> Iterator[MergedPullRow]:
+def _listed(
+    repository: Repository,
+    kind: type[P],
+    query: str,
+    pages: int,
+    since: datetime,
+    **variables: tuple[str, Any],
+) -> Iterator[P]:
     """Ordered by their last change: one merged since then cannot have changed before."""
     cursor: str | None = None
-    for _ in range(QUERY_PAGES):
-        answer = repository.query(_PULLS, base=("String!", base), cursor=("String", cursor))
+    for _ in range(pages):
+        answer = repository.query(query, cursor=("String", cursor), **variables)
         pulls = answer.get("pullRequests")
         if not isinstance(pulls, dict):
             raise GiveUp("GitHub's pull requests are not as documented: check GITHUB_API_URL")
         for node in pulls.get("nodes") or ():
-            row = read(MergedPullRow, node)
+            row = read(kind, node)
             if row.updatedAt < since:
                 return
             yield row
@@ -264,9 +281,11 @@ def edited_pulls(repository: Repository, numbers: Sequence[int]) -> frozenset[in
 _BODY = 20_000  # characters
 _HEARD = ("OWNER", "MEMBER", "COLLABORATOR")
 _STATES: dict[str, Literal["open", "closed", "merged"]] = {
-    **{"OPEN": "open", "CLOSED": "closed", "MERGED": "merged"}
+    "OPEN": "open",
+    "CLOSED": "closed",
+    "MERGED": "merged",
 }
-_PULLS_OTHER_PULLS = (
+_OTHER_PULLS = (
     "pullRequests(states:[OPEN,CLOSED,MERGED],orderBy:{field:UPDATED_AT,direction:DESC},"
     f"first:{QUERY_PULLS},after:$cursor){{pageInfo{{hasNextPage endCursor}} "
     "nodes{number title body state url updatedAt mergedAt headRefName author{login} "
@@ -279,20 +298,15 @@ _SAID = (
 )
 
 
-class OtherPullRow(Row):
-    """A pull request as GraphQL lists it."""
+class OtherPullRow(ListedPullRow):
+    """A pull request of anybody, in any state."""
 
-    number: int
-    title: Text = ""
     body: Text = ""
     state: Text
     url: Text = ""
-    updatedAt: datetime
     mergedAt: datetime | None = None
     headRefName: Text = ""
-    author: Text = Field("", validation_alias=AliasPath("author", "login"))
     sha: Text = Field("", validation_alias=AliasPath("mergeCommit", "oid"))
-    files: Annotated[tuple[Text, ...], NODES] = ()
 
 
 class PatchRow(Row):
@@ -325,33 +339,15 @@ def other_pulls(
     repository: Repository, paths: frozenset[str], since: datetime
 ) -> tuple[OtherPull, ...]:
     """Return those that changed `since` then, newest first, with their changes to `paths`."""
-    rows = [row for row in _rows_other_pulls(repository, since) if paths.intersection(row.files)]
+    listed = _listed(repository, OtherPullRow, _OTHER_PULLS, OTHER_PAGES, since)
+    rows = [row for row in listed if row.state in _STATES and paths.intersection(row.files)]
     rows.sort(key=lambda row: row.state != "OPEN")  # among each the newest stay first
     rows = sorted(rows[:OTHER_PULLS], key=lambda row: row.updatedAt, reverse=True)
     said = _said(repository, [row.number for row in rows if row.state == "CLOSED"])
     return tuple(
-        _pull_other_pulls(row, _files(repository, row.number, paths), said.get(row.number, ()))
+        _other_pull(row, _files(repository, row.number, paths), said.get(row.number, ()))
         for row in rows
     )
-
-
-def _rows_other_pulls(repository: Repository, since: datetime) -> Iterator[OtherPullRow]:
-    cursor: str | None = None
-    for _ in range(OTHER_PAGES):
-        answer = repository.query(_PULLS_OTHER_PULLS, cursor=("String", cursor))
-        pulls = answer.get("pullRequests")
-        if not isinstance(pulls, dict):
-            raise GiveUp("GitHub's pull requests are not as documented: check GITHUB_API_URL")
-        for node in pulls.get("nodes") or ():
-            row = read(OtherPullRow, node)
-            if row.updatedAt < since:
-                return
-            if row.state in _STATES:
-                yield row
-        page = pulls.get("pageInfo") or {}
-        if not page.get("hasNextPage"):
-            return
-        cursor = page.get("endCursor")
 
 
 def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[ChangedFile, ...]:
@@ -390,7 +386,7 @@ def _words(row: SaidRow) -> tuple[str, ...]:
     )
 
 
-def _pull_other_pulls(
+def _other_pull(
     row: OtherPullRow, files: tuple[ChangedFile, ...], words: tuple[str, ...]
 ) -> OtherPull:
     return OtherPull(

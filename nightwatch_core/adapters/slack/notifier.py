@@ -56,7 +56,7 @@ from nightwatch_core.privacy.redaction import scrubbed
 from nightwatch_core.report.blocks import ErrorTable, Finding, ReportView, Standing
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import retry_after
+from nightwatch_core.text.plain_text import retry_after, text_table
 
 # Calls to Slack's Web API: repeated when told to wait, never when they may have worked.
 #
@@ -72,37 +72,7 @@ LARGEST = 4 * 1024 * 1024  # bytes of an answer
 _SILENT = logging.getLogger("nightwatch_core.adapters.slack.notifier.notifier.client")
 _NOT_SENT = (ConnectionRefusedError, gaierror, ssl.SSLCertVerificationError)
 INVITE = "invite the app there with /invite, or give it the scope chat:write.public"
-REINSTALL = "install the app again and put its new bot token (xoxb-…) into SLACK_BOT_TOKEN"
-ADVICE: Mapping[str, str] = {
-    "channel_not_found": "SLACK_CHANNEL names no conversation this app can see: copy the id from "
-    "the channel's details (C… or G…); into a private channel the app must be invited with /invite",
-    "not_in_channel": INVITE,
-    "is_archived": "the channel is archived: name another one in SLACK_CHANNEL",
-    "invalid_auth": "SLACK_BOT_TOKEN is not a token Slack knows: copy it again from the app's page",
-    "not_authed": "set SLACK_BOT_TOKEN",
-    "token_revoked": REINSTALL,
-    "token_expired": REINSTALL,
-    "account_inactive": REINSTALL,
-    "not_allowed_token_type": "SLACK_BOT_TOKEN must be a bot token (xoxb-…)",
-    "users_not_found": "nobody in this workspace has the e-mail address in SLACK_CHANNEL",
-    "user_not_found": "nobody in this workspace has the user id in SLACK_CHANNEL",
-    "user_disabled": "the person in SLACK_CHANNEL has been deactivated: name another one",
-    "cannot_dm_bot": "SLACK_CHANNEL is a bot: name a person or a channel",
-    "restricted_action": "apps may not post there: ask the workspace's administrator",
-    "no_permission": "the workspace's settings forbid it: ask its administrator",
-    "access_denied": "the workspace's settings forbid it: ask its administrator",
-    "ekm_access_denied": "the workspace's administrators have suspended posting",
-    "enterprise_is_restricted": "the organisation does not allow this app: ask its administrator",
-    "team_access_not_granted": "the organisation has not granted the app this workspace",
-    "message_limit_exceeded": "the workspace may send no more messages this month",
-    "invalid_blocks": "Slack takes neither the blocks nor the plain text: the report is in files",
-    "msg_blocks_too_long": "the message is too long even as plain text: the report is in files",
-    "msg_too_long": "the message is too long: the report is in files",
-    "invalid_metadata_format": "Slack refuses the message's metadata: please report this",
-    "message_not_found": "the message has been deleted",
-    "thread_not_found": "the night's message has been deleted: run again to post it anew",
-    "unknown_method": "SLACK_API_URL is no Slack API",
-}
+ADVICE = text_table("nightwatch_core.adapters.slack", "advice.toml")
 TEMPORARY = frozenset(  # nothing was done
     {"ratelimited", "rate_limited", "service_unavailable", "request_timeout"}
     | {"team_added_to_org", "org_login_required", "accesslimited"}

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from nightwatch_core.adapters.git.command import Git
-from nightwatch_core.adapters.git.work_tree import lay_out
+from nightwatch_core.adapters.git.reader import lay_out
 from nightwatch_core.errors import GiveUp
 
 
