@@ -5,13 +5,13 @@ from typing import Any
 from prefect import flow
 
 from flows.morning import until_morning
-from nightwatch_core.models.assignment import FollowUpInput, LongTail
+from nightwatch_core.models.assignment import BatchTriage, FollowUpInput
 from nightwatch_core.models.batch import Settled
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.builder import add_long_tail, with_long_tail
+from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
 from nightwatch_core.triage.collection import is_waiting, with_complaints, with_submission
 from tasks.analysis import report_on_failure
 from tasks.errors import fetch_errors, known_errors
@@ -70,28 +70,28 @@ def submit_all(options: NightOptions) -> RunReport:
         selection = progress.select(select_every(options, as_is(fetched), known))
         report = builder.add_errors(open_report(options, night), fetched, selection)
         report = progress.update(keep_report(report))
-        sent = submit_errors(options, night, selection.kept, LongTail(), 0.0)
-        return keep_and_show(with_long_tail(report, sent))
+        sent = submit_errors(options, night, selection.kept, BatchTriage(), 0.0)
+        return keep_and_show(with_batch_triage(report, sent))
 
 
 def submit_errors(
     options: NightOptions,
     night: Night,
     groups: tuple[ErrorGroup, ...],
-    tail: LongTail,
+    triage: BatchTriage,
     spent: float | None,
-) -> LongTail:
-    """Ask about each error once, as far as the night's USD go; returns the tail with it."""
+) -> BatchTriage:
+    """Ask about each error once, as far as the night's USD go; returns the triage with it."""
     asking = triage_options(options, night)
     settled = settle_batches(asking)
     questions = write_questions(asking, night, as_is(groups))
     planned = plan_batch(asking, night, as_is(questions), spent)
     sent = submit_batch(asking, night, as_is(planned))
-    complained = with_complaints(tail, questions.complaint, planned.over, *settled.unsure)
+    complained = with_complaints(triage, questions.complaint, planned.over, *settled.unsure)
     return with_submission(complained, sent, planned.cost.text, questions)
 
 
-def read_batches(options: NightOptions, night: Night, settled: Settled) -> LongTail:
+def read_batches(options: NightOptions, night: Night, settled: Settled) -> BatchTriage:
     """Read every open batch of these sources that has ended, and wait for none."""
     read = one_by_one(read_batch, due_batches(options, night, as_is(settled)), options)
     return put_together(options, night, as_is(read), as_is(settled))
@@ -105,15 +105,15 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
         settled = settle_batches(options)
         due = due_batches(options, night, as_is(settled))
         attempt("waiting", patiently(options), options, as_is(due), otherwise=None)
-        tail = read_batches(options, night, settled)
-        report = progress.update(add_long_tail(open_report(options, night), tail))
-        if is_waiting(tail):
-            return keep_and_show(builder.degrade(report, *tail.running))
+        triage = read_batches(options, night, settled)
+        report = progress.update(add_batch_triage(open_report(options, night), triage))
+        if is_waiting(triage):
+            return keep_and_show(builder.degrade(report, *triage.running))
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         fetched = fetch_errors(options, night)
-        selection = progress.select(select_flagged(options, as_is(fetched), as_is(tail)))
+        selection = progress.select(select_flagged(options, as_is(fetched), as_is(triage)))
         report = progress.update(builder.add_errors(report, fetched, selection))
         done = until_morning(report, progress, selection, FollowUpInput(), outcomes)
-        sent = tell_the_team(builder.degrade(with_long_tail(done, tail), *tail.running))
+        sent = tell_the_team(builder.degrade(with_batch_triage(done, triage), *triage.running))
         close_batches(as_is(sent))
         return sent

@@ -12,7 +12,7 @@ from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheN
 from nightwatch_core.intake import limits as intake
 from nightwatch_core.intake import selection as selecting
 from nightwatch_core.intake.ignore_rules import rules_in_force
-from nightwatch_core.models.assignment import KnownErrors, LongTail
+from nightwatch_core.models.assignment import BatchTriage, KnownErrors
 from nightwatch_core.models.batch import Batch, Settled, Submission
 from nightwatch_core.models.errors import ErrorGroup, Fetched, Selection, Trace
 from nightwatch_core.models.options import LESSON_DAYS, NightOptions
@@ -62,10 +62,10 @@ def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) ->
 
 
 @task(name="select flagged errors", task_run_name="select flagged errors")
-def select_flagged(options: NightOptions, fetched: Fetched, tail: LongTail) -> Selection:
+def select_flagged(options: NightOptions, fetched: Fetched, triage: BatchTriage) -> Selection:
     """Select what batches flagged and nothing else, the worst first."""
     candidates = intake.GROUPS_A_CASE * (options.max_errors or 5)
-    return turns.only_flagged(fetched.groups, tail.flagged, candidates)
+    return turns.only_flagged(fetched.groups, triage.flagged, candidates)
 
 
 @task(name="write the questions", task_run_name="write the questions", **PATIENTLY)
@@ -140,7 +140,7 @@ def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
 @task(name="put batches together", task_run_name="put batches together")
 def put_together(
     options: NightOptions, night: Night, read: tuple[ReadBatch, ...], settled: Settled
-) -> LongTail:
+) -> BatchTriage:
     """Return the batches' results and earlier flagged errors not analysed yet."""
     now, history = reading(options).clock.now(), publishing(options).nights.history()
     every = collecting.of_sources(_store(options).batches(), history, night.kind.key)
@@ -157,7 +157,7 @@ def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[
 @task(name="close batches", task_run_name="close batches")
 def close_batches(report: RunReport) -> None:
     """Write down which night's report has the results, and which errors were analysed since."""
-    store, reported = (_store(report.options), {item.night for item in report.long_tail.judged})
+    store, reported = (_store(report.options), {item.night for item in report.batch_triage.judged})
     names = frozenset(
         group.fingerprint for analysis in report.analyses for group in analysis.case.groups
     )

@@ -231,7 +231,7 @@ class SubmittedBatch(Value):
     note: str = ""  # why there is no id
 
 
-class LongTail(Value):
+class BatchTriage(Value):
     """What a night collected and submitted beyond the errors it analyses."""
 
     judged: tuple[Sighting, ...] = ()  # by batches that were collected tonight, or before in vain

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.assignment import LongTail
+from nightwatch_core.models.assignment import BatchTriage
 from nightwatch_core.models.code import CodeReads, Commit, DraftCi
 from nightwatch_core.models.errors import DroppedGroup, RejectedRecord, Window
 from nightwatch_core.models.knowledge import IgnoreSuggestion, OutcomeUpdate, Pattern, Scoreboard
@@ -183,7 +183,7 @@ class RunReport(Value):
     ] = ()  # what tonight brought for lessons we had proposals for
     traffic: int | None = None  # the application's transactions in the window; None: not known
     learned: LearningResult = LearningResult()
-    long_tail: LongTail = LongTail()  # judged in batches; `usage` holds what they took
+    batch_triage: BatchTriage = BatchTriage()  # judged in batches; `usage` holds what they took
     usage: Usage = Usage()
     code_reads: CodeReads | None = None  # of tracing, recall, research, analyses; None: not counted
     accounts: Accounts = Accounts()

@@ -13,11 +13,11 @@ from nightwatch_core.memory.scoreboard import calibrated, scoreboard
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import (
+    BatchTriage,
     CauseFindings,
     CiResult,
     CodeTonight,
     FollowUpInput,
-    LongTail,
     PublishResult,
     UpdatedLessons,
 )
@@ -198,7 +198,7 @@ def add_findings(
             "complaints": complaints,
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
-            "usage": total_usage(fresh, failures) + report.long_tail.usage,
+            "usage": total_usage(fresh, failures) + report.batch_triage.usage,
             "code_reads": code_reads(fresh, findings.code_reads),
             "accounts": accounts((*findings.memory.known, *fresh), failures, findings.code_reads),
         }
@@ -355,22 +355,24 @@ def _barred(receipts: tuple[Receipt, ...]) -> str:
     return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
 
 
-def add_long_tail(report: RunReport, tail: LongTail) -> RunReport:
+def add_batch_triage(report: RunReport, triage: BatchTriage) -> RunReport:
     """Add the cost and troubles of batches; a batch without any answer degrades the night.
 
-    The errors themselves come last, with `with_long_tail`: there may be thousands, and every step
-    is handed the report.
+    The errors themselves come last, with `with_batch_triage`: there may be thousands, and every
+    step gets the report.
     """
-    answered = sum(item.first_sight is not None for item in tail.judged)
-    silent = f"none of {plural(len(tail.judged), 'error')} was judged at first sight"
-    light = tail.model_copy(update={"judged": (), "kept": (), "waiting": ()})
-    update = {"long_tail": light, "usage": report.usage + tail.usage}
-    return degrade(report.model_copy(update=update), silent if tail.judged and not answered else "")
+    answered = sum(item.first_sight is not None for item in triage.judged)
+    silent = f"none of {plural(len(triage.judged), 'error')} was judged at first sight"
+    light = triage.model_copy(update={"judged": (), "kept": (), "waiting": ()})
+    update = {"batch_triage": light, "usage": report.usage + triage.usage}
+    return degrade(
+        report.model_copy(update=update), silent if triage.judged and not answered else ""
+    )
 
 
-def with_long_tail(report: RunReport, tail: LongTail) -> RunReport:
+def with_batch_triage(report: RunReport, triage: BatchTriage) -> RunReport:
     """Put the whole batch triage into the report."""
-    return report.model_copy(update={"long_tail": tail})
+    return report.model_copy(update={"batch_triage": triage})
 
 
 # What a night is counted by: the numbers that its headline and its first lines rest on.
@@ -444,8 +446,8 @@ def tally(report: RunReport) -> Tally:
         ignored=drops["ignored"],
         beyond=drops["limit"],
         ended=drops["ended"],
-        judged=sum(item.first_sight is not None for item in report.long_tail.judged),
-        submitted=sum(batch.errors for batch in report.long_tail.submitted if batch.id),
+        judged=sum(item.first_sight is not None for item in report.batch_triage.judged),
+        submitted=sum(batch.errors for batch in report.batch_triage.submitted if batch.id),
         fixes=sum(item.has_fix for item in analysed),
         pulls=len(opened(report, "pull")),
         draft=(PATCH, "patches") if name_of("pull", report) == PATCH else DRAFT,

@@ -22,7 +22,7 @@ class Limits(Value):
     """Items of each list, and the kinds of sections that are left out."""
 
     rows: int = 200
-    tail: int = 200  # errors judged at first sight
+    triage: int = 200  # errors judged at first sight
     findings: int = 200
     reasons: int = 40  # why groups were dropped
     examples: int = 25  # of a reason
@@ -46,7 +46,7 @@ class Limits(Value):
 FULL = Limits(without=frozenset({"verdict", "end", "unknown"}))
 BRIEF = Limits(
     rows=25,
-    tail=15,
+    triage=15,
     findings=10,
     reasons=8,
     examples=2,

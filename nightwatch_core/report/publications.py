@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence
-from nightwatch_core.models.assignment import LongTail, Sighting
+from nightwatch_core.models.assignment import BatchTriage, Sighting
 from nightwatch_core.models.batch import ResultKind, Severity
 from nightwatch_core.models.code import CiState, DraftCi
 from nightwatch_core.models.proposals import Receipt, Skip
@@ -246,14 +246,14 @@ class SightRow(Value):
 
 def sight_rows(report: RunReport) -> tuple[SightRow, ...]:
     """One line for every error that was judged, or was to be, tonight or before; worst first."""
-    tail, came = report.long_tail, dict(_came_of(report))
-    every = sorted(_each_once(tail), key=_place)
-    earlier = {item.group.fingerprint for item in (*tail.kept, *tail.waiting)}
+    triage, came = report.batch_triage, dict(_came_of(report))
+    every = sorted(_each_once(triage), key=_place)
+    earlier = {item.group.fingerprint for item in (*triage.kept, *triage.waiting)}
     return tuple(_row(item, came, item.group.fingerprint in earlier) for item in every)
 
 
-def _each_once(tail: LongTail) -> Iterable[Sighting]:
-    every = chain(tail.kept, tail.waiting, tail.judged)
+def _each_once(triage: BatchTriage) -> Iterable[Sighting]:
+    every = chain(triage.kept, triage.waiting, triage.judged)
     return {item.group.fingerprint: item for item in every}.values()
 
 

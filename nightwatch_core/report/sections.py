@@ -8,7 +8,7 @@ from nightwatch_core.analysis.budget import unplaced
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
-from nightwatch_core.models.assignment import LongTail, SubmittedBatch
+from nightwatch_core.models.assignment import BatchTriage, SubmittedBatch
 from nightwatch_core.models.batch import Severity
 from nightwatch_core.models.errors import DroppedGroup, RejectedRecord
 from nightwatch_core.models.knowledge import (
@@ -457,7 +457,7 @@ def _of_reject(reject: RejectedRecord) -> str:
 def complaints(report: RunReport, limits: Limits) -> Section:
     """Return complaints about ignore rules, agent files and lessons."""
     texts = (
-        line(complaint, TEXT) for complaint in (*report.complaints, *report.long_tail.complaints)
+        line(complaint, TEXT) for complaint in (*report.complaints, *report.batch_triage.complaints)
     )
     return section("complaints", "To put right", cut(Bullets, texts, limits.lines))
 
@@ -542,8 +542,10 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
     ):
         if text:
             yield Fact(name=name, text=line(text, TEXT))
-    if report.long_tail.usage.calls:
-        sights = f"{spending(report.long_tail.usage)}: half price in batches, within what was used"
+    if report.batch_triage.usage.calls:
+        sights = (
+            f"{spending(report.batch_triage.usage)}: half price in batches, within what was used"
+        )
         yield Fact(name="First sights", text=sights)
     yield from accounts_facts(report.accounts)
     if left := left_sentence(report.health):
@@ -602,62 +604,62 @@ _NOTHING = "none is said to need an analysis"
 HOW = "Run with --collect to retrieve results."
 
 
-def long_tail(report: RunReport, limits: Limits) -> Section:
+def batch_triage(report: RunReport, limits: Limits) -> Section:
     """Return the table of batch triage; empty where the night had no batch."""
-    tail, rows = report.long_tail, sight_rows(report)
+    triage, rows = report.batch_triage, sight_rows(report)
     title = f"Batch triage: {plural(len(rows), 'error')}"
-    said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(tail, rows)]
-    table = cut(SightTable, rows[: limits.tail], limits.tail, len(rows))
-    return section("long_tail", title if rows else "Batch triage", said, table)
+    said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(triage, rows)]
+    table = cut(SightTable, rows[: limits.triage], limits.triage, len(rows))
+    return section("batch_triage", title if rows else "Batch triage", said, table)
 
 
 def tail_headline(report: RunReport) -> tuple[str, str]:
     """Return the headline of a night that only submits or waits; empty otherwise."""
     if text := _submitted_text(report):
         return text, "batch submitted"
-    tail = report.long_tail
-    if tail.running and not (tail.judged or report.errors or report.status == "failed"):
+    triage = report.batch_triage
+    if triage.running and not (triage.judged or report.errors or report.status == "failed"):
         return "The batch has not ended: nothing could be collected so far.", "still running"
-    if tail.judged and not (tail.flagged or report.analyses or report.failures):
-        return f"{plural(len(tail.judged), 'error')} judged at first sight: {_NOTHING}.", "judged"
+    if triage.judged and not (triage.flagged or report.analyses or report.failures):
+        return f"{plural(len(triage.judged), 'error')} judged at first sight: {_NOTHING}.", "judged"
     return "", ""
 
 
 def _submitted_text(report: RunReport) -> str:
-    tail = report.long_tail
+    triage = report.batch_triage
     if not report.options.batch_mode or report.status == "failed":
         return ""
-    if tail.submitted:
-        errors = plural(sum(batch.errors for batch in tail.submitted), "error")
-        cost = f" ({tail.cost})" if tail.cost else ""
-        if any(batch.id for batch in tail.submitted):
+    if triage.submitted:
+        errors = plural(sum(batch.errors for batch in triage.submitted), "error")
+        cost = f" ({triage.cost})" if triage.cost else ""
+        if any(batch.id for batch in triage.submitted):
             return f"Batch submitted: {errors}{cost}. {HOW}"
         return f"Dry run: a batch of {errors}{cost} was held back."
-    if tail.awaited:
-        return f"Batch submitted before: {plural(tail.awaited, 'error')} wait for answers. {HOW}"
+    if triage.awaited:
+        return f"Batch submitted before: {plural(triage.awaited, 'error')} wait for answers. {HOW}"
     return "No batch was submitted: there was no error to ask about."
 
 
-def _sentences(tail: LongTail, rows: tuple[SightRow, ...]) -> Iterator[str]:
-    if tail.judged:
-        yield _judged(tail, rows)
-    yield from (f"{item[0].upper()}{item[1:]}" for item in tail.running)
-    for batch in tail.submitted:
-        yield _submitted(batch, tail.cost)
-    if tail.awaited:
-        yield f"{plural(tail.awaited, 'error')} of tonight wait for the answer to an earlier batch."
+def _sentences(triage: BatchTriage, rows: tuple[SightRow, ...]) -> Iterator[str]:
+    if triage.judged:
+        yield _judged(triage, rows)
+    yield from (f"{item[0].upper()}{item[1:]}" for item in triage.running)
+    for batch in triage.submitted:
+        yield _submitted(batch, triage.cost)
+    if triage.awaited:
+        yield f"{plural(triage.awaited, 'error')} wait for the answer to an earlier batch."
 
 
-def _judged(tail: LongTail, rows: tuple[SightRow, ...]) -> str:
-    counted = Counter(item.first_sight.severity for item in tail.judged if item.first_sight)
+def _judged(triage: BatchTriage, rows: tuple[SightRow, ...]) -> str:
+    counted = Counter(item.first_sight.severity for item in triage.judged if item.first_sight)
     words = [f"{counted[name]:,} {name}" for name in get_args(Severity) if counted[name]]
-    silent = len(tail.judged) - sum(counted.values())
-    flagged = sum(item.flagged for item in tail.judged)
+    silent = len(triage.judged) - sum(counted.values())
+    flagged = sum(item.flagged for item in triage.judged)
     parts = (
         f"{plural(sum(counted.values()), 'error')} judged in a batch: {', '.join(words) or 'none'}",
         f"{flagged:,} flagged for analysis",
         f"{silent:,} without a judgement" if silent else "",
-        f"{money(tail.usage.cost)} at the batch's price",
+        f"{money(triage.usage.cost)} at the batch's price",
     )
     return "; ".join(filter(None, parts)) + "."
 

@@ -62,10 +62,10 @@ from nightwatch_core.report.publications import (
 from nightwatch_core.report.scoreboard_text import drafts_line, reliability, sentences
 from nightwatch_core.report.sections import (
     FOLD,
+    batch_triage,
     handover_entry,
     handover_sections,
     in_detail,
-    long_tail,
     outcome_entries,
     pattern_entry,
     proof_section,
@@ -507,7 +507,7 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
     _findings,
     _unknown,
     sections.failures,
-    long_tail,
+    batch_triage,
     _patterns,
     _suggestions,
     _outcomes,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import get_args
 
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.assignment import LongTail, Sighting
+from nightwatch_core.models.assignment import BatchTriage, Sighting
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
@@ -78,7 +78,7 @@ def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:
 
 def collected(
     read: Sequence[ReadBatch], every: Iterable[Batch], now: datetime, complaints: Sequence[str] = ()
-) -> LongTail:
+) -> BatchTriage:
     """Make the night's value of what was read; `every` has the other batches of these sources."""
     done = [batch.batch for batch in read if batch.is_read]
     digests = {item.digest for item in done}
@@ -86,7 +86,7 @@ def collected(
     judged = tuple(sighting for batch in done for sighting in sightings(batch) if sighting.result)
     newer = {item.group.fingerprint for item in judged}
     usages = (item.usage for batch in done for item in (*batch.answered, *batch.results))
-    return LongTail(
+    return BatchTriage(
         judged=judged,
         waiting=tuple(item for item in waiting(others, now) if item.group.fingerprint not in newer),
         running=tuple(batch.running for batch in read if batch.running),
@@ -95,28 +95,30 @@ def collected(
     )
 
 
-def with_submission(tail: LongTail, sent: Submission, cost: str, questions: Questions) -> LongTail:
+def with_submission(
+    triage: BatchTriage, sent: Submission, cost: str, questions: Questions
+) -> BatchTriage:
     """Add what was submitted, and earlier words that still hold, to the night's value."""
-    told = {item.group.fingerprint for item in tail.judged}
+    told = {item.group.fingerprint for item in triage.judged}
     kept = (item for item in questions.kept if item.group.fingerprint not in told)
     update = {
-        "submitted": (*tail.submitted, *map(submitted, sent.batches)),
-        "cost": cost if sent.batches else tail.cost,
+        "submitted": (*triage.submitted, *map(submitted, sent.batches)),
+        "cost": cost if sent.batches else triage.cost,
         "kept": tuple(item for item in kept if item.result),
         "awaited": sum(item.result is None for item in questions.kept),
     }
-    return with_complaints(tail.model_copy(update=update), *sent.unsure)
+    return with_complaints(triage.model_copy(update=update), *sent.unsure)
 
 
-def with_complaints(tail: LongTail, *complaints: str) -> LongTail:
+def with_complaints(triage: BatchTriage, *complaints: str) -> BatchTriage:
     """Add complaints, each once; empty ones say nothing."""
-    every = dict.fromkeys((*tail.complaints, *filter(None, complaints)))
-    return tail.model_copy(update={"complaints": tuple(every)})
+    every = dict.fromkeys((*triage.complaints, *filter(None, complaints)))
+    return triage.model_copy(update={"complaints": tuple(every)})
 
 
-def is_waiting(tail: LongTail) -> bool:
+def is_waiting(triage: BatchTriage) -> bool:
     """Tell whether nothing could be read because batches are still running."""
-    return bool(tail.running) and not tail.judged
+    return bool(triage.running) and not triage.judged
 
 
 def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:

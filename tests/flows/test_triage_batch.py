@@ -73,7 +73,9 @@ def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> No
     assert not world.publishing.notifier.told, "that something was asked is no news"
 
     again = night(world, batch_mode=True)
-    assert (again.long_tail.awaited, len(again.long_tail.kept)) == (5, 1), "one was asked alone"
+    assert (again.batch_triage.awaited, len(again.batch_triage.kept)) == (5, 1), (
+        "one was asked alone"
+    )
     assert len(asked(world)) == 6
 
     early = night(world, collect=True, collect_minutes=0)
@@ -83,7 +85,7 @@ def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> No
     done = night(world, collect=True, collect_minutes=0)
     assert done.status == "complete"
     assert [a.case.leader for a in done.analyses] == [PAY]
-    assert len(done.long_tail.judged) == 6
+    assert len(done.batch_triage.judged) == 6
     assert done.receipts
     assert done.learned.lessons
     assert [one.night.id for one in world.publishing.notifier.told] == [done.night.id]

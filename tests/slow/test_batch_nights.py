@@ -91,7 +91,7 @@ def test_killed_at_every_effect_nothing_is_submitted_twice(tmp_path: Path, serve
 
         done = collected(world)
         assert done.code == 0, done.output
-        told = done.report["long_tail"]
+        told = done.report["batch_triage"]
         assert len(told["judged"]) == len(errors)
         assert [one["case"]["leader"]["error_class"] for one in done.report["analyses"]] == [
             "KeyError"
@@ -127,7 +127,7 @@ def test_killed_before_the_service_has_it_or_after_the_id(tmp_path: Path, server
         assert len(world.claude.batches.kept) == 1
         done = collected(world)
         assert done.code == 0, done.output
-        assert len(done.report["long_tail"]["judged"]) == len(shop.THREE)
+        assert len(done.report["batch_triage"]["judged"]) == len(shop.THREE)
 
 
 def test_every_kind_of_result_is_told_and_only_what_is_flagged_analysed(
@@ -152,7 +152,7 @@ def test_every_kind_of_result_is_told_and_only_what_is_flagged_analysed(
         service.pass_by(hours=25)
         done = world.night("--collect")
         assert done.code == 0, done.output
-        judged = done.report["long_tail"]["judged"]
+        judged = done.report["batch_triage"]["judged"]
         kinds = Counter(one["result"]["kind"] for one in judged)
         assert kinds == {
             "answered": 4, "unreadable": 3, "refused": 1, "errored": 1, "missing": 1, "expired": 1,
@@ -163,6 +163,6 @@ def test_every_kind_of_result_is_told_and_only_what_is_flagged_analysed(
         page = Path(done.report["night"]["folder"], "report.html").read_text(encoding="utf-8")
         words = ("refused by the model", "expired before", "not readably", "no result came")
         assert not [text for text in (*words, "analysed: error 1 above") if text not in page]
-        whole, tail = done.report["usage"]["cost"], done.report["long_tail"]["usage"]["cost"]
-        assert whole == pytest.approx(analysis["usage"]["cost"] + tail)
-        assert 0 < tail < whole
+        whole, triage = done.report["usage"]["cost"], done.report["batch_triage"]["usage"]["cost"]
+        assert whole == pytest.approx(analysis["usage"]["cost"] + triage)
+        assert 0 < triage < whole

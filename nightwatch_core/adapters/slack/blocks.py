@@ -160,7 +160,7 @@ TABLE = 10_000  # characters of all cells
 TABLE_ROWS = 100
 # Characters of a part; what the parent message has left is the table's.
 PARENT = {"trouble": 1_300, "headline": 500, "banner": 500, "failures": 800, "dropped": 700}
-PARENT |= {"long_tail": 400, "unreadable": 400, "health": 500, "source": 300, "end": 1_400}
+PARENT |= {"batch_triage": 400, "unreadable": 400, "health": 500, "source": 300, "end": 1_400}
 REPLY = {"about": 900, "caveats": 330, "message": 450, "cause": 1_400, "question": 330}
 REPLY |= {
     "evidence": 1_170,
@@ -176,7 +176,7 @@ REPLY |= {"twins": 250, "also": 250, "done": 500, "again": 150}
 FOLLOW_UP = {"links": 2_500, "outcomes": 1_700, "patterns": 2_300, "suggestions": 2_300}
 SHOWN = Limits(
     rows=50,
-    tail=0,
+    triage=0,
     findings=20,
     reasons=6,
     examples=2,

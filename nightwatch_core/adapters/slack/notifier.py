@@ -308,7 +308,7 @@ def _parent(shown: ReportView) -> Message:
         *context(source),
         *context(banner),
     )
-    kinds = ("failures", "long_tail", "dropped", "unreadable", "health")
+    kinds = ("failures", "batch_triage", "dropped", "unreadable", "health")
     below = (*_sections(shown, kinds, PARENT), *context(end))
     errors = (block for block in shown.section("errors").blocks if isinstance(block, ErrorTable))
     room = MESSAGE - weight(above) - weight(below)

@@ -6,7 +6,7 @@ import pytest
 from core.report_fixture import NOW, analysis, empty, group, known
 
 from nightwatch_core.models.analysis import Ending, Failure
-from nightwatch_core.models.assignment import LongTail, Sighting, SubmittedBatch
+from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.report import RunReport
@@ -137,14 +137,16 @@ def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
         result=ItemResult(key="k", fingerprint="v1:1", kind="answered", first_sight=SIGHT),
     )
     sent = SubmittedBatch(id="msgbatch_1", model="claude-haiku-5-5", errors=7)
-    tail = LongTail(judged=(judged,), submitted=(sent,))
-    report = empty(errors=5, analyses=FIVE_KNOWN, long_tail=tail)
+    triage = BatchTriage(judged=(judged,), submitted=(sent,))
+    report = empty(errors=5, analyses=FIVE_KNOWN, batch_triage=triage)
     assert headline(report).endswith(
         "nothing new to analyse · 1 judged at first sight in a batch · 7 submitted in a batch"
     )
-    failed = empty(status="failed", long_tail=LongTail(judged=(judged,)))
+    failed = empty(status="failed", batch_triage=BatchTriage(judged=(judged,)))
     assert headline(failed) == NOTHING_CAME
-    assert headline(empty(long_tail=failed.long_tail)).startswith("1 error judged at first sight")
+    assert headline(empty(batch_triage=failed.batch_triage)).startswith(
+        "1 error judged at first sight"
+    )
 
 
 def test_a_healthy_night_is_counted_by_what_it_knew() -> None:

@@ -10,7 +10,7 @@ from twins.reading import MemoryAgents
 from nightwatch_core.analysis.model_wrappers import intent_of, request_set
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.assignment import LongTail
+from nightwatch_core.models.assignment import BatchTriage
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
@@ -174,9 +174,9 @@ def test_what_is_collected_counts_what_was_asked_alone_and_drops_what_was_taken(
     before = before.model_copy(
         update={"collected_by": "x", "taken": (group(3).fingerprint,), "submitted": NOW - DAY}
     )
-    tail = collecting.collected([collecting.ReadBatch(batch=read)], [before, read], NOW)
-    assert tail.usage.cost == 0.5
-    assert [one.group for one in tail.flagged] == [group(2), group(1)]
+    triage = collecting.collected([collecting.ReadBatch(batch=read)], [before, read], NOW)
+    assert triage.usage.cost == 0.5
+    assert [one.group for one in triage.flagged] == [group(2), group(1)]
     assert not collecting.collected([], [before], NOW + 40 * DAY).waiting, "not for ever"
     names = frozenset({group(2).fingerprint})
     assert collecting.taken(before, names) == (group(3).fingerprint, group(2).fingerprint)
@@ -193,7 +193,7 @@ def test_batches_belong_to_nights_over_the_same_sources() -> None:
 def test_a_tail_that_could_not_be_read_says_when_to_come_back() -> None:
     running = collecting.ReadBatch(batch=batch(group(1)), running="it runs")
     assert collecting.is_waiting(collecting.collected([running], [], NOW))
-    assert not collecting.is_waiting(LongTail())
+    assert not collecting.is_waiting(BatchTriage())
     state = BatchState(status="in progress", processing=1)
     assert "--collect" in collecting.running_text(batch(group(1)), state)
 
@@ -201,9 +201,13 @@ def test_a_tail_that_could_not_be_read_says_when_to_come_back() -> None:
 def test_what_was_submitted_stands_beside_earlier_words() -> None:
     held = asking.sightings(batch(group(1), group(2), e1=sight()))
     sent = Submission(batches=(batch(group(3)),), unsure=("who knows",))
-    tail = collecting.with_submission(LongTail(), sent, "$1", Questions(kept=held))
-    assert ([one.group for one in tail.kept], tail.awaited, tail.cost) == ([group(1)], 1, "$1")
-    assert collecting.with_complaints(tail, "who knows", "").complaints == ("who knows",)
+    triage = collecting.with_submission(BatchTriage(), sent, "$1", Questions(kept=held))
+    assert ([one.group for one in triage.kept], triage.awaited, triage.cost) == (
+        [group(1)],
+        1,
+        "$1",
+    )
+    assert collecting.with_complaints(triage, "who knows", "").complaints == ("who knows",)
 
 
 def test_without_a_model_a_batch_is_refused() -> None:

@@ -8,12 +8,12 @@ from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.slack.notifier import messages
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.assignment import LongTail, Sighting, SubmittedBatch
+from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.builder import add_long_tail, with_long_tail
+from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
 from nightwatch_core.report.excerpts import BRIEF
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.publications import UNJUDGED, sight_rows
@@ -35,8 +35,8 @@ def sight(severity: str = "low", flagged: bool = False, cause: str = "A slip.") 
 
 
 def told(*judged: Sighting, **changes: object) -> RunReport:
-    tail = LongTail(judged=judged, usage=Usage(calls=9, cost=0.5))
-    report = complete(analyses=(), failures=(), dropped=(), long_tail=tail)
+    triage = BatchTriage(judged=judged, usage=Usage(calls=9, cost=0.5))
+    report = complete(analyses=(), failures=(), dropped=(), batch_triage=triage)
     return report.model_copy(update=changes)
 
 
@@ -62,8 +62,8 @@ def test_what_came_of_each_is_said_the_worst_first() -> None:
 
 def test_an_earlier_word_stands_there_with_its_date_and_once() -> None:
     kept = sighting(1, sight())
-    tail = LongTail(kept=(kept,), judged=(sighting(2, sight()),))
-    rows = {row.error: row.came for row in sight_rows(complete(analyses=(), long_tail=tail))}
+    triage = BatchTriage(kept=(kept,), judged=(sighting(2, sight()),))
+    rows = {row.error: row.came for row in sight_rows(complete(analyses=(), batch_triage=triage))}
     assert rows == {"E1": "nothing further (judged 2026-11-20)", "E2": "nothing further"}
 
 
@@ -86,7 +86,7 @@ def test_nothing_hostile_is_markup() -> None:
     report = told(sighting(1, sight(cause=HOSTILE)))
     report = report.model_copy(
         update={
-            "long_tail": report.long_tail.model_copy(
+            "batch_triage": report.batch_triage.model_copy(
                 update={
                     "running": (HOSTILE,),
                     "complaints": (HOSTILE,),
@@ -105,32 +105,32 @@ def test_nothing_hostile_is_markup() -> None:
 
 def test_a_huge_tail_is_cut_and_says_so() -> None:
     many = told(*(sighting(n, sight()) for n in range(1, 400)))
-    block = view(many, BRIEF).section("long_tail").blocks[-1]
-    assert (len(block.items), block.more) == (BRIEF.tail, 399 - BRIEF.tail)
+    block = view(many, BRIEF).section("batch_triage").blocks[-1]
+    assert (len(block.items), block.more) == (BRIEF.triage, 399 - BRIEF.triage)
 
 
 def test_a_night_that_submits_says_how_to_go_on() -> None:
     sent = SubmittedBatch(id="msgbatch_1", model="m", errors=3)
-    tail = LongTail(submitted=(sent,), cost="about $1.00, at most $2.00")
+    triage = BatchTriage(submitted=(sent,), cost="about $1.00, at most $2.00")
     options = NightOptions(batch_mode=True)
     said = {
-        "Batch submitted: 3 errors (about $1.00, at most $2.00). Run with --collect": tail,
-        "Dry run: a batch of 3 errors": tail.model_copy(
+        "Batch submitted: 3 errors (about $1.00, at most $2.00). Run with --collect": triage,
+        "Dry run: a batch of 3 errors": triage.model_copy(
             update={"submitted": (sent.model_copy(update={"id": ""}),)}
         ),
-        "3 errors wait for answers": LongTail(awaited=3),
-        "No batch was submitted": LongTail(),
+        "3 errors wait for answers": BatchTriage(awaited=3),
+        "No batch was submitted": BatchTriage(),
     }
     for text, each in said.items():
-        report = complete(analyses=(), failures=(), options=options, long_tail=each)
+        report = complete(analyses=(), failures=(), options=options, batch_triage=each)
         assert text in view(report).headline
 
 
 def test_a_batch_that_brought_nothing_degrades_the_night_and_costs_are_added() -> None:
-    silent = LongTail(judged=(sighting(1, "errored"),), usage=Usage(calls=1, cost=0.25))
-    report = add_long_tail(complete(usage=Usage(cost=1.0)), silent)
+    silent = BatchTriage(judged=(sighting(1, "errored"),), usage=Usage(calls=1, cost=0.25))
+    report = add_batch_triage(complete(usage=Usage(cost=1.0)), silent)
     assert report.status == "degraded"
     assert "none of 1 error was judged" in report.degraded[-1]
     assert report.usage.cost == 1.25
-    assert not report.long_tail.judged, "thousands of errors are not handed from step to step"
-    assert with_long_tail(report, silent).long_tail == silent
+    assert not report.batch_triage.judged, "thousands of errors are not handed from step to step"
+    assert with_batch_triage(report, silent).batch_triage == silent
