@@ -1,33 +1,18 @@
 """Compares the failing lines with the base branch: still there, or changed and not yet deployed."""
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC
 from difflib import SequenceMatcher
 from itertools import takewhile
 
 from nightwatch_core.code.definitions import definitions_in
+from nightwatch_core.code.edit_policy import common_lines
 from nightwatch_core.code.limits import COMPARED_LINES, LATER_COMMITS, NAMED_PATHS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, Standing
-from nightwatch_core.models.value import Value
+from nightwatch_core.models.code import LoggedCommit
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import text_lines
-
-
-class LaterCommit(Value):
-    """A commit of the base branch that the code which failed did not have."""
-
-    sha: str
-    at: datetime
-    subject: str = ""
-    pull: int = 0
-
-
-class Place(Value):
-    """Failing lines of one file, counted from 1."""
-
-    path: str
-    lines: frozenset[int]
 
 
 def base_branch_status(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing | None:
@@ -55,7 +40,7 @@ def without_later_change(analysis: Analysis, then: CodeReader, now: CodeReader) 
     return analysis.model_copy(update={"suspect_commit": ""})
 
 
-def _failing_places(analysis: Analysis) -> tuple[Place, ...]:
+def _failing_places(analysis: Analysis) -> dict[str, set[int]]:
     """Return the failing lines by file, those of the top frame first."""
     lines: dict[str, set[int]] = {}
     top = analysis.case.trace.top if analysis.case.trace else None
@@ -67,11 +52,15 @@ def _failing_places(analysis: Analysis) -> tuple[Place, ...]:
             lines.setdefault(evidence.path, set()).update(
                 range(evidence.line, evidence.line + quoted)
             )
-    return tuple(Place(path=path, lines=frozenset(own)) for path, own in lines.items())
+    return lines
 
 
-def _changed(places: Iterable[Place], then: CodeReader, now: CodeReader) -> Standing | None:
-    commits = [commit for place in places for commit in _commits_since(place, then, now)]
+def _changed(places: dict[str, set[int]], then: CodeReader, now: CodeReader) -> Standing | None:
+    commits = [
+        commit
+        for path, lines in places.items()
+        for commit in _commits_since(path, lines, then, now)
+    ]
     if not commits:
         return None
     first = min(commits, key=lambda commit: (commit.at, commit.sha))
@@ -85,15 +74,17 @@ def _changed(places: Iterable[Place], then: CodeReader, now: CodeReader) -> Stan
     )
 
 
-def _commits_since(place: Place, then: CodeReader, now: CodeReader) -> Iterator[LaterCommit]:
-    old, (path, new) = then.read_file(place.path), _now(place.path, now)
+def _commits_since(
+    was: str, lines: set[int], then: CodeReader, now: CodeReader
+) -> Iterator[LoggedCommit]:
+    old, (path, new) = then.read_file(was), _now(was, now)
     if old is None or old == new:
         return
     if new is None:
-        yield from _later(_logged(now, place.path), then)
+        yield from _later(_logged(now, was), then)
         return
-    heads = frozenset(definition.line for definition in definitions_in(place.path, old))
-    for lost, (start, end) in changed_spans(old, new, place.lines, heads):
+    heads = frozenset(definition.line for definition in definitions_in(was, old))
+    for lost, (start, end) in changed_spans(old, new, frozenset(lines), heads):
         removed = tuple(_later(_logged(now, path, lost.strip()) if lost.strip() else (), then))
         later = removed or tuple(_later(_wrote(now, path, start, end), then))
         yield from later or tuple(_later(_logged(now, path), then))
@@ -134,12 +125,8 @@ def changed_spans(
 
 
 def _differences(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
-    head = next(
-        (n for n, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]),
-        min(len(old), len(new)),
-    )
-    rest = min(len(old), len(new)) - head
-    tail = next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+    head = common_lines(old, new)
+    tail = common_lines(old[head:][::-1], new[head:][::-1])
     a, b = old[head : len(old) - tail], new[head : len(new) - tail]
     if max(len(a), len(b)) > COMPARED_LINES:
         return [("replace", head, head + len(a), head, head + len(b))]
@@ -164,37 +151,33 @@ def _now(path: str, now: CodeReader) -> tuple[str, str | None]:
     return path, None
 
 
-def _wrote(now: CodeReader, path: str, start: int, end: int) -> tuple[LaterCommit, ...]:
+def _wrote(now: CodeReader, path: str, start: int, end: int) -> tuple[LoggedCommit, ...]:
+    blames = now.blame(path, start, end) if start <= end else ()
     return tuple(
-        LaterCommit(sha=blame.sha, at=blame.at, subject=blame.subject, pull=blame.pull)
-        for blame in (now.blame(path, start, end) if start <= end else ())
+        LoggedCommit(sha=blame.sha, at=blame.at, subject=blame.subject, pull=blame.pull)
+        for blame in blames
     )
 
 
-def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LaterCommit, ...]:
+def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LoggedCommit, ...]:
     try:
-        rows = now.history(path, text, LATER_COMMITS)
+        return now.history(path, text, LATER_COMMITS)
     except GiveUp:
         return ()
-    return tuple(
-        LaterCommit(sha=row.sha, at=row.at, subject=row.subject, pull=row.pull) for row in rows
-    )
 
 
-def _later(commits: Iterable[LaterCommit], then: CodeReader) -> Iterator[LaterCommit]:
-    newest = sorted({commit.sha: commit for commit in commits}.values(), key=lambda item: item.at)[
-        ::-1
-    ]
-    later = takewhile(lambda batch: then.show_commit(batch.sha) is None, newest[:LATER_COMMITS])
+def _later(commits: Iterable[LoggedCommit], then: CodeReader) -> Iterator[LoggedCommit]:
+    """Walk the first of the commits that the code which failed did not have, at most one."""
+    once = {commit.sha: commit for commit in commits}.values()
+    newest = sorted(once, key=lambda item: item.at, reverse=True)[:LATER_COMMITS]
+    later = takewhile(lambda commit: then.show_commit(commit.sha) is None, newest)
     yield from tuple(later)[-1:]
 
 
 def _drifted(
-    places: tuple[Place, ...], analysis: Analysis, then: CodeReader, now: CodeReader
+    places: dict[str, set[int]], analysis: Analysis, then: CodeReader, now: CodeReader
 ) -> Standing | None:
-    paths = dict.fromkeys(
-        (*(place.path for place in places), *(edit.path for edit in analysis.fix))
-    )
+    paths = dict.fromkeys((*places, *(edit.path for edit in analysis.fix)))
     other = [path for path in paths if then.read_file(path) != now.read_file(path)]
     if not other:
         return None

@@ -7,7 +7,7 @@ reason.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -129,50 +129,22 @@ class Ground(NamedTuple):
     libraries: str  # paths and modules of the trace's other frames, in small letters
 
 
-Proof = Callable[[MergedPull, Ground], str]  # what the change did; empty where it did not
-
-
-def _wrote_failing_line(change: MergedPull, ground: Ground) -> str:
-    return _wrote(change, ground, "failing", "wrote {place}, the line that fails")
-
-
-def _replaced_missing_name(change: MergedPull, ground: Ground) -> str:
-    renames = (
-        rename for rename in ground.changes.renames if rename.commit and _did(change, rename.commit)
-    )
-    return next(
-        (f"renames `{rename.old}` to `{rename.new}` in {rename.path}" for rename in renames), ""
-    )
-
-
-def _wrote_what_is_used(change: MergedPull, ground: Ground) -> str:
-    return _wrote(change, ground, "used", "wrote {place}, which is used there")
-
-
-def _changed_library(change: MergedPull, ground: Ground) -> str:
-    for dependency in ground.changes.dependencies:
-        is_used = (
-            len(dependency.name) >= _NAME
-            and f"/{_plain_name(dependency.name)}/" in ground.libraries
-        )
-        if is_used and dependency.commit and _did(change, dependency.commit):
-            old, new = dependency.old or "none", dependency.new or "none"
-            return f"changes {dependency.name} from {old} to {new}"
-    return ""
-
-
-def _wrote_a_caller(change: MergedPull, ground: Ground) -> str:
-    return _wrote(change, ground, "caller", "wrote {place}, which led there")
-
-
-# What a change may have done, and how much that says.
-PROOFS: tuple[tuple[float, Proof], ...] = (
-    (0.95, _wrote_failing_line),
-    (0.9, _replaced_missing_name),
-    (0.7, _wrote_what_is_used),
-    (0.6, _changed_library),
-    (0.5, _wrote_a_caller),
-)
+def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
+    """Walk what the change did, the strongest proof first, each with its weight."""
+    yield from _wrote(change, ground, 0.95, "failing", "the line that fails")
+    for rename in ground.changes.renames:
+        if rename.commit and _did(change, rename.commit):
+            yield 0.9, f"renames `{rename.old}` to `{rename.new}` in {rename.path}"
+            break
+    yield from _wrote(change, ground, 0.7, "used", "which is used there")
+    for library in ground.changes.dependencies:
+        plain = library.name.lower().replace("-", "_").lstrip("@")
+        is_used = len(library.name) >= _NAME and f"/{plain}/" in ground.libraries
+        if is_used and library.commit and _did(change, library.commit):
+            old, new = library.old or "none", library.new or "none"
+            yield 0.6, f"changes {library.name} from {old} to {new}"
+            break
+    yield from _wrote(change, ground, 0.5, "caller", "which led there")
 
 
 def suspects(
@@ -199,10 +171,6 @@ def suspects(
     judged = [suspect for change in known if (suspect := _judge(change, ground))]
     judged.sort(key=lambda item: (-item.score, -item.pull.merged_at.timestamp(), item.pull.sha))
     return tuple(judged[: max(0, limit)])
-
-
-def _plain_name(library: str) -> str:
-    return library.lower().replace("-", "_").lstrip("@")
 
 
 def as_change(commit: LoggedCommit, *files: str) -> MergedPull:
@@ -236,7 +204,7 @@ def _changes(changes: CodeChanges, pulls: tuple[MergedPull, ...]) -> tuple[Merge
 
 def _judge(change: MergedPull, ground: Ground) -> Suspect | None:
     timing = _timing(change, ground)
-    proofs = [(weight, text) for weight, proof in PROOFS if (text := proof(change, ground))]
+    proofs = [*_proofs(change, ground)]
     if timing is None or not proofs:
         return None
     factor, when = timing
@@ -256,13 +224,13 @@ def _timing(change: MergedPull, ground: Ground) -> tuple[float, str] | None:
     return (fading(age), f"{ago(age)} before {ground.onset.because}") if age <= _NEAR else None
 
 
-def _wrote(change: MergedPull, ground: Ground, kind: str, text: str) -> str:
-    own = (
-        author
-        for author in ground.changes.authors
-        if author.kind == kind and _did(change, author.commit)
-    )
-    return next((text.format(place=f"{item.path}:{item.line}") for item in own), "")
+def _wrote(
+    change: MergedPull, ground: Ground, weight: float, kind: str, what: str
+) -> Iterator[tuple[float, str]]:
+    for author in ground.changes.authors:
+        if author.kind == kind and _did(change, author.commit):
+            yield weight, f"wrote {author.path}:{author.line}, {what}"
+            break
 
 
 def _did(change: MergedPull, commit: LoggedCommit) -> bool:

@@ -6,7 +6,7 @@ import threading
 import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import jinja2
@@ -38,7 +38,8 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     >>> complaint("a.rb", "def a; end"), complaint("notes.txt", "((")
     ('', '')
     """
-    check = _check_for(path)
+    by_grammar = partial(_by_grammar, path) if has_grammar(path) else None
+    check = _OWN_PARSERS.get(ending_of(path), by_grammar)
     if check is None:
         return ""
     longest = limits.PARSED_YAML if check is _yaml else limits.PARSED_FILE
@@ -48,11 +49,6 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     if why and before is not None and (len(before) > longest or check(before)):
         return ""
     return f"{path} does not parse: {why}" if why else ""
-
-
-def _check_for(path: str) -> Callable[[str], str] | None:
-    own = _OWN_PARSERS.get(ending_of(path))
-    return own or ((lambda text: _by_grammar(path, text)) if has_grammar(path) else None)
 
 
 def _python(text: str) -> str:
@@ -68,17 +64,9 @@ def _python(text: str) -> str:
     return ""
 
 
-def _json(text: str) -> str:
+def _loaded(load: Callable[[str], object], text: str) -> str:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError) as wrong:
-        return str(wrong)
-    return ""
-
-
-def _toml(text: str) -> str:
-    try:
-        tomllib.loads(text)
+        load(text)
     except (ValueError, RecursionError) as wrong:
         return str(wrong)[:200]
     return ""
@@ -112,8 +100,8 @@ _JINJA = jinja2.Environment(autoescape=True)  # only to parse: nothing is render
 _OWN_PARSERS: dict[str, Callable[[str], str]] = {
     ".py": _python,
     ".pyi": _python,
-    ".json": _json,
-    ".toml": _toml,
+    ".json": partial(_loaded, json.loads),
+    ".toml": partial(_loaded, tomllib.loads),
     ".yml": _yaml,
     ".yaml": _yaml,
     ".jinja": _jinja,

@@ -77,17 +77,6 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     return tuple(nearest)[: limits.FLOW_STEPS]
 
 
-def expressions_on(path: str, text: str, step: Step) -> tuple[str, ...]:
-    """List the members and subscripts that a statement reads, the longest first.
-
-    >>> expressions_on("a.py", "x = self.port.host\\n", Step(1, 1))
-    ('self.port.host', 'self.port')
-    """
-    root = root_of(path, text)
-    members = _members(root, step) if root else ()
-    return tuple(sorted(members, key=len, reverse=True))
-
-
 def _setting(
     root: Node, settings: tuple[Setting, ...], step: Step, line: int, depth: int
 ) -> Iterator[Step]:

@@ -188,32 +188,21 @@ def _known(ask: Callable[[], T], otherwise: T) -> T:
         return otherwise
 
 
-Rule = Callable[[Analysis], bool]
 _RANKS: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
+
+
+def _quoted(analysis: Analysis) -> set[str]:
+    return {evidence.path for evidence in analysis.evidence if evidence.verified}
 
 
 def has_verified_evidence(analysis: Analysis) -> bool:
     """Return whether a quoted line was found in the code."""
-    return any(evidence.verified for evidence in analysis.evidence)
-
-
-def _is_all_verified(analysis: Analysis) -> bool:
-    return bool(analysis.evidence) and all(evidence.verified for evidence in analysis.evidence)
+    return bool(_quoted(analysis))
 
 
 def _reaches_top_frame(analysis: Analysis) -> bool:
     top = analysis.case.trace.top if analysis.case.trace else None
-    quoted = {evidence.path for evidence in analysis.evidence if evidence.verified}
-    return top is not None and top.repo_path in quoted
-
-
-def _names_a_place(analysis: Analysis) -> bool:
-    return bool(re.search(r"\w\.\w+:\d+", analysis.root_cause))
-
-
-def _was_read(analysis: Analysis) -> bool:
-    quoted = {evidence.path for evidence in analysis.evidence if evidence.verified}
-    return bool(quoted) and quoted <= set(analysis.read)
+    return top is not None and top.repo_path in _quoted(analysis)
 
 
 def _says_what_is_open(analysis: Analysis) -> bool:
@@ -221,26 +210,31 @@ def _says_what_is_open(analysis: Analysis) -> bool:
     return bool(standings) and ("open" not in standings or analysis.confidence != "high")
 
 
-SCORE: tuple[tuple[float, str, Rule], ...] = (
+SCORE: tuple[tuple[float, str, Callable[[Analysis], bool]], ...] = (
     (0.25, "a quoted line was found in the code", has_verified_evidence),
-    (0.10, "every quoted line was found", _is_all_verified),
+    (
+        0.10,
+        "every quoted line was found",
+        lambda a: bool(a.evidence) and all(item.verified for item in a.evidence),
+    ),
     (0.15, "the evidence reaches the top frame's file", _reaches_top_frame),
-    (0.10, "the cause names a place", _names_a_place),
-    (0.10, "the files quoted from were read", _was_read),
-    (0.15, "a fix is proposed and applies", lambda analysis: analysis.has_fix),
+    (0.10, "the cause names a place", lambda a: bool(re.search(r"\w\.\w+:\d+", a.root_cause))),
+    (
+        0.10,
+        "the files quoted from were read",
+        lambda a: bool(_quoted(a)) and _quoted(a) <= set(a.read),
+    ),
+    (0.15, "a fix is proposed and applies", lambda a: a.has_fix),
     (0.10, "no explanation is open, or the confidence allows for it", _says_what_is_open),
-    (0.05, "a suspect change is named", lambda analysis: bool(analysis.suspect_commit)),
+    (0.05, "a suspect change is named", lambda a: bool(a.suspect_commit)),
 )
 
 # Why one verdict is better than another, the weightiest first; the larger value wins.
 BETTER: tuple[tuple[str, Callable[[Analysis], float]], ...] = (
-    (
-        "a fix with verified evidence",
-        lambda analysis: analysis.has_fix and has_verified_evidence(analysis),
-    ),
-    ("a known cause", lambda analysis: analysis.has_cause),
-    ("confidence", lambda analysis: _RANKS[analysis.confidence]),
-    ("score", lambda analysis: analysis.score),
+    ("a fix with verified evidence", lambda a: a.has_fix and has_verified_evidence(a)),
+    ("a known cause", lambda a: a.has_cause),
+    ("confidence", lambda a: _RANKS[a.confidence]),
+    ("score", lambda a: a.score),
 )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nightwatch_core.code.limits import FLOW_STEPS, STATEMENT_LINES
-from nightwatch_core.code.value_flow import Step, expressions_on, value_flow
+from nightwatch_core.code.value_flow import Step, value_flow
 
 PYTHON = """\
 LIMIT = 3
@@ -140,12 +140,6 @@ def test_without_a_tree_there_is_the_line() -> None:
         assert value_flow(path, "x = 1\ny = x\n", 2) == (Step(2, 2),)
     assert value_flow("a.py", "", 7) == (Step(7, 7),)
     assert value_flow("a.py", "x = 1\n", 7) == (Step(7, 7),)
-
-
-def test_what_is_read_the_longest_first() -> None:
-    assert expressions_on("a.py", "f(a.b.c, d['x'], e.g())\n", Step(1, 1)) == (
-        "d['x']", "a.b.c", "a.b", "e.g"
-    )  # fmt: skip
 
 
 def test_everything_is_bounded() -> None:
