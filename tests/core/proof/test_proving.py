@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from analysis_shapes import analysis
 from proof_worlds import Asked, Tree, briefing_of
 from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.reading import MemoryRecords
@@ -15,7 +16,7 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.proof.environment import NightCache
-from nightwatch_core.proof.proving import proved
+from nightwatch_core.proof.proving import proof_allowance, proved
 
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
 FILES = {
@@ -219,3 +220,21 @@ def test_how_the_failing_class_is_made_is_shown_in_a_long_file():
     trace = TRACE.replace("line 2", f"line {text.count(chr(10)) + 3}")
     proved(briefing_of(files, trace, FIX, Shop(), NightCache(), model, COMMIT))
     assert "__init__(self, currency)" in model.asked[0].turns[0].text
+
+
+@pytest.mark.parametrize(
+    ("options", "used", "spent", "tokens", "cost"),
+    [
+        ({}, Usage(), Usage(), 60_000, 1.5),
+        ({}, Usage(input_tokens=950_000, cost=5.0), Usage(cost=0.25), 50_000, 1.0),
+        ({}, Usage(cost=2.0), Usage(cost=1.25), 60_000, 0.25),
+        ({}, Usage(cost=2.0), Usage(cost=9.0), 60_000, 0.0),
+        ({}, Usage(input_tokens=2_000_000, cost=7.0), Usage(), 0, 0.0),
+        ({}, Usage(cost=None), Usage(cost=None), 60_000, 0.0),
+        ({"cost_per_error": 0}, Usage(cost=2.0), Usage(cost=1.0), 60_000, 4.0),
+        ({"cost_per_night": 0}, Usage(cost=99.0), Usage(cost=9.0), 60_000, None),
+    ],
+)
+def test_a_proof_has_what_is_left(options, used, spent, tokens, cost):
+    may = proof_allowance(analysis(usage=spent), NightOptions(**options), used)
+    assert (may.tokens, may.cost) == (tokens, cost)
