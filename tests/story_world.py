@@ -62,7 +62,7 @@ MADE = {  # what the model answers to each step
         edit("tests/test_receipt.py", new=RECEIPT_TEST, action="create"),
     ),
 }
-FIX = tuple(Edit(**one) for number in (1, 2, 3) for one in MADE[number][:2])
+FIX = tuple(Edit(**item) for number in (1, 2, 3) for item in MADE[number][:2])
 PLANNED = (
     {"title": "Read prices with a comma", "task": "parse takes '2,50'.",
      "files": ["shop/money.py", "tests/test_money.py"], "accepted_when": "tests/test_money.py"},

@@ -69,8 +69,8 @@ class MemoryBatches:
         if failure and not isinstance(failure, MayHaveArrived):
             raise failure
         id = f"msgbatch_{len(self.sent) + 1:04}"
-        wanted = {one.key for one in intent.items}
-        self.sent[id] = tuple(one for one in items if one.key in wanted)
+        wanted = {entry.key for entry in intent.items}
+        self.sent[id] = tuple(entry for entry in items if entry.key in wanted)
         self.states[id] = BatchState(status="in progress", processing=len(intent.items))
         self.created[id] = self.now
         if failure:
@@ -78,9 +78,9 @@ class MemoryBatches:
         return intent.model_copy(update={"id": id, "expires": self.now + timedelta(days=1)})
 
     def end(self, id: str = "", **state: object) -> None:
-        for one in [id] if id else list(self.sent):
-            whole = {"status": "ended", "succeeded": len(self.sent[one]), "readable": True}
-            self.states[one] = BatchState.model_validate(state or whole)
+        for entry in [id] if id else list(self.sent):
+            whole = {"status": "ended", "succeeded": len(self.sent[entry]), "readable": True}
+            self.states[entry] = BatchState.model_validate(state or whole)
 
     def state(self, batch: Batch) -> BatchState:
         return self.states.get(batch.id, BatchState(status="gone"))
@@ -99,7 +99,7 @@ class MemoryBatches:
     def is_of(self, id: str, intent: Batch) -> bool | None:
         if not self.states[id].readable:
             return None
-        return {one.key for one in self.sent[id]} == {one.key for one in intent.items}
+        return {entry.key for entry in self.sent[id]} == {entry.key for entry in intent.items}
 
     def probe(self) -> str:
         return f"{len(self.sent)} batches in memory"
@@ -123,7 +123,7 @@ class MemoryBatchStore:
             self.kept.pop(batch.digest, None)
 
     def batches(self) -> tuple[Batch, ...]:
-        return tuple(sorted(self.kept.values(), key=lambda one: one.submitted))
+        return tuple(sorted(self.kept.values(), key=lambda entry: entry.submitted))
 
     def complaints(self) -> tuple[str, ...]:
         return self.unreadable

@@ -136,8 +136,8 @@ class MemoryCode:
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
         return tuple(
             file
-            for one in part(self.commits, old_sha, new_sha)
-            for file in one.files
+            for item in part(self.commits, old_sha, new_sha)
+            for file in item.files
             if is_below(file.path, path)
         )
 
@@ -152,33 +152,33 @@ def is_below(path: str, folder: str) -> bool:
 
 def shown(commits: Sequence[CommitDiff], sha: str, path: str = "") -> CommitDiff | None:
     """The one commit of that name, with its files below the path."""
-    for one in commits:
-        is_short = len(sha) >= 7 and one.commit.sha.startswith(sha)
-        if is_short or (one.commit.pull and sha == f"#{one.commit.pull}"):
-            files = tuple(file for file in one.files if is_below(file.path, path))
-            return one.model_copy(update={"files": files})
+    for item in commits:
+        is_short = len(sha) >= 7 and item.commit.sha.startswith(sha)
+        if is_short or (item.commit.pull and sha == f"#{item.commit.pull}"):
+            files = tuple(file for file in item.files if is_below(file.path, path))
+            return item.model_copy(update={"files": files})
     return None
 
 
 def logged(commits: Sequence[CommitDiff], path: str, text: str) -> tuple[LoggedCommit, ...]:
     """Those below the path with a changed line that holds the text."""
     return tuple(
-        one.commit
-        for one in commits
+        item.commit
+        for item in commits
         if any(
             is_below(file.path, path)
             and (
                 not text
                 or any(text in line[1:] for line in file.diff.split("\n") if line[:1] in "+-")
             )
-            for file in one.files
+            for file in item.files
         )
     )
 
 
 def part(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> Sequence[CommitDiff]:
     """The commits after the old one, up to the new one."""
-    shas = [one.commit.sha for one in commits]
+    shas = [item.commit.sha for item in commits]
     if old_sha not in shas or new_sha not in shas:
         raise GiveUp("only commits of this history can be compared")
     return commits[shas.index(new_sha) : shas.index(old_sha)]
@@ -187,7 +187,7 @@ def part(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> Sequence[
 def between(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> tuple[str, ...]:
     """All paths of those."""
     changed = part(commits, old_sha, new_sha)
-    return tuple(sorted({file.path for one in changed for file in one.files}))
+    return tuple(sorted({file.path for item in changed for file in item.files}))
 
 
 @dataclass
@@ -198,7 +198,7 @@ class MemoryLibraries:
 
     def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
         wanted = (ecosystem, package)
-        return tuple(one for one in self.known if (one.ecosystem, one.package) == wanted)
+        return tuple(item for item in self.known if (item.ecosystem, item.package) == wanted)
 
     def paths(self, library: Library) -> tuple[str, ...]:
         return tuple(sorted(self.known.get(library, ())))

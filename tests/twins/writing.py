@@ -42,7 +42,7 @@ class MemoryOutbox:
             "fix": getattr(proposal, "fix", ""),
             "on": getattr(proposal, "on", "issue"),
         }
-        if any(one.key == proposal.key for one in (*self.published, *self.items)):
+        if any(entry.key == proposal.key for entry in (*self.published, *self.items)):
             return Receipt(**told, status="already there", number=self._number(proposal))
         if isinstance(proposal, OpenIssue | DraftPull):
             self.items.append(_item(proposal, len(self.items) + 1))
@@ -74,7 +74,9 @@ class MemoryOutbox:
         return tuple(now.get(number, CiRun(state="none")) for number in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
-        return tuple(one for one in self.pulls if {file.path for file in one.files} & {*paths})
+        return tuple(
+            entry for entry in self.pulls if {file.path for file in entry.files} & {*paths}
+        )
 
     def probe(self) -> str:
         return f"{len(self.items)} own items in memory"
@@ -135,7 +137,7 @@ class MemoryNights:
         return next((n for n in alike if n.window.since < n.window.until), None)
 
     def watermark(self, key: str) -> datetime | None:
-        return next(filter(None, (read_until(one, key) for one in self.history())), None)
+        return next(filter(None, (read_until(entry, key) for entry in self.history())), None)
 
     def keep(self, report: RunReport) -> str:
         self.kept[report.night.id] = report

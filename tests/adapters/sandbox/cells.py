@@ -31,7 +31,7 @@ def lays(files):
 
 def sandbox(state, files=(), rung="", **more):
     """Make a sandbox with this confinement; without a name, with the first that holds."""
-    ladder = tuple(one for one in LADDER if rung in (one.name, ""))
+    ladder = tuple(item for item in LADDER if rung in (item.name, ""))
     image = os.environ.get("NIGHTWATCH_SANDBOX_IMAGE", "")
     return LocalSandbox(state, lays(dict(files)), ladder=ladder, image=image, **more)
 

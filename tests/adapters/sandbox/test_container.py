@@ -38,7 +38,7 @@ def test_its_walls_are_asked_for_and_nothing_but_what_was_laid_out_is_shown(engi
     for wall in ("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges", "--memory",
                  "--pids-limit 256", "--pull never", "--user", "HOME=/nonexistent"):  # fmt: skip
         assert wall in text
-    shown = [words[at + 1] for at, one in enumerate(words) if one == "--mount"]
+    shown = [words[at + 1] for at, item in enumerate(words) if item == "--mount"]
     assert shown == ["type=bind,source=/laid,target=/tree,readonly"]
     assert "engine.sock" not in " ".join(words[words.index("run") :])
 

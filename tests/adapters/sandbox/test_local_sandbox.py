@@ -42,7 +42,7 @@ def test_what_starts_programs_without_confining_them_is_not_trusted(tmp_path):
 def test_changes_that_lead_out_of_the_tree_are_refused(tmp_path, path):
     with pytest.raises(GiveUp):
         place.lay_changes((FileChange(path=path, text="x"),), tmp_path / "in")
-    assert not [one for one in tmp_path.rglob("*") if one.is_file()]
+    assert not [item for item in tmp_path.rglob("*") if item.is_file()]
 
 
 def test_a_name_cannot_become_a_command_where_it_is_deleted_or_linked():
@@ -57,7 +57,7 @@ def test_a_place_that_somebody_else_may_write_is_not_used(tmp_path, monkeypatch)
     state = tmp_path / "state"
     made = place.open_place(state, os.geteuid())
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
-    assert {stat.S_IMODE(one.stat().st_mode) for one in (made / "etc").iterdir()} == {0o600}
+    assert {stat.S_IMODE(item.stat().st_mode) for item in (made / "etc").iterdir()} == {0o600}
     made.rename(tmp_path / "moved")
     made.symlink_to(tmp_path / "moved")
     with pytest.raises(GiveUp, match="not ours alone"):
@@ -70,7 +70,7 @@ def test_what_a_killed_run_left_is_deleted_what_others_use_is_not(tmp_path):
         (trees / name).mkdir()
     os.utime(trees / "left", (0, 0))
     place.open_place(tmp_path, os.geteuid())
-    assert [one.name for one in trees.iterdir()] == ["used"]
+    assert [item.name for item in trees.iterdir()] == ["used"]
 
 
 def test_a_program_changes_and_deletes_what_it_was_told_to(tmp_path):

@@ -58,8 +58,8 @@ def test_the_line_tells_code_without_a_name_apart():
         "Object.<anonymous>",
         "{closure}",
     ):
-        one, other = (trace(function=nameless, line=n) for n in (101, 202))
-        assert signature(group(1), one) != signature(group(1), other)
+        item, other = (trace(function=nameless, line=n) for n in (101, 202))
+        assert signature(group(1), item) != signature(group(1), other)
         assert signature(group(1), trace(function=nameless, line=None)) == ""
     named = [trace(function="<init>", line=n) for n in (101, 202)]
     assert signature(group(1), named[0]) == signature(group(1), named[1])

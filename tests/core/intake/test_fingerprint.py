@@ -6,10 +6,10 @@ from nightwatch_core.intake.fingerprint import fingerprint, frame_signature
 
 
 def test_ids_do_not_change_the_name():
-    one = fingerprint("shop", "KeyError", "GET /orders/1?a=1", "no order 1")
+    item = fingerprint("shop", "KeyError", "GET /orders/1?a=1", "no order 1")
     other = fingerprint("shop", "KeyError", "GET /orders/22", "no order 22")
-    assert one == other
-    assert re.fullmatch(r"v1:[0-9a-f]{16}", one)
+    assert item == other
+    assert re.fullmatch(r"v1:[0-9a-f]{16}", item)
 
 
 def test_every_part_changes_the_name():

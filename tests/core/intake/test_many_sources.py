@@ -89,7 +89,7 @@ def test_traces_come_from_the_groups_own_source():
     told = {"v1:a": (trace(raw="of b"),) * 3}
     both = ManySources({"a": of("a"), "b": of("b", group(), known_traces=told)})
     (found,) = both.error_groups(WINDOW).groups
-    assert [one.raw for one in both.traces(found, 2)] == ["of b", "of b"]
+    assert [item.raw for item in both.traces(found, 2)] == ["of b", "of b"]
     assert both.traces(group(fingerprint="v1:a")) == ()
 
 
@@ -116,10 +116,10 @@ def test_probing_tells_of_all_and_fails_for_one():
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "both"), [(3, 4, 7), (3, None, None), (None, None, None), (0, 4, 4)]
+    ("item", "other", "both"), [(3, 4, 7), (3, None, None), (None, None, None), (0, 4, 4)]
 )
-def test_traffic_is_known_where_every_source_knows_its_own(one, other, both):
-    sources = {"a": of("a", traffic=one), "b": of("b", traffic=other)}
+def test_traffic_is_known_where_every_source_knows_its_own(item, other, both):
+    sources = {"a": of("a", traffic=item), "b": of("b", traffic=other)}
     assert ManySources(sources).error_groups(WINDOW).traffic == both
 
 

@@ -43,11 +43,11 @@ def test_every_drop_has_its_reason():
     groups = (group(1, 90), group(2, 99, "GET /wp-login.php"), group(3, 10))
     found = select(groups, BOTS, 1, DAY)
     assert found.kept == (groups[0],)
-    assert [(one.group, one.reason) for one in found.dropped] == [
+    assert [(item.group, item.reason) for item in found.dropped] == [
         (groups[1], "ignored: contains 'wp-login' (ignore.yml line 4: bots)"),
         (groups[2], "rank 2 of 2 (score 0.35): 1 is traced a night"),
     ]
-    assert [one.kind for one in found.dropped] == ["ignored", "limit"]
+    assert [item.kind for item in found.dropped] == ["ignored", "limit"]
 
 
 def test_what_the_rules_tell_stays_with_the_selection():
@@ -65,8 +65,8 @@ def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason():
     named = group(3, 1).model_copy(update={"triage": Triage(assignee="ignored")})
     found = select((there, both, named), BOTS, 1, DAY, frozenset({there.fingerprint}))
     assert found.kept == (named,)
-    assert {one.reason for one in found.dropped} == {"ignored in Acme's Issues"}
-    assert {one.kind for one in found.dropped} == {"ignored"}
+    assert {item.reason for item in found.dropped} == {"ignored in Acme's Issues"}
+    assert {item.kind for item in found.dropped} == {"ignored"}
 
 
 def test_a_regression_ranks_up():
@@ -83,7 +83,7 @@ def test_nothing_is_lost_and_order_of_input_does_not_matter(groups, limit):
     found = select(groups, BOTS, limit, DAY)
     assert found == select(sorted(groups, key=lambda g: g.fingerprint), BOTS, limit, DAY)
     assert len(found.kept) == min(9, max(0, limit))
-    told = [*found.kept, *(one.group for one in found.dropped)]
+    told = [*found.kept, *(item.group for item in found.dropped)]
     assert sorted(g.fingerprint for g in told) == sorted(g.fingerprint for g in groups)
 
 
@@ -92,20 +92,20 @@ def test_known_errors_take_no_place_from_new_ones():
     known = frozenset(g.fingerprint for g in groups[3:])
     found = select(groups, IgnoreRules(), 1, DAY, known)
     assert found.kept == (groups[4], groups[3], groups[2])
-    assert [one.group for one in found.dropped] == [groups[1], groups[0]]
+    assert [item.group for item in found.dropped] == [groups[1], groups[0]]
 
 
 def test_new_cases_beyond_the_limit_are_dropped_with_their_groups():
-    one, two, three, old = (group(n) for n in range(1, 5))
-    first, second = Case(leader=one, others=(two,)), Case(leader=three)
+    item, two, three, old = (group(n) for n in range(1, 5))
+    first, second = Case(leader=item, others=(two,)), Case(leader=three)
     told = Analysis(case=Case(leader=old), title="t", root_cause="r", confidence="low")
     memory = RecallResult(
         known=(told,), unknown=(UnexplainedCase(case=first), UnexplainedCase(case=second))
     )
-    tonight = narrow(Selection(kept=(one, two, three, old)), memory, 1)
+    tonight = narrow(Selection(kept=(item, two, three, old)), memory, 1)
     assert [unknown.case for unknown in tonight.memory.unknown] == [first]
     assert tonight.memory.known == (told,)
-    assert tonight.selection.kept == (one, two, old)
+    assert tonight.selection.kept == (item, two, old)
     assert [(d.group, d.reason) for d in tonight.selection.dropped] == [
         (three, "new case 2 of 2: 1 is analysed a night")
     ]

@@ -66,7 +66,7 @@ def test_what_passes_at_last_is_what_was_run_with_what_both_took():
     came, ran, model = correct(answer(BETTER), before=before)
     assert came.outcome == "passed"
     assert (came.edits,) == tuple(ran)
-    assert [one.new for one in came.edits] == ["line.amount for"]
+    assert [item.new for item in came.edits] == ["line.amount for"]
     assert came.changes[0].path == "shop/cart.py"
     assert came.correction.outcome == "passed"
     assert came.correction.first_failed == "red with the fix: test_total"
@@ -84,7 +84,7 @@ def test_the_model_is_told_the_error_the_cause_the_edits_what_failed_and_the_fil
         *("no attribute 'cost'", "2|     return sum(line.price for line", "3fa9 is data"),
     ):
         assert told in turn.text
-    assert [one.name for one in model.shown[0].tools] == ["read_file", "search_code"]
+    assert [item.name for item in model.shown[0].tools] == ["read_file", "search_code"]
 
 
 def test_hostile_output_stays_in_its_fence_and_is_bounded():
@@ -226,7 +226,7 @@ def test_the_model_is_told_which_checks_failed_and_what_they_printed():
     text = model.shown[0].turns[0].text
     assert "the checks of its branch failed: unit" in text
     assert "E  1 != 2" in text
-    assert [one.new for one in result.edits] == ["line.amount for"]
+    assert [item.new for item in result.edits] == ["line.amount for"]
     assert result.correction.first_failed == "the checks of its branch failed: unit"
     assert result.usage.calls == 1
 

@@ -126,11 +126,11 @@ def written(*rows):
 
 
 def test_frames_values_and_what_was_left_are_read():
-    printed, (one,) = printed_and_raised(written(RECORD, {"id": "1-1", "left": 0}), MARK)
+    printed, (item,) = printed_and_raised(written(RECORD, {"id": "1-1", "left": 0}), MARK)
     assert printed == "printed\n"
-    assert [frame.repo_path for frame in one.frames] == ["shop/cart.py", "", ""]
-    assert one.left == {0}
-    assert [(fact.path, fact.name) for fact in one.facts] == [("shop/cart.py", "cart")]
+    assert [frame.repo_path for frame in item.frames] == ["shop/cart.py", "", ""]
+    assert item.left == {0}
+    assert [(fact.path, fact.name) for fact in item.facts] == [("shop/cart.py", "cart")]
 
 
 def test_what_is_printed_before_the_mark_is_never_evidence():

@@ -68,12 +68,12 @@ def test_a_fix_that_leaves_all_green_passes_nearest_tests_first():
     tests = [asked for asked in sandbox.asked if is_test(asked[0])]
     assert tests == [(NEAREST, False), (NEAREST, True), (WHOLE, False), (WHOLE, True)]
     assert "tests/test_cart.py: 5 tests, green" in result.checks[-2].text
-    assert [one.name for one in result.checks] == ["syntax", "imports", "tests", "tests"]
+    assert [item.name for item in result.checks] == ["syntax", "imports", "tests", "tests"]
 
 
 def test_files_of_tests_are_imported_by_what_runs_them_alone():
     result, _ = gate(lambda *_: unittest_run(), of=draft("tests/test_new.py"))
-    assert [one.name for one in result.checks] == ["syntax", "tests"]
+    assert [item.name for item in result.checks] == ["syntax", "tests"]
 
 
 def test_a_test_that_turns_red_fails_it_with_its_name_and_output():

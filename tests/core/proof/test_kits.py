@@ -18,7 +18,7 @@ def kit(changed, files, **options):
 
 
 def runners(changed, files):
-    return [one.name for one in kit(changed, files).runners]
+    return [item.name for item in kit(changed, files).runners]
 
 
 def test_python_is_tested_by_what_it_is_set_up_for():
@@ -33,7 +33,7 @@ def test_python_is_tested_by_what_it_is_set_up_for():
 
 def test_python_checks_are_those_that_are_set_up():
     files = {"tests/test_a.py": "", "a.py": "", "pyproject.toml": "[tool.ruff]\n[tool.mypy]\n"}
-    names = [one.name for one in kit("a.py", files).inspections]
+    names = [item.name for item in kit("a.py", files).inspections]
     assert names == ["syntax", "imports", "syntax", "lint", "types"]
 
 
@@ -57,7 +57,7 @@ def test_javascript_is_installed_by_its_lock_file_and_shown_manifests_alone():
     package = json.dumps({"dependencies": {"left-pad": "1"}, "scripts": {"test": "jest"}})
     files = {"web/package.json": package, "web/package-lock.json": "{}", "web/a.ts": "secret"}
     made = kit("web/a.ts", files)
-    assert [one.path for one in made.preparation.files] == ["package.json", "package-lock.json"]
+    assert [item.path for item in made.preparation.files] == ["package.json", "package-lock.json"]
     assert "npm ci" in made.preparation.words[-1]
     assert made.links == (("web/node_modules", "/env/node_modules"),)
 
@@ -154,8 +154,8 @@ def test_folders_that_its_scripts_make_are_there_when_it_is_tested():
 def test_each_script_and_form_that_kits_toml_names_is_in_it():
     kinds, forms, scripts = kits()
     for kind in kinds.values():
-        assert {one.form for one in kind.runners} <= {"", *forms}
-        words = [word for one in (*kind.runners, *kind.checks) for word in one.words]
+        assert {item.form for item in kind.runners} <= {"", *forms}
+        words = [word for item in (*kind.runners, *kind.checks) for word in item.words]
         named = {word for word in (*words, *kind.snippet) if word.endswith("_script}")}
         assert named <= {f"{{{name}_script}}" for name in scripts}
 

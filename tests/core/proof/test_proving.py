@@ -52,10 +52,10 @@ class Shop(ScriptedSandbox):
 
     def run(self, commit, changes, command):
         self.confinement()
-        self.runs.append((commit.sha, tuple(one.path for one in changes), command.words))
+        self.runs.append((commit.sha, tuple(item.path for item in changes), command.words))
         if not is_reproduction(command.words):
             return unittest_run() if "unittest" in command.words else Run(code=0, seconds=0.1)
-        red = self.crashes({one.path: one.text for one in changes})
+        red = self.crashes({item.path: item.text for item in changes})
         base = unittest_run(*(["test_it"] if red else []), count=1)
         rows = "\n".join(map(json.dumps, self.rows)) if red else ""
         return base.model_copy(update={"output": f"{base.output}\n{command.words[4]}\n{rows}\n"})
@@ -78,7 +78,7 @@ def test_what_reproduces_is_red_green_and_part_of_what_is_published():
     model = Asked(ANSWER)
     result = prove(Shop(crashes=mended), model)
     assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced")
-    assert [one.path for one in result.edits] == ["shop/cart.py", PATH]
+    assert [item.path for item in result.edits] == ["shop/cart.py", PATH]
     assert result.fix == fix_digest(result.edits) == fix_digest(FIX)
     assert result.changes[-1].path == PATH
     assert result.checks[0].name == "reproduction"

@@ -61,11 +61,11 @@ def story(model=None, result=FAILED, verdict=None, **more):
 
 
 def outcomes(result):
-    return [one.outcome for one in result.story.steps]
+    return [entry.outcome for entry in result.story.steps]
 
 
 def paths(edits):
-    return [one.path for one in edits]
+    return [entry.path for entry in edits]
 
 
 def test_three_files_are_mended_in_three_steps_each_run_with_those_before():
@@ -81,7 +81,7 @@ def test_three_files_are_mended_in_three_steps_each_run_with_those_before():
     ]
     assert came.edits == came.story.steps[-1].edits == judges.ran[-1][0]
     assert came.fix == fix_digest(came.edits)
-    assert {one.path for one in came.changes} == {*paths(FIX)}
+    assert {entry.path for entry in came.changes} == {*paths(FIX)}
     assert came.usage.calls == 5
     assert came.seconds == 7.0
     assert came.story.why == f"in one piece it did not pass: {FAILED.text}"
@@ -183,7 +183,7 @@ def test_a_hostile_plan_is_sent_back_once_and_nothing_is_run(how):
     came, judges, model = story(teller(plan=planned(PLANNED[0], step, PLANNED[2])))
     assert (came.outcome, came.story.outcome, came.story.steps) == ("failed", "not made", ())
     assert why in came.story.because
-    assert [asked_for(one) for one in model.shown] == [0, 0]
+    assert [asked_for(entry) for entry in model.shown] == [0, 0]
     assert why.split(" is ")[0] in model.shown[1].turns[-1].text
     assert not judges.ran
 

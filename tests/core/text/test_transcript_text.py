@@ -58,17 +58,17 @@ def test_who_said_what_and_what_it_took():
     assert "Second look: a fresh conversation" in said
     assert "03:04:05  the model answers (summarised)" in said
     assert '            "title": "Lines have no price",' in said
-    assert any("was full here" in one for one in said)
+    assert any("was full here" in item for item in said)
     assert said[-1] == "In all: 2 calls, 2,000 in, 40 out, 1,000 read from the cache, $0.0200"
 
 
 def test_results_are_short_unless_they_are_wanted_whole():
     short, whole = text_of(*ENTRIES), text_of(*ENTRIES, full=True)
-    assert sum(one.strip().startswith("line ") for one in short) <= 5
-    assert sum(one.strip().startswith("line ") for one in whole) == 100
-    assert any("more" in one for one in short)
-    assert any("Find the cause." in one for one in whole)
-    assert not any("Find the cause." in one for one in short)
+    assert sum(item.strip().startswith("line ") for item in short) <= 5
+    assert sum(item.strip().startswith("line ") for item in whole) == 100
+    assert any("more" in item for item in short)
+    assert any("Find the cause." in item for item in whole)
+    assert not any("Find the cause." in item for item in short)
 
 
 def test_hostile_text_does_nothing():
@@ -86,8 +86,8 @@ def test_hostile_text_does_nothing():
         TranscriptEntry(kind="failure", text=bad),
         full=True,
     )  # fmt: skip
-    assert not any(hidden in one for one in said for hidden in ("\x1b", "\u202e", "\x07", "\r"))
-    assert any("[bold]x[/bold]" in one for one in said)  # as it is: the terminal gets plain text
+    assert not any(hidden in item for item in said for hidden in ("\x1b", "\u202e", "\x07", "\r"))
+    assert any("[bold]x[/bold]" in item for item in said)  # as it is: the terminal gets plain text
 
 
 def test_what_cannot_be_read_is_said():
