@@ -52,8 +52,9 @@ class Environment:
         known: NightCache,
         seconds: float,
     ) -> None:
-        self.kit, self.commit, self.changes = kit, commit, changes
-        self._sandbox, self._known = sandbox, known
+        self.kit, self.commit, self.changes, self.known = kit, commit, changes, known
+        self.project = f"{commit.sha}/{kit.root}{kit.language}"
+        self._sandbox, self._key = sandbox, ""
         self.seconds_left, self.seconds = seconds, 0.0
         self.lacks = ""  # why its dependencies are not here; it is tried all the same
 
@@ -63,16 +64,14 @@ class Environment:
         if preparation is None:
             return
         name = f"{self.commit.sha if preparation.whole_tree else ''}{preparation!r}"
-        if name not in self._known.prepared:
+        if name not in self.known.prepared:
             try:
                 ready = self._sandbox.prepare(self.commit, preparation)
-                self._known.prepared[name] = ready.key, ""
+                self.known.prepared[name] = ready.key, ""
                 self.seconds += ready.seconds
             except GiveUp as trouble:
-                self._known.prepared[name] = "", one_line(str(trouble))[:EXPLAINED_CHARACTERS]
-        self._key, self.lacks = self._known.prepared[name]
-
-    _key = ""
+                self.known.prepared[name] = "", one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        self._key, self.lacks = self.known.prepared[name]
 
     def has_time(self) -> bool:
         """Tell whether another command is worth starting."""
@@ -81,9 +80,9 @@ class Environment:
     def base(self, words: Words, most: float, again: int = 0) -> Run:
         """Run on the base; the same words are run once a night, unless it is asked for `again`."""
         name = (self.commit.sha, (self._key, *words), again)
-        known = self._known.base_runs.get(name)
+        known = self.known.base_runs.get(name)
         if known is None or (known.ended == "took too long" and known.seconds < most):
-            known = self._known.base_runs[name] = self._run(words, (), most)
+            known = self.known.base_runs[name] = self._run(words, (), most)
         return known
 
     def fixed(self, words: Words, most: float) -> Run:
@@ -97,18 +96,6 @@ class Environment:
     def fixed_reading(self, words: Words, form: str, most: float) -> Reading:
         """Run tests with the fix."""
         return reading_of(self.fixed(words, most), form)
-
-    def remembered_runner(self) -> tuple[str, str] | None:
-        """Return the usable runner of this base, else why there is none; None: not tried."""
-        return self._known.runners.get(self._project)
-
-    def remember_runner(self, name: str, why_none: str = "") -> None:
-        """Remember which runner tells something on this base, or why none does."""
-        self._known.runners[self._project] = name, why_none
-
-    @property
-    def _project(self) -> str:
-        return f"{self.commit.sha}/{self.kit.root}{self.kit.language}"
 
     def _run(self, words: Words, changes: tuple[FileChange, ...], most: float) -> Run:
         """Raises `GiveUp` where the tree cannot be laid out or nothing confines programs."""
@@ -215,10 +202,8 @@ def _undotted(text: str, files: Collection[str]) -> tuple[str, str]:
 
 def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return files that test what is changed, and tests that are changed and were there before."""
-    inside, changed = (
-        environment.kit.inner(paths),
-        environment.kit.inner(tuple(c.path for c in environment.changes)),
-    )
+    inside = environment.kit.inner(paths)
+    changed = environment.kit.inner(tuple(change.path for change in environment.changes))
     gone = {c.path for c in environment.changes if c.text is None}
     ours = [path for path in changed if TEST.search(path) and path in inside]
     ours += [item for path in changed for item in files_testing(path, inside, NEAREST_FILES)]
@@ -227,9 +212,9 @@ def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str
 
 def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> Runner | str:
     """Return the first runner with a readable run on the base, else what the last one printed."""
-    known = environment.remembered_runner()
-    if known is not None:
-        return next((item for item in environment.kit.runners if item.name == known[0]), known[1])
+    runners = environment.known.runners
+    if found := runners.get(environment.project):
+        return next((item for item in environment.kit.runners if item.name == found[0]), found[1])
     ended, code, is_late = "there was no time", 0, False
     for runner in environment.kit.runners:
         if runner.only_after not in (None, code):
@@ -241,13 +226,13 @@ def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> Runner 
         if base.ran == 0 and nearest:
             base = environment.base_reading(runner.whole, runner.form, environment.seconds_left / 3)
         if base.tells:
-            environment.remember_runner(runner.name)
+            runners[environment.project] = runner.name, ""
             return runner
         why = base.run.ended if base.run.ended != "exited" else _last_line(base)
         ended, code = f"{runner.name} on the base: {why}", base.run.code
         is_late = is_late or base.run.ended == "took too long"
     if not is_late:  # with more time it may tell
-        environment.remember_runner("", ended)
+        runners[environment.project] = "", ended
     return ended
 
 
@@ -273,21 +258,17 @@ def _compared(
         return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
     flaky = frozenset[str]()
     if base.failed:  # once more: what is green now is flaky
-        flaky = (
-            base.failed
-            - environment.base_reading(words, runner.form, base.run.seconds * 3, 1).failed
-        )
+        again = environment.base_reading(words, runner.form, base.run.seconds * 3, 1)
+        flaky = base.failed - again.failed
     fixed = environment.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
     result = _judged(environment, runner, words, base, fixed)
     flaky |= result.flaky
     result = result._replace(preexisting=(base.failed & fixed.failed) - flaky, flaky=flaky)
     seconds = round(environment.seconds - started, 1)
     if result.worse:
-        return (
-            Check(name="tests", outcome="failed", text=f"{shown}: {result.worse}",
-                  command=runner.name, output=result.output, seconds=seconds),
-            result,
-        )  # fmt: skip
+        text = f"{shown}: {result.worse}"
+        return Check(name="tests", outcome="failed", text=text, command=runner.name,
+                     output=result.output, seconds=seconds), result  # fmt: skip
     count = plural(fixed.ran, "test") if fixed.ran is not None else "all"
     state = "green" if fixed.is_green else "no worse than the base"
     text = f"{shown}: {count}, {state}"

@@ -131,6 +131,16 @@ def is_absent(run: Run) -> bool:
 _OWN_WORDS = "verify"
 
 
+def _lacking(sandbox: Sandbox, known: NightCache) -> str:
+    """Return why nothing can be run; the sandbox is asked until it refuses once."""
+    if not known.lacking:
+        try:
+            sandbox.confinement()
+        except GiveUp as trouble:
+            known.lacking = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+    return known.lacking
+
+
 def gated(
     draft: DraftPull, tree: CodeReader, sandbox: Sandbox, options: NightOptions, known: NightCache
 ) -> GateResult:
@@ -138,13 +148,8 @@ def gated(
 
     Never raises for what the draft or the project does: that is a result.
     """
-    if known.lacking:
-        return not_run("no sandbox", known.lacking)
-    try:
-        sandbox.confinement()
-    except GiveUp as trouble:
-        known.lacking = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
-        return not_run("no sandbox", known.lacking)
+    if lacking := _lacking(sandbox, known):
+        return not_run("no sandbox", lacking)
     paths = tree.paths()
     kit = kit_for(tuple(c.path for c in draft.changes), paths, tree.read_file, options)
     if isinstance(kit, str):
@@ -261,13 +266,8 @@ def try_out(
     options: NightOptions,
     known: NightCache,
 ) -> TryOut | None:
-    """Say who runs tests and snippets of the project of `files`; None where nobody can."""
-    if not files or known.lacking:
-        return None
-    try:
-        sandbox.confinement()
-    except GiveUp as trouble:
-        known.lacking = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+    """Return a runner of tests and snippets for the project of `files`; None for none."""
+    if not files or _lacking(sandbox, known):
         return None
     detected = options.model_copy(update={"verify": ""})  # a person's words run all at once
     kit = kit_for(files, tree.paths(), tree.read_file, detected)

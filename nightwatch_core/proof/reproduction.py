@@ -137,10 +137,8 @@ class Harness:
         words = tuple(_NATIVE.get(item, item) for item in self.runner.some(self.kit.inner((path,))))
         expected = simple_class(self.crash.error_class)
         run = environment.fixed(recorded(words, self._recorder, mark, expected), _RUN_SECONDS)
-        self.seconds_left, self.seconds = (
-            environment.seconds_left,
-            self.seconds + environment.seconds,
-        )
+        self.seconds_left = environment.seconds_left
+        self.seconds += environment.seconds
         printed, raised = printed_and_raised(run.output, mark)
         run = run.model_copy(update={"output": printed})
         reading = reading_of(run, self.runner.form)
@@ -151,10 +149,8 @@ class Harness:
         self, raised: tuple[Raised, ...], exact: bool, test: str, reading: Reading
     ) -> tuple[Raised | None, str]:
         """Return the exception that is production's, else why the nearest one is not."""
-        expected, other = (
-            simple_class(self.crash.error_class),
-            "nothing is raised in the application",
-        )
+        expected = simple_class(self.crash.error_class)
+        other = "nothing is raised in the application"
         outermost = sorted(raised, key=lambda item: -entered(item, test))
         for item in sorted(outermost, key=lambda item: simple_class(item.error_class) != expected):
             why = unlike(item, self.crash, exact, test) or self._handled(item, exact, test, reading)
