@@ -101,11 +101,6 @@ def changed_spans(
     Each with the text that is gone, empty where something was only added, and the first and last
     line of what stands there in `new`, counted from 1; last before first where nothing does. Blank
     lines do not count, nor lines that moved together with the one above them.
-
-    >>> changed_spans("a\\nb\\nc", "a\\nguard\\nb\\nc", frozenset({2}))
-    (('', (2, 2)),)
-    >>> changed_spans("a\\nb\\nc", "x\\na\\n\\nb\\nc\\nd", frozenset({2, 3}))
-    ()
     """
     before, after = _numbered(old), _numbered(new)
     places = {number: index for index, (number, _) in enumerate(before)}

@@ -60,14 +60,7 @@ class _Changed(NamedTuple):
 
 
 def new_capability(change: FileChange, before: str, held: frozenset[str] = frozenset()) -> str:
-    """Say what the changed file could do and could not before; empty where that is nothing new.
-
-    >>> new_capability(FileChange(path="a.py", text="requests.post(url, data=os.environ)"), "")
-    'the change to a.py adds code that talks to the network (requests.post)'
-    >>> change = FileChange(path="a.py", text="requests.post(url, timeout=5)")
-    >>> new_capability(change, "requests.post(url)")
-    ''
-    """
+    """Say what the changed file could do and could not before; empty where that is nothing new."""
     if change.text is None:
         return ""
     old, new = ("\n".join(lines) for lines in differing_lines(before, change.text))

@@ -56,13 +56,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 def numbered(lines: Iterable[str], start: int = 1, most: int = limits.SHOWN_LINE) -> Iterator[str]:
-    """Number lines; one longer than `most` is cut, and the row after it says so.
-
-    >>> print("\\n".join(numbered(["x = 1", "y" * 30], 9, most=10)))
-        9| x = 1
-       10| yyyyyyyyyy…
-    [... 20 more characters in line 10; search_code finds text in them ...]
-    """
+    """Number lines; one longer than `most` is cut, and the row after it says so."""
     for number, line in enumerate(lines, start):
         yield f"{number:>5}| {visible(line[:most])}{CUT if len(line) > most else ''}"
         if len(line) > most:
@@ -122,21 +116,7 @@ def _meant(match: re.Match[str]) -> str:
 
 
 def halves(text: str, limit: int, ask: str = "narrow the question to see them") -> str:
-    """Shorten a text in its middle to about `limit` characters, if possible between lines.
-
-    >>> halves("short", 10)
-    'short'
-    >>> print(halves("one\\ntwo\\nthree\\nfour\\nfive\\n" * 4, 40), end="")
-    one
-    two
-    three
-    four
-    [... 57 characters left out; narrow the question to see them ...]
-    two
-    three
-    four
-    five
-    """
+    """Shorten a text in its middle to about `limit` characters, if possible between lines."""
     if len(text) <= limit:
         return text
     head, tail = _head(text, limit // 2), _tail(text, limit // 2)
@@ -206,11 +186,6 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
     """Verify evidence where its quote stands in its line of `text`, put right by a few lines.
 
     A line is put right only where the quote stands once in the file.
-
-    >>> said = Evidence(path="a.py", line=1, quote="return  total")
-    >>> found = verified(said, "def f():\\n    return total\\n")
-    >>> found.line, found.quote
-    (2, 'return total')
     """
     path = inside(evidence.path)
     line = _line(evidence, text) if path and text is not None else 0

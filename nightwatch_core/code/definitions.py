@@ -84,13 +84,7 @@ class Names(NamedTuple):
 
 
 def definitions_in(path: str, text: str) -> tuple[Definition, ...]:
-    """List what a file defines, without the variables of functions.
-
-    >>> [one.name for one in definitions_in("a.rb", "class A::Cart\\n  def total; end\\nend\\n")]
-    ['Cart', 'total']
-    >>> definitions_in("a.kt", "class Cart {\\n  fun total() {\\n  }\\n}\\n")[1]
-    Definition(name='total', kind='function', line=2, end=3)
-    """
+    """List what a file defines, without the variables of functions."""
     return _names_in(path, text).definitions
 
 
@@ -140,12 +134,7 @@ def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
 
 
 def defined_name(row: str, language: Language) -> str:
-    """Name what a line alone seems to define; empty where it defines nothing.
-
-    >>> from nightwatch_core.code.languages import PYTHON
-    >>> defined_name("    def total(self):", PYTHON), defined_name("total()", PYTHON)
-    ('total', '')
-    """
+    """Name what a line alone seems to define; empty where it defines nothing."""
     matches = (re.match(pattern, row[: limits.NAMED_LINE]) for pattern in language.definitions)
     return next((found["name"] for found in matches if found), "")
 

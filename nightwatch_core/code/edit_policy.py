@@ -133,11 +133,6 @@ def is_change_note(path: str, paths: Collection[str], is_new: bool = True) -> bo
 
     It is one in a folder kept for them where files of its kind lie already; of all dot folders
     only those, since what else is in them configures, runs or instructs.
-
-    >>> is_change_note(".changeset/odd-bees.md", (".changeset/calm-ants.md",))
-    True
-    >>> is_change_note(".github/odd-bees.md", (".github/calm-ants.md",))
-    False
     """
     *folders, name = path.split("/")
     ending, dotted = name[name.rfind(".") :], [folder for folder in folders if _is_dotted(folder)]
@@ -169,13 +164,6 @@ def refusal(path: str, paths: Collection[str] = (), *, is_new: bool = False) -> 
 
     `paths` are the files of the tree: they tell a Python package from a folder of scripts, and a
     new note of a change, which may lie in a dot folder, by its siblings.
-
-    >>> refusal("app/models/order.rb")
-    ''
-    >>> refusal(".github/workflows/ci.yml")
-    '.github/workflows/ci.yml is in a dot folder or a dot file'
-    >>> refusal("app/../Gemfile")
-    'app/../Gemfile leaves the repository'
     """
     folded = unicodedata.normalize("NFKC", path).casefold()
     excused = {rule for rule, excuse in EXCUSES if excuse(path, paths, is_new)}

@@ -42,12 +42,6 @@ def apply(edits: tuple[Edit, ...], read: ReadFile, paths: Collection[str] = ()) 
 
     `paths` are all files of the tree: with them, nothing is created over a file that is not text,
     over a folder, or below a file. A file whose lines end in CRLF keeps doing so.
-
-    >>> edit = Edit(path="a.py", old="x = 1", new="x = 2")
-    >>> apply((edit,), {"a.py": "x = 1"}.get).changes[0].text
-    'x = 2'
-    >>> apply((edit,), {"a.py": "x = 1; x = 1"}.get).refusal
-    'a.py: the old text stands there 2 times, not once'
     """
     before: dict[str, str | None] = {}
     texts: dict[str, str | None] = {}
@@ -69,11 +63,6 @@ def fix_digest(edits: tuple[Edit, ...]) -> str:
     """Name what a fix does to the code, whatever its edits are called; empty for no fix.
 
     New tests that come with it do not count: with another test it is still the same fix.
-
-    >>> fix_digest((Edit(path="a.py", old="x", new="y", description="one"),))
-    'f1:98a04f187683'
-    >>> fix_digest(())
-    ''
     """
     if not edits:
         return ""

@@ -72,7 +72,7 @@ PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, PHP = LANGUAGES
 
 
 def language_of(path: str, trace_language: str = "") -> Language:
-    """Tell the language of a file by its suffix, else by the trace; Python if nobody knows.
+    """Return the language of a file by its suffix, else by the trace; Python if nobody knows.
 
     >>> language_of("app/a.tsx").name, language_of("x", "golang").name, language_of("x").name
     ('javascript', 'go', 'python')
@@ -155,13 +155,7 @@ _SUFFIXES = tuple(end for language in LANGUAGES for end in language.suffixes)
 
 
 def kind_of(path: str) -> Kind:
-    """Tell what a file is for.
-
-    >>> [kind_of(path) for path in ("app/a.py", "tests/test_a.py", "locale/de.po", "README.md")]
-    ['code', 'test', 'locale', 'text']
-    >>> [kind_of(path) for path in ("yarn.lock", "web/app.min.js", "vendor/a/b.rb", "dist/a.js")]
-    ['lock', 'minified', 'library', 'generated']
-    """
+    """Return the kind of a file."""
     if is_vendored(path):
         return "library"
     bulk = next((files.kind for files in RULES.bulk if files.pattern.search(path)), None)

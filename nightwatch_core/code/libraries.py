@@ -104,14 +104,7 @@ _PLATFORM = re.compile(r"^v|-(?:x86|arm|aarch|java|universal|linux|darwin).*$")
 def locked_version(
     ecosystem: Ecosystem, package: str, paths: Iterable[str], read: Callable[[str], str | None]
 ) -> tuple[str, str]:
-    """Find the version a lock file names, and that file, the one nearest to the root first.
-
-    >>> files = {"requirements.txt": "Django==5.1\\nrequests[socks]==2.31.0\\n"}
-    >>> locked_version("python", "requests", files, files.get)
-    ('2.31.0', 'requirements.txt')
-    >>> locked_version("ruby", "rails", files, files.get)
-    ('', '')
-    """
+    """Find the version a lock file names, and that file, the one nearest to the root first."""
     known = [path for path in paths if not is_vendored(path)]
     spelt = _spelt(ecosystem, package)
     for kind in RULES.lock_files:

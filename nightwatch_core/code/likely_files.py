@@ -86,14 +86,7 @@ class Clue(Value):
 
 
 def clue_of(endpoint: Endpoint) -> Clue:
-    """Put an endpoint in the forms that file names take.
-
-    >>> clue_of(Endpoint(kind="controller", names=("Admin", "OrdersController"))).path
-    ('admin', 'orders_controller')
-    >>> found = clue_of(Endpoint(kind="route", names=("api", "order_statuses", ":id")))
-    >>> found.resource, found.one
-    ('order_statuses', 'order_status')
-    """
+    """Put an endpoint in the forms that file names take."""
     raw = endpoint.names[: limits.TRANSACTION_NAMES]
     names = tuple(name for name in raw if not _PARAMETER.search(name))
     path = tuple(underscore(name) for name in names)
@@ -167,13 +160,6 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
 
     In-app frames are ranked; where no frame is in-app, all are. Paths are repository paths where
     they are known.
-
-    >>> from nightwatch_core.models.errors import ExceptionLink
-    >>> frames = (Frame(path="app/checks.py", function="require_stock", in_app=True),
-    ...           Frame(path="app/basket.py", function="add", in_app=True))
-    >>> trace = Trace(links=(ExceptionLink(error_class="ValueError", frames=frames),))
-    >>> [place.path for place in ranked_places(trace)]
-    ['app/basket.py', 'app/checks.py']
     """
     scores: dict[str, float] = {}
     reasons: dict[str, tuple[str, ...]] = {}

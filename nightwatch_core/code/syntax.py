@@ -32,11 +32,6 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
 
     A file that did not parse `before` either is not held against the change; one that is too large
     to be checked is.
-
-    >>> complaint("a.py", "x = (")
-    "a.py does not parse: line 1: '(' was never closed"
-    >>> complaint("a.rb", "def a; end"), complaint("notes.txt", "((")
-    ('', '')
     """
     by_grammar = partial(_by_grammar, path) if has_grammar(path) else None
     check = _OWN_PARSERS.get(ending_of(path), by_grammar)
@@ -270,12 +265,7 @@ Lines = Mapping[int, str]
 
 
 def masked(text: str, language: Language) -> str:
-    """Return the line with the insides of strings and comments blanked, as long as before.
-
-    >>> from nightwatch_core.code.languages import PYTHON
-    >>> masked("a['b c'].x  # why", PYTHON)
-    "a['   '].x       "
-    """
+    """Return the line with the insides of strings and comments blanked, as long as before."""
     out, quote, at, text = [], "", 0, text[: limits.SHOWN_LINE]
     while at < len(text):
         char = text[at]

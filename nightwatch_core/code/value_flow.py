@@ -54,10 +54,6 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     Names are followed within the function, members of objects in the whole file; `members` are
     names of such that matter besides, because the message says them. Without a tree there is the
     failing line alone.
-
-    >>> code = "def f(self, x):\\n    a = load(x)\\n    b = 1\\n    return a.tag\\n"
-    >>> [(step.line, step.sets) for step in value_flow("a.py", code, 4)]
-    [(4, ''), (2, 'a')]
     """
     root = root_of(path, text)
     node = statement_at(root, line - 1) if root else None

@@ -94,7 +94,7 @@ class KnownCode:
         self._read_turns(conversation)
 
     def lines(self, path: str, start: int, end: int) -> dict[int, str]:
-        """Give the known lines of the range by number; asks for it where some are missing."""
+        """Return the known lines of the range by number; asks for it where some are missing."""
         path = self.resolved(path)
         start, end = max(start, 1), min(end, self._totals.get(path, end))
         known = self._lines.get(path, {})
@@ -104,7 +104,7 @@ class KnownCode:
         return {n: known[n] for n in range(start, end + 1) if n in known}
 
     def whole(self, path: str) -> tuple[str, ...] | None:
-        """Give every line of the file; None until all are known, or if it is very long."""
+        """Return every line of the file; None until all are known, or if it is very long."""
         path = self.resolved(path)
         total = self._totals.get(path)
         if total is None and path not in self._near:
@@ -121,7 +121,7 @@ class KnownCode:
         return lines if len(lines) == total else None
 
     def search(self, query: str, path: str = "") -> HitsFound:
-        """Give the lines that hold the text; not complete where some were left out, or not yet.
+        """Return the lines that hold the text; not complete where some were left out, or not yet.
 
         Only plain text of up to 100 characters is searched: names from errors are data.
         """
@@ -132,26 +132,26 @@ class KnownCode:
         return value if isinstance(value, HitsFound) else _UNKNOWN
 
     def blame(self, path: str, line: int) -> Blame | None:
-        """Tell who last wrote the line."""
+        """Return the commit that last wrote the line."""
         path = self.resolved(path)
         result = self._result("blame", path=path, line=line) if path and line > 0 else None
         value = result.value if result else None
         return next(iter(value.blames), None) if isinstance(value, LinesBlamed) else None
 
     def diff(self, sha: str, path: str) -> str:
-        """Give what a commit changed in a file; empty where it is not known."""
+        """Return what a commit changed in a file; empty where it is not known."""
         result = self._result("show_commit", id=sha, path=path) if sha and path else None
         value = result.value if result else None
         shown = value.diff if isinstance(value, CommitsShown) else None
         return "\n".join(file.diff for file in shown.files) if shown else ""
 
     def resolved(self, path: str) -> str:
-        """Give the path itself, or the one file of the same name that was suggested instead."""
+        """Return the path itself, or the one file of the same name that was suggested instead."""
         near = [other for other in self._near.get(path, ()) if _name(other) == _name(path)]
         return near[0] if len(near) == 1 else path
 
     def exists(self, path: str) -> bool:
-        """Tell whether some line of the file is known."""
+        """Return whether some line of the file is known."""
         return bool(self._lines.get(self.resolved(path)))
 
     def _result(self, tool: str, **arguments: str | int) -> ToolResult | None:
@@ -231,7 +231,7 @@ class Context(NamedTuple):
         return ""
 
     def added(self, path: str, line: int, text: str) -> bool:
-        """Tell whether the commit that wrote a line added its text, and did not only move it."""
+        """Return whether the commit that wrote a line added its text, and did not only move it."""
         blame = self.code.blame(path, line)
         diff = self.code.diff(blame.sha, path) if blame else ""
         rows = {(row[:1], row[1:].strip()) for row in diff.split("\n")}
@@ -247,12 +247,12 @@ class Context(NamedTuple):
 
 
 def brought(pull: MergedPull, sha: str) -> bool:
-    """Tell whether a pull request's merge is the commit, or took it along."""
+    """Return whether a pull request's merge is the commit, or took it along."""
     return any(same_commit(own, sha) for own in (pull.sha, *pull.commits))
 
 
 def same_commit(item: str, other: str) -> bool:
-    """Tell whether two ids, perhaps shortened, are of one commit.
+    """Return whether two ids, perhaps shortened, are of one commit.
 
     >>> same_commit("0123456789ab", "0123456"), same_commit("", "0123456")
     (True, False)

@@ -17,7 +17,7 @@ from nightwatch_core.rules.findings import Context, FailingLine, Finding
 
 
 class Category(Value):
-    """What a category of failures tells by itself; words in braces are filled in."""
+    """Facts of a category of failures; words in braces are filled in."""
 
     value: str = ""  # what failed, as far as the class tells it
     tags: tuple[str, ...]
@@ -67,7 +67,7 @@ _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
 def suspect_change(
     failing: FailingLine, changed: tuple[tuple[str, int], ...], context: Context
 ) -> tuple[str, str]:
-    """Give the commit that brought the failure and a sentence about it; ("", "") where unknown.
+    """Return the commit that brought the failure and a sentence about it; ("", "") where unknown.
 
     Only blame of a line whose change is shown to have brought it (`changed`) names a commit: that
     the failing line is new, or that a change is near, proves nothing.

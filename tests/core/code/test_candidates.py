@@ -6,7 +6,6 @@ import pytest
 
 from nightwatch_core.code.candidates import candidates, names_in_message
 from nightwatch_core.code.limits import NAMED_SEARCHES
-from nightwatch_core.code.releases import ago
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
@@ -146,21 +145,9 @@ def test_times_may_be_unknown() -> None:
     assert found.because[-1] == "merged 7 h before last seen"
 
 
-def test_scores_and_number_are_bounded() -> None:
-    files = tuple(f"f{n}.rb" for n in range(50))
-    found = candidates(case(*files), (), tuple(pull(n, *files) for n in range(20)))
-    assert len(found) == 5
-    assert all(0 < suspect.score <= 1 for suspect in found)
-    assert candidates(case("a.rb"), (), (pull(1, "a.rb"),), limit=0) == ()
-
-
 def test_ties_do_not_depend_on_the_order_of_pulls() -> None:
     pulls = tuple(pull(n, "a.rb") for n in range(4))
     assert order(case("a.rb"), *pulls) == order(case("a.rb"), *reversed(pulls))
-
-
-def test_times_for_people() -> None:
-    assert [ago(timedelta(hours=h)) for h in (0, 1, 47, 48)] == ["0 min", "1 h", "47 h", "2 days"]
 
 
 # What messages name, at its definition.

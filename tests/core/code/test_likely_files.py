@@ -82,11 +82,6 @@ def test_frames_come_before_what_the_transaction_suggests() -> None:
     assert len(reasons["app/models/order.rb"]) == 2
 
 
-def test_only_own_files_that_exist_are_named() -> None:
-    found = paths(case("Controller/orders/show", trace=RUBY))
-    assert all(path in INDEX for path in found)
-
-
 def test_a_traces_language_rules_other_files_out() -> None:
     assert "frontend/routes/orders.js" in paths(case("GET /orders"))
     assert "frontend/routes/orders.js" not in paths(case("GET /orders", trace=RUBY))
@@ -114,12 +109,6 @@ def test_all_transactions_of_a_case_are_asked() -> None:
     )
     both = case("Nothing").model_copy(update={"others": (other,)})
     assert "app/controllers/orders_controller.rb" in paths(both)
-
-
-def test_the_limit_holds() -> None:
-    assert len(paths(case("Controller/orders/show"), limit=2)) == 2
-    assert paths(case("Controller/orders/show"), limit=0) == []
-    assert likely_files(case(), PathIndex(())) == ()
 
 
 @given(st.text(max_size=120), st.text(max_size=120))

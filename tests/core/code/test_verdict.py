@@ -55,9 +55,6 @@ def test_an_answer_without_anything_has_no_score_and_low_confidence():
     assert "said high, but no quoted line was found in the code" in worst.because
 
 
-RULES = {reason: points for points, reason, _ in SCORE}
-
-
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
@@ -167,33 +164,6 @@ def test_only_the_commit_that_the_answer_names_is_suspected():
     assert any("eeeeeee, which the answer names, is no commit" in why for why in one.because)
 
 
-def test_the_score_is_the_sum_of_what_held():
-    one = judged(evidence=(QUOTE,), suspect_commit="abcdef1")
-    assert one.score == pytest.approx(0.25 + 0.10 + 0.15 + 0.10 + 0.05)
-
-
-@pytest.mark.parametrize(
-    ("edit", "why"),
-    [
-        (Edit(path="shop/cart.py", old="line.cost", new="x"), "stands there 0 times"),
-        (Edit(path="shop/cart.py", old="line", new="x"), "times, not once"),
-        (Edit(path="shop/gone.py", old="x", new="y"), "no such file"),
-        (Edit(path="shop/cart.py", action="create", new="x = 1"), "there is such a file"),
-        (Edit(path="shop", action="create", new="x"), "there is a folder"),
-        (Edit(path="shop/cart.py/x.py", action="create", new="x"), "is a file, not a folder"),
-        (Edit(path="../outside.py", action="create", new="x"), "no file of the repository"),
-        (Edit(path="/etc/passwd", action="delete"), "no file of the repository"),
-        (Edit(path="shop/cart.py", old="sum(", new="sum(("), "does not parse"),
-        (Edit(path="shop/cart.py", old="line.price", new="line.price"), "change nothing"),
-    ],
-)
-def test_a_fix_that_cannot_be_made_is_dropped_and_said(edit, why):
-    one = judged(has_fix=True, file_changes=(edit,), evidence=(QUOTE,))
-    assert one.fix == ()
-    assert why in one.because[0]
-    assert not any("applies" in because for because in one.because)
-
-
 def test_what_is_refused_is_named_with_its_reason_and_scores_nothing():
     workflow = Edit(path=".github/workflows/ci.yml", action="create", new="on: push\n")
     one = judged(has_fix=True, file_changes=(workflow,), evidence=(QUOTE,))
@@ -225,17 +195,6 @@ def test_a_file_is_read_once_for_all_its_quotes():
     assert code.reads == ["shop/cart.py"]
 
 
-def test_a_wrong_line_is_put_right():
-    one = judged(evidence=(QUOTE.model_copy(update={"line": 1}),))
-    whole = "return sum(line.price for line in lines)"  # as the file has it
-    assert one.evidence == (QUOTE.model_copy(update={"verified": True, "quote": whole}),)
-
-
-def test_a_file_that_did_not_parse_before_may_be_changed():
-    broken = {**FILES, "shop/cart.py": CART + "def broken(:\n"}
-    assert judged(tree(broken), has_fix=True, file_changes=(FIX,)).has_fix
-
-
 def test_an_empty_trace_reaches_nothing():
     bare = case(traced=False)
     one = judged(of=bare, evidence=(QUOTE,))
@@ -249,12 +208,6 @@ def test_long_words_are_bounded():
     assert len(one.title) <= 120
     assert len(one.root_cause) <= 8_000
     assert len(one.learnings) == 3
-
-
-def test_confidence_is_never_raised():
-    assert judged(confidence="low", evidence=(QUOTE,)).confidence == "low"
-    assert judged(confidence="medium", evidence=(QUOTE,)).confidence == "medium"
-    assert scored(analysis(confidence="medium", evidence=())).confidence == "low"
 
 
 FIXED = {"fix": (FIX,)}
