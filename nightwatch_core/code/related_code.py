@@ -1,4 +1,4 @@
-"""Code related to a failing line or to a change: siblings, callers, other uses, what it reaches."""
+"""Code that a change reaches: users of its functions, and places that need the same change."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

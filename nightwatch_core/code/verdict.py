@@ -43,7 +43,7 @@ def unseen_step(analysis: Analysis, shown: Collection[str]) -> str:
     which a change was. Items of `shown` begin with `path:line`, or name a file as a diff does; the
     rest is passed over.
     """
-    seen = _lines_of((*shown, *_told(analysis)))
+    seen = _lines_of((*shown, *_cited_places(analysis)))
     steps = _steps(analysis)
     return next((place for place, path, line in steps if _is_unseen(path, line, seen)), "")
 
@@ -72,7 +72,7 @@ def _without_prose(path: str) -> str:
     return path[start:].lstrip("-").removeprefix("./")
 
 
-def _told(analysis: Analysis) -> Iterator[str]:
+def _cited_places(analysis: Analysis) -> Iterator[str]:
     frames = analysis.case.trace.frames if analysis.case.trace else ()
     yield from (frame.place for frame in frames)
     for evidence in analysis.evidence:
@@ -99,10 +99,8 @@ def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
     return all(lines.isdisjoint(near) for lines in files)
 
 
-# What is known of an error whose cause is not, for whoever looks at it next; nothing is claimed.
-#
-# Who knows no cause says what it knows. The rest is read here: the failing line with its
-# surroundings, the value that failed, and who wrote the line last.
+# Triage notes of an error without a known cause: the failing line with the lines around it, the
+# value that failed, and the last change of the line.
 
 T = TypeVar("T")
 _MOST = 2 * limits.HANDED_LINES + 1  # lines
@@ -146,7 +144,7 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
 
 
 def _around(code: CodeReader, path: str, line: int) -> tuple[tuple[str, ...], int]:
-    rows = lines_of(_known(lambda: code.read_file(path), None) or "")
+    rows = lines_of(_answer_or(lambda: code.read_file(path), None) or "")
     if line > len(rows):
         return (), 0
     first = max(1, line - limits.HANDED_LINES)
@@ -162,7 +160,7 @@ def _recorded(frame: Frame) -> tuple[tuple[str, ...], int]:
 
 
 def _last_change(code: CodeReader, path: str, line: int) -> str:
-    blames = _known(lambda: code.blame(path, line), tuple[Blame, ...]())
+    blames = _answer_or(lambda: code.blame(path, line), tuple[Blame, ...]())
     if not blames:
         return ""
     wrote = blames[0]
@@ -181,7 +179,7 @@ def _line(text: str, limit: int) -> str:
     return shortened(one_line(text[: 4 * limit]), limit)
 
 
-def _known(ask: Callable[[], T], otherwise: T) -> T:
+def _answer_or(ask: Callable[[], T], otherwise: T) -> T:
     try:
         return ask()
     except (GiveUp, TryLater):
