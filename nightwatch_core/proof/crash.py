@@ -16,7 +16,7 @@ from nightwatch_core.analysis.prompts import function_rows
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
 from nightwatch_core.models.answer import Edit
-from nightwatch_core.models.errors import Case, ExceptionLink, Frame
+from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.proposals import RuntimeFact
 from nightwatch_core.proof.kits import Read, Words
 from nightwatch_core.text.escaping import clean
@@ -189,17 +189,14 @@ def crash_of(case: Case) -> Crash | None:
     if link is None:
         return None
     own = tuple(filter(_is_ours, link.frames))
+    top = own[0]
     return Crash(
         link.error_class or case.leader.error_class,
         link.message or case.leader.message,
         places_of(own),
-        is_raised_within=link.frames[0] == own[0],
-        is_exact=_is_exact(link, own[0]),
+        is_raised_within=link.frames[0] == top,
+        is_exact=bool(top.line) and top.fit != "differs" and not top.repo_path.endswith(_COMPILED),
     )
-
-
-def _is_exact(link: ExceptionLink, top: Frame) -> bool:
-    return bool(top.line) and top.fit != "differs" and not top.repo_path.endswith(_COMPILED)
 
 
 def _is_ours(frame: Frame) -> bool:
@@ -218,15 +215,11 @@ def places_of(frames: tuple[Frame, ...]) -> tuple[Place, ...]:
         place = Place(path, lines, frozenset(filter(None, map(_plain, names))))
         if all(map(_INNER.match, names)):
             waiting = place
-        elif places and _is_same_function(places[-1], place):  # raised once more, or recursion
+        elif places and place.functions and places[-1][::2] == place[::2]:  # or recursion
             places[-1] = place._replace(lines=places[-1].lines | lines)
         else:
             places.append(place)
     return (*places, *((waiting,) if waiting else ()))
-
-
-def _is_same_function(item: Place, other: Place) -> bool:
-    return bool(item.functions) and item[::2] == other[::2]
 
 
 def _plain(function: str) -> str:
@@ -268,7 +261,7 @@ def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> 
         if why := _other_place(item, other, exact=False):
             return f"{raised.error_class} comes there another way: it is called {why}"
     if len(seen) < crash.least:
-        return f"the test has to come through {_told(crash.places[crash.least - 1])}"
+        return f"the test has to come through {_label(crash.places[crash.least - 1])}"
     return other_message(raised.message, crash.message)
 
 
@@ -307,16 +300,15 @@ def _is_app(frame: Frame, test: str) -> bool:
 
 
 def _other_place(item: Place, other: Place, exact: bool) -> str:
-    if item.path != other.path:
-        return f"in {_told(item)}, not in {_told(other)}"
-    if item.functions and other.functions and not item.functions & other.functions:
-        return f"in {_told(item)}, not in {_told(other)}"
-    if exact and item.lines and other.lines and not item.lines & other.lines:
-        return f"in {_told(item)}, not in {_told(other)}"
+    named = item.functions and other.functions
+    is_other_line = exact and item.lines and other.lines and not item.lines & other.lines
+    is_other_function = named and not item.functions & other.functions
+    if item.path != other.path or is_other_function or is_other_line:
+        return f"in {_label(item)}, not in {_label(other)}"
     return ""
 
 
-def _told(place: Place) -> str:
+def _label(place: Place) -> str:
     line = f":{min(place.lines)}" if place.lines else ""
     name = f" ({', '.join(sorted(place.functions))})" if place.functions else ""
     return f"{place.path}{line}{name}"
@@ -327,9 +319,9 @@ def entered(raised: Raised, test: str = "") -> int:
     return len(places_of(tuple(item for item in raised.frames if _is_app(item, test))))
 
 
-def frames_told(crash: Crash, raised: Raised, test: str = "") -> tuple[str, ...]:
+def entered_frames(crash: Crash, raised: Raised, test: str = "") -> tuple[str, ...]:
     """Name production's frames that a test raised through, innermost first."""
-    return tuple(_told(item) for item in crash.places[: entered(raised, test)])
+    return tuple(_label(item) for item in crash.places[: entered(raised, test)])
 
 
 # How far out a test has to enter, so that it is about the crash and about its fix.

@@ -231,7 +231,7 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
 
 
 def _expanded(word: str, fields: Fields) -> Words:
-    """Put what was found out in the place of a field; it may be several words, or none."""
+    """Replace fields by their values; one field may stand for several words, or none."""
     whole = re.fullmatch(r"\{(\w+)\}", word)
     if whole and isinstance(value := fields[whole[1]], tuple):
         return value

@@ -6,7 +6,7 @@ same class in the same frames, twice, as its recorder saw it: nothing that a tes
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop as endings
@@ -42,7 +42,7 @@ from nightwatch_core.proof.crash import (
     Recorder,
     crash_of,
     entered,
-    frames_told,
+    entered_frames,
     has_left,
     least_places,
     printed_and_raised,
@@ -319,7 +319,7 @@ def tried(harness: Harness, test: Candidate) -> Tried:
         test=(test.edit,),
         name=test.path,
         error_class=shown.crash.error_class,
-        frames=frames_told(harness.crash, shown.crash, test.path),
+        frames=entered_frames(harness.crash, shown.crash, test.path),
         red=shown.around(shown.crash.error_class),
         facts=facts,
         tries=1,
@@ -421,6 +421,8 @@ def request(harness: Harness, examples: tuple[str, ...]) -> str:
     lines = "".join(f", line {number}" for number in sorted(top.lines)[:1])
     names = "".join(f", {name}" for name in sorted(top.functions)[:1])
     place = line(f"{top.path}{names}{lines}", 300)
+    texts = ((path, briefing.failing.read_file(path)) for path in examples)
+    tests = [f"{line(path, 200)}\n{middle_out(text, _EXAMPLE)}" for path, text in texts if text]
     return prompt("reproduction").format(
         data=only_data(fence),
         error=fenced(error_text(case), fence),
@@ -431,7 +433,7 @@ def request(harness: Harness, examples: tuple[str, ...]) -> str:
         cause=fenced(block(briefing.analysis.root_cause, _CAUSE), fence),
         diff=fenced(halves(fixing.diff(briefing.analysis.fix), _DIFF), fence),
         code="\n\n".join(fenced(text, fence) for text in _code(harness)),
-        tests="\n\n".join(fenced(text, fence) for text in _examples(harness, examples)),
+        tests="\n\n".join(fenced(text, fence) for text in tests),
     )
 
 
@@ -469,13 +471,6 @@ def _class_around(path: str, text: str, shown: Preview) -> Iterator[Preview]:
             last = min(number + _CLASS_LINES, shown.start - 1)
             yield cut_out(path, lines, number, last, "frame", "the class around it")
             return
-
-
-def _examples(harness: Harness, examples: Iterable[str]) -> Iterator[str]:
-    for path in examples:
-        text = harness.briefing.failing.read_file(path)
-        if text:
-            yield f"{line(path, 200)}\n{middle_out(text, _EXAMPLE)}"
 
 
 def _facts(reproduction: Reproduction, shown: Shown | None) -> Iterator[str]:
