@@ -245,8 +245,7 @@ def rules_from(text: str) -> IgnoreRules:
     items, complaints = _items(root)
     rules = []
     for item in items:
-        problem = _bad_shape(item) or _bad_value(item)
-        if problem:
+        if problem := _problem(item):
             complaints.append(f"line {_line(item)}: {problem}")
         else:
             rules.append(_rule(item))
@@ -279,32 +278,29 @@ def _items(root: yaml.Node | None) -> tuple[list[yaml.Node], list[str]]:
     return list(root.value), complaints
 
 
-def _bad_shape(item: yaml.Node) -> str:
+def _problem(item: yaml.Node) -> str:
+    """Return the reason a rule cannot be read; empty for none."""
     if not isinstance(item, yaml.MappingNode):
         return f"a rule is a mapping with {', '.join(KEYS)}"
-    unknown = next((key for key, _ in item.value if not _is_known(key)), None)
-    if unknown is not None:
-        return f"{_name(unknown)} is not known, only {', '.join(KEYS)}"
-    keys = [key.value for key, _ in item.value]
-    twice = next((key for key in KEYS if keys.count(key) > 1), "")
-    if twice:
-        return f"{twice!r} comes twice"
-    no_text = (k.value for k, v in item.value if not isinstance(v, yaml.ScalarNode))
-    return next((f"{key!r} has to be text" for key in no_text), "")
-
-
-def _bad_value(item: yaml.Node) -> str:
-    # A bound left empty was not meant as none, so nulls count as texts here.
-    written = {key.value: value.value for key, value in item.value}
+    written: dict[str, str] = {}  # a bound left empty was not meant as none: nulls are texts here
+    for key, value in item.value:
+        if not isinstance(key, yaml.ScalarNode) or key.value not in KEYS:
+            return f"{_name(key)} is not known, only {', '.join(KEYS)}"
+        if key.value in written:
+            return f"{key.value!r} comes twice"
+        if not isinstance(value, yaml.ScalarNode):
+            return f"{key.value!r} has to be text"
+        written[key.value] = value.value
+    texts = _texts(item)
+    for name, choices in CHOICES.items():
+        if name in texts and texts[name] not in choices:
+            return f"{name} {line(texts[name], 60)!r} is not known, only {', '.join(choices)}"
     day, rate = written.get("expires"), written.get("unless_rate_above")
-    for key, value in _texts(item).items():
-        if key in CHOICES and value not in CHOICES[key]:
-            return f"{key} {line(value, 60)!r} is not known, only {', '.join(CHOICES[key])}"
     if day is not None and not day_from(day):
         return f"expires {line(day, 60)!r} is no day: write it as 2031-12-31, or leave the key out"
     if rate is not None and not rate_from(rate):
         return f"unless_rate_above {line(rate, 60)!r} is no positive number of occurrences a day"
-    if len(_texts(item).get("pattern", "")) > limits.PATTERN:
+    if len(texts.get("pattern", "")) > limits.PATTERN:
         return f"the pattern has more than {limits.PATTERN} characters"
     rule = _rule(item)
     matches_all = rule.match == "glob" and not rule.pattern.strip("*? ")
@@ -323,10 +319,6 @@ def _rule(item: yaml.Node) -> IgnoreRule:
 
 def _texts(item: yaml.Node) -> dict[str, str]:
     return {key.value: value.value for key, value in item.value if not _is_null(value)}
-
-
-def _is_known(key: yaml.Node) -> bool:
-    return isinstance(key, yaml.ScalarNode) and key.value in KEYS
 
 
 def _name(key: yaml.Node) -> str:
