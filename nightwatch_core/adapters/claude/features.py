@@ -5,8 +5,9 @@ service's side, and each of them starts the cache anew from the first place it c
 late, clear much at once, and summarising never comes just before the last answer.
 """
 
+import tomllib
 from collections.abc import Mapping
-from math import inf
+from importlib.resources import files
 from typing import Any
 
 from nightwatch_core.adapters.claude.client import FULL, LEAST_COMPACTED
@@ -16,61 +17,22 @@ from nightwatch_core.models.batch import TokenPrice
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.value import Value
 
-# What requests to Claude models cost: list prices with their date.
-#
-# No interface says them. Where two published pages disagree, the higher price stands here. A model
-# that is not in the table has no price: its cost is unknown, never zero.
-
-
-class Price(Value):
-    """USD per million tokens; writing to the cache is priced by the input."""
-
-    input: float
-    output: float
-    read: float  # from the cache
-    up_to: float = inf  # tokens of a prompt this price is for
-
-    @property
-    def write(self) -> float:
-        return 1.25 * self.input
-
-    @property
-    def write_1h(self) -> float:
-        """To the cache, for an hour."""
-        return 2 * self.input
+FOLDER = files("nightwatch_core.adapters.claude")
 
 
 class PriceList(Value):
-    """One model's prices, by length of the prompt, the shortest first."""
+    """Prices of some models, by length of the prompt, the shortest first."""
 
-    date: str  # they were published or last confirmed
-    tiers: tuple[Price, ...]
+    models: tuple[str, ...]
+    date: str  # when they were published or last confirmed
+    tiers: tuple[TokenPrice, ...]
 
 
-_HAIKU_4_5 = PriceList(date="2026-08-21", tiers=(Price(input=1, output=5, read=0.10),))
-_OPUS_4_5 = PriceList(date="2026-08-21", tiers=(Price(input=5, output=25, read=0.50),))
 PRICES: Mapping[str, PriceList] = {
-    "claude-haiku-5-5": PriceList(
-        date="2026-10-10",
-        tiers=(
-            Price(input=0.10, output=0.50, read=0.01, up_to=100_000),
-            Price(input=0.50, output=2.50, read=0.05),
-        ),
-    ),
-    "claude-sonnet-5-5": PriceList(
-        date="2026-09-29", tiers=(Price(input=2, output=10, read=0.20),)
-    ),
-    "claude-opus-5-5": PriceList(date="2026-09-25", tiers=(Price(input=4, output=20, read=0.20),)),
-    "claude-fable-5-1": PriceList(
-        date="2026-10-08", tiers=(Price(input=10, output=50, read=0.25),)
-    ),
-    "claude-sonnet-4-6": PriceList(
-        date="2026-08-21", tiers=(Price(input=3, output=15, read=0.30),)
-    ),
-    "claude-haiku-4-5": _HAIKU_4_5,
-    "claude-haiku-4-5-20251001": _HAIKU_4_5,
-    "claude-opus-4-5": _OPUS_4_5,
-    "claude-opus-4-5-20251101": _OPUS_4_5,
+    model: prices
+    for entry in tomllib.loads((FOLDER / "prices.toml").read_text("utf-8"))["prices"]
+    for prices in (PriceList.model_validate(entry),)
+    for model in prices.models
 }
 
 
@@ -89,23 +51,12 @@ def priced(model: str, usage: Usage) -> Usage:
 
 
 def token_prices(model: str) -> tuple[TokenPrice, ...]:
-    """The list prices as they can be kept; empty where there are none."""
-    prices = PRICES.get(model)
-    return tuple(
-        TokenPrice(
-            up_to=None if tier.up_to == inf else int(tier.up_to),
-            input=tier.input,
-            output=tier.output,
-            cache_read=tier.read,
-            cache_write=tier.write,
-            cache_write_1h=tier.write_1h,
-        )
-        for tier in (prices.tiers if prices else ())
-    )
+    """Return a model's list prices; empty where there are none."""
+    return PRICES[model].tiers if model in PRICES else ()
 
 
 def priced_by(prices: tuple[TokenPrice, ...], date: str, usage: Usage, share: float = 1.0) -> Usage:
-    """One request's usage at a share of these prices; unknown where no price covers it.
+    """Add to one request's usage its cost at a share of these prices, None where none covers it.
 
     >>> kept = token_prices("claude-opus-5-5")
     >>> priced_by(kept, "2026-09-25", Usage(input_tokens=1000, output_tokens=100), 0.5).cost
@@ -125,8 +76,8 @@ def priced_by(prices: tuple[TokenPrice, ...], date: str, usage: Usage, share: fl
     fresh = (usage.cache_write_tokens + usage.cache_read_tokens) * price.input
     rest = usage.input_tokens * price.input + usage.output_tokens * price.output
     per_token = share / 1_000_000
-    told = {"cost": (rest + cached) * per_token, "saved": (fresh - cached) * per_token}
-    return usage.model_copy(update={**told, "priced": date})
+    cost, saved = (rest + cached) * per_token, (fresh - cached) * per_token
+    return usage.model_copy(update={"cost": cost, "saved": saved, "priced": date})
 
 
 Json = dict[str, Any]
@@ -144,15 +95,8 @@ CURRENT: Mapping[str, str] = {  # the model of a line that takes the place of ol
     "opus": "claude-opus-5-5",
     "fable": "claude-fable-5-1",
 }
-# Replaces the service's own words, so it has to say again what they say.
-INSTRUCTIONS = (
-    "Summarize the conversation inside <summary></summary> tags, for an analyst who has to go on "
-    "without it. Keep: the error's class and transaction; every file read, with the line numbers "
-    "and the exact text of lines that matter; findings; hypotheses with what speaks for and "
-    "against each, also those ruled out; what is still to be looked at. Leave out: listings, "
-    "searches without a hit, dead ends beyond one line. Do not call any tools; respond with text "
-    "only."
-)
+# Replaces the service's own instructions, so it has to repeat what they say.
+INSTRUCTIONS = " ".join((FOLDER / "summary_instructions.md").read_text("utf-8").split())
 
 
 class Features(Value):
@@ -174,7 +118,7 @@ class Features(Value):
     line: str = ""
 
     def effort(self, wanted: str) -> str:
-        """The strongest effort it takes that is not above the one wanted; empty: say nothing.
+        """Return the strongest supported effort up to the wanted one; empty where there is none.
 
         >>> Features(model="m", efforts=("low", "high")).effort("medium")
         'low'
@@ -189,7 +133,7 @@ class Features(Value):
 
     @property
     def replacement(self) -> str:
-        """The model to take instead; the most capable line where its line is not known."""
+        """Return the model to take instead; Opus where the line of this one is unknown."""
         return CURRENT.get(self.line, CURRENT["opus"])
 
 
@@ -276,8 +220,28 @@ def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
     `last` is a request after which none is planned, or one after a summary that failed: nothing is
     summarised for it.
     """
-    edits = [] if last else _compacting(features, tuning)
-    edits = [*_clearing_results(features, tuning), *edits]
+    edits: list[Json] = []
+    if CLEAR_RESULTS in features.edits and tuning.clear_at is not None:
+        edits.append(
+            {
+                "type": CLEAR_RESULTS,
+                "trigger": {"type": "input_tokens", "value": tuning.clear_at},
+                "keep": {"type": "tool_uses", "value": tuning.keep_results},
+                "clear_at_least": {"type": "input_tokens", "value": tuning.clear_at_least},
+            }
+        )
+    most = int(features.context * FULL)
+    compacts = COMPACT in features.edits and tuning.compact_at is not None and not last
+    if compacts and most >= LEAST_COMPACTED:
+        trigger = max(min(tuning.compact_at or most, most), LEAST_COMPACTED)
+        edits.append(
+            {
+                "type": COMPACT,
+                "trigger": {"type": "input_tokens", "value": trigger},
+                "pause_after_compaction": True,
+                "instructions": tuning.instructions,
+            }
+        )
     return {"edits": edits} if edits else {}
 
 
@@ -292,34 +256,6 @@ def betas(features: Features, tuning: Tuning) -> list[str]:
     return [name for name, needed in wanted.items() if needed]
 
 
-def _clearing_results(features: Features, tuning: Tuning) -> list[Json]:
-    if CLEAR_RESULTS not in features.edits or tuning.clear_at is None:
-        return []
-    return [
-        {
-            "type": CLEAR_RESULTS,
-            "trigger": {"type": "input_tokens", "value": tuning.clear_at},
-            "keep": {"type": "tool_uses", "value": tuning.keep_results},
-            "clear_at_least": {"type": "input_tokens", "value": tuning.clear_at_least},
-        }
-    ]
-
-
-def _compacting(features: Features, tuning: Tuning) -> list[Json]:
-    most = int(features.context * FULL)
-    if COMPACT not in features.edits or tuning.compact_at is None or most < LEAST_COMPACTED:
-        return []
-    trigger = max(min(tuning.compact_at, most), LEAST_COMPACTED)
-    return [
-        {
-            "type": COMPACT,
-            "trigger": {"type": "input_tokens", "value": trigger},
-            "pause_after_compaction": True,
-            "instructions": tuning.instructions,
-        }
-    ]
-
-
 def inside(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     """Return the value below these names; empty where one of them is not an object."""
     for name in names:
@@ -329,7 +265,7 @@ def inside(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def number(value: Mapping[str, Any], name: str) -> int:
-    """A positive whole number; 0 for anything else."""
+    """Return a positive whole number; 0 for anything else."""
     given = value.get(name)
     whole = isinstance(given, int) and not isinstance(given, bool)
     return max(int(str(given)), 0) if whole else 0
