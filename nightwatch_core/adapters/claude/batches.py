@@ -116,7 +116,7 @@ def create(calls: Calls, body: bytes) -> Mapping[str, Any]:
 
 
 def retrieve(calls: Calls, id: str) -> Mapping[str, Any]:
-    """One batch; raises `NoSuchBatch` where there is none."""
+    """Return one batch; raises `NoSuchBatch` where there is none."""
 
     async def once(client: Any) -> Mapping[str, Any]:
         try:
@@ -129,7 +129,7 @@ def retrieve(calls: Calls, id: str) -> Mapping[str, Any]:
 
 
 def page(calls: Calls, size: int, after: str = "") -> tuple[list[Mapping[str, Any]], bool]:
-    """Batches in the order they were created, newest first, and whether there are more.
+    """Return batches, newest first, and whether there are more.
 
     Raises `GiveUp` where the server has no batches at all.
     """
@@ -210,7 +210,7 @@ def state_of(batch: Mapping[str, Any], now: datetime) -> BatchState:
 
 
 def moment(text: object) -> datetime | None:
-    """An aware time; None where it is none.
+    """Return an aware time; None where it is invalid.
 
     >>> moment("2026-11-21T02:00:00Z").isoformat(), moment("soon")
     ('2026-11-21T02:00:00+00:00', None)
@@ -233,7 +233,6 @@ def _unsure(trouble: NightWatchError) -> MayHaveArrived:
 
 
 def _batch(made: object) -> Mapping[str, Any]:
-    """The batch in an answer; raises `TryLater` where it holds none."""
     told = made.to_dict(mode="json") if isinstance(made, anthropic.BaseModel) else None
     if told is None:
         raise TryLater(_UNREADABLE)
@@ -241,7 +240,6 @@ def _batch(made: object) -> Mapping[str, Any]:
 
 
 def _identified(batch: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The batch; raises `TryLater` where it has no id that can be asked for."""
     if not isinstance(batch.get("id"), str) or not _ID.fullmatch(batch["id"]):
         raise TryLater(_UNREADABLE)
     return batch
@@ -280,13 +278,13 @@ def params(item: TriageItem, features: Features) -> Json:
 
 
 def encoded(item: TriageItem, features: Features) -> bytes:
-    """One request of a batch as it is sent."""
+    """Return one request of a batch as it is sent."""
     request = {"custom_id": item.key, "params": params(item, features)}
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def body(requests: Iterable[bytes]) -> bytes:
-    """The whole batch as it is sent; nothing of it is in memory twice.
+    """Return the whole batch as it is sent; nothing of it is in memory twice.
 
     >>> body([b"{}", b"{}"])
     b'{"requests":[{},{}]}'
@@ -303,7 +301,7 @@ def body(requests: Iterable[bytes]) -> bytes:
 def parts(
     items: Sequence[TriageItem], features: Features, most_requests: int, most_bytes: int
 ) -> Iterator[tuple[TriageItem, ...]]:
-    """The items in their order, in as few batches as the limits allow.
+    """Return the items in their order, in as few batches as the limits allow.
 
     Raises `GiveUp` where keys are not unique or one item alone is too large.
     """
@@ -337,7 +335,7 @@ Outcome = tuple[ResultKind, str]
 
 
 def lines(file: IO[bytes]) -> Iterator[Mapping[str, Any] | None]:
-    """The objects of a JSONL file; None for a line that is none, is torn, or is far too long."""
+    """Yield the objects of a JSONL file; None for an invalid, cut off or far too long line."""
     while raw := file.readline(MOST_LINE):
         torn = False
         while not raw.endswith(b"\n") and (more := file.readline(MOST_LINE)):
@@ -395,7 +393,6 @@ def _succeeded(message: Mapping[str, Any], batch: Batch, key: str, fingerprint: 
 
 
 def _error(result: Mapping[str, Any]) -> str:
-    """The service's words; the error is inside an answer of its own."""
     error = inside(result, "error", "error") or inside(result, "error")
     kind = one_line(str(error.get("type") or "error"), 60)
     words = one_line(str(error.get("message") or "no reason given"), LONGEST_WORDS)
@@ -442,7 +439,7 @@ class ClaudeBatches:
         return self._calls.account
 
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
-        """The answer to what would be sent in a batch, at once and at full price."""
+        """Return the answer to one item of a batch at once, at full price."""
         reply = answer_to(lambda features: params(item, features), self._calls, timeout, PROCESS)
         return result_of(reply, item.key, item.fingerprint)
 
@@ -479,7 +476,7 @@ class ClaudeBatches:
             return BatchState(status="gone", reason=str(gone))
 
     def results(self, batch: Batch) -> Iterator[ItemResult]:
-        """Each item once; raises `TryLater` where it breaks off, `GiveUp` where they are gone."""
+        """Yield each item once; raises `TryLater` for broken off, `GiveUp` for lost results."""
         state = self.state(batch)
         if not state.readable:
             raise (GiveUp if state.status == "gone" else TryLater)(

@@ -143,7 +143,7 @@ def client_maker(
 
 
 def address(base_url: str) -> str:
-    """The address as the client library wants it: without the version at its end.
+    """Return the address without the version at its end.
 
     >>> address(" http://localhost:11434/v1/ "), address("")
     ('http://localhost:11434', 'https://api.anthropic.com')
@@ -159,7 +159,7 @@ def address(base_url: str) -> str:
 
 
 def translated(problem: Exception, secret: str = "") -> NightWatchError:
-    """Our word for what went wrong, `secret` never in it."""
+    """Return the exception for a failure of the client library; `secret` is left out."""
     if isinstance(problem, anthropic.APIStatusError):
         return _answered(problem, secret)
     name = line(type(problem).__name__, 80)
@@ -174,7 +174,7 @@ def translated(problem: Exception, secret: str = "") -> NightWatchError:
 
 
 def asked_wait(problem: Exception, now: float) -> float | None:
-    """Seconds the service asks to wait, `now` in seconds since 1970; None where it does not say."""
+    """Return the seconds the service asks to wait; None where it does not say."""
     if not isinstance(problem, anthropic.APIStatusError):
         return None
     headers = problem.response.headers
@@ -204,7 +204,6 @@ def _answered(problem: anthropic.APIStatusError, secret: str) -> NightWatchError
 
 
 def _kind(problem: anthropic.APIStatusError) -> str:
-    """The error's type; by status where a server says none that is known."""
     if problem.type in _BY_TYPE:
         return str(problem.type)
     server = problem.status_code >= 500 or problem.status_code == 200

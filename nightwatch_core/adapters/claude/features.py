@@ -215,7 +215,7 @@ def check_lifecycle(features: Features) -> None:
 
 
 def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
-    """The request's field of that name, empty where the model can do none of it.
+    """Return the request's field of that name; empty where the model supports none of it.
 
     `last` is a request after which none is planned, or one after a summary that failed: nothing is
     summarised for it.

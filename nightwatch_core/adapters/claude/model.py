@@ -125,7 +125,7 @@ class Calls:
     async def patiently(
         self, once: Callable[[Any], Awaitable[T]], end: float, attempts: int = 0
     ) -> T:
-        """Attempts until one succeeds, or the next one makes no sense.
+        """Repeat a request until it succeeds or another attempt makes no sense.
 
         What may have been done is never asked for again.
         """
@@ -204,7 +204,7 @@ BILLED_APART = ("compaction", "advisor_message", "fallback_message")
 
 
 def reply_of(message: Mapping[str, Any], usage: Usage) -> Reply:
-    """A finished message of the service as our word for it."""
+    """Return a finished message of the service as a reply."""
     blocks = [_echo(block) for block in message["content"] if not _is_empty(block)]
     calls = tuple(
         ToolCall(id=block["id"], name=block["name"], arguments=block["input"])
@@ -226,7 +226,7 @@ def reply_of(message: Mapping[str, Any], usage: Usage) -> Reply:
 
 
 def usage_of(message: Mapping[str, Any], model: str) -> Usage:
-    """One request's tokens and cost; whatever a careless server leaves out counts as nothing."""
+    """Return one request's tokens and cost; missing numbers count as 0."""
     counted = inside(message, "usage")
     entries = [item for item in _objects(counted, "iterations") if item.get("type") in BILLED_APART]
     apart = [_usage(entry, str(entry.get("model") or model)) for entry in entries]
@@ -263,7 +263,6 @@ def _usage(counted: Mapping[str, Any], model: str) -> Usage:
 
 
 def _echo(block: Mapping[str, Any]) -> Json:
-    """A block as it has to go back: the SDK's own reading of it left out."""
     kept = {name: value for name, value in block.items() if name != "parsed_output"}
     if kept.get("type") == "tool_use":
         given = kept.get("input")  # no object where it was cut off before its first argument
@@ -396,7 +395,7 @@ class Claude:
         self._counts = True  # whether the server can count tokens, until it shows that it cannot
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
-        """The next turn, within `timeout` seconds.
+        """Return the next turn, within `timeout` seconds.
 
         The usage holds what broken attempts took, as far as the service had said so; an error
         carries it too.

@@ -80,7 +80,7 @@ def is_silent(request: Json, message: Mapping[str, Any]) -> bool:
 
 
 def count_request(request: Json) -> Json:
-    """The request as keywords of `messages.count_tokens`."""
+    """Return the request as keywords of `messages.count_tokens`."""
     return {name: request[name] for name in _COUNTED if name in request}
 
 
@@ -137,7 +137,7 @@ class Gate:
 
     @contextmanager
     def entered(self, beginning: str, seconds: float) -> Iterator[Ended]:
-        """Pass, perhaps after a wait; `seconds` are what the call has left, waiting included.
+        """Wait for the first request of a cache entry, at most `seconds`.
 
         A call whose `beginning` is empty keeps nothing and waits for nobody.
         """
@@ -154,7 +154,6 @@ class Gate:
             ended(False)
 
     def _enter(self, beginning: str) -> tuple[threading.Event | None, threading.Event | None]:
-        """The event to set where this call is the first, or the one to wait for."""
         with self._lock:
             now = self._clock()
             if self._until.get(beginning, now) > now:
@@ -179,7 +178,7 @@ PROCESS = Gate()  # what one process sends goes through one gate
 
 
 def beginning(request: Mapping[str, Any], whose: tuple[str, ...]) -> str:
-    """A name for what the marker behind the system prompt covers; empty where nothing is kept.
+    """Return a name for the cached system prompt and tools; empty where nothing is cached.
 
     `whose` are the address and the key: nobody reads what was written with another one.
 
@@ -196,7 +195,7 @@ def beginning(request: Mapping[str, Any], whose: tuple[str, ...]) -> str:
 
 
 def strict_schema(schema: Mapping[str, Any]) -> Json:
-    """The schema as the service wants it: closed objects, every field required, no defaults.
+    """Return the schema with closed objects, every field required, and no defaults.
 
     >>> strict_schema({"type": "object", "properties": {"a": {"type": "string", "default": ""}}})
     {'type': 'object', 'properties': {'a': {'type': 'string'}}, 'additionalProperties': False, \
@@ -208,13 +207,13 @@ def strict_schema(schema: Mapping[str, Any]) -> Json:
 
 
 def complete(schema: Mapping[str, Any]) -> Json:
-    """The schema with every field required and no defaults, for those who only read it."""
+    """Return the schema with every field required and no defaults."""
     whole: Json = _all_required(_without_defaults(schema))
     return whole
 
 
 def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
-    """The tools; `strict` ones always get arguments that fit, where the service can compile them.
+    """Return the tools; `strict` ones where the service can compile their schemas.
 
     >>> spec = ToolSpec(name="look", description="Look.", parameters={"type": "object"})
     >>> tool_params((spec,), strict=False)[0]["input_schema"]
@@ -239,7 +238,6 @@ def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
 
 
 def _without_defaults(schema: Any) -> Any:
-    """The schema without defaults and titles; properties that are called so stay."""
     if isinstance(schema, list):
         return [_without_defaults(item) for item in schema]
     if not isinstance(schema, Mapping):
@@ -274,7 +272,7 @@ _IN_WORDS = (
 def request_for(
     conversation: Conversation, features: Features, tuning: Tuning | None = None
 ) -> Json:
-    """The request for the next turn, as keywords of `messages.stream`."""
+    """Return the request for the next turn, as keywords of `messages.stream`."""
     tuning = tuning or Tuning()
     most = min(conversation.max_tokens, features.max_output)
     turns = messages(conversation, features.turn_effort)
@@ -304,7 +302,7 @@ def request_for(
 
 
 def messages(conversation: Conversation, turn_effort: bool = False) -> list[Json]:
-    """The turns; what we said in a row is one message, the results of tools first.
+    """Return the turns; consecutive ones of ours are one message, results of tools first.
 
     With `turn_effort` a change of effort is a message of its own, which stays where it is.
     """
@@ -397,7 +395,6 @@ def _assistant(turn: AssistantTurn) -> list[Json]:
 
 
 def _encodable(value: Any) -> Any:
-    """The value with half characters, which no encoder accepts, replaced; always the same."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):

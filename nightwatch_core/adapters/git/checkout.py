@@ -110,12 +110,12 @@ class Checkout:
 
     @cached_property
     def git(self) -> Git:
-        """The repository."""
+        """Return the repository."""
         return open_repository(self._folder)
 
     @cached_property
     def repository(self) -> str:
-        """Its name: owner/name of the remote `origin`, else the name of its folder."""
+        """Return owner/name of the remote `origin`, else the name of the folder."""
         common = self.git.folder / self.git.line("rev-parse", "--git-common-dir")
         folder = common.resolve()
         name = folder.parent.name if folder.name == ".git" else folder.name.removesuffix(".git")

@@ -184,7 +184,7 @@ class Git(NamedTuple):
         return self.run(*arguments, stdin=stdin).decode(errors="replace").strip()
 
     def place(self, command: str) -> dict[str, str]:
-        """The environment that names the repository for a command, and no working tree."""
+        """Return the environment that names the repository for a command, and no working tree."""
         if self.objects is None or command in OF_ITS_FOLDER:
             return {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.folder)}
         view = str(plain_view(self.objects.form))

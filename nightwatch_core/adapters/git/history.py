@@ -186,7 +186,6 @@ def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:
 
 
 def _authors(names: Iterable[str]) -> str:
-    """At most three names, whoever began first; each once."""
     each = dict.fromkeys(name.strip()[:NAME_CHARACTERS] for name in names)
     return ", ".join([name for name in each if name][:PULL_AUTHORS])
 
@@ -209,7 +208,6 @@ def _pull(commit: MainlineCommit, merged: Mapping[str, MergedCommits]) -> Merged
 
 
 def _read_log(output: bytes, mark: str) -> Iterator[MainlineCommit]:
-    """Take apart what git printed: mark and fields, then files, each ended by a NUL."""
     for record in output.decode(errors="replace").split(f"{mark}\0")[1:]:
         *fields, files = record.split("\0", len(_FIELDS))
         if len(fields) < len(_FIELDS):
@@ -235,7 +233,7 @@ class ChangedNode(NamedTuple):
 
     @property
     def blobs(self) -> tuple[str, ...]:
-        """Those that there are."""
+        """Return the blobs that exist."""
         return tuple(oid for oid in (self.before, self.after) if oid.strip("0"))
 
 
@@ -312,7 +310,7 @@ class History:
 
     @cached_property
     def pulls(self) -> dict[str, int]:
-        """Numbers of pull requests by the commits they brought, and by what merged them."""
+        """Return pull request numbers by the commits they brought and by their merge commits."""
         return pull_numbers(self._git, self._sha)
 
     def resolve(self, name: str) -> str:

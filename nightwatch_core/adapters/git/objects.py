@@ -39,7 +39,7 @@ class Node(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """One of file, link, submodule, folder."""
+        """Return file, link, submodule or folder."""
         return _KINDS.get(self.mode, "file")
 
     @property

@@ -67,7 +67,6 @@ def lay_out(git: Git, sha: str, folder: Path, most_bytes: int, most_files: int) 
 
 
 def _write(blobs: BlobReader, node: Node, path: Path) -> bool:
-    """Write one; False where the clone lacks it, or its name is taken."""
     try:
         content = blobs.read(node.oid)
         if node.kind == "link":
@@ -206,7 +205,6 @@ def _is_one_line(query: str) -> bool:
 
 
 def _hits(output: bytes) -> Iterator[SearchHit]:
-    """Take apart `sha:path NUL line NUL text newline`; a record that was cut is left out."""
     start = 0
     while (first := output.find(b"\0", start)) >= 0:
         second = output.find(b"\0", first + 1)

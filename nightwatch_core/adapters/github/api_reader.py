@@ -454,7 +454,6 @@ class ApiReader:
         return decode_text(self._repository.read_blob(oid))
 
     def _ask_texts(self, oids: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
-        """Yield the texts of at most 40 files, given by path; one by one what is not told whole."""
         expressions = {path: f"{self._commit.sha}:{path}" for path in oids}
         answers: dict[str, Any] = {}
         if len(oids) > 1:

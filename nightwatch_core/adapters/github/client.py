@@ -175,7 +175,7 @@ class Repository(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """owner/name."""
+        """Return owner/name."""
         return f"{self.owner}/{self.name}"
 
     def describe(self) -> RepositoryRow:

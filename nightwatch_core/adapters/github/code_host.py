@@ -265,12 +265,12 @@ class Clone:
 
     @property
     def store(self) -> Git:
-        """Refs and history."""
+        """Return the repository of refs and history."""
         return Git(self._folder / "store.git")
 
     @property
     def view(self) -> Git:
-        """Objects, and no way to get more of them."""
+        """Return the repository that files are read from; it cannot fetch."""
         return Git(self._folder / "view.git")
 
     @property
@@ -397,12 +397,12 @@ class ClonedCheckout(Checkout):
 
     @cached_property
     def git(self) -> Git:
-        """The store, which `Checkout` would refuse for being partial."""
+        """Return the store, which `Checkout` would refuse as a partial clone."""
         return self._clone.store
 
     @cached_property
     def repository(self) -> str:
-        """owner/name."""
+        """Return owner/name."""
         return self._repository
 
     @cached_property
@@ -553,7 +553,6 @@ class CloneHost:
             self._fetch()
 
     def _elsewhere(self, name: str, branches: bool) -> str:
-        """The sha of a commit that GitHub knows and the clone does not; empty where none is."""
         asked = (*([f"heads/{name}"] if branches else []), *shas_in(name))
         rows = (find_commit(self._repository, item) for item in asked)
         return next((row.sha for row in rows if row), "")

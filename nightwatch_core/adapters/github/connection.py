@@ -266,7 +266,6 @@ def _missing_permission(response: httpx.Response, reason: str) -> str:
 
 
 def _reason(response: httpx.Response) -> str:
-    """Return what GitHub says is wrong: its message and the errors below it, bounded."""
     try:
         body = json_of(response.content)
     except ValueError:
@@ -371,7 +370,7 @@ class CachingClient(httpx.Client):
         self._answers = answers
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Send; a 304 becomes the answer that is kept."""
+        """Send the request; a 304 becomes the cached answer."""
         if self._answers is None or request.method != "GET":
             return super().send(request, **options)
         file = self._answers.file(request)  # what sends a request adds to its headers

@@ -430,7 +430,6 @@ def patch_text(
 
 
 def _kept(desk: PatchDesk, pull: DraftPull, mail: str) -> str:
-    """Keep a long one as a file; returns how people find it."""
     if desk.folder is None:
         raise Refused("the patch is too long for a comment, and there is nowhere to keep it")
     path = desk.folder / f"{pull.key[:12]}.patch"
@@ -489,7 +488,6 @@ def with_applied(
 
 
 def _history(repository: Repository, base: str, since: datetime) -> tuple[MessageRow, ...]:
-    """Return the base's newest commits since then; none where it is gone."""
     try:
         rows = repository.rows(
             lambda rest, at: rest.repos.list_commits(*at, sha=base, since=since, per_page=100)

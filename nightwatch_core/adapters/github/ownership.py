@@ -22,12 +22,12 @@ class Authored(Protocol):
 
     @property
     def html_url(self) -> str:
-        """Its page."""
+        """Return its page."""
         ...
 
     @property
     def author(self) -> str:
-        """The account that made it."""
+        """Return the account that made it."""
         ...
 
 

@@ -101,7 +101,7 @@ class MergedPullRow(ListedPullRow):
 
     @property
     def newest_first(self) -> tuple[HistoryCommitRow, ...]:
-        """Its commits, newest first."""
+        """Return its commits, newest first."""
         return self.commits[::-1]
 
     @property
@@ -202,7 +202,7 @@ class PushedRow(ParentRow):
 
     @property
     def changes_something(self) -> bool:
-        """Merges bring what the base has; empty commits make checks run again."""
+        """Tell whether it changes files and is no merge."""
         return len(self.parents) == 1 and self.parents[0].tree != self.tree
 
 
@@ -367,7 +367,6 @@ def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[
 
 
 def _said(repository: Repository, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """Return what people of the repository said of each, oldest first; empty where not told."""
     if not numbers:
         return {}
     try:

@@ -171,7 +171,7 @@ class TreeRow(Row):
 
     @property
     def nodes(self) -> dict[str, Node]:
-        """Its names by path."""
+        """Return its names by path."""
         return {
             row.path: Node(row.path, row.mode, row.sha, row.size, row.path) for row in self.tree
         }

@@ -342,7 +342,7 @@ class TokenAuth(BaseAuthStrategy, httpx.Auth):
         return self
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Send; a request that was answered with 401 was not done."""
+        """Sign the request; repeat it with a new token after a 401."""
         token = self._tokens.current()
         request.headers["Authorization"] = f"token {token}"
         response = yield request

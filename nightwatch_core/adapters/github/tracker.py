@@ -85,7 +85,6 @@ class GitHubTracker:
     def _patches(
         self, issues: Iterable[IssueRow], said: Mapping[int, Comments]
     ) -> tuple[OwnItem, ...]:
-        """Return the newest patch of each issue: of ours alone, and as its base has it by now."""
         ours = [(issue, self._ours.sift(said[issue.number])[0]) for issue in issues]
         items = tuple(filter(None, (patch_item(issue, rows) for issue, rows in ours)))
         marks = ((read_marker(row.body), row.at) for _, rows in ours for row in rows)

@@ -163,13 +163,11 @@ def _merged_at(git: Git, commit: str, head: str) -> datetime | None:
 
 
 def _merge_step(git: Git, commit: str, head: str) -> LineCommit | None:
-    """The first step of the branch at `head` after which it held `commit`; None for its last."""
     above = {*_git_lines(git, "rev-list", "--ancestry-path", f"{commit}..{head}")}
     return next((step for step in _line(git, commit, head) if step.sha in above), None)
 
 
 def _line(git: Git, commit: str, head: str) -> list[LineCommit]:
-    """The own line of the branch at `head`, without what `commit` holds, oldest first."""
     query = ("log", "-z", "--first-parent", "--reverse", "--format=%H%n%P%n%ct%n%s")
     answer = git.attempt(*query, f"{commit}..{head}", timeout=_PATIENCE).output
     fields = (item.split("\n", 3) for item in answer.decode(errors="replace").split("\0") if item)
@@ -200,7 +198,6 @@ def _is_below(git: Git, commit: str, head: str) -> bool:
 
 
 def _git_lines(git: Git, *arguments: str) -> list[str]:
-    """The lines that git prints; none where it fails."""
     answer = git.attempt(*arguments, timeout=_PATIENCE)
     return [] if answer.code else answer.output.decode(errors="replace").split("\n")[:-1]
 
@@ -224,16 +221,16 @@ class Document(NamedTuple):
     number: int
 
     def head(self) -> str:
-        """The beginning of the file, front matter and more; raises `OSError`."""
+        """Return the beginning of the file with its front matter; raises `OSError`."""
         with self.path.open("rb") as file:
             return file.read(_HEAD).decode(errors="replace")
 
     def meta(self) -> dict[str, object]:
-        """The front matter; raises `OSError`, or `GiveUp` where it cannot be read."""
+        """Return the front matter; raises `OSError`, or `GiveUp` where it is invalid."""
         return frontmatter.read(self.head())[0]
 
     def parts(self) -> tuple[dict[str, object], str]:
-        """Front matter and body; raises `OSError`, or `GiveUp` where they cannot be read."""
+        """Return front matter and body; raises `OSError`, or `GiveUp` where they are invalid."""
         with self.path.open("rb") as file:
             content = file.read(_LARGEST + 1)
         if len(content) > _LARGEST:
@@ -248,11 +245,11 @@ class OutboxFiles(NamedTuple):
 
     @property
     def lock(self) -> Path:
-        """The file that writers lock."""
+        """Return the file that writers lock."""
         return self.nights / ".outbox.lock"
 
     def documents(self) -> Iterator[Document]:
-        """Every file of every night's outbox, by number; links are not followed."""
+        """Yield every file of every night's outbox, by number; links are not followed."""
         names = ((path, _NAME.fullmatch(path.name)) for path in self.nights.glob("*/outbox/*.md"))
         every = (Document(path, name[1], int(name[2])) for path, name in names if name)
         yield from sorted(
@@ -261,7 +258,7 @@ class OutboxFiles(NamedTuple):
         )
 
     def keyed(self, key: str) -> Document | None:
-        """The document of that key, also where a person has broken its front matter."""
+        """Return the document of that key, even where its front matter is broken."""
         for document in self.documents():
             try:
                 head = document.head()
@@ -272,12 +269,12 @@ class OutboxFiles(NamedTuple):
         return None
 
     def numbered(self, number: int) -> Document | None:
-        """The issue or pull request of that number."""
+        """Return the issue or pull request of that number."""
         wanted = (d for d in self.documents() if d.number == number and d.kind != "comment")
         return next(wanted, None)
 
     def take_number(self) -> int:
-        """A number that was never given before, also where files were deleted since."""
+        """Return a number that was never given before, even to a deleted file."""
         counter = self.nights / _COUNTER
         try:
             last = int(counter.read_text().strip() or 0)
@@ -289,7 +286,7 @@ class OutboxFiles(NamedTuple):
 
 
 def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
-    """An issue or pull request and its front matter; None for what is neither, or unreadable.
+    """Return an issue or pull request and its front matter; None for other or unreadable files.
 
     Neither is a copy that somebody made: it has another name than it was given.
     """
@@ -328,7 +325,7 @@ def write(path: Path, meta: Mapping[str, object], body: str) -> None:
 
 
 def name(kind: str, number: int, title: str) -> str:
-    """The file name of an issue or pull request.
+    """Return the file name of an issue or pull request.
 
     >>> name("issue", 7, "Wrong total: ../../etc"), name("pull", 12345, "…")
     ('issue-0007-wrong-total-etc.md', 'pull-12345-untitled.md')
@@ -339,7 +336,7 @@ def name(kind: str, number: int, title: str) -> str:
 
 
 def comment_name(number: int, key: str) -> str:
-    """The file name of a comment on issue `number`.
+    """Return the file name of a comment on issue `number`.
 
     >>> comment_name(7, "k")
     'comment-0007-8254c329a9.md'
@@ -426,7 +423,7 @@ class LocalDelivery:
             return receipt_for(proposal, "refused", reason=str(refused))
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """Every issue and pull request of all nights, by number; unreadable files are left out.
+        """Return every issue and pull request of all nights, by number; skip unreadable files.
 
         A pull request is merged once its base holds its commit, the same change, or what people
         made of it, and closed where its branch is gone.
@@ -454,7 +451,7 @@ class LocalDelivery:
         return tuple(CiRun(state="none") for _ in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
-        """Branches of the checkout that are not merged; see `branches_changing`."""
+        """Return unmerged branches of the checkout; see `branches_changing`."""
         return branches_changing(self._checkout, paths, since) if self._checkout else ()
 
     def probe(self) -> str:
@@ -505,7 +502,6 @@ class LocalDelivery:
         return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))
 
     def _shown(self, pull: DraftPull, commit: str) -> str:
-        """The patch: one to apply is whole, one to look at beside its branch is masked."""
         assert self._checkout is not None
         git, commits = self._checkout.git, len(pull.commits) or 1
         if pull.as_patch:
@@ -586,7 +582,7 @@ class WorkingCopy:
 
     @property
     def top(self) -> Path:
-        """The tree's top folder; raises `StopTheNight` where there is no checkout."""
+        """Return the tree's top folder; raises `StopTheNight` where there is no checkout."""
         there = self._folder.resolve()
         tops = (place for place in (there, *there.parents) if (place / ".git").exists())
         if top := next(tops, None):
@@ -594,7 +590,7 @@ class WorkingCopy:
         raise StopTheNight(f"{self._folder} is in no git checkout: name one with --repo")
 
     def read(self, name: str) -> str | None:
-        """The text of the file `name`, byte for byte; None where there is none.
+        """Return the text of the file `name`, byte for byte; None where there is none.
 
         Raises `GiveUp` where it is a link, no plain file, no UTF-8 text, or cannot be read.
         """

@@ -167,8 +167,6 @@ _SHELVES: tuple[tuple[Ecosystem, tuple[str, ...]], ...] = (
 
 
 class _Copy(NamedTuple):
-    """A package that is here: its folder, and for Python the list of what belongs to it."""
-
     library: Library
     folder: Path  # that its paths count from
     record: Path | None = None

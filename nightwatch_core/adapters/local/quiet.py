@@ -92,7 +92,7 @@ class LocalNotifier:
     """The Notifier port without a network; writes nothing."""
 
     def publish(self, report: RunReport) -> str:
-        """The path of the night's report.html; raises `GiveUp` where it has not been kept."""
+        """Return the path of the night's report.html; raises `GiveUp` where there is none."""
         page = Path(report.night.folder) / "report.html"
         if not report.night.folder or not page.is_file():
             raise GiveUp(f"there is no {page}: the night's report has not been written")
@@ -154,7 +154,7 @@ class QuietBatchStore:
         self._kept: dict[str, Batch] = {}
 
     def alone(self) -> AbstractContextManager[None]:
-        """Nobody is kept from anything: nothing is submitted."""
+        """Return no lock: nothing is submitted."""
         return nullcontext()
 
     def keep(self, batch: Batch) -> None:
@@ -184,7 +184,7 @@ class SystemClock:
         return datetime.now().astimezone()
 
     def monotonic(self) -> float:
-        """Seconds since the machine started, or so."""
+        """Return seconds of a clock that never goes back."""
         return time.monotonic()
 
 

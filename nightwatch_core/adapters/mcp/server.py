@@ -111,7 +111,6 @@ def _tools(library: Library) -> tuple[tuple[Callable[..., str], str], ...]:
 
 
 def _answer(ask: Callable[[], str]) -> str:
-    """The answer; what we raise on purpose becomes an error the agent can read."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     try:

@@ -161,5 +161,5 @@ def throttled(seconds: float) -> Throttled:
 
 
 def listed(value: object) -> list[Any]:
-    """A list, or an empty one."""
+    """Return a list; empty for anything else."""
     return value if isinstance(value, list) else []

@@ -75,7 +75,7 @@ class Row:
 
 
 def results_of(answer: Answer, alias: str) -> tuple[list[Any], Mapping[str, Any]]:
-    """Rows of one NRQL text and what stands beside them; raises where New Relic left them out."""
+    """Return the rows of one NRQL text and its totals; raises where New Relic left them out."""
     container = answer.at("actor", "account", alias)
     rows = container.get("results") if isinstance(container, Mapping) else None
     if not isinstance(rows, list):
@@ -86,7 +86,7 @@ def results_of(answer: Answer, alias: str) -> tuple[list[Any], Mapping[str, Any]
 def read(
     results: Iterable[object], facets: tuple[str, ...]
 ) -> tuple[list[Row], list[RejectedRecord]]:
-    """The rows of an answer, and those that cannot be read."""
+    """Return the rows of an answer, and the unreadable ones."""
     rows, rejects = [], []
     for at, result in enumerate(results):
         fields = result if isinstance(result, Mapping) else {}
@@ -103,7 +103,7 @@ def read(
 
 
 def merged(rows: Iterable[Row]) -> list[Row]:
-    """One row a facet; users of several are at least the most of one."""
+    """Merge the rows of each facet; its users are at least the most of one row."""
     by_facet: dict[tuple[Pair, str], Row] = {}
     for row in rows:
         key = (row.pair, row.message)
@@ -112,7 +112,7 @@ def merged(rows: Iterable[Row]) -> list[Row]:
 
 
 def by_release(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair, tuple[str, ...]]:
-    """Releases seen failing by pair, oldest first."""
+    """Return releases seen failing by pair, oldest first."""
     seen: dict[Pair, list[tuple[datetime, str]]] = {}
     for fields in filter(_is_object, results):
         error_class, transaction, release = facet(fields, facets)
@@ -127,7 +127,7 @@ def by_release(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair,
 
 
 def by_hour(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair, dict[int, int]]:
-    """Errors by pair and clock hour, counted from 1970."""
+    """Return errors by pair and clock hour, counted from 1970."""
     seen: dict[Pair, dict[int, int]] = {}
     for fields in filter(_is_object, results):
         error_class, transaction = facet(fields, facets)
@@ -138,7 +138,7 @@ def by_hour(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair, di
 
 
 def facet(fields: Mapping[str, Any], facets: tuple[str, ...]) -> tuple[str, ...]:
-    """The facets of a row: a list, a single text, or attributes by name.
+    """Return the facets of a row: a list, a single text, or attributes by name.
 
     >>> facet({"facet": ["KeyError", "orders/show"]}, ("error.class", "transactionName"))
     ('KeyError', 'orders/show')
@@ -151,14 +151,14 @@ def facet(fields: Mapping[str, Any], facets: tuple[str, ...]) -> tuple[str, ...]
 
 
 def integer(value: object) -> int | None:
-    """A count; New Relic writes them as floats."""
+    """Return a count; New Relic writes them as floats."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return int(value) if abs(value) < 2**53 else None
 
 
 def moment(value: object) -> datetime | None:
-    """A time in milliseconds since 1970."""
+    """Return a time from milliseconds since 1970."""
     milliseconds = integer(value)
     if milliseconds is None or not 0 < milliseconds < 32_503_680_000_000:
         return None
@@ -166,7 +166,7 @@ def moment(value: object) -> datetime | None:
 
 
 def text(value: object, limit: int = LONGEST_MESSAGE) -> str:
-    """A text, cut at `limit` characters and storable; empty for anything else."""
+    """Return a text of at most `limit` characters; empty for anything else."""
     if not isinstance(value, str):
         return ""
     return value[:limit].encode("utf-8", "replace").decode()
@@ -237,7 +237,7 @@ class Counter:
         self._attributes = attributes
 
     def count(self, window: Window) -> Counts:
-        """Everything of the window; raises where the counts themselves cannot be had."""
+        """Count everything in the window; raises where the counts themselves are missing."""
         counts = self._count(window, HALVINGS)
         counts.whole, counts.detail = merged(counts.whole), merged(counts.detail)
         counts.whole += _outside_transactions(counts)
@@ -375,7 +375,7 @@ class Draft:
 
     @property
     def n(self) -> int:
-        """Occurrences so far."""
+        """Return the occurrences so far."""
         return self.extra + sum(row.n for row in self.rows)
 
     @property
@@ -385,7 +385,7 @@ class Draft:
 
 
 def drafts(whole: Iterable[Row], detail: Iterable[Row], app: str) -> dict[str, Draft]:
-    """Groups by fingerprint: `detail` tells messages apart, `whole` tells how many there are."""
+    """Build groups by fingerprint: `detail` separates messages, `whole` has the counts."""
     by_name: dict[str, Draft] = {}
     detailed: Tally[Pair] = Tally()
     for row in detail:
@@ -408,7 +408,7 @@ def drafts(whole: Iterable[Row], detail: Iterable[Row], app: str) -> dict[str, D
 def groups(
     by_name: dict[str, Draft], counts: Counts, app: str, source: str, window: Window
 ) -> tuple[ErrorGroup, ...]:
-    """The drafts as groups, most occurrences first."""
+    """Return the drafts as groups, most occurrences first."""
     owners = Tally(pair for draft in by_name.values() for pair in draft.pairs)
     users = {row.pair: row.users for row in counts.whole}
     made = []
@@ -593,7 +593,7 @@ class TracedOccurrence:
 def traced_occurrences(
     rows: Sequence[object], group: ErrorGroup, entities: Sequence[str], version: str
 ) -> tuple[TracedOccurrence, ...]:
-    """The occurrences of a group among rows of its class, in their order.
+    """Return the occurrences of a group among rows of its class, in their order.
 
     Rows without a message count where no row has the group's: they are the same transaction's.
     """
@@ -627,7 +627,7 @@ def _occurrence(
 
 
 def frames_document(many: int) -> str:
-    """A document that reads the stack traces of several occurrences, aliased `x0`, `x1` …"""
+    """Build a document that reads stack traces of several occurrences, aliased `x0`, `x1` …"""
     variables = ",".join(f"$g{at}:EntityGuid!,$o{at}:String!" for at in range(many))
     parts = " ".join(
         f"x{at}:entity(guid:$g{at}){{... on ApmApplicationEntity{{language "
@@ -641,7 +641,7 @@ def frames_document(many: int) -> str:
 def traces_in(
     asked: Sequence[TracedOccurrence], answer: Answer, group: ErrorGroup, own: tuple[str, ...]
 ) -> tuple[tuple[Trace, ...], tuple[NightWatchError, ...]]:
-    """The traces of an answer to `frames_document`, and what went wrong.
+    """Return the traces of an answer to `frames_document`, and what went wrong.
 
     A trace that is gone is neither.
     """

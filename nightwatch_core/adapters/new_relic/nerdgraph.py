@@ -182,7 +182,7 @@ class NerdGraph:
 
 
 def address(url: str) -> str:
-    """The address that a region's name or an address stands for.
+    """Return the address for a region's name or an address.
 
     Raises `StopTheNight` for anything else: the key is sent there, so it must be https, or this
     machine.
@@ -240,7 +240,7 @@ _MANY = re.compile("%+")
 
 
 def literal(text: str) -> str:
-    r"""A value in quotes.
+    r"""Quote a value.
 
     Raises `ValueError` for what cannot be said in a query: NUL, newlines and other controls, and
     more than 1,000 characters.
@@ -257,7 +257,7 @@ def literal(text: str) -> str:
 
 
 def matching(name: str, value: str) -> str:
-    r"""A condition that holds for every row whose attribute is `value`, and perhaps for more.
+    r"""Return a condition that holds for every row with this `value`, and perhaps for more.
 
     >>> matching("error.class", "KeyError")
     "error.class = 'KeyError'"
@@ -278,7 +278,7 @@ def keys(event: str, guids: Iterable[str], window: Window) -> str:
 def errors(
     guids: Iterable[str], window: Window, attributes: frozenset[str], facets: tuple[str, ...]
 ) -> str:
-    """Unexpected errors counted by `facets`; the count comes first, because it ranks the facets."""
+    """Query unexpected errors counted by `facets`; the count comes first, because it ranks them."""
     columns = ["count(*) AS 'n'"]
     columns += [
         f"uniqueCount({name}) AS 'u{at}'" for at, name in enumerate(USERS) if name in attributes
@@ -301,7 +301,7 @@ def versions(guids: Iterable[str], window: Window, name: str) -> str:
 
 
 def hourly(guids: Iterable[str], window: Window) -> str:
-    """Errors by clock hour, of the hundred most frequent.
+    """Query errors by clock hour, of the hundred most frequent.
 
     The first hour is asked for whole, so that the buckets are clock hours.
     """
@@ -325,7 +325,7 @@ def traffic(guids: Iterable[str], window: Window) -> str:
 def occurrences(
     guids: Iterable[str], window: Window, error_class: str, transaction: str, release: str
 ) -> str:
-    """The newest traced occurrences that may belong to a group, for the caller to choose from."""
+    """Query the newest traced occurrences that may belong to a group."""
     conditions = [_of_entities(guids), matching("error.class", error_class)]
     conditions += (
         [_like("transactionName", f"%{_PLACEHOLDER.sub('%', transaction)[:LONGEST_VALUE]}%")]
@@ -341,7 +341,7 @@ def occurrences(
 
 
 def applications(account_id: int, name: str = "") -> str:
-    """The entity search (not NRQL, but of its shape) for applications, by name where given.
+    """Return the entity search for applications, by name if given.
 
     >>> applications(1, "shop")
     "domain = 'APM' AND type = 'APPLICATION' AND accountId = 1 AND name = 'shop'"
@@ -351,7 +351,7 @@ def applications(account_id: int, name: str = "") -> str:
 
 
 def first_of(names: Iterable[str], attributes: frozenset[str]) -> str:
-    """The first name that is among the attributes; empty where none is.
+    """Return the first name among the attributes; empty where there is none.
 
     >>> first_of(VERSIONS, frozenset({"release", "tags.releaseTag"}))
     'tags.releaseTag'

@@ -89,7 +89,7 @@ class Application:
 
     @property
     def guids(self) -> tuple[str, ...]:
-        """The ids of the entities."""
+        """Return the ids of the entities."""
         return tuple(entity.guid for entity in self.entities())
 
     def ask(self, **queries: str) -> Answer:
@@ -98,7 +98,7 @@ class Application:
         return self._client.ask(nrql_document(queries), **variables)
 
     def entities(self) -> tuple[Entity, ...]:
-        """The applications of this name; raises `StopTheNight` where there is none."""
+        """Return the applications of this name; raises `StopTheNight` where there is none."""
         with self._lock:
             if not self._entities or self._clock.monotonic() - self._asked_at > KEPT_SECONDS:
                 self._entities, self._attributes = self._search(self._name), None
@@ -154,7 +154,7 @@ class Application:
 
 
 def nrql_document(aliases: Iterable[str]) -> str:
-    """A document that runs several NRQL texts at once, each in a variable of its alias's name.
+    """Build a document that runs several NRQL texts, each in a variable named as its alias.
 
     >>> nrql_document(("whole",))[:58]
     'query Nrql($account:Int!,$timeout:Seconds!,$whole:Nrql!){a'
@@ -228,7 +228,7 @@ class NewRelic:
         self._application = Application(self._client, account_id, self._app, clock)
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        """Until `lag` ago; since the watermark, or `lookback` (a day) before the end.
+        """Return the window until `lag` ago, since the watermark or `lookback` (default: a day).
 
         A watermark from the future is a wrong clock's, and is not used; one that is older than a
         week brings a week.
@@ -240,7 +240,7 @@ class NewRelic:
         return Window(since=until - (lookback or DAY), until=until)
 
     def error_groups(self, window: Window) -> Fetched:
-        """Every unexpected error of the window; raises `TryLater` or `StopTheNight`."""
+        """Return every unexpected error of the window; raises `TryLater` or `StopTheNight`."""
         if window.until <= window.since:
             until = f"{window.since:%Y-%m-%d %H:%M %Z}"
             empty = f"the window is empty: all errors until {until} were read before"
@@ -251,7 +251,7 @@ class NewRelic:
             raise StopTheNight(str(error)) from error
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
-        """Up to `limit` traces, newest first; often there are fewer, or none: New Relic samples."""
+        """Return up to `limit` traces, newest first; New Relic samples, so often fewer."""
         if limit < 1:
             return ()
         guids, names = self._application.guids, self._application.attributes().traces
@@ -274,7 +274,7 @@ class NewRelic:
         return traces
 
     def releases(self) -> tuple[Release, ...]:
-        """Deployments of the last 30 days, newest first; empty where none are recorded."""
+        """Return deployments of the last 30 days, newest first; empty where none are recorded."""
         now = self._clock.now()
         since, until = (round(at.timestamp() * 1_000) for at in (now - RELEASES_SINCE, now))
         releases: dict[tuple[str, datetime], Release] = {}

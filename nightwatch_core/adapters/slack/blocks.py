@@ -32,7 +32,7 @@ _HALVES = re.compile(
 
 
 def size(text: str) -> int:
-    """Length in UTF-16 units, the larger of the two ways Slack may count.
+    """Return the length in UTF-16 units, the larger of the two ways Slack may count.
 
     >>> size("ab"), size("\\U0001f319")
     (2, 2)
@@ -41,7 +41,7 @@ def size(text: str) -> int:
 
 
 def plain(text: str, limit: int = 300) -> str:
-    """One clean line for text that Slack does not interpret.
+    """Return one clean line for text that Slack does not interpret.
 
     >>> plain("<!channel> see https://x.example")
     '< !channel> see x.example'
@@ -51,7 +51,7 @@ def plain(text: str, limit: int = 300) -> str:
 
 
 def mrkdwn(text: str, limit: int = 300) -> str:
-    """One line of prose; `code in backticks` stays code, and paths, names, addresses become it.
+    """Return one line of prose, escaped; code, paths, names and addresses become code.
 
     >>> mrkdwn("<@U1> `a < b` & ``` in user_id")
     '&lt; @U1&gt; `a &lt; b` &amp; ˋˋˋ in `user_id`'
@@ -64,7 +64,7 @@ def mrkdwn(text: str, limit: int = 300) -> str:
 
 
 def prose(text: str, limit: int = 2_000) -> str:
-    r"""Lines of prose.
+    r"""Return lines of prose, escaped.
 
     >>> prose("one\n\n two <b>\nthree", 14), prose("one\n\n two")
     ('one\ntwo…', 'one\ntwo')
@@ -82,7 +82,7 @@ def prose(text: str, limit: int = 2_000) -> str:
 
 
 def code(text: str, limit: int = 200) -> str:
-    """Inline code that its content cannot leave; empty for nothing.
+    """Return inline code that its content cannot leave; empty for nothing.
 
     >>> code("a`b <c>"), code(" ")
     ('`aˋb &lt;c&gt;`', '')
@@ -92,7 +92,7 @@ def code(text: str, limit: int = 200) -> str:
 
 
 def fenced(text: str, limit: int = 1_000) -> str:
-    r"""A code block that its content cannot leave; empty for nothing.
+    r"""Return a code block that its content cannot leave; empty for nothing.
 
     >>> fenced("a\n```<b>")
     '```\na\nˋˋˋ&lt;b&gt;\n```'
@@ -102,7 +102,7 @@ def fenced(text: str, limit: int = 1_000) -> str:
 
 
 def link(label: str, address: str) -> str:
-    """A link to an http(s) address of ours; anything else is shown, not linked.
+    """Return a link to our http(s) address; any other address is shown, not linked.
 
     >>> link("issue #12", "https://git.example/12?a&b"), link("#12", "javascript:x")
     ('<https://git.example/12?a&amp;b|issue #12>', '#12 (`javascript:x`)')
@@ -201,7 +201,7 @@ _COUNTED = frozenset({"text", "url", "alt_text", "title", "value"})
 
 
 def weight(value: object) -> int:
-    """Characters of all texts and addresses of blocks, however deep."""
+    """Return characters of all texts and addresses of blocks, however deep."""
     if isinstance(value, Mapping):
         return sum(
             size(item) if isinstance(item, str) and key in _COUNTED else weight(item)
@@ -227,24 +227,24 @@ _REMARK = 230  # characters of what is set apart below prose
 
 
 def header(text: str) -> Blocks:
-    """A large line; `text` may hold anything."""
+    """Return a header block for any text."""
     shown = plain(text, HEADER)
     words: JsonValue = {"type": "plain_text", "text": shown, "emoji": False}
     return ({"type": "header", "text": words},) if shown else ()
 
 
 def section(text: str) -> Blocks:
-    """Escaped text."""
+    """Return a section of escaped text."""
     return ({"type": "section", "text": _mrkdwn(text)},) if text else ()
 
 
 def context(text: str) -> Blocks:
-    """Escaped text in small print."""
+    """Return escaped text in small print."""
     return ({"type": "context", "elements": [_mrkdwn(text)]},) if text else ()
 
 
 def table(shown: report.ErrorTable, room: int) -> Blocks:
-    """As many rows as `room` characters take, and how many there are more."""
+    """Return as many rows as fit into `room` characters, and the number of those left out."""
     room = min(room, TABLE) - _REST
     rows = [_cells(*(name for name, _ in COLUMNS))]
     for row in shown.items:
@@ -262,7 +262,7 @@ def table(shown: report.ErrorTable, room: int) -> Blocks:
 
 
 def section_text(shown: report.Section, share: int) -> str:
-    """A section under its title in at most `share` characters; empty where it has no blocks."""
+    """Return a section with its title in at most `share` characters; empty without blocks."""
     room = share - size(shown.title) - 4
     text = "\n".join(filter(None, (_text(block, room) for block in shown.blocks)))
     return f"*{mrkdwn(shown.title)}*\n{text}" if text and shown.title else text
@@ -300,7 +300,7 @@ def _text(block: report.Block, room: int) -> str:
 
 
 def bulleted(texts: Sequence[str], room: int, more: int = 0) -> str:
-    """A list of escaped texts in at most `room` characters; `more` are missing already.
+    """Return a list of escaped texts in at most `room` characters; `more` were left out before.
 
     >>> print(bulleted(("a", "b" * 40), 80))
     • a
@@ -319,13 +319,13 @@ def bulleted(texts: Sequence[str], room: int, more: int = 0) -> str:
 
 
 def publication(item: Publication) -> str:
-    """Something published, with its address on the web, or why not."""
+    """Return a publication with its web address, or the reason for none."""
     name = link(item.text, item.address if is_web(item.address) else "")
     return f"{name}: {mrkdwn(without_folders(item.note), 160)}" if item.note else name
 
 
 def without_folders(text: str) -> str:
-    """The text with files of this machine by their names alone; where they lie is nobody's news.
+    """Return the text without the folders of this machine's files.
 
     >>> without_folders("/var/lib/me/ignore.yml line 4: see https://git.example/a/b.md")
     'ignore.yml line 4: see https://git.example/a/b.md'
@@ -334,7 +334,7 @@ def without_folders(text: str) -> str:
 
 
 def whole_lines(text: str, limit: int) -> str:
-    r"""The first lines that fit; a line cut in two could leave half a link.
+    r"""Return the first lines that fit; half a line could hold half a link.
 
     >>> whole_lines("one\ntwo", 5)
     'one'

@@ -167,7 +167,7 @@ class _Throttled(TryLater):
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """Nowhere."""
+        """Follow no redirect."""
 
 
 class _Client(WebClient):
@@ -267,7 +267,7 @@ class Message(Value):
 
 
 def messages(report: RunReport) -> tuple[Message, ...]:
-    """The parent, then its replies in order; every one within Slack's limits."""
+    """Return the parent and its replies in order, each within Slack's limits."""
     shown = view(report, SHOWN)
     known = (analysis for analysis in report.analyses if analysis.has_cause)  # others: a row each
     names = _reply_names(analysis.case.fingerprint for analysis in known)
@@ -282,7 +282,6 @@ def withdrawn(part: str) -> Message:
 
 
 def _reply_names(fingerprints: Iterable[str]) -> Iterator[str]:
-    """Names of the replies: an error keeps its own when the ranking changes."""
     seen: dict[str, int] = {}
     for fingerprint in fingerprints:
         name = f"error {plain(fingerprint, 100)}"
@@ -354,7 +353,6 @@ def _about(finding: Finding) -> str:
 
 
 def _follow_up(shown: ReportView) -> Iterator[Message]:
-    """Issues and pull requests with links, patterns, ignore rules; none where there is nothing."""
     links = bulleted(list(_links(shown)), FOLLOW_UP["links"])
     texts = [f"*Issues and pull requests*\n{links}" if links else ""]
     for kind in ("outcomes", "patterns", "suggestions"):
@@ -514,7 +512,6 @@ class SlackDelivery:
         return None
 
     def _history(self, thread: str, oldest: float) -> Iterator[Mapping[str, Any]]:
-        """Messages of the channel or the thread since `oldest`, in seconds since 1970."""
         client, cursor = self._calls.client, ""
         given: dict[str, Any] = {"channel": self._channel, "include_all_metadata": True}
         given |= {"oldest": f"{oldest:.6f}", "limit": 200} | ({"ts": thread} if thread else {})
@@ -656,7 +653,6 @@ class SlackNotifier:
         )
 
     def _reachable(self, calls: SlackCalls, scopes: frozenset[str]) -> str:
-        """Describe the conversation; raises `GiveUp` where posting is not allowed."""
         channel = self._conversation(calls)
         if channel != self._target:
             return f"messages go to {line(self._target, 80)}"
@@ -676,7 +672,6 @@ class SlackNotifier:
 
 
 def _id(answer: SlackResponse, kind: str) -> str:
-    """The id in an answer; nothing else is used as one."""
     value = answer.get(kind)
     id = value.get("id") if isinstance(value, dict) else None
     if isinstance(id, str) and re.fullmatch(r"[A-Z0-9]{3,40}", id):

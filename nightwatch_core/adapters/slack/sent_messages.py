@@ -25,17 +25,17 @@ class SentMessages:
         self._at = (night, channel)
 
     def find(self, part: str) -> SentMessage | None:
-        """The message called `part`; None where it was never sent."""
+        """Return the message called `part`; None where it was never sent."""
         return next((item for item in self.all() if item.part == part), None)
 
     def all(self) -> tuple[SentMessage, ...]:
-        """Every message."""
+        """Return every message."""
         query = "SELECT part, ts, digest, sent FROM slack_messages WHERE night = ? AND channel = ?"
         with translated(self._database), closing(connect(self._database)) as database:
             return tuple(SentMessage(**dict(row)) for row in database.execute(query, self._at))
 
     def intend(self, part: str, digest: str, now: float) -> None:
-        """Remember, before it is sent, that it will be; the first attempt's time stays."""
+        """Record a message before it is sent; the first attempt's time stays."""
         self._run(
             "INSERT INTO slack_messages (night, channel, part, digest, sent) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET ts = '', digest = excluded.digest",
@@ -50,14 +50,14 @@ class SentMessages:
         )
 
     def forget(self, part: str) -> None:
-        """It is not there."""
+        """Delete one message."""
         self._run(
             "DELETE FROM slack_messages WHERE night = ? AND channel = ? AND part = ?",
             (*self._at, part),
         )
 
     def forget_all(self) -> None:
-        """The whole thread is gone."""
+        """Delete the whole thread."""
         self._run("DELETE FROM slack_messages WHERE night = ? AND channel = ?", self._at)
 
     def _run(self, statement: str, values: tuple[object, ...]) -> None:

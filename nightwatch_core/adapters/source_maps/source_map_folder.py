@@ -48,7 +48,7 @@ class SourceMapFolder:
         self._opened = lru_cache(maxsize=KEPT_MAPS)(_opened)
 
     def map_of(self, bundle: str) -> str | None:
-        """The map whose path ends most like the bundle's, if it is the only one."""
+        """Return the map whose path ends most like the bundle's, if only one does."""
         near, _ = self._index.nearest(f"{bundle}.map")
         if self._folder is None or len(near) != 1:
             return None
@@ -60,7 +60,7 @@ class SourceMapFolder:
             return None
 
     def original(self, text: str, line: int, column: int) -> Frame | None:
-        """The place in the source, with its function and the lines around it; both from 1."""
+        """Return the place in the source, its function and the lines around it; both from 1."""
         if len(text) > self._most or line < 1 or column < 1:
             return None
         with self._lock:
@@ -107,7 +107,6 @@ def _library() -> Any:
 
 
 def _opened(text: str) -> Any:
-    """The map; None where it is none, or the library is not there."""
     library = _library()
     if library is None:
         return None
@@ -122,7 +121,6 @@ def _lines(texts: list[str]) -> tuple[str, ...]:
 
 
 def _function(path: str, line: int, rows: tuple[str, ...], before: int) -> str:
-    """The innermost function of the source around the line; empty where none is to be seen."""
     blank = [""] * (line - 1 - before)
     text = "\n".join((*blank, *rows))
     around = [
