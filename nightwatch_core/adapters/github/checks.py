@@ -41,8 +41,8 @@ _END = 4 * LOG_CHARACTERS  # bytes that are kept
 
 def log_of_run(repository: Repository, run: int) -> str:
     """Return the end of the first failed job's log; empty where none failed, or none is there."""
-    answer: Any = repository.ask_spare(
-        lambda rest, at: rest.actions.list_jobs_for_workflow_run(*at, run, per_page=100)
+    answer: Any = repository.ask(
+        lambda rest, at: rest.actions.list_jobs_for_workflow_run(*at, run, per_page=100), spare=True
     )
     jobs = answer.get("jobs") if isinstance(answer, dict) else None
     rows = [row for row in jobs or () if isinstance(row, dict)]
@@ -203,7 +203,7 @@ class ChecksReader:
         if name in self._refused | self._away:
             return None
         try:
-            answer = self._repository.ask_spare(call)
+            answer = self._repository.ask(call, spare=True)
         except Rejected:
             self._refused.add(name)
             return None

@@ -182,13 +182,9 @@ class Repository(NamedTuple):
         """Return what GitHub says of it."""
         return self.read(RepositoryRow, lambda rest, at: rest.repos.get(*at))
 
-    def ask(self, call: RepositoryCall) -> Any:
-        """Return the JSON that `call` is answered with; it gets owner and name."""
-        return self.client.ask(lambda rest: call(rest, (self.owner, self.name)))[1]
-
-    def ask_spare(self, call: RepositoryCall) -> Any:
-        """Return the JSON of something that the sign-in need not be allowed to read."""
-        return self.client.ask(lambda rest: call(rest, (self.owner, self.name)), spare=True)[1]
+    def ask(self, call: RepositoryCall, *, spare: bool = False) -> Any:
+        """Return the JSON that `call` is answered with; the sign-in may lack a `spare` right."""
+        return self.client.ask(lambda rest: call(rest, (self.owner, self.name)), spare=spare)[1]
 
     def read(self, kind: type[R], call: RepositoryCall) -> R:
         """Return the answer as a row; raises `GiveUp` where it is not as documented."""

@@ -411,16 +411,6 @@ class ClonedCheckout(Checkout):
         return self._address
 
 
-# Reads one commit of a partial clone; what its history needs is fetched when it is asked for.
-
-
-class ClonedReader(GitReader):
-    """The files of one commit, which were fetched; what history needs besides is fetched then."""
-
-    def __init__(self, clone: Clone, commit: Commit) -> None:
-        super().__init__(clone.view, commit, partial(_obtained, clone))
-
-
 def _obtained(clone: Clone, oids: Sequence[str]) -> bool:
     """Fetch blobs that are not there; False where they are too many, or GitHub does not answer."""
     if len(set(oids)) > FILE_VERSIONS:
@@ -500,7 +490,7 @@ class CloneHost:
         self._base_branch = base_branch
         self._is_fetched = False
         # By commit and by when its clone was made: made anew, it lacks what was fetched.
-        self._readers: SingleFlight[tuple[str, int], ClonedReader] = SingleFlight(READERS)
+        self._readers: SingleFlight[tuple[str, int], GitReader] = SingleFlight(READERS)
 
     def head(self) -> Commit:
         """Return the head of the base branch; what was pushed since the last call is fetched."""
@@ -523,7 +513,7 @@ class CloneHost:
         self._fetched()
         return self._checkout.commit_at(moment)
 
-    def reader(self, commit: Commit) -> ClonedReader:
+    def reader(self, commit: Commit) -> GitReader:
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
         return self._readers.get((commit.sha, self._clone.made), lambda: self._reader(commit))
@@ -536,13 +526,13 @@ class CloneHost:
         """Return tags of commits, newest first, at most 100."""
         return self._checkout.releases()
 
-    def _reader(self, commit: Commit) -> ClonedReader:
+    def _reader(self, commit: Commit) -> GitReader:
         if not self._clone.has(commit.sha):  # another machine has chosen the commit
             self._clone.fetch(self._base)
             if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
                 raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
         self._clone.fetch_files(commit.sha, partial(self._sizes, commit.sha), FILE_BYTES)
-        return ClonedReader(self._clone, commit)
+        return GitReader(self._clone.view, commit, partial(_obtained, self._clone))
 
     def _fetch(self) -> None:
         self._clone.fetch(self._base)

@@ -10,11 +10,11 @@ from github_world import bare_shop, client
 from services.github import GitHub
 from twins.reading import MemoryRecords
 
+from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.code_host import (
     ApiHost,
     Clone,
-    ClonedReader,
     CloneHost,
     CloneRefused,
     GitHubHost,
@@ -387,7 +387,7 @@ def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_pat
     api = ApiHost(client(server), server.repository, MemoryRecords())
     cloned = GitHubHost(api, host(server, tmp_path))
     first = cloned.head()
-    assert type(cloned.reader(first)) is ClonedReader
+    assert type(cloned.reader(first)) is GitReader
     assert "read from a clone" in cloned.probe()
 
     server.has_clone = False
