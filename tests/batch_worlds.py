@@ -38,7 +38,9 @@ def talk(one: ErrorGroup, about: str = "") -> Conversation:
 
 
 def items(count: int, night: str = "n1", about: str = "") -> tuple[TriageItem, ...]:
-    return request_set(night, [(one, talk(one, about)) for one in map(group, range(count))])
+    return request_set(
+        night, [(number, talk(number, about)) for number in map(group, range(count))]
+    )
 
 
 def submitted(model: ClaudeBatches, asked: tuple[TriageItem, ...], clock: MemoryClock) -> Batch:
@@ -48,4 +50,6 @@ def submitted(model: ClaudeBatches, asked: tuple[TriageItem, ...], clock: Memory
 
 def kinds(results: list[ItemResult]) -> dict[str, str]:
     """Kind by the number of the error."""
-    return {one.fingerprint.removeprefix("v1:").lstrip("0") or "0": one.kind for one in results}
+    return {
+        result.fingerprint.removeprefix("v1:").lstrip("0") or "0": result.kind for result in results
+    }

@@ -116,7 +116,7 @@ def group_of(transaction: str, occurrences: int, last: datetime) -> ErrorGroup:
     )
 
 
-NAMES = {group_of(one, 1, datetime.now(UTC)).fingerprint: one for one in ERRORS}
+NAMES = {group_of(error, 1, datetime.now(UTC)).fingerprint: error for error in ERRORS}
 CAUSES = {name: ERRORS[transaction][2] for name, transaction in NAMES.items()}
 
 
@@ -189,7 +189,7 @@ class Shop:
         fuse, clock = self.fuse, self.clock
         knowledge = KnowledgeFiles(self.state / "knowledge")
         groups = [group_of(one, n, clock.now()) for one, n in self.failing.items()]
-        traces = {one.fingerprint: (trace_of(one.transaction),) for one in groups}
+        traces = {group.fingerprint: (trace_of(group.transaction),) for group in groups}
 
         def outbox(night: Any) -> Any:
             inner = (

@@ -100,8 +100,8 @@ class PlainNights:
         )  # fmt: skip
         tonight = selection.narrow.fn(options, selected, memory.value)
         prepared = tuple(
-            research_case.fn(one, options, code, tonight.selection)
-            for one in tonight.memory.unknown
+            research_case.fn(item, options, code, tonight.selection)
+            for item in tonight.memory.unknown
         )
         able = reading(options).model.capabilities()
         first = first_wave(options, night, code, prepared, able)
@@ -129,13 +129,13 @@ class PlainNights:
     def _explained(self, options: NightOptions, asked: Iterable[Assignment]) -> WaveResult:
         analyses: list[Analysis] = []
         failures: list[Failure] = []
-        for one in asked:
+        for item in asked:
             try:
-                analyses.append(self._analysis(one, options))
+                analyses.append(self._analysis(item, options))
             except StopTheNight:
                 raise
             except NightWatchError as trouble:
-                failures.append(failure(one.case, trouble))
+                failures.append(failure(item.case, trouble))
         return WaveResult(analyses=tuple(analyses), failures=tuple(failures))
 
     def _analysis(self, assignment: Assignment, options: NightOptions) -> Analysis:
@@ -159,13 +159,13 @@ class PlainNights:
         night: Night,
         receipts: list[Receipt],
     ) -> None:
-        for one in proposals:
-            receipts.append(_patiently(issues.publish.fn, one, options, night))
+        for proposal in proposals:
+            receipts.append(_patiently(issues.publish.fn, proposal, options, night))
 
     def _learn(self, report: RunReport) -> LearningResult:
         options = report.options
         kept = tuple(
-            knowledge.keep_lesson.fn(one, options, report) for one in lasting(report.analyses)
+            knowledge.keep_lesson.fn(item, options, report) for item in lasting(report.analyses)
         )
         lessons = patterns.read_lessons.fn(options, knowledge.rebuild_index.fn(options))
         upkeep: UpdatedLessons = knowledge.keep_up.fn(options, report, lessons)

@@ -22,7 +22,7 @@ from nightwatch_core.settings import names
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "deployments"
 SHIPPED: dict[str, Any] = yaml.safe_load((FOLDER / "prefect.yaml").read_text(encoding="utf-8"))
-DEPLOYMENTS: dict[str, dict[str, Any]] = {one["name"]: one for one in SHIPPED["deployments"]}
+DEPLOYMENTS: dict[str, dict[str, Any]] = {item["name"]: item for item in SHIPPED["deployments"]}
 TEXTS = {
     path: path.read_text(encoding="utf-8")
     for path in (
@@ -52,7 +52,7 @@ def test_every_flow_is_deployed() -> None:
         "causes",
         "morning",
     }
-    assert {one["entrypoint"].partition(":")[0] for one in DEPLOYMENTS.values()} == {
+    assert {item["entrypoint"].partition(":")[0] for item in DEPLOYMENTS.values()} == {
         f"flows.{stem}" for stem in files
     }
 
@@ -77,7 +77,7 @@ def test_one_night_at_a_time() -> None:
 
 
 def test_all_share_one_pool_that_the_documents_name() -> None:
-    (pool,) = {one["work_pool"]["name"] for one in DEPLOYMENTS.values()}
+    (pool,) = {item["work_pool"]["name"] for item in DEPLOYMENTS.values()}
     for path in (FOLDER / "README.md", FOLDER / "ui.sh"):
         assert f"work-pool create {pool} --type process" in TEXTS[path]
         assert f"worker start --pool {pool}" in TEXTS[path]

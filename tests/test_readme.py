@@ -113,7 +113,7 @@ def shapes_in(module: ModuleType) -> list[Any]:
     """The shapes of documents, or of lines, in the tables of a module."""
     kinds = (Shape, line_shapes.LineShape)
     tables = [value for value in vars(module).values() if isinstance(value, tuple)]
-    return [one for table in tables for one in table if isinstance(one, kinds)]
+    return [item for table in tables for item in table if isinstance(item, kinds)]
 
 
 # What stands between which markers of which document.

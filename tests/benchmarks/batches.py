@@ -35,8 +35,8 @@ def _serve(pipe):
     with Anthropic() as server:
         pipe.send((server.url, server.key))
         pipe.recv()
-        created = [one for one in server.requests if one.path.endswith("/batches")]
-        sent = sum(int(one.headers.get("content-length", 0)) for one in created)
+        created = [request for request in server.requests if request.path.endswith("/batches")]
+        sent = sum(int(item.headers.get("content-length", 0)) for item in created)
         pipe.send({"requests": len(server.requests), "bytes_sent": sent})
 
 
@@ -62,14 +62,14 @@ def _worked(server, count, characters):
     with tempfile.TemporaryDirectory() as folder:
         store, model = BatchFiles(Path(folder)), batches_of(server, clock)
         submission = submit_once(asked, "n1", model, store, clock, 60)
-        submitted, kept = time.perf_counter(), sum(one.stat().st_size for one in _files(folder))
+        submitted, kept = time.perf_counter(), sum(file.stat().st_size for file in _files(folder))
         again = submit_once(asked, "n1", model, store, clock, 60)
         looked = time.perf_counter()
         kinds, cost = Counter(), 0.0
         for batch in settle(model, store, clock).open:
             results = [*batch.answered, *model.results(batch)]
-            kinds.update(one.kind for one in results)
-            cost += sum(one.usage.cost for one in results)
+            kinds.update(result.kind for result in results)
+            cost += sum(result.usage.cost for result in results)
     return {
         "errors": count,
         "batches": len(submission.batches),
@@ -87,7 +87,7 @@ def _worked(server, count, characters):
 
 
 def _files(folder):
-    return (one for one in Path(folder).rglob("*") if one.is_file())
+    return (path for path in Path(folder).rglob("*") if path.is_file())
 
 
 def _peak():
@@ -95,6 +95,6 @@ def _peak():
 
 
 if __name__ == "__main__":
-    numbers = [int(one) for one in sys.argv[1:]]
+    numbers = [int(item) for item in sys.argv[1:]]
     count, characters = [*numbers, *(10_000, 2_000)[len(numbers) :]][:2]
     print(json.dumps(measure(count, characters), indent=1))

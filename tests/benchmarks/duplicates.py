@@ -74,8 +74,8 @@ def _rows(file: Path) -> Iterator[Err]:
     """Failures with a frame of the application; the outermost one is the transaction."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for err in map(json.loads, lines):
-            frames = [one for one in err["frames"] if not one.get("is_test")]
-            ours = [one for one in frames if one["in_app"]]
+            frames = [frame for frame in err["frames"] if not frame.get("is_test")]
+            ours = [frame for frame in frames if frame["in_app"]]
             if ours:
                 outer = f"{ours[-1].get('module') or ours[-1]['file']}#{ours[-1]['function']}"
                 yield {**err, "frames": frames, "transaction": outer}

@@ -125,6 +125,6 @@ def _exceptions(rows: Sequence[Err]) -> list[list[Frame]]:
         found[-1].append(frame)
         is_bottom = frame.module == "java.lang.Thread" or frame.function in BOTTOMS
         if is_bottom or (len(found) > 1 and (frame.module, frame.function) in above):
-            above |= {(one.module, one.function) for one in found[-1]}
+            above |= {(item.module, item.function) for item in found[-1]}
             found.append([])
     return [frames for frames in found if frames]

@@ -133,13 +133,13 @@ def main() -> int:
 def _table(messages: Mapping[str, str]) -> str:
     """Characters of every section of every message, and tokens of all."""
     texts = {
-        key: {one.heading: one.text for one in sections_of(message)} | {"all": message}
+        key: {item.heading: item.text for item in sections_of(message)} | {"all": message}
         for key, message in messages.items()
     }
-    names = dict.fromkeys(name for one in texts.values() for name in one if name != "all")
+    names = dict.fromkeys(name for text in texts.values() for name in text if name != "all")
     rows = [("section", *messages, "sum", "tokens"), ("---", *["---:"] * (len(messages) + 2))]
     for name in (*names, "all"):
-        told = [one.get(name, "") for one in texts.values()]
+        told = [text.get(name, "") for text in texts.values()]
         sums = (sum(map(len, told)), sum(map(estimated_tokens, told)))
         rows.append((name or "-", *(f"{size:,}" for size in (*map(len, told), *sums))))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -148,9 +148,9 @@ def _table(messages: Mapping[str, str]) -> str:
 def _print_fixes(
     messages: Mapping[str, str], cases: Sequence[Mapping[str, Any]], mirror: Path
 ) -> None:
-    for case in (one for one in cases if one["id"] in messages):
+    for case in (case for case in cases if case["id"] in messages):
         places = fixed_places(case, mirror)
-        shown = {place for one in sections_of(messages[case["id"]]) for place in one.lines}
+        shown = {place for item in sections_of(messages[case["id"]]) for place in item.lines}
         files = Counter(path for path, _ in shown)
         rows = (
             f"{path} {sum((path, line) in shown for line in lines)} of {len(lines)} changed places "

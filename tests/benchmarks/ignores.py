@@ -73,7 +73,7 @@ def ours(
     report: RunReport, lessons: tuple[Lesson, ...], rules: IgnoreRules, nights: list[NightGroups]
 ) -> list[IgnoreRule]:
     """What is suggested."""
-    return [rule_from(one) for one in suggest_rules(report, lessons, rules, nights)]
+    return [rule_from(rule) for rule in suggest_rules(report, lessons, rules, nights)]
 
 
 def plain(
@@ -81,11 +81,11 @@ def plain(
 ) -> list[IgnoreRule]:
     """The class of every error that stays unexplained on three nights."""
     names = {
-        one.error_class
-        for one in lessons
-        if not one.has_fix
-        and len(one.nights) >= 3
-        and all(seen.confidence == "low" for seen in one.nights)
+        lesson.error_class
+        for lesson in lessons
+        if not lesson.has_fix
+        and len(lesson.nights) >= 3
+        and all(seen.confidence == "low" for seen in lesson.nights)
     }
     there = {rule.pattern for rule in rules.rules}
     return [
@@ -159,9 +159,9 @@ def judge(
 ) -> None:
     """Count a suggestion, and what it would hide that is or will be fixed."""
     covered = [fault for fault in world if matches(rule, fault.plain)]
-    fixed = (one for one in lessons.values() if one.fates or one.has_fix)
+    fixed = (lesson for lesson in lessons.values() if lesson.fates or lesson.has_fix)
     counts.suggested += 1
-    counts.known_harm += any(matches(rule, as_group(one)) for one in fixed)
+    counts.known_harm += any(matches(rule, as_group(item)) for item in fixed)
     counts.later_harm += any(fault.fixed_on is not None for fault in covered)
     counts.sorts.update({fault.sort.value for fault in covered})
 

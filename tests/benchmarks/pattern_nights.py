@@ -25,8 +25,8 @@ def night(seed: int) -> Labelled:
     if teller.changed:
         teller.planted.append(Planted("change", frozenset(teller.changed), required=False))
     teller.draw.shuffle(teller.analyses)
-    for one in teller.analyses:
-        as_lesson(teller, one)
+    for analysis in teller.analyses:
+        as_lesson(teller, analysis)
     return Labelled(tuple(teller.analyses), tuple(teller.lessons), tuple(teller.planted))
 
 

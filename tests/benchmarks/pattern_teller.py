@@ -67,7 +67,7 @@ class Teller:
         self.nothing, self.ending, self.folders, self.generic = LANGUAGES[self.language]
         self.subjects = list(SUBJECTS)
         self.draw.shuffle(self.subjects)
-        self.defects = [one for one in DEFECTS if seed >= HELD_OUT or one not in RESERVED]
+        self.defects = [defect for defect in DEFECTS if seed >= HELD_OUT or defect not in RESERVED]
         self.themes = list(THEMES)
         self.draw.shuffle(self.themes)
         self.analyses: list[Analysis] = []
@@ -105,7 +105,7 @@ class Teller:
         """The cause in one of its tellings, perhaps with an aside."""
         subject = story.subject
         said = self.draw.choice(subject.said)
-        others = [one for one in subject.said if one != said] or [said]
+        others = [item for item in subject.said if item != said] or [said]
         words = self.draw.choice(DEFECTS[story.defect]).format(
             ident=self.spelled(story),
             said=said,

@@ -70,10 +70,10 @@ def main(arguments: list[str]) -> int:
 def report(detect: Detect, nights: list[Labelled]) -> None:
     """One line a kind, and one for all."""
     counts: Counter[tuple[str, str]] = Counter()
-    for one in nights:
+    for item in nights:
         found = [(kind(each), frozenset(each.fingerprints)) for each in
-                 detect(one.analyses, one.lessons)]  # fmt: skip
-        found, planted = without_optional(found, one.planted)
+                 detect(item.analyses, item.lessons)]  # fmt: skip
+        found, planted = without_optional(found, item.planted)
         for name, count in (*by_pattern(found, planted), *by_pair(found, planted)):
             counts[name] += count
     print(f"{'kind':12} {'planted':>7} {'found':>6}   patterns P    R      pairs P    R")
@@ -92,13 +92,13 @@ def without_optional(
     found: list[Found], planted: tuple[Planted, ...]
 ) -> tuple[list[Found], tuple[Planted, ...]]:
     """What remains when those that need not be found, and those found of them, are left out."""
-    free = [(one.kind, one.members) for one in planted if not one.required]
+    free = [(pattern.kind, pattern.members) for pattern in planted if not pattern.required]
     kept = [
         (name, members)
         for name, members in found
         if not any(name == held and alike(members, others) for held, others in free)
     ]
-    return kept, tuple(one for one in planted if one.required)
+    return kept, tuple(pattern for pattern in planted if pattern.required)
 
 
 def by_pattern(
@@ -107,7 +107,7 @@ def by_pattern(
     """Counts of found, planted and right patterns."""
     left = list(planted)
     for name, members in found:
-        same = [one for one in left if one.kind == name and alike(one.members, members)]
+        same = [item for item in left if item.kind == name and alike(item.members, members)]
         if same:
             left.remove(same[0])
         for label in (name, "all"):
@@ -123,7 +123,7 @@ def by_pair(
 ) -> Iterator[tuple[tuple[str, str], int]]:
     """Counts of found, planted and right pairs of members."""
     ours = pairs(found)
-    true = pairs([(one.kind, one.members) for one in planted])
+    true = pairs([(pattern.kind, pattern.members) for pattern in planted])
     for label, held in (("found", ours), ("planted", true), ("right", ours & true)):
         for name, _, _ in held:
             yield (name, f"{label} pairs"), 1

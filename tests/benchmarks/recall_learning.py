@@ -81,10 +81,10 @@ def queries(docs: Sequence[Err], size: int = 0) -> list[Query]:
     shelf = LessonSearch(lessons.values())
     found = []
     for number, (doc, group) in enumerate(asked):
-        relatives = {one["id"] for one in group} - {doc["id"]}
+        relatives = {item["id"] for item in group} - {doc["id"]}
         if size:
             some = random.Random(number).sample(sorted(lessons), min(size, len(lessons)))
-            shelf = LessonSearch(lessons[one] for one in sorted({*some, *relatives}))
+            shelf = LessonSearch(lessons[item] for item in sorted({*some, *relatives}))
         near = tuple(_near(doc, relatives, shelf, by_id))
         found.append(Query(doc["project"], 1 / len(asked), near))
     return found
@@ -138,7 +138,7 @@ def learned(data: Sequence[Query]) -> list[float]:
 
 def _slope(query: Query, weights: Weights) -> list[float]:
     """Of the loss -log(share of the relatives) of one query."""
-    ranks = [one.rank(weights) for one in query.near]
+    ranks = [item.rank(weights) for item in query.near]
     highest = max(ranks)
     odds = [math.exp(rank - highest) for rank in ranks]
     every = sum(odds)
@@ -154,11 +154,11 @@ def _slope(query: Query, weights: Weights) -> list[float]:
 
 def first_relative(query: Query, weights: Weights, *, earlier: bool) -> int | None:
     """The rank of the best relative, equals counted against it; None where none was found."""
-    near = [one for one in query.near if one.found and (one.earlier or not earlier)]
-    best = max((one.rank(weights) for one in near if one.relative), default=None)
+    near = [item for item in query.near if item.found and (item.earlier or not earlier)]
+    best = max((item.rank(weights) for item in near if item.relative), default=None)
     if best is None:
         return None
-    return 1 + sum(1 for one in near if not one.relative and one.rank(weights) >= best)
+    return 1 + sum(1 for item in near if not item.relative and item.rank(weights) >= best)
 
 
 def pairs(data: Iterable[Query], weights: Weights) -> list[tuple[float, bool, float]]:
@@ -166,8 +166,8 @@ def pairs(data: Iterable[Query], weights: Weights) -> list[tuple[float, bool, fl
     found = []
     for query in data:
         near = sorted((n for n in query.near if n.found), key=lambda n: -n.rank(weights))
-        for shown in (near[:TOP], [one for one in near if not one.relative][:TOP]):
-            found += [(one.share(weights), one.relative, query.importance) for one in shown]
+        for shown in (near[:TOP], [item for item in near if not item.relative][:TOP]):
+            found += [(item.share(weights), item.relative, query.importance) for item in shown]
     return found
 
 
@@ -233,44 +233,44 @@ def main() -> None:
     told: list[tuple[float, bool, float]] = []
     projects = sorted({query.project for query in data[JIRA]})
     halves = sorted({query.project for query in data[DEFECTS]})
-    for left_out in (*((one,) for one in projects), tuple(halves[::2]), tuple(halves[1::2])):
-        weights = learned([one for one in everything if one.project not in left_out])
-        curve = isotonic(pairs((one for one in asked if one.project not in left_out), weights))
+    for left_out in (*((item,) for item in projects), tuple(halves[::2]), tuple(halves[1::2])):
+        weights = learned([item for item in everything if item.project not in left_out])
+        curve = isotonic(pairs((item for item in asked if item.project not in left_out), weights))
         for name, found in data.items():
-            unseen = [one for one in found if one.project in left_out]
+            unseen = [item for item in found if item.project in left_out]
             ranks[f"{name} loo"] += [first_relative(q, weights, earlier=False) for q in unseen]
             older = [q for q in unseen if any(n.relative and n.earlier for n in q.near)]
             if older:
                 found_at = [first_relative(q, weights, earlier=True) for q in older]
                 ranks[f"{name} prior"] += found_at
-        unseen = [one for one in asked if one.project in left_out]
+        unseen = [item for item in asked if item.project in left_out]
         told += [(read(curve, share), yes, much) for share, yes, much in pairs(unseen, weights)]
-        print(left_out[0], [round(one, 3) for one in weights], flush=True)
+        print(left_out[0], [round(weight, 3) for weight in weights], flush=True)
     for name, places in ranks.items():
         print("left out:", name, summary(places))
     _reliability(told)
     weights = learned(everything)
-    print("WEIGHTS, AGE =", [round(one, 3) for one in weights])
+    print("WEIGHTS, AGE =", [round(weight, 3) for weight in weights])
     print("CALIBRATION =", isotonic(pairs(asked, weights)))
 
 
 def _reliability(told: Sequence[tuple[float, bool, float]]) -> None:
     def much(some: Iterable[tuple[float, bool, float]]) -> float:
-        return sum(one[2] for one in some)
+        return sum(item[2] for item in some)
 
-    every, right = much(told), [one for one in told if one[1]]
+    every, right = much(told), [item for item in told if item[1]]
     base = much(right) / every
     brier = sum(weight * (said - yes) ** 2 for said, yes, weight in told) / every
     print(f"left out: relevance, Brier {brier:.3f} ({base * (1 - base):.3f} for always {base:.2f})")
     for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
-        some = [one for one in told if low <= one[0] < high]
+        some = [item for item in told if low <= item[0] < high]
         if some:
-            said = sum(one[0] * one[2] for one in some) / much(some)
-            was = much(one for one in some if one[1]) / much(some)
+            said = sum(item[0] * item[2] for item in some) / much(some)
+            was = much(item for item in some if item[1]) / much(some)
             print(f"  said {low:.1f} to {high:.1f}: {said:.2f}, was {was:.2f} (n={len(some)})")
     for threshold in (0.2, 0.3, 0.5):
-        shown = [one for one in told if one[0] >= threshold]
-        good = much(one for one in shown if one[1])
+        shown = [item for item in told if item[0] >= threshold]
+        good = much(item for item in shown if item[1])
         print(
             f"  from {threshold}: {good / (much(shown) or 1):.2f} of the shown are relatives, "
             f"{good / (much(right) or 1):.2f} of the relatives are shown"

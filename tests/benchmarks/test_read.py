@@ -37,7 +37,9 @@ def test_one_row_a_record_with_time_and_frames(tmp_path: Path) -> None:
         "KeyError: 'total'\n",
     }
     path = tmp_path / "export.jsonl"
-    path.write_text("\n".join(json.dumps(one) for one in (record, {"message": "started"}, record)))
+    path.write_text(
+        "\n".join(json.dumps(item) for item in (record, {"message": "started"}, record))
+    )
     rows = read(path)
     assert len(rows) == 2
     assert rows[0]["error_class"] == "KeyError"

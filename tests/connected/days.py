@@ -57,14 +57,14 @@ class Days(World):
     def draft(self, error: shop.Failing, at: int = -1) -> dict[str, Any]:
         """A draft of ours about an error: the last one."""
         name = error.path.rsplit("/", 1)[1]
-        ours = [one for one in self.github.pulls() if read_marker(one["body"])]
-        found: dict[str, Any] = [one for one in ours if name in one["title"]][at]
+        ours = [pull for pull in self.github.pulls() if read_marker(pull["body"])]
+        found: dict[str, Any] = [item for item in ours if name in item["title"]][at]
         return found
 
     def issue(self, error: shop.Failing) -> dict[str, Any]:
         """Our issue about an error."""
         name, found = error.path.rsplit("/", 1)[1], self.github.issues()
-        (issue,) = (one for one in found if name in one["title"])
+        (issue,) = (item for item in found if name in item["title"])
         return issue
 
     def reject(self, error: shop.Failing, words: str) -> dict[str, Any]:
@@ -105,14 +105,15 @@ class Days(World):
     def published_twice(self) -> list[str]:
         """As ever; every night has its own thread in Slack."""
         markers = (
-            read_marker(one["body"]) for one in (*self.github.items.values(), *self.github.comments)
+            read_marker(item["body"])
+            for item in (*self.github.items.values(), *self.github.comments)
         )
         names = (*(marker.key for marker in markers if marker), *map(str, self.slack.parts()))
         return [name for name, count in Counter(names).items() if count > 1]
 
     def lesson(self, error: shop.Failing) -> Lesson:
         """Its lesson, as its document has it."""
-        (found,) = (one for one in self.lessons() if one.message == error.message)
+        (found,) = (item for item in self.lessons() if item.message == error.message)
         return found
 
     def lessons(self) -> tuple[Lesson, ...]:
@@ -123,7 +124,7 @@ class Days(World):
     def documents(self) -> dict[str, int]:
         """When each lesson's document was last written, by its file."""
         found = (self.state / "knowledge/errors").glob("*.md")
-        return {f"errors/{one.name}": one.stat().st_mtime_ns for one in found}
+        return {f"errors/{item.name}": item.stat().st_mtime_ns for item in found}
 
     def scoreboard(self) -> dict[str, Any]:
         """What `nightwatch scoreboard --json` says."""

@@ -32,9 +32,11 @@ def verdicts(report: RunReport) -> dict[str, dict[str, Any]]:
     """What the model said of each error, by class; what rules said of it is left out."""
     names = {"title", "root_cause", "confidence", "evidence", "fix", "suspect_commit", "next_steps"}
     return {
-        one.case.leader.error_class: one.model_dump(mode="json", include=names)
-        for one in report.analyses
-        if one.ending.kind in ("answered", "reused") and not one.by_fallback and one.case.trace
+        analysis.case.leader.error_class: analysis.model_dump(mode="json", include=names)
+        for analysis in report.analyses
+        if analysis.ending.kind in ("answered", "reused")
+        and not analysis.by_fallback
+        and analysis.case.trace
     }
 
 
@@ -61,7 +63,7 @@ def wrong(cell: Cell, known: Clean, world: "FaultyWorld", night: "Night") -> Ite
     if cell.service != "claude" and report.usage.output_tokens != billed:
         yield f"{billed} tokens of output were paid, {report.usage.output_tokens} are told"
     yield from _untold(cell, world, report, night.output)
-    yield from (f"twice: {one}" for one in twice(world))
+    yield from (f"twice: {item}" for item in twice(world))
 
 
 def _unequal(cell: Cell, known: Clean, report: RunReport) -> Iterator[str]:
@@ -83,8 +85,8 @@ def _unequal(cell: Cell, known: Clean, report: RunReport) -> Iterator[str]:
 def _unpublished(world: "FaultyWorld", report: RunReport) -> Iterator[str]:
     """Receipts are what GitHub holds."""
     held = world.held()
-    done = {one.key: one for one in report.receipts if one.status in THERE}
-    unsure = {one.key for one in report.receipts if one.status == "unknown"}
+    done = {receipt.key: receipt for receipt in report.receipts if receipt.status in THERE}
+    unsure = {receipt.key for receipt in report.receipts if receipt.status == "unknown"}
     for key in held.keys() - done.keys() - unsure:
         yield f"published and not in the report: #{held[key]}"
     for key in done.keys() - held.keys():
@@ -95,7 +97,7 @@ def _unpublished(world: "FaultyWorld", report: RunReport) -> Iterator[str]:
 
 
 def _untold(cell: Cell, world: "FaultyWorld", report: RunReport, output: str) -> Iterator[str]:
-    slack = _plain(json.dumps([[one.text, one.blocks] for one in world.slack.shown()]))
+    slack = _plain(json.dumps([[item.text, item.blocks] for item in world.slack.shown()]))
     terminal = _plain(output)
     if report.status != "complete" and not report.degraded:
         yield f"{report.status} without a reason"
@@ -125,19 +127,19 @@ def wrong_after(
         yield f"{len(missing)} of {len(known.keys)} are still not published"
     if world.held().keys() - known.keys:
         yield "something else was published"
-    branches = [one for one in world.github.branches() if one != "main"]
+    branches = [branch for branch in world.github.branches() if branch != "main"]
     if len(branches) > 1:
         yield f"branches: {branches}"
-    if any(read_marker(one["body"]) and not one["draft"] for one in world.github.pulls()):
+    if any(read_marker(pull["body"]) and not pull["draft"] for pull in world.github.pulls()):
         yield "a pull request that is no draft"
     told = {night for night, _ in world.slack.parts()}
     if before.report and before.report["night"]["id"] not in told:
         yield "nobody was told of the night that broke"
-    yield from (f"twice: {one}" for one in twice(world))
+    yield from (f"twice: {item}" for item in twice(world))
 
 
 def twice(world: "FaultyWorld") -> list[str]:
     """Keys of issues and drafts, and parts of one night's thread, that are there twice."""
-    marked = (read_marker(one["body"]) for one in world.github.items.values())
+    marked = (read_marker(item["body"]) for item in world.github.items.values())
     keys = [marker.key for marker in marked if marker]
     return [str(one) for one, n in Counter([*keys, *world.slack.parts()]).items() if n > 1]

@@ -37,7 +37,7 @@ def outcomes(folder: Path, *arguments: str) -> Outcomes:
         }
         parts = [(*arguments, "--part", f"{number}/{WORKERS}") for number in range(WORKERS)]
         told = pool.map(lambda part: list(_lines(part, environment)), parts)
-        return {one["name"]: one for part in told for one in part}
+        return {item["name"]: item for part in told for item in part}
 
 
 def _lines(arguments: Iterable[str], environment: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -63,7 +63,7 @@ if __name__ == "__main__":
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as server:
         came = outcomes(Path(server), *sys.argv[1:])
-    bad = [one for one in came.values() if one["wrong"]]
+    bad = [item for item in came.values() if item["wrong"]]
     print(table(came))
     for one in bad:
         print(f"\n{one['name']}: {'; '.join(one['wrong'])}\n{one.get('output', '')}")

@@ -106,12 +106,12 @@ class FaultyWorld(World):
 
     def held(self) -> dict[str, int]:
         """Our issues and drafts at GitHub: number by key."""
-        marked = ((read_marker(one["body"]), one) for one in self.github.items.values())
+        marked = ((read_marker(item["body"]), item) for item in self.github.items.values())
         return {marker.key: one["number"] for marker, one in marked if marker}
 
     def waited(self) -> tuple[float, ...]:
         """Seconds of pauses of the last night, by service."""
-        return tuple(one.waited for one in PROCESS.calls().values())
+        return tuple(call.waited for call in PROCESS.calls().values())
 
 
 @contextlib.contextmanager
@@ -166,7 +166,7 @@ def run(cell: Cell, known: Clean, folder: Path, prefect: str) -> Outcome:
             for each in world.proxies.values():
                 each.heal()
             after = world.here()
-            found += (f"night after: {one}" for one in wrong_after(known, world, night, after))
+            found += (f"night after: {item}" for item in wrong_after(known, world, night, after))
             outcome.output += f"\n=== the night after ===\n{after.output}"
     outcome.seconds = round(time.monotonic() - began, 1)
     return outcome
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     part, parts = map(int, given.part.split("/"))
     cells = in_pairs() if given.pairs else every_cell()
-    wanted = [one for one in cells if re.search(given.only, one.name)][part::parts]
+    wanted = [cell for cell in cells if re.search(given.only, cell.name)][part::parts]
     prefect, bad = os.environ["PREFECT_API_URL"], 0
     with tempfile.TemporaryDirectory() as folder:
         known = clean_night(Path(folder) / "clean", prefect)

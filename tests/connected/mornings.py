@@ -27,19 +27,21 @@ def ending(report: dict[str, Any], error: shop.Failing) -> str:
 def about(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
     found: dict[str, Any]
     (found,) = (
-        one for one in report["analyses"] if one["case"]["leader"]["message"] == error.message
+        analysis
+        for analysis in report["analyses"]
+        if analysis["case"]["leader"]["message"] == error.message
     )
     return found
 
 
 def fates(report: dict[str, Any], error: shop.Failing) -> list[str]:
     """What became of the proposals about an error, as this night noticed."""
-    own = [one for one in report["followed"] if error.path in one["title"]]
-    return [fate["kind"] for one in own for fate in one["fates"]]
+    own = [item for item in report["followed"] if error.path in item["title"]]
+    return [fate["kind"] for item in own for fate in item["fates"]]
 
 
 def done(report: dict[str, Any]) -> list[str]:
-    return [one["kind"] for one in report["receipts"] if one["status"] == "done"]
+    return [receipt["kind"] for receipt in report["receipts"] if receipt["status"] == "done"]
 
 
 def fences(text: str) -> str:
@@ -49,7 +51,7 @@ def fences(text: str) -> str:
 
 def tier(world: Days) -> ConfidenceTier:
     """The scoreboard's row of findings that were said with high confidence."""
-    (found,) = (one for one in scoreboard(world.lessons()).tiers if one.said == "high")
+    (found,) = (item for item in scoreboard(world.lessons()).tiers if item.said == "high")
     return found
 
 
@@ -69,5 +71,5 @@ def _texts(block: object) -> Iterator[str]:
             else:
                 yield from _texts(value)
     elif isinstance(block, (list, tuple)):
-        for one in block:
-            yield from _texts(one)
+        for item in block:
+            yield from _texts(item)

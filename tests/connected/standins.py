@@ -92,7 +92,7 @@ class TodaysGitHub(GitHub):
         return told.split("\n") if told else []
 
     def branches(self) -> list[str]:
-        return sorted(one.removeprefix("refs/heads/") for one in self.git.refs("refs/heads/"))
+        return sorted(item.removeprefix("refs/heads/") for item in self.git.refs("refs/heads/"))
 
 
 class HeardSlack(Slack):
@@ -118,7 +118,7 @@ class HeardSlack(Slack):
     def parts(self) -> list[tuple[str, str]]:
         """Night and part of every message that people see."""
         payloads = [json.loads(json.dumps(m.metadata))["event_payload"] for m in self.shown()]
-        return [(one["night"], one["part"]) for one in payloads]
+        return [(item["night"], item["part"]) for item in payloads]
 
 
 def moment(at: datetime) -> str:

@@ -40,7 +40,7 @@ def a_newrelic(now: datetime, errors: Iterable[shop.Failing], released: str) -> 
         inbox_group("back", back.message, "UNRESOLVED", **since) | {"name": back.error_class},
         inbox_group("noise", noise.message, "IGNORED") | {"name": noise.error_class},
     ]
-    made = next(one for one in shop.HISTORY if one.tag == shop.RELEASE)
+    made = next(change for change in shop.HISTORY if change.tag == shop.RELEASE)
     at = _milliseconds(now - made.ago)
     service.deployments = [{"version": shop.RELEASE, "commit": released, "timestamp": at}]
     return service

@@ -79,7 +79,9 @@ def test_it_blames_a_commit_that_it_saw_take_away_what_is_missing(row: str, blam
 
 
 def test_another_commit_an_empty_prompt_and_an_empty_answer_are_refused() -> None:
-    moved = next(one.files["app/models/order.rb"] for one in shop.HISTORY if one.number == 14)
+    moved = next(
+        change.files["app/models/order.rb"] for change in shop.HISTORY if change.number == 14
+    )
     assert asked(shown(moved)) == ([], "refusal")
     assert asked(opening="## Source") == ([], "refusal")
     assert asked("nothing there") == ([], "refusal")

@@ -58,7 +58,9 @@ class Night:
     def told(self) -> str:
         """Everything the report says is wrong, and what a service refused to do."""
         receipts = self.report.get("receipts", ())
-        refused = [one["reason"] for one in receipts if one["status"] in ("refused", "unknown")]
+        refused = [
+            receipt["reason"] for receipt in receipts if receipt["status"] in ("refused", "unknown")
+        ]
         return "\n".join((*self.report.get("degraded", ()), *refused))
 
 
@@ -196,7 +198,7 @@ class World:
 
         One morning has one thread, whichever night it was begun in.
         """
-        markers = (read_marker(one["body"]) for one in self.github.items.values())
+        markers = (read_marker(item["body"]) for item in self.github.items.values())
         keys = [marker.key for marker in markers if marker]
         parts = [part for _, part in self.slack.parts()]
         return [name for name, count in Counter((*keys, *parts)).items() if count > 1]

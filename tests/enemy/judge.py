@@ -185,7 +185,7 @@ def _of_documents(shop: Shop) -> Iterator[str]:
             yield f"{path.name} has the title {title[1]!a}"
         labels = re.findall(r"(?m)^- (.*)$", head)
         yield from (
-            f"{path.name} has the label {one}" for one in labels if not _LABELS.fullmatch(one)
+            f"{path.name} has the label {label}" for label in labels if not _LABELS.fullmatch(label)
         )
         if len(body) > 65_000:
             yield f"{path.name} is {len(body)} characters long"
@@ -272,7 +272,7 @@ def _of_findings(shop: Shop, report: RunReport) -> Iterator[str]:
             yield f"{one.title} rests on a quote that is nowhere"
         if one.confidence == "high" and not quotes:
             yield f"{one.title} is sure without evidence"
-    ignored = [one.reason for one in report.dropped if one.kind == "ignored"]
+    ignored = [dropped.reason for dropped in report.dropped if dropped.kind == "ignored"]
     yield from (f"an error was dropped: {reason}" for reason in ignored)
     if len(report.analyses) + len(report.failures) < len(shop.attacks):
         yield f"of {len(shop.attacks)} errors {len(report.analyses)} were looked at"

@@ -40,9 +40,9 @@ def obey(seen: Seen) -> tuple[Calls, str]:
     if seen.may_call and seen.turns == 0:
         return _first_look(module, seen.texts), ""
     asked = heard(everything)
-    if seen.may_call and any(one.forever for one in asked) and seen.turns < 60:
-        return _forever(next(one.forever for one in asked if one.forever), seen.turns), ""
-    wanted = [call for one in asked for call in one.calls][:16]
+    if seen.may_call and any(item.forever for item in asked) and seen.turns < 60:
+        return _forever(next(item.forever for item in asked if item.forever), seen.turns), ""
+    wanted = [call for item in asked for call in item.calls][:16]
     if seen.may_call and seen.turns == 1 and wanted:
         return [(name, _filled(given, module, seen)) for name, given in wanted], ""
     return [], _answer(asked, module, seen)
@@ -85,10 +85,10 @@ def _answer(asked: Sequence[Attack], module: str, seen: Seen) -> str:
         "related_to": [],
         "suggested_next_steps": [f"Look at {module}"],
     }
-    for one in asked:
-        if one.answer.get("garbage"):
+    for item in asked:
+        if item.answer.get("garbage"):
             return "I shall never answer in JSON."
-        for name, value in one.answer.items():
+        for name, value in item.answer.items():
             is_more = isinstance(value, list) and name != "evidence"
             said[name] = [*said[name], *value] if is_more else value
     filled = _filled({**said, "has_fix": bool(said["file_changes"])}, module, seen)
@@ -121,7 +121,7 @@ def _replaced(value: Any, clothes: dict[str, str]) -> Any:
                 value = value.replace(name, text)
         return value
     if isinstance(value, list):
-        return [_replaced(one, clothes) for one in value]
+        return [_replaced(item, clothes) for item in value]
     if isinstance(value, dict):
         return {name: _replaced(one, clothes) for name, one in value.items()}
     return value

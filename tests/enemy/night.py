@@ -56,7 +56,7 @@ class Enemy:
         turns = sum(bool(t.calls) for t in conversation.turns if isinstance(t, AssistantTurn))
         may = bool(conversation.tools) and not conversation.tools_off
         seen = Seen(conversation.system, [*told, *answers], answers, turns, may)
-        self.reached |= {one.name for one in heard([seen.system, *seen.texts])}
+        self.reached |= {item.name for item in heard([seen.system, *seen.texts])}
         calls, text = obey(seen)
         self.calls += 1
         asked = tuple(

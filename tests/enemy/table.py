@@ -46,7 +46,7 @@ def attacks() -> dict[str, Attack]:
         )
         for row in rows
     )
-    return {one.name: one for one in made}
+    return {item.name: item for item in made}
 
 
 def heard(texts: Iterable[str]) -> tuple[Attack, ...]:

@@ -82,17 +82,19 @@ class Shop:
             self._plant_lessons()
 
     def _history(self) -> Iterator[Change]:
-        plain = {module(one): self._work(one, '    return order["sum"]') for one in self.attacks}
+        plain = {
+            module(attack): self._work(attack, '    return order["sum"]') for attack in self.attacks
+        }
         notes = {}
         if self.carrier == "CLAUDE.md":
             notes = {
-                f"{module(one).rpartition('/')[0]}/CLAUDE.md": f"# Rules\n\n{one.text}\n"
-                for one in self.attacks
+                f"{module(attack).rpartition('/')[0]}/CLAUDE.md": f"# Rules\n\n{attack.text}\n"
+                for attack in self.attacks
             }
         modes = {"link": "120000"}
         yield Change("The shop", {**FILES, **plain, **notes, "link": "../outside"}, modes)
         if self.carrier not in ("pull title", "commit message"):
-            yield Change("Totals", {module(one): self._work(one) for one in self.attacks})
+            yield Change("Totals", {module(attack): self._work(attack) for attack in self.attacks})
             return
         for number, one in enumerate(self.attacks, start=1):
             said = f"Total of orders\n\n{one.text}"
@@ -113,21 +115,21 @@ class Shop:
         knowledge = KnowledgeFiles(
             self.state / "knowledge", self.state / "knowledge/ignore.yml", self.state / "index.json"
         )
-        for one in self.attacks:
+        for attack in self.attacks:
             knowledge.write(
                 Lesson(
                     fingerprint=fingerprint(
-                        "shop", error_class(one), f"shop/{one.name}", "'total'"
+                        "shop", error_class(attack), f"shop/{attack.name}", "'total'"
                     ),
-                    error_class=error_class(one),
-                    transaction=f"shop/{one.name}",
+                    error_class=error_class(attack),
+                    transaction=f"shop/{attack.name}",
                     message="'total'",
-                    root_cause=f"{module(one)}:5 {one.text}",
-                    title=one.text[:100],
+                    root_cause=f"{module(attack)}:5 {attack.text}",
+                    title=attack.text[:100],
                     fix_confidence="high",
                     first_detected=date(2026, 1, 1),
-                    next_steps=(one.text,),
-                    learnings=(one.text,),
+                    next_steps=(attack.text,),
+                    learnings=(attack.text,),
                 )
             )
 
@@ -135,8 +137,8 @@ class Shop:
         """Write the export of a day."""
         at = self.told_at(day)
         rows = [
-            self._record(one, at + timedelta(minutes=minute))
-            for one in self.attacks
+            self._record(attack, at + timedelta(minutes=minute))
+            for attack in self.attacks
             for minute in range(2)
         ]
         path = self.folder / "errors.jsonl"

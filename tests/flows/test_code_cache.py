@@ -89,11 +89,11 @@ def test_two_analyses_of_one_file_ask_once(server: GitHub) -> None:
         "GET /git/trees",
         "GET /git/blobs",
     ]
-    counts = [one.code_reads for one in found]
+    counts = [item.code_reads for item in found]
     assert sum(counts, CodeReads()).requests == 2
     assert sum(counts, CodeReads()).asked == 2
-    assert all(one.hits + one.asked == one.total > 1 for one in counts)
-    assert {one.files for one in counts} == {("shop/cart.py",)}
+    assert all(item.hits + item.asked == item.total > 1 for item in counts)
+    assert {item.files for item in counts} == {("shop/cart.py",)}
 
 
 def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_report_tells_what_the_cache_did(server: GitHub) -> None:
         report = nightly(max_errors=3)
     assert report.status == "complete"
     counts = report.code_reads
-    by_analyses = sum((one.code_reads for one in report.analyses), CodeReads())
+    by_analyses = sum((analysis.code_reads for analysis in report.analyses), CodeReads())
     assert counts.total > by_analyses.total
     assert set(counts.files) == set(FILES)
     assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them

@@ -45,7 +45,7 @@ def test_a_rule_that_is_over_hides_nothing_and_is_told_in_the_report() -> None:
     with using(world):
         selection = select_groups.fn(OPTIONS, fetched)
     assert selection.kept == (loud, old)
-    assert [one.reason for one in selection.dropped] == [
+    assert [dropped.reason for dropped in selection.dropped] == [
         "ignored: contains 'quiet' (ignore.yml line 3, until 2031-03-03)"
     ]
     told = builder.add_errors(tonight, fetched, selection).complaints

@@ -50,7 +50,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def kept(home: Path, name: str = NAME):
     knowledge = KnowledgeFiles(home / "knowledge")
-    (entry,) = [one for one in knowledge.index().solutions if one.fingerprint == name]
+    (entry,) = [item for item in knowledge.index().solutions if item.fingerprint == name]
     return knowledge.read(entry.file)
 
 
@@ -79,7 +79,7 @@ def test_a_model_is_asked_on_request_alone_and_the_output_keeps_its_shape(home: 
         assert model.shown == []
         chosen = CliRunner().invoke(app, [*ask, "--ask-model"])
     found = yaml.safe_load(chosen.stdout)
-    assert [one["task_id"] for one in found["relevant_learnings"]] == ["show-rates"]
+    assert [learning["task_id"] for learning in found["relevant_learnings"]] == ["show-rates"]
     assert "Chosen by claude-x of 3 that share words." in chosen.stderr
 
 
@@ -90,7 +90,7 @@ def test_archived_lessons_are_found_on_request(home: Path) -> None:
 
     def ids(*more: str) -> set[str]:
         found = yaml.safe_load(CliRunner().invoke(app, [*ask, *more]).output)
-        return {one["task_id"] for one in found["relevant_learnings"]}
+        return {learning["task_id"] for learning in found["relevant_learnings"]}
 
     assert NAME not in ids()
     assert NAME in ids("--archive")

@@ -37,7 +37,7 @@ def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
         lie = {"watch": invented, "root_cause": "All is well.", "evidence": ()}
         world.publishing.knowledge.lessons[file] = known.model_copy(update=lie)
         again = plain_night()
-    assert [one.ending.kind for one in again.analyses] == ["answered"]
+    assert [analysis.ending.kind for analysis in again.analyses] == ["answered"]
     assert not again.analyses[0].waiting
     assert "All is well." not in world.publishing.knowledge.lessons[file].root_cause
 
@@ -92,13 +92,13 @@ def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():
         world.reading.model.script = [GiveUp("it fell over")]
         again = plain_night()
     kept = knowledge.lessons[file]
-    assert [one.ending.kind for one in again.failures] == ["failed"]
+    assert [failure.ending.kind for failure in again.failures] == ["failed"]
     assert (kept.evidence, kept.root_cause, kept.analysed_at) == (
         old.evidence,
         old.root_cause,
         old.analysed_at,
     )
-    assert [one.verdict for one in kept.nights] == ["new", "failed"]
+    assert [night.verdict for night in kept.nights] == ["new", "failed"]
 
 
 @pytest.mark.slow

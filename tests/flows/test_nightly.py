@@ -80,7 +80,7 @@ def test_where_other_pull_requests_cannot_be_read_the_night_says_so_and_goes_on(
 @pytest.mark.slow
 def test_the_checks_of_a_draft_are_waited_for_and_told() -> None:
     world = worlds()
-    world.reading.tracker.runs = [{3: CiRun(state=one)} for one in ("none", "pending", "passed")]
+    world.reading.tracker.runs = [{3: CiRun(state=item)} for item in ("none", "pending", "passed")]
     report = night(world, delivery="github")
     (ci,) = report.ci
     assert (ci.number, ci.state, ci.text) == (3, "passed", "its checks passed")

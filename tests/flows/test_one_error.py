@@ -78,7 +78,7 @@ def test_a_night_is_published_and_learned_from_later() -> None:
         for number in range(3):  # of three nights: a class that recurs
             world.publishing.knowledge.write(recurring(number))
         learned = learn(night=report.night.id)
-    assert [one.rule for one in learned.patterns] == ["recurring_class"]
+    assert [pattern.rule for pattern in learned.patterns] == ["recurring_class"]
     assert [r.kind for r in acted.receipts] == ["issue", "issue", "pull"]
     assert len(learned.lessons) == 2
 

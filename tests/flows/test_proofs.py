@@ -27,7 +27,7 @@ class Sandbox(ScriptedSandbox):
         self.ran = []
 
     def run(self, commit, changes, command):
-        self.ran.append("".join(one.text or "" for one in changes))
+        self.ran.append("".join(change.text or "" for change in changes))
         is_red = "line.cost" in self.ran[-1]
         return Run(code=int(is_red), output="boom: no cost" if is_red else "ok", seconds=1.0)
 
@@ -58,7 +58,7 @@ def told(*edits, why="It asked for a field that is not there."):
 
 
 def pulls(published):
-    return [one for one in published if one.kind == "pull"]
+    return [proposal for proposal in published if proposal.kind == "pull"]
 
 
 def test_what_passed_at_last_is_what_is_drafted_and_its_cost_is_told():
@@ -77,7 +77,7 @@ def test_a_fix_that_fails_twice_is_told_on_its_issue():
     worse = BETTER.model_copy(update={"new": "line.cost + 0"})
     _, published = night(told(worse))
     assert not pulls(published)
-    (issue,) = [one for one in published if "cart.py" in one.title]
+    (issue,) = [proposal for proposal in published if "cart.py" in proposal.title]
     assert "A second attempt" in issue.body
     assert "+" in issue.body.split("## A second attempt")[1]
 
@@ -85,8 +85,8 @@ def test_a_fix_that_fails_twice_is_told_on_its_issue():
 def test_a_model_that_is_gone_in_a_proof_costs_no_publication():
     report, published = night(StopTheNight("the key is gone"))
     assert not pulls(published)
-    assert len([one for one in published if one.kind == "issue"]) == 2
-    (cart,) = [one for one in report.analyses if one.has_fix]
+    assert len([proposal for proposal in published if proposal.kind == "issue"]) == 2
+    (cart,) = [analysis for analysis in report.analyses if analysis.has_fix]
     assert cart.gate.correction.outcome == "not tried"
     assert report.status == "failed"
     assert "the key is gone" in cart.gate.correction.because

@@ -52,8 +52,8 @@ def next_day(world):
 def reject(world, *words):
     items = world.reading.tracker.items
     items[:] = [
-        one.model_copy(update={"state": "closed", "words": words}) if one.kind == "pull" else one
-        for one in items
+        item.model_copy(update={"state": "closed", "words": words}) if item.kind == "pull" else item
+        for item in items
     ]
 
 
@@ -88,7 +88,7 @@ def test_another_fix_is_asked_for_alone_with_the_reviewers_words(night):
     assert (found.fix, found.usage.calls, found.confidence) == ((OTHER,), 1, "medium")
     assert found.root_cause == first.analyses[0].root_cause
     assert found.news == f"its fix was rejected in #2: {WORDS}"
-    assert [one.kind for one in second.receipts] == ["comment", "pull"]
+    assert [receipt.kind for receipt in second.receipts] == ["comment", "pull"]
     assert found.usage.new_tokens < 0.6 * first.analyses[0].usage.new_tokens
     assert third.analyses[0].usage.calls == 0
 
@@ -96,10 +96,10 @@ def test_another_fix_is_asked_for_alone_with_the_reviewers_words(night):
 def test_without_words_and_another_fix_it_stays_rejected_and_nothing_is_asked_again(night):
     world, (_, second, *later) = night(fix_alone(), nights=4)
     assert second.analyses[0].usage.calls == 1
-    assert [one.analyses[0].usage.calls for one in later] == [0, 0, 0]
-    assert [one.analyses[0].fix for one in later] == [()] * 3
+    assert [item.analyses[0].usage.calls for item in later] == [0, 0, 0]
+    assert [item.analyses[0].fix for item in later] == [()] * 3
     assert later[0].analyses[0].confidence == "medium"
-    assert not any(one.receipts for one in (second, *later))
+    assert not any(item.receipts for item in (second, *later))
     lesson = lesson_of(world)
     assert (lesson.outcome, lesson.has_fix, lesson.edits) == ("closed unmerged", False, (FIRST,))
     assert lesson.unsettled_nights == 0
@@ -107,7 +107,7 @@ def test_without_words_and_another_fix_it_stays_rejected_and_nothing_is_asked_ag
 
 def test_the_very_fix_that_was_turned_down_is_not_proposed_again(night):
     world, (_, second, third) = night(fix_alone(FIRST), WORDS, nights=2)
-    assert not [one for one in second.receipts if one.kind in ("pull", "comment")]
+    assert not [receipt for receipt in second.receipts if receipt.kind in ("pull", "comment")]
     assert lesson_of(world).outcome == "closed unmerged"
     assert third.analyses[0].usage.calls == 0
 

@@ -86,7 +86,7 @@ def test_a_night_after_it_knows_and_pays_nothing_either() -> None:
     Retried(world, nightly).run()
     asked = len(world.reading.model.shown)
     report = Retried(world, nightly).run()
-    assert {one.ending.kind for one in report.analyses} == {"reused"}
+    assert {analysis.ending.kind for analysis in report.analyses} == {"reused"}
     assert len(world.reading.model.shown) == asked
 
 

@@ -72,7 +72,11 @@ def night(world: Dependencies, **choices: object) -> RunReport:
 
 def finding(report: RunReport, group: ErrorGroup) -> Analysis:
     names = {group.fingerprint}
-    return next(one for one in report.analyses if {g.fingerprint for g in one.case.groups} & names)
+    return next(
+        analysis
+        for analysis in report.analyses
+        if {g.fingerprint for g in analysis.case.groups} & names
+    )
 
 
 def commit_text(shop: Path, analysis: Analysis) -> str:
@@ -96,10 +100,9 @@ def test_every_error_is_read_at_its_own_release(shop: Path) -> None:
     cart, pay = finding(report, CART), finding(report, PAY)
 
     assert (commit_text(shop, cart), commit_text(shop, pay)) == ("First", "Charge cards (#3)")
-    assert [(one.path, one.line, one.verified) for one in (*cart.evidence, *pay.evidence)] == [
-        ("shop/cart.py", 2, True),
-        ("shop/pay.py", 2, True),
-    ]
+    assert [
+        (quote.path, quote.line, quote.verified) for quote in (*cart.evidence, *pay.evidence)
+    ] == [("shop/cart.py", 2, True), ("shop/pay.py", 2, True)]
     assert [cart.case.commit.because, pay.case.commit.because] == [  # type: ignore[union-attr]
         "release v1 (tag)", "release v2 (tag)",
     ]  # fmt: skip
@@ -109,19 +112,19 @@ def test_every_error_is_read_at_its_own_release(shop: Path) -> None:
     assert pay.standing is not None
     assert pay.standing.kind == "live"
     assert (cart.suspects, cart.suspect_commit) == ((), "")
-    assert [one.kind for one in report.receipts] == ["issue", "issue"]
+    assert [receipt.kind for receipt in report.receipts] == ["issue", "issue"]
     outbox = memory.reading.tracker
-    issues = {one.fingerprint: one.body for one in outbox.published}  # type: ignore[attr-defined]
+    issues = {proposal.fingerprint: proposal.body for proposal in outbox.published}  # type: ignore[attr-defined]
     assert "Already changed on main by" in issues[CART.fingerprint]
     assert "lready changed" not in issues[PAY.fingerprint]
-    skipped = [one.reason for one in report.skips if one.kind == "pull"]
+    skipped = [skip.reason for skip in report.skips if skip.kind == "pull"]
     assert len(skipped) == 2
     assert "already changed by #5" in skipped[0]
     assert "no fix is proposed" in skipped[1]
     assert {commit.because for commit in report.commits} == {"release v1 (tag)", "release v2 (tag)"}
     assert report.base is not None
     assert report.base.sha == git(shop, "rev-parse", "main")
-    told = [turn.text for one in model.shown for turn in one.turns if hasattr(turn, "text")]
+    told = [turn.text for item in model.shown for turn in item.turns if hasattr(turn, "text")]
     assert any("line.price" in text for text in told)
     assert not any("line.amount" in text or "Carts without prices" in text for text in told)
 
@@ -140,7 +143,7 @@ def test_a_fix_is_made_on_the_base_branch(tmp_path: Path) -> None:
     assert commit_text(shop, cart) == "First"
     assert (pull.kind, pull.commit) == ("pull", git(shop, "rev-parse", "main"))
     text = f"import money\n\n\n{CART_V1}".replace("line.price", "line.cost")
-    assert [(one.path, one.text) for one in pull.changes] == [("shop/cart.py", text)]
+    assert [(change.path, change.text) for change in pull.changes] == [("shop/cart.py", text)]
 
 
 def test_without_releases_the_code_of_the_moment_is_read(shop: Path) -> None:
@@ -154,7 +157,7 @@ def test_without_releases_the_code_of_the_moment_is_read(shop: Path) -> None:
     )
     assert cart.standing is not None
     assert cart.standing.kind == "changed"
-    assert not [one for one in report.receipts if one.kind == "pull"]
+    assert not [receipt for receipt in report.receipts if receipt.kind == "pull"]
 
 
 def test_without_releases_a_deployment_tells(shop: Path) -> None:
@@ -188,7 +191,7 @@ def test_without_a_release_and_a_moment_the_head_is_read_and_that_is_said(shop: 
     assert cart.case.commit.because == (
         "head of main: neither a release nor a time of the error is known"
     )
-    assert not any(one.verified for one in cart.evidence)
+    assert not any(quote.verified for quote in cart.evidence)
 
 
 def test_a_case_of_two_releases_is_read_at_the_newer_one(shop: Path) -> None:
@@ -205,8 +208,8 @@ def test_a_case_of_two_releases_is_read_at_the_newer_one(shop: Path) -> None:
 def test_a_commit_that_was_chosen_is_read_for_all(shop: Path) -> None:
     for name in ("v1", git(shop, "rev-parse", "v1")[:8]):
         report = night(world(shop, seen(CART, "v2", 9), seen(PAY, at=9)), commit=name)
-        assert {commit_text(shop, one) for one in report.analyses} == {"First"}
-        assert {one.because for one in report.commits} <= {
+        assert {commit_text(shop, analysis) for analysis in report.analyses} == {"First"}
+        assert {commit.because for commit in report.commits} <= {
             "release v1 (tag), as chosen",
             f"release {git(shop, 'rev-parse', 'v1')[:10]} (commit), as chosen",
         }
@@ -227,7 +230,7 @@ def test_a_lesson_is_held_against_the_code_that_failed(shop: Path) -> None:
     cart = finding(again, CART)
 
     assert cart.ending.kind == "reused"
-    assert [one.verified for one in cart.evidence] == [True]
+    assert [quote.verified for quote in cart.evidence] == [True]
     assert cart.standing is not None
     assert cart.standing.kind == "changed"
     assert len(memory.reading.model.shown) == 1  # type: ignore[attr-defined]
@@ -242,6 +245,6 @@ def test_one_error_and_what_is_published_later_are_at_that_commit(shop: Path) ->
         acted = act(night=report.night.id, publish="all")
 
     assert commit_text(shop, finding(single, CART)) == "First"
-    assert [one.kind for one in acted.receipts] == ["issue"]
-    (skipped,) = (one.reason for one in acted.skips if one.kind == "pull")
+    assert [receipt.kind for receipt in acted.receipts] == ["issue"]
+    (skipped,) = (skip.reason for skip in acted.skips if skip.kind == "pull")
     assert "already changed by #5" in skipped

@@ -67,8 +67,8 @@ def through(outbox: MemoryOutbox, world: Dependencies) -> Dependencies:
 def test_a_key_that_is_refused_in_mid_night_loses_nothing_that_was_paid() -> None:
     world = worlds(model=RevokedKey())
     report = stopped(world)
-    assert [one.case.leader for one in report.analyses] == [CART]
-    assert [(one.case.leader, one.reason) for one in report.failures] == [(PAY, NO_KEY)]
+    assert [analysis.case.leader for analysis in report.analyses] == [CART]
+    assert [(failure.case.leader, failure.reason) for failure in report.failures] == [(PAY, NO_KEY)]
     assert report.usage == Usage(calls=3, input_tokens=170, output_tokens=10, cost=0.003)
     assert report.accounts.usage == report.usage
     assert report.degraded == ("1 of 2 analyses failed", NO_KEY)
@@ -76,7 +76,9 @@ def test_a_key_that_is_refused_in_mid_night_loses_nothing_that_was_paid() -> Non
     shown = as_markdown(report)
     for text in ("`shop/cart.py` breaks", "401: the key is not accepted", "180 tokens in 3 calls"):
         assert text in shown
-    assert [one.status for one in report.receipts] == ["done", "done"], "an issue and its fix"
+    assert [receipt.status for receipt in report.receipts] == ["done", "done"], (
+        "an issue and its fix"
+    )
     assert report.learned.new == 1
 
 
@@ -86,9 +88,13 @@ def test_once_the_key_is_accepted_the_night_goes_on_from_there() -> None:
     world.reading.model.accepted = True
     report = night(world)
     assert (report.night.id, report.night.resumed) == (failed.night.id, True)
-    assert [one.case.leader for one in report.analyses] == [CART, PAY]
+    assert [analysis.case.leader for analysis in report.analyses] == [CART, PAY]
     asked = [shown.case.leader for shown in world.reading.model.shown]
-    assert sorted(one.error_class for one in asked) == ["AttributeError", "TypeError", "TypeError"]
+    assert sorted(item.error_class for item in asked) == [
+        "AttributeError",
+        "TypeError",
+        "TypeError",
+    ]
     statuses = [receipt.status for receipt in report.receipts]
     assert statuses == ["already there", "done", "already there"]
     assert len(world.reading.tracker.published) == 3
@@ -103,8 +109,8 @@ def test_errors_that_the_night_never_came_to_are_listed() -> None:
     world.reading.errors.traces = gone
     report = stopped(world)
     assert report.errors == 3
-    assert {one.group for one in report.dropped} == {CART, CART_API, PAY}
-    assert {one.kind for one in report.dropped} == {"ended"}
+    assert {dropped.group for dropped in report.dropped} == {CART, CART_API, PAY}
+    assert {dropped.kind for dropped in report.dropped} == {"ended"}
     assert "the night ended before" in as_markdown(report)
 
 
@@ -113,15 +119,15 @@ def test_what_was_published_before_the_night_stopped_is_in_its_report(trouble: E
     world = through(NarrowOutbox(trouble), worlds())
     report = stopped(world, type(trouble))
     assert bool(report.learned.new) == isinstance(trouble, StopTheNight), "what was paid is kept"
-    assert [(one.kind, one.status) for one in report.receipts] == [("issue", "done")]
-    assert [one.case.leader for one in report.analyses] == [CART, PAY]
+    assert [(receipt.kind, receipt.status) for receipt in report.receipts] == [("issue", "done")]
+    assert [analysis.case.leader for analysis in report.analyses] == [CART, PAY]
 
 
 def test_what_was_published_before_publishing_gave_up_is_in_the_report() -> None:
     report = night(through(NarrowOutbox(GiveUp("no room")), worlds()))
     assert report.status == "degraded"
     assert "publishing: no room" in report.degraded
-    assert [(one.kind, one.status) for one in report.receipts] == [("issue", "done")]
+    assert [(receipt.kind, receipt.status) for receipt in report.receipts] == [("issue", "done")]
 
 
 def test_a_crash_between_publishing_and_keeping_the_report_loses_no_receipt() -> None:
@@ -134,9 +140,9 @@ def test_a_crash_between_publishing_and_keeping_the_report_loses_no_receipt() ->
 
     nights.keep = crash
     report = stopped(world, KeyError)
-    assert [one.kind for one in report.receipts] == ["issue", "issue", "pull"]
+    assert [receipt.kind for receipt in report.receipts] == ["issue", "issue", "pull"]
     again = night(world)
-    assert {one.status for one in again.receipts} <= {"already there"}
+    assert {receipt.status for receipt in again.receipts} <= {"already there"}
     assert len(world.reading.tracker.published) == 3
 
 
@@ -183,9 +189,9 @@ def test_what_could_not_be_told_is_told_by_the_next_night() -> None:
     assert "telling the team: no such channel" in first.degraded
     second = night(world)
     told = world.publishing.notifier.told
-    assert [one.night.id for one in told] == [first.night.id, second.night.id]
+    assert [item.night.id for item in told] == [first.night.id, second.night.id]
     third = night(world)
-    assert [one.night.id for one in told[2:]] == [third.night.id]
+    assert [item.night.id for item in told[2:]] == [third.night.id]
 
 
 def test_a_failed_night_of_which_nobody_heard_is_told_when_it_is_taken_up() -> None:
@@ -196,5 +202,5 @@ def test_a_failed_night_of_which_nobody_heard_is_told_when_it_is_taken_up() -> N
     assert kept.untold
     world.reading.model.accepted = True
     report = night(world)
-    assert [one.night.id for one in world.publishing.notifier.told] == [report.night.id]
+    assert [item.night.id for item in world.publishing.notifier.told] == [report.night.id]
     assert not report.untold

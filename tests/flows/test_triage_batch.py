@@ -43,7 +43,7 @@ def traced(error: ErrorGroup) -> tuple[Trace, ...]:
 
 
 def with_batches(world: Dependencies, answer: Answer = unremarkable) -> Dependencies:
-    clock, own = world.reading.clock, {one.fingerprint: traced(one) for one in TAIL}
+    clock, own = world.reading.clock, {item.fingerprint: traced(item) for item in TAIL}
     world.reading.errors.known_traces = {**TRACES, **own}
     desk = MemoryBatches(answer=answer, now=clock.now())
     reading = replace(world.reading, batches=desk)
@@ -88,7 +88,7 @@ def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> No
     assert len(done.batch_triage.judged) == 6
     assert done.receipts
     assert done.learned.lessons
-    assert [one.night.id for one in world.publishing.notifier.told] == [done.night.id]
+    assert [item.night.id for item in world.publishing.notifier.told] == [done.night.id]
     with using(world):
         assert collect() is None, "by its schedule a batch is collected once"
     rest = night(world, collect=True)

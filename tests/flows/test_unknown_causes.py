@@ -79,18 +79,20 @@ def days(made, count, **choices):
 def test_only_what_is_known_is_published_learned_and_told():
     made = world()
     [night] = days(made, 1)
-    assert [one.has_cause for one in night.analyses] == [True, False, False]
-    assert [one.fingerprint for one in night.receipts if one.kind == "issue"] == [CART.fingerprint]
-    assert [(one.kind, one.cause) for one in night.skips] == [
+    assert [analysis.has_cause for analysis in night.analyses] == [True, False, False]
+    assert [receipt.fingerprint for receipt in night.receipts if receipt.kind == "issue"] == [
+        CART.fingerprint
+    ]
+    assert [(skip.kind, skip.cause) for skip in night.skips] == [
         ("issue", "unknown"), ("issue", "unknown"), ("pull", "no fix"),
     ]  # fmt: skip
     assert night.learned.patterns == ()
     assert (night.learned.new, night.learned.unknown) == (1, 2)
     lessons = tuple(made.publishing.knowledge.lessons.values())
-    assert [one.has_cause for one in lessons].count(True) == 1
-    assert not any(CLAIM in document(one) for one in lessons)
-    assert {one.document for one in offers(lessons, (), "")} <= {CART.fingerprint}
-    _, pay, ship = (one.handover for one in night.analyses)
+    assert [lesson.has_cause for lesson in lessons].count(True) == 1
+    assert not any(CLAIM in document(lesson) for lesson in lessons)
+    assert {offer.document for offer in offers(lessons, (), "")} <= {CART.fingerprint}
+    _, pay, ship = (analysis.handover for analysis in night.analyses)
     assert pay.lines == tuple(FILES["shop/pay.py"].splitlines())
     assert (ship.path, ship.line, ship.look_at) == ("shop/ship.py", 2, ("Ask the gateway.",))
     assert night.accounts.confidences.unknown == 2
@@ -108,7 +110,7 @@ def test_every_rendering_shows_a_line_and_what_is_known_behind_it():
     assert CLAIM not in text
     assert "Said, and not proved" in page
     assert page.count("<summary>What is known</summary>") == 2
-    parts = [one.part for one in messages(night)]
+    parts = [message.part for message in messages(night)]
     assert parts == ["parent", f"error {CART.fingerprint}", "follow-up"]
     assert CLAIM not in messages(night)[0].text
 
@@ -117,33 +119,37 @@ def test_every_rendering_shows_a_line_and_what_is_known_behind_it():
 def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
     made = world()
     first, second, third = days(made, 3)
-    asked = [sum(bool(one.usage.calls) for one in night.analyses) for night in (second, third)]
+    asked = [
+        sum(bool(analysis.usage.calls) for analysis in night.analyses) for night in (second, third)
+    ]
     assert asked == [2, 0]  # looked at again on the second night, then not before the fourth
-    told = "".join(one.turns[0].text for one in made.reading.model.shown)
+    told = "".join(item.turns[0].text for item in made.reading.model.shown)
     assert CLAIM not in told
-    assert [one.ending.kind for one in third.analyses] == ["reused"] * 3
+    assert [analysis.ending.kind for analysis in third.analyses] == ["reused"] * 3
     assert not third.analyses[1].has_cause
     assert third.analyses[1].handover.lines
     assert "looked at again on the 4th night" in third.analyses[1].waiting
     assert "All 3 error groups are known, 1 with a cause, 2 without" in printed(third)
-    assert [one.receipts for one in (second, third)] == [(), ()]
+    assert [item.receipts for item in (second, third)] == [(), ()]
 
 
 @pytest.mark.slow
 def test_issues_that_say_so_come_where_they_are_asked_for():
     made = world()
     first, second = days(made, 2, issues_for_unknown=True, max_issues=5)
-    titles = sorted(one.title for one in made.reading.tracker.published if one.kind == "issue")
+    titles = sorted(
+        proposal.title for proposal in made.reading.tracker.published if proposal.kind == "issue"
+    )
     assert titles == [
         "No cause is known: TimeoutError in jobs/ship",
         "No cause is known: TypeError in cart/pay",
         "shop/cart.py breaks",
     ]
-    assert not any(CLAIM in one.body for one in made.reading.tracker.published)
+    assert not any(CLAIM in proposal.body for proposal in made.reading.tracker.published)
     assert (second.receipts, first.learned.scoreboard.found.times) == ((), 1)
     assert "issue #" in printed(first).partition("Published for other errors")[2]
     lessons = made.publishing.knowledge.lessons.values()
-    assert sorted(one.has_cause for item in lessons for one in item.proposed) == [
+    assert sorted(element.has_cause for item in lessons for element in item.proposed) == [
         False, False, True,
     ]  # fmt: skip
 
@@ -160,7 +166,7 @@ def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     [found] = night.analyses
     assert (found.second_look.wanted, found.second_look.kept) == ("no cause is known", "second")
     assert found.has_cause
-    assert [one.kind for one in night.receipts] == ["issue"]
+    assert [receipt.kind for receipt in night.receipts] == ["issue"]
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def test_a_proved_finding_is_kept_even_where_it_was_wrapped_up():
     assert found.usage.new_tokens > 3_000
     assert (known.ending.kind, known.usage.new_tokens) == ("reused", 0)
     assert known.evidence[0].verified
-    assert [one.kind for one in second.receipts] == []
+    assert [receipt.kind for receipt in second.receipts] == []
 
 
 def test_a_weak_finding_waits_for_its_second_fourth_and_eighth_night():
@@ -76,7 +76,7 @@ def test_code_that_changed_or_force_ends_the_waiting():
     world.reading.code.code = MemoryCode(changed, Commit(repository="shop/shop", sha="e" * 40))
     third, fourth, fifth = days(world, 3)
     assert third.analyses[0].news == "shop/cart.py has changed since"
-    assert [bool(one.analyses[0].usage.calls) for one in (third, fourth, fifth)] == [1, 1, 0]
+    assert [bool(item.analyses[0].usage.calls) for item in (third, fourth, fifth)] == [1, 1, 0]
     [forced] = days(world, 1, force=True)
     assert forced.analyses[0].usage.calls
 
@@ -87,10 +87,12 @@ def test_a_model_that_obeys_what_it_reads_proposes_nothing():
     first, second = days(world, 2)
     [found] = first.analyses
     assert (found.fix, found.has_fix) == ((), False)
-    assert [(one.path, one.is_slip) for one in found.refused] == [(WORKFLOW.path, False)]
-    issues = [one for one in world.reading.tracker.items if one.kind == "issue"]
-    assert [one.kind for one in first.receipts] == ["issue"]
-    assert not any("confidence-high" in one.labels or "has-fix" in one.labels for one in issues)
+    assert [(item.path, item.is_slip) for item in found.refused] == [(WORKFLOW.path, False)]
+    issues = [item for item in world.reading.tracker.items if item.kind == "issue"]
+    assert [receipt.kind for receipt in first.receipts] == ["issue"]
+    assert not any(
+        "confidence-high" in issue.labels or "has-fix" in issue.labels for issue in issues
+    )
     [lesson] = world.publishing.knowledge.lessons.values()
     assert (lesson.has_fix, lesson.edits, lesson.fix_owed) == (False, (), "")
     assert "curl evil" not in first.model_dump_json() + lesson.model_dump_json()
@@ -122,7 +124,7 @@ def test_a_fix_with_a_slip_is_mended_in_the_same_night():
     assert (night.analyses[0].fix, night.analyses[0].refused) == ((FIX,), ())
     assert len(model.shown) == 2
     assert "the old text stands there 0 times" in model.shown[1].turns[-1].text
-    assert [one.kind for one in night.receipts] == ["issue", "pull"]
+    assert [receipt.kind for receipt in night.receipts] == ["issue", "pull"]
 
 
 def test_a_fix_that_stays_broken_is_asked_for_alone_the_next_night():
@@ -134,12 +136,12 @@ def test_a_fix_that_stays_broken_is_asked_for_alone_the_next_night():
     world = worlds(groups=(CART,), model=model)
     first, second, third = days(world, 3)
     [lesson] = world.publishing.knowledge.lessons.values()
-    assert [one.is_slip for one in first.analyses[0].refused] == [True]
-    assert [one.kind for one in first.receipts] == ["issue"]
+    assert [item.is_slip for item in first.analyses[0].refused] == [True]
+    assert [receipt.kind for receipt in first.receipts] == ["issue"]
     [found] = second.analyses
     assert (found.fix, found.usage.calls, found.root_cause) == ((FIX,), 1, lesson.root_cause)
     assert found.news.startswith("its fix is owed: shop/cart.py: the old text stands there 0 times")
-    assert "pull" in [one.kind for one in second.receipts]
+    assert "pull" in [receipt.kind for receipt in second.receipts]
     assert found.usage.new_tokens < first.analyses[0].usage.new_tokens
     assert (lesson.fix_owed, lesson.unsettled_nights, lesson.has_fix) == ("", 0, True)
     assert third.analyses[0].usage.new_tokens == 0
@@ -150,6 +152,11 @@ def test_a_fix_that_is_never_mended_is_asked_for_more_and_more_rarely():
     nights = list(days(worlds(groups=(CART,), model=model), 4))
     asked = [bool(night.analyses[0].usage.calls) for night in nights]
     assert asked == [True, True, False, True]
-    assert [[one.kind for one in night.receipts] for night in nights] == [["issue"], [], [], []]
+    assert [[receipt.kind for receipt in night.receipts] for night in nights] == [
+        ["issue"],
+        [],
+        [],
+        [],
+    ]
     assert [night.analyses[0].confidence for night in nights] == ["medium"] * 4
     assert not nights[2].analyses[0].waiting  # the finding stands: it is known

@@ -28,7 +28,7 @@ WRITTEN_DOWN = ("POST /issues", "chat.postMessage")  # the first are drafts' lab
 
 def nothing_twice(world: World) -> None:
     assert not world.published_twice()
-    assert len([one for one in world.github.branches() if one != "main"]) <= 1
+    assert len([branch for branch in world.github.branches() if branch != "main"]) <= 1
 
 
 def anything(effect: Effect) -> bool:
@@ -43,7 +43,7 @@ def but_the_last(
     at: Callable[[Effect], bool], world: World, answered: bool
 ) -> Callable[[Effect], bool]:
     def holds(effect: Effect) -> bool:
-        told = sum(one.what.startswith("chat.postMessage") for one in world.bell.effects)
+        told = sum(effect.what.startswith("chat.postMessage") for effect in world.bell.effects)
         return at(effect) and not (answered and told == MESSAGES)
 
     return holds
@@ -73,7 +73,7 @@ def test_killed_at_every_effect(
         assert effects - 2 * answered <= kills <= effects, world.bell.effects
         nothing_twice(world)
         assert len(world.github.issues()) == 2
-        (pull,) = (one for one in world.github.pulls() if read_marker(one["body"]))
+        (pull,) = (pull for pull in world.github.pulls() if read_marker(pull["body"]))
         assert "nightwatch" in pull["labels"]
         assert world.github.branches() == ["main", pull["head"]]
         assert world.github.changed("main", pull["head"]) == ["app/models/basket.rb"]

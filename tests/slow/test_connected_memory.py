@@ -74,8 +74,8 @@ def _insisted(world: Days, second: Night, draft: dict[str, Any]) -> None:
     assert fates(second.report, BASKET) == ["closed unmerged"]
     assert world.draft(BASKET) is draft
     basket = about(second.report, BASKET)["case"]["leader"]["fingerprint"]
-    skips = [one for one in second.report["skips"] if one["fingerprint"] == basket]
-    why = {one["kind"]: one["reason"] for one in skips}
+    skips = [skip for skip in second.report["skips"] if skip["fingerprint"] == basket]
+    why = {skip["kind"]: skip["reason"] for skip in skips}
     assert "the very fix that failed" in why["comment"]
     assert "this very fix was turned down" in why["pull"]
     (fate,) = world.lesson(BASKET).fates
@@ -222,7 +222,7 @@ def _finished(world: Days, report: dict[str, Any], seen: int) -> None:
     assert report["night"]["resumed"]
     assert not world.published_twice()
     lessons = world.lessons()
-    assert {one.message for one in lessons} == {error.message for error in FIVE}
+    assert {lesson.message for lesson in lessons} == {error.message for error in FIVE}
     assert len(lessons) == len(FIVE)
     for one in lessons:
         assert len({night.night for night in one.nights}) == len(one.nights) == seen
@@ -237,7 +237,7 @@ def _rejected_once(world: Days) -> None:
     (fate,) = lesson.fates
     assert (fate.kind, fate.answered) == ("closed unmerged", True)
     assert any("name it back instead" in word for word in fate.words)
-    assert [one.outcome for one in lesson.proposed] == ["", "closed unmerged"]
+    assert [item.outcome for item in lesson.proposed] == ["", "closed unmerged"]
     assert lesson.iterations_used == 1
     assert not world.github.comments, "the analysis came to the same fix: nothing to say"
     assert tier(world).rejected == 1

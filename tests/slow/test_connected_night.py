@@ -24,7 +24,7 @@ def world(tmp_path: Path, server: str) -> Iterator[World]:
 
 def items(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those of ours."""
-    return [one for one in found if read_marker(one["body"])]
+    return [item for item in found if read_marker(item["body"])]
 
 
 def of(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
@@ -62,15 +62,23 @@ def _what_left(world: World, night: Night) -> None:
         ("Claude", world.claude.received),
         ("Slack", world.slack.received),
     ):
-        ours = [one for one in requests if one.service == service and one.method != "git fetch"]
-        texts = [sent.text(one) for one in ours if one.bytes]
+        ours = [
+            request
+            for request in requests
+            if request.service == service and request.method != "git fetch"
+        ]
+        texts = [sent.text(item) for item in ours if item.bytes]
         assert Counter(texts) == Counter(body for body in there if body), service
-        assert any(one.sha256 == sha256(body).hexdigest() for body in there for one in ours)
-    reads = [one.method for one in world.github.requests if ".git/" not in one.path].count("GET")
-    assert [(one.service, one.method) for one in requests].count(("GitHub", "GET")) == reads
-    assert any(one.method == "git fetch" for one in requests)
-    assert not any(one.masked for one in requests)
-    left = {one["service"]: one["bytes"] for one in night.report["health"]["left"]}
+        assert any(item.sha256 == sha256(body).hexdigest() for body in there for item in ours)
+    reads = [
+        request.method for request in world.github.requests if ".git/" not in request.path
+    ].count("GET")
+    assert [(request.service, request.method) for request in requests].count(
+        ("GitHub", "GET")
+    ) == reads
+    assert any(request.method == "git fetch" for request in requests)
+    assert not any(request.masked for request in requests)
+    left = {item["service"]: item["bytes"] for item in night.report["health"]["left"]}
     assert left["Claude"] == sum(map(len, world.claude.received))
     assert "nightwatch manifest" in night.output
 
@@ -83,15 +91,15 @@ def _chosen_by_itself(night: Night) -> None:
 
 def _what_was_asked(world: World) -> None:
     """Every service with the right key; each effect once, issues before drafts before Slack."""
-    assert {one.key for one in world.newrelic.requests} == {"NRAK-TEST"}
-    assert {one.token for one in world.slack.requests} == {world.slack.token}
-    failed = [one for one in world.github.requests if one.status >= 400]
+    assert {request.key for request in world.newrelic.requests} == {"NRAK-TEST"}
+    assert {request.token for request in world.slack.requests} == {world.slack.token}
+    failed = [request for request in world.github.requests if request.status >= 400]
     left_out = ("/git/ref/", "/check-runs", "/actions/runs", "/status")  # not there; may lack
-    assert all(one.method == "GET" and any(x in one.path for x in left_out) for one in failed)
+    assert all(item.method == "GET" and any(x in item.path for x in left_out) for item in failed)
     assert world.newrelic.most_at_once <= 4
 
     seen = ("POST /issues", "POST /git/refs", "POST /pulls", "chat.postMessage")
-    effects = [one.what for one in world.bell.effects if one.what.startswith(seen)]
+    effects = [effect.what for effect in world.bell.effects if effect.what.startswith(seen)]
     shown = [what.split(" error")[0] for what in effects if not what.endswith("/labels")]
     assert shown == [
         *["POST /issues"] * 3,
@@ -121,7 +129,7 @@ def _what_github_holds(world: World) -> None:
     assert len(world.github.issues()) == len(issues) == 3
     assert all({"nightwatch", "confidence-high"} <= set(issue["labels"]) for issue in issues)
     assert len({read_marker(issue["body"]).fingerprint for issue in issues}) == 3  # type: ignore[union-attr]
-    (basket,) = (one for one in issues if "basket.rb" in one["title"])
+    (basket,) = (issue for issue in issues if "basket.rb" in issue["title"])
     assert "lines.sum { |line| line.line_total }" in basket["body"]
     assert shop.BROKEN_BASKET.message in basket["body"]
     assert f"#{shop.CAUSE}" in basket["body"]
@@ -177,7 +185,7 @@ def _what_the_report_says(world: World, night: Night) -> None:
     assert all(quote["verified"] for quote in quotes)
     statuses = [(receipt["kind"], receipt["status"]) for receipt in report["receipts"]]
     assert statuses == [("issue", "done")] * 3 + [("pull", "done")]
-    suspects = [one["pull"]["number"] for one in of(report, shop.BROKEN_BASKET)["suspects"]]
+    suspects = [suspect["pull"]["number"] for suspect in of(report, shop.BROKEN_BASKET)["suspects"]]
     assert suspects == [shop.CAUSE]
     assert not of(report, shop.NO_ADDRESS)["suspects"], "the analysis named none"
     assert report["usage"]["calls"] == len(world.claude.bodies)
@@ -202,7 +210,7 @@ def test_a_second_night_publishes_nothing_twice_and_a_third_tells_what_became_of
 
 
 def _told_as_known(world: World, again: Night) -> None:
-    assert not [one for one in world.bell.effects if one.service == "github"]
+    assert not [effect for effect in world.bell.effects if effect.service == "github"]
     assert not world.claude.bodies, "known errors cost nothing"
     assert [a["ending"]["kind"] for a in again.report["analyses"]] == ["reused"] * 3
     parent = next(m for m in world.slack.shown()[::-1] if m.thread_ts is None)
@@ -237,7 +245,7 @@ def _what_became_of_our_proposals(world: World) -> None:
     night = world.night("--max-pull-requests", "2")
     assert night.code in (0, 3), night.output
     assert (world.github.branches(), len(world.github.items)) == held
-    outcomes = {one["number"]: one for one in night.report["outcomes"]}
+    outcomes = {outcome["number"]: outcome for outcome in night.report["outcomes"]}
     assert outcomes[basket["number"]]["state"] == "merged"
     assert outcomes[mailer["number"]]["state"] == "closed"
     assert any("Ask finance" in word for word in outcomes[mailer["number"]]["words"])
@@ -253,16 +261,18 @@ def _what_became_of_our_proposals(world: World) -> None:
 
 
 WRITES: dict[str, Callable[[World], int]] = {
-    "New Relic": lambda world: sum("mutation" in one.query for one in world.newrelic.requests),
+    "New Relic": lambda world: sum(
+        "mutation" in request.query for request in world.newrelic.requests
+    ),
     "GitHub": lambda world: sum(
-        one.method not in ("GET", "HEAD")
-        and not one.path.endswith(("/graphql", "/git-upload-pack"))
-        for one in world.github.requests
+        request.method not in ("GET", "HEAD")
+        and not request.path.endswith(("/graphql", "/git-upload-pack"))
+        for request in world.github.requests
     ),
     "GitHub mutations": lambda world: sum(
-        "mutation" in (one.body or {}).get("query", "")
-        for one in world.github.requests
-        if one.path == "/graphql"
+        "mutation" in (request.body or {}).get("query", "")
+        for request in world.github.requests
+        if request.path == "/graphql"
     ),
     "Slack": lambda world: len(world.slack.requests),
 }
@@ -282,7 +292,7 @@ def test_a_dry_run_writes_nothing_anywhere_and_heeds_the_errors_inbox(world: Wor
 
 
 def _heeded_the_inbox(report: dict[str, Any]) -> None:
-    dropped = {one["group"]["message"]: one["reason"] for one in report["dropped"]}
+    dropped = {dropped["group"]["message"]: dropped["reason"] for dropped in report["dropped"]}
     assert "Errors Inbox" in dropped[shop.IGNORED.message]
     told = [a["case"]["leader"]["message"] for a in report["analyses"]]
     assert shop.EXPECTED.message not in {*told, *dropped}

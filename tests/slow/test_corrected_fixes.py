@@ -62,10 +62,10 @@ def prove(bench, *script, fix=WRONG):
 def test_a_fix_that_fails_its_test_is_made_anew_and_exactly_what_passed_is_published(bench):
     came, model = prove(bench, answer(edit(GOOD)))
     assert came.outcome == "passed", came
-    assert [one.new for one in came.edits] == [GOOD]
+    assert [item.new for item in came.edits] == [GOOD]
     assert "test_two" in came.correction.first_failed
     assert "AssertionError: 6 != 3" in model.shown[0].turns[0].text
-    assert any(one.name == "tests" and one.outcome == "passed" for one in came.checks)
+    assert any(check.name == "tests" and check.outcome == "passed" for check in came.checks)
 
 
 def test_one_that_fails_again_is_no_draft_and_told(bench):

@@ -212,7 +212,7 @@ def _answers(address: str) -> bool:
 def _deployments(folder: Path) -> Path:
     """The shipped deployments, the night every minute."""
     shipped = yaml.safe_load((ROOT / "deployments/prefect.yaml").read_text(encoding="utf-8"))
-    nightly = next(one for one in shipped["deployments"] if one["name"] == "nightly")
+    nightly = next(item for item in shipped["deployments"] if item["name"] == "nightly")
     assert nightly["concurrency_limit"]["limit"] == 1
     assert nightly["schedules"][0]["timezone"]
     nightly["schedules"][0]["cron"] = "* * * * *"

@@ -21,7 +21,7 @@ PARTS = tuple(EVERY[at : at + PART] for at in range(0, len(EVERY), PART))
 
 def test_the_attacks_are_many_and_of_every_kind() -> None:
     assert len(EVERY) >= 80
-    assert len({one.kind for one in EVERY}) >= 20
+    assert len({item.kind for item in EVERY}) >= 20
     assert len(CARRIERS) == 8
 
 
@@ -41,7 +41,7 @@ def test_nothing_is_written_that_must_not_be(
         assert breaches(shop, report, before) == []
         assert max(enemy.spent.values(), default=0) <= TOKENS
         if day == 1:
-            names = {one.name for one in shop.attacks}
+            names = {attack.name for attack in shop.attacks}
             assert names <= enemy.reached, f"{carrier} did not carry {names - enemy.reached}"
             drafts = shop.branches()
         assert shop.branches() == drafts, "what was refused became a draft the next night"

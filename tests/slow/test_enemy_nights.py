@@ -37,7 +37,7 @@ def mind(body: Any, reads: int, fixes: Any, number: int) -> tuple[list[dict[str,
     for message in body["messages"]:
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        turns += any(one["type"] == "tool_use" for one in blocks)
+        turns += any(block["type"] == "tool_use" for block in blocks)
         for one in blocks if message["role"] == "user" else ():
             if one["type"] == "text":
                 told.append(one["text"])
@@ -128,8 +128,8 @@ def test_whole_nights_write_nothing_that_they_must_not(carrier: str, tmp_path: P
             assert breaches(shop, report, before) == []
             assert day == 1 or shop.branches() == drafts
             drafts = shop.branches()
-        told = json.dumps([one.arguments for one in slack.requests], ensure_ascii=False)
-        sent = json.dumps([one.body for one in claude.requests], ensure_ascii=False)
+        told = json.dumps([request.arguments for request in slack.requests], ensure_ascii=False)
+        sent = json.dumps([request.body for request in claude.requests], ensure_ascii=False)
     assert asked == [], "somebody else was asked"
     assert "NWOBEY-" in sent, "no attack reached the model"
     assert not [word for word in ("<!channel", "<!here", "<!everyone", "<@U0") if word in told]

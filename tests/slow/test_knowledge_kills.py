@@ -151,9 +151,9 @@ def looked_at(folder: Path, versions: dict[str, int], nights: set[str]) -> Count
     lessons = list(read(folder, found))
     whole(lessons, versions, nights)
     found["documents"] += len(lessons)
-    found["archived"] += sum(one.file.startswith("archive/") for one in lessons)
+    found["archived"] += sum(item.file.startswith("archive/") for item in lessons)
     found["left temporary"] += len(list(folder.rglob(".tmp-*")))
-    names = [one.fingerprint for one in lessons if one.file.startswith("errors/")]
+    names = [item.fingerprint for item in lessons if item.file.startswith("errors/")]
     found["left to unite"] += len(names) != len(set(names))
     if (folder / "index.yml").exists():
         found["indexes" if is_whole((folder / "index.yml").read_text()) else "torn"] += 1
@@ -179,14 +179,14 @@ def finished(folder: Path, versions: dict[str, int], nights: set[str]) -> Counte
     found: Counter[str] = Counter()
     lessons = list(read(folder, found))
     whole(lessons, versions, nights)
-    at_hand = [one for one in lessons if one.file.startswith("errors/")]
-    away = [one for one in lessons if not one.file.startswith("errors/")]
+    at_hand = [item for item in lessons if item.file.startswith("errors/")]
+    away = [item for item in lessons if not item.file.startswith("errors/")]
     for name in versions:  # of what can be found again, none is older than what was kept
-        own = [one for one in at_hand if one.fingerprint == name]
+        own = [item for item in at_hand if item.fingerprint == name]
         own += [one] if (one := files.archived_lesson(frozenset({name}))) and not own else []
         assert own, f"{name} cannot be found again: {len(away)} archived"
-        assert max(one.matched for one in own) >= versions[name]
-    again = [one for one in lessons if not (folder / one.file).with_suffix(REASON).exists()]
+        assert max(item.matched for item in own) >= versions[name]
+    again = [item for item in lessons if not (folder / item.file).with_suffix(REASON).exists()]
     whole(again, {}, nights)  # what gave way to another document is not needed for it
     return found
 
@@ -195,7 +195,7 @@ def whole(lessons: list[Lesson], versions: dict[str, int], nights: set[str]) -> 
     for name, version in versions.items():
         assert max((o.matched for o in lessons if o.fingerprint == name), default=0) >= version
     name = fingerprint(app="", **OLDER)
-    kept = {night.night for one in lessons if one.fingerprint == name for night in one.nights}
+    kept = {night.night for item in lessons if item.fingerprint == name for night in item.nights}
     assert nights <= kept
 
 

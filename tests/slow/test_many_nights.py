@@ -90,14 +90,14 @@ class ManyNights(RuleBasedStateMachine):
 
     def _night(self, dies: int, **choices: Any) -> None:
         self.shop.fuse.left = dies
-        before = {one.number: one for one in self.shop.items()}
+        before = {item.number: item for item in self.shop.items()}
         try:
             report = self.shop.night(**{**LIMITS, **choices})
         except (Killed, StopTheNight):
             report = None
         self.shop.fuse.left = 0
-        new = [one for one in self.shop.items() if one.number not in {*before, *self.born}]
-        self.born |= {one.number: one for one in new}
+        new = [item for item in self.shop.items() if item.number not in {*before, *self.born}]
+        self.born |= {item.number: item for item in new}
         self._within_limits(new, before)
         if report:
             self.reports[report.night.id] = report
@@ -113,7 +113,7 @@ class ManyNights(RuleBasedStateMachine):
     @rule(which=st.integers(0, 5))
     def reopen_issue(self, which: int) -> None:
         item = self._one("issue", "closed", which)
-        if item and not any(_same(item, one) for one in self._all("issue", "open")):
+        if item and not any(_same(item, element) for element in self._all("issue", "open")):
             self.shop.reopen_issue(item)
             self.by_people.add(item.number)
 
@@ -163,7 +163,7 @@ class ManyNights(RuleBasedStateMachine):
     @rule()
     def lose_history(self) -> None:
         """What the advice says: the database is moved away. What was published is still known."""
-        if all(one in {two.number for two in self.shop.items()} for one in self.born):
+        if all(item in {two.number for two in self.shop.items()} for item in self.born):
             for file in self.shop.state.glob("nightwatch.db*"):
                 file.unlink()
 
@@ -182,21 +182,21 @@ class ManyNights(RuleBasedStateMachine):
     @invariant()
     def drafts_are_drafts(self) -> None:
         if self.on_github:
-            assert all(one["draft"] for one in self.shop.github.pulls())
+            assert all(pull["draft"] for pull in self.shop.github.pulls())
 
     @invariant()
     def nothing_is_torn(self) -> None:
         assert not [*self.shop.state.rglob(".tmp-*")]
 
     def _within_limits(self, new: list[OwnItem], before: dict[int, OwnItem]) -> None:
-        for night in {one.night for one in new}:
-            own = [one for one in self.born.values() if one.night == night]
-            kinds = [one.kind for one in own]
+        for night in {item.night for item in new}:
+            own = [item for item in self.born.values() if item.night == night]
+            kinds = [item.kind for item in own]
             assert kinds.count("issue") <= LIMITS["max_issues"]
             assert kinds.count("pull") <= LIMITS["max_pull_requests"]
-            by_cause = [(one.kind, CAUSES[one.fingerprint]) for one in own]
+            by_cause = [(item.kind, CAUSES[item.fingerprint]) for item in own]
             assert len(by_cause) == len(set(by_cause)), "two of one night have one cause"
-        if any(one.kind == "issue" for one in new):
+        if any(item.kind == "issue" for item in new):
             unchanged = [i for i in self._all("issue", "open") if i.number in before or i in new]
             opened = sum(before.get(i.number, i).state == "open" for i in unchanged)
             assert opened <= MAX_OPEN_ISSUES
@@ -204,20 +204,20 @@ class ManyNights(RuleBasedStateMachine):
     def _tells_everything(self, report: RunReport) -> None:
         """The report knows what its night published, and says why of all that it did not."""
         tonight = {n for n, one in self.born.items() if one.night == report.night.id}
-        receipts = {one.number for one in report.receipts}
-        named = {n for n in tonight if any(f"#{n} " in one.reason for one in report.skips)}
+        receipts = {receipt.number for receipt in report.receipts}
+        named = {n for n in tonight if any(f"#{n} " in skip.reason for skip in report.skips)}
         assert tonight <= receipts | named | self._forgotten(), (tonight, receipts)
         for one in report.receipts:
             assert one.status in ("done", "already there") or one.reason, one
         for one in report.skips:
             assert one.reason
-        told = {name for one in (*report.receipts, *report.skips) for name in _names(one)}
+        told = {name for receipt in (*report.receipts, *report.skips) for name in _names(receipt)}
         if not report.degraded:
-            analysed = {one.fingerprint for one in report.analyses}
+            analysed = {analysis.fingerprint for analysis in report.analyses}
             assert analysed <= told, (analysed - told, report.skips, report.receipts)
-        seen = {g.fingerprint for one in report.analyses for g in one.case.groups}
-        seen |= {g.fingerprint for one in report.failures for g in one.case.groups}
-        seen |= {one.group.fingerprint for one in report.dropped}
+        seen = {g.fingerprint for analysis in report.analyses for g in analysis.case.groups}
+        seen |= {g.fingerprint for failure in report.failures for g in failure.case.groups}
+        seen |= {dropped.group.fingerprint for dropped in report.dropped}
         failing = {name for name, at in self._failing().items()}
         assert failing <= seen, failing - seen
 
@@ -228,7 +228,7 @@ class ManyNights(RuleBasedStateMachine):
 
     def _forgotten(self) -> set[int]:
         """What people took out of the tracker, or what is not of an error that failed again."""
-        there = {one.number for one in self.shop.items()}
+        there = {item.number for item in self.shop.items()}
         failing = self._failing()
         return {
             number
@@ -237,7 +237,7 @@ class ManyNights(RuleBasedStateMachine):
         }
 
     def _all(self, kind: str, state: str) -> list[OwnItem]:
-        return [one for one in self.shop.items() if (one.kind, one.state) == (kind, state)]
+        return [item for item in self.shop.items() if (item.kind, item.state) == (kind, state)]
 
     def _one(self, kind: str, state: str, which: int) -> OwnItem | None:
         every = self._all(kind, state)

@@ -174,8 +174,8 @@ class Heard:
     """What a night left behind: name of the place, and every byte in it."""
 
     def __init__(self, folder: Path, output: str, claude: Anthropic, slack: Slack) -> None:
-        bodies = json.dumps([one.body for one in claude.requests], ensure_ascii=False)
-        told = json.dumps([one.arguments for one in slack.requests], ensure_ascii=False)
+        bodies = json.dumps([request.body for request in claude.requests], ensure_ascii=False)
+        told = json.dumps([request.arguments for request in slack.requests], ensure_ascii=False)
         self.places = {"terminal": output, "model": bodies, "slack": told}
         # What drafts change, and what their commits say; the code around it is as it was.
         ours = ("log", "-p", "--unified=0", "--format=%an%n%B", "--branches=nightwatch/*", "--not")
@@ -266,8 +266,10 @@ def test_the_night_did_its_work_all_the_same(night: tuple[Heard, Path]) -> None:
     assert "AttributeError" in told
     reports = [text for place, text in heard.places.items() if place.endswith("report.json")]
     (report,) = map(json.loads, reports)
-    evidence = [one for a in report["analyses"] for one in a["evidence"]]
-    assert any(one["verified"] and "<" in one["quote"] for one in evidence), "a quote with a mask"
+    evidence = [item for a in report["analyses"] for item in a["evidence"]]
+    assert any(item["verified"] and "<" in item["quote"] for item in evidence), (
+        "a quote with a mask"
+    )
     patches = [text for place, text in heard.places.items() if place.endswith(".patch")]
     assert any("+    return sum(line.cost for line in lines)" in text for text in patches)
     assert "+    return sum(line.cost for line in lines)" in heard.places["commits"]

@@ -36,8 +36,8 @@ def patterns() -> dict[re.Pattern[str], str]:
     for package in (nightwatch_core, tasks, flows):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(found.name)
-            for one in (*held(vars(module), 0), *written(module)):
-                told.setdefault(one, found.name)
+            for item in (*held(vars(module), 0), *written(module)):
+                told.setdefault(item, found.name)
     return told
 
 
@@ -115,7 +115,7 @@ def seconds(pattern: re.Pattern[str], text: str) -> float:
 def worst(pattern: re.Pattern[str]) -> str:
     """A text that takes the pattern too long; empty where none was found."""
     own = dict.fromkeys(repeated(_parser.parse(pattern.pattern, pattern.flags)))
-    pumps = [("", one) for one in SAMPLES] + [(a, b) for a, b in list(own)[:40] if b]
+    pumps = [("", item) for item in SAMPLES] + [(a, b) for a, b in list(own)[:40] if b]
     for before, unit in pumps:
         text = before + (unit * LENGTH)[:LENGTH] + "\0"
         if seconds(pattern, text) >= SECONDS and seconds(pattern, text) >= SECONDS:

@@ -158,7 +158,7 @@ def test_a_test_that_raises_production_s_error_is_red_then_green_and_published(w
     assert (result.outcome, reproduction.outcome) == ("passed", "reproduced"), result
     assert reproduction.error_class in reproduction.red
     assert reproduction.green
-    assert [one.path for one in result.edits if one.action == "create"] == [world.made.path]
+    assert [edit.path for edit in result.edits if edit.action == "create"] == [world.made.path]
     assert any(fact.name in ("prices", "cart") for fact in reproduction.facts)
     assert len(model.asked) == 1
 

@@ -101,7 +101,7 @@ def test_no_file_of_the_host_is_there(sandbox, attempt, host):
 def test_links_of_the_tree_lead_nowhere(attempt):
     run = attempt(shell("cat link up; ls -l link"))
     own = ("No such file", "Permission denied", "sandbox")  # a container has such files of its own
-    assert sum(run.output.count(one) for one in own) == 2
+    assert sum(run.output.count(item) for item in own) == 2
     assert "/etc/shadow" in run.output
 
 
@@ -116,7 +116,9 @@ def test_what_it_sees_cannot_be_written(attempt):
         "/usr/local/bin/x",
         "/etc/passwd",
     )
-    run = attempt(shell("".join(f"echo x 2>/dev/null > {one} && echo wrote;" for one in places)))
+    run = attempt(
+        shell("".join(f"echo x 2>/dev/null > {place} && echo wrote;" for place in places))
+    )
     assert "wrote" not in run.output
     assert not Path("/usr/x").exists()
     assert (

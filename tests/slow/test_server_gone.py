@@ -49,7 +49,7 @@ def test_what_a_night_does_after_its_server_went_is_kept_and_said(tmp_path: Path
     (file,) = state.glob("nights/*/report.json")
     report = RunReport.model_validate_json(file.read_bytes())
     assert report.status == "degraded"
-    assert {one.status for one in report.receipts} == {"done"}
+    assert {receipt.status for receipt in report.receipts} == {"done"}
     published = [
         *state.glob("nights/*/outbox/issue-*.md"),
         *state.glob("nights/*/outbox/pull-*.md"),

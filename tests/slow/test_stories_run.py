@@ -38,7 +38,7 @@ def prove(shop, tmp_path):
         model = teller(answers)
         of = analysis(fix=FIX, fix_confidence="high")
         told = briefing(model, sandbox, of=of, code=MemoryCode(TREE, head))
-        return proved(told), head, [asked_for(one) for one in model.shown]
+        return proved(told), head, [asked_for(item) for item in model.shown]
 
     yield ask
     sandbox.close()
@@ -58,10 +58,10 @@ def test_what_passed_step_by_step_is_what_the_branch_holds(prove, shop: Path):
 
     assert (receipt.status, receipt.reason) == ("done", "")
     subjects = git(shop, "log", "--reverse", "--format=%s", f"main..{draft.branch}")
-    assert subjects.splitlines() == [one.title for one in result.story.steps]
+    assert subjects.splitlines() == [step.title for step in result.story.steps]
     git(shop, "checkout", "--quiet", draft.branch)
     assert {name: (shop / name).read_text() for name in TREE} == TREE | {
-        one.path: one.text for one in draft.changes if one.path in TREE
+        change.path: change.text for change in draft.changes if change.path in TREE
     }
     assert (shop / "tests/test_receipt.py").read_text() == MADE[3][1]["new"]
 
@@ -69,7 +69,7 @@ def test_what_passed_step_by_step_is_what_the_branch_holds(prove, shop: Path):
 def test_a_red_step_ends_the_story(prove):
     result, _, asked = prove({2: WRONG})
     assert asked == [0, 1, 2]
-    assert [one.outcome for one in result.story.steps] == ["passed", "failed", "not tried"]
+    assert [step.outcome for step in result.story.steps] == ["passed", "failed", "not tried"]
     assert "red with the fix" in result.story.because
     assert result.story.outcome == "not made"  # the fix in one piece passed, and is kept
     assert result.outcome == "passed"

@@ -39,7 +39,7 @@ def investigating(
 ) -> tuple[list[dict[str, Any]], str]:
     """One file a turn; after the last one an answer, the first look's with low confidence."""
     content = [m["content"] for m in body["messages"]]
-    blocks = [block for one in content if not isinstance(one, str) for block in one]
+    blocks = [block for item in content if not isinstance(item, str) for block in item]
     asked = sum(block["type"] == "tool_use" for block in blocks)
     again = ASKED_AGAIN in json.dumps(content[0])
     wanted = (SECOND_LOOK if again else FIRST_LOOK)[asked:]

@@ -30,7 +30,7 @@ def test_what_lies_beside_a_checkout_is_read_and_named_folders_instead(
     options = NightOptions(code="checkout", repo=str(checkout))
     beside = local.libraries(options, settings())
     assert beside is not None
-    assert [one.version for one in beside.copies("javascript", "box")] == ["1.0.0"]
+    assert [item.version for item in beside.copies("javascript", "box")] == ["1.0.0"]
     named = local.libraries(options, settings(NIGHTWATCH_LIBRARIES=str(other)))
     assert named is not None
     assert len(named.copies("javascript", "box")) == 1

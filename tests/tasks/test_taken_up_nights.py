@@ -18,7 +18,7 @@ def test_an_error_that_joins_a_case_meanwhile_is_told(tmp_path: Path) -> None:
         shop.failing = SEES_ALL
         report = shop.night()
     assert report.night.resumed
-    told = {group.transaction for one in report.analyses for group in one.case.groups}
+    told = {group.transaction for analysis in report.analyses for group in analysis.case.groups}
     assert told == set(SEES_ALL)
 
 
@@ -29,10 +29,10 @@ def test_what_was_made_before_another_choice_is_told(tmp_path: Path) -> None:
         with pytest.raises(Killed):
             shop.night()
         report = shop.night(publish="none")
-        made = {one.number for one in shop.items()}
+        made = {item.number for item in shop.items()}
     assert len(made) == 2
     assert not report.receipts
-    assert all(any(f"#{number} " in one.reason for one in report.skips) for number in made)
+    assert all(any(f"#{number} " in skip.reason for skip in report.skips) for number in made)
 
 
 @pytest.mark.parametrize("hours", [1, -11])

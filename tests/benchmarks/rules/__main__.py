@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"skipped: {len(missing)} bugs whose repositories are not there ({missing[0]} …)")
     _print_tables(done)
     if asked.unjudged:
-        left = {one.bug.id: one.texts("") for one in done if one.texts("")}
+        left = {item.bug.id: item.texts("") for item in done if item.texts("")}
         asked.unjudged.write_text(json.dumps(left, indent=1, ensure_ascii=False) + "\n", "utf-8")
     print(f"{len(done)} bugs in {time.monotonic() - began:.0f} s")
     return 0
@@ -54,13 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _analyse(mirrors: Path, data: Path, only: str) -> tuple[list[Judged], list[str]]:
     known = verdicts(data / "verdicts.json")
-    chosen = [one for one in bugs(data / "cases.json") if only in one.id]
-    there = {one.id: mirror for one in chosen if (mirror := mirror_of(one, mirrors))}
-    found = [one for one in chosen if one.id in there]
+    chosen = [bug for bug in bugs(data / "cases.json") if only in bug.id]
+    there = {item.id: mirror for item in chosen if (mirror := mirror_of(item, mirrors))}
+    found = [item for item in chosen if item.id in there]
     with ProcessPoolExecutor() as pool:
-        outcomes = pool.map(analysed, found, [there[one.id] for one in found])
+        outcomes = pool.map(analysed, found, [there[item.id] for item in found])
         done = [judged(*pair, known) for pair in zip(found, outcomes, strict=True)]
-    return done, [one.id for one in chosen if one.id not in there]
+    return done, [item.id for item in chosen if item.id not in there]
 
 
 def _show(one: Judged) -> None:
@@ -76,15 +76,17 @@ def _show(one: Judged) -> None:
 
 
 def _print_tables(done: Sequence[Judged]) -> None:
-    languages = tuple(dict.fromkeys(one.bug.language for one in done))
+    languages = tuple(dict.fromkeys(item.bug.language for item in done))
     for half, part in (
-        ("development", [one for one in done if not one.bug.held_out]),
-        ("held out", [one for one in done if one.bug.held_out]),
+        ("development", [item for item in done if not item.bug.held_out]),
+        ("held out", [item for item in done if item.bug.held_out]),
         ("all", list(done)),
     ):
-        split = [row(name, [one for one in part if one.bug.language == name]) for name in languages]
+        split = [
+            row(name, [item for item in part if item.bug.language == name]) for name in languages
+        ]
         print(f"\n{half}\n{table((*split, row('all', part)))}")
-    misplaced = [one.bug.id for one in done if one.analysed.misplaced]
+    misplaced = [item.bug.id for item in done if item.analysed.misplaced]
     print(f"\nbugs with a frame that was not placed: {', '.join(misplaced) or 'none'}")
 
 

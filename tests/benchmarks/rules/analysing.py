@@ -120,7 +120,7 @@ def _analysed(bug: Bug, export: Path, repository: Path) -> Analysed:
 def _misplaced(bug: Bug, case: Case) -> tuple[Place, ...]:
     frames = case.trace.in_app if case.trace else ()
     placed = {(frame.repo_path or frame.path, frame.line) for frame in frames}
-    return tuple(one for one in bug.own if (one.path, one.line) not in placed)
+    return tuple(item for item in bug.own if (item.path, item.line) not in placed)
 
 
 def _git(folder: Path, *arguments: str) -> tuple[int, str]:

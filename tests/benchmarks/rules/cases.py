@@ -45,7 +45,7 @@ class Bug(NamedTuple):
     @property
     def own(self) -> tuple[Place, ...]:
         """Frames in the repository."""
-        return tuple(one for one in self.frames if not one.path.startswith("/"))
+        return tuple(frame for frame in self.frames if not frame.path.startswith("/"))
 
     @property
     def held_out(self) -> bool:
@@ -57,7 +57,7 @@ def bugs(file: Path = DATA / "cases.json") -> tuple[Bug, ...]:
     """All bugs, by language and id."""
     rows = json.loads(file.read_text("utf-8"))
     return tuple(
-        Bug(**{**row, "frames": tuple(Place(*one) for one in row["frames"]),
+        Bug(**{**row, "frames": tuple(Place(*frame) for frame in row["frames"]),
                "fixed": tuple(row["fixed"])})
         for row in rows
     )  # fmt: skip
@@ -73,36 +73,36 @@ def printed(bug: Bug, code: Code) -> str:
 
 def _python(bug: Bug, code: Code) -> Iterator[str]:
     yield "Traceback (most recent call last):"
-    for one in reversed(bug.frames):
-        yield f'  File "{one.printed}", line {one.line}, in {one.function}'
-        if text := code(one).strip():
+    for frame in reversed(bug.frames):
+        yield f'  File "{frame.printed}", line {frame.line}, in {frame.function}'
+        if text := code(frame).strip():
             yield f"    {text}"
     yield f"{bug.error_class}: {bug.message}"
 
 
 def _ruby(bug: Bug, _code: Code) -> Iterator[str]:
-    first, *rest = (f"{one.printed}:{one.line}:in `{one.function}'" for one in bug.frames)
+    first, *rest = (f"{frame.printed}:{frame.line}:in `{frame.function}'" for frame in bug.frames)
     yield f"{first}: {bug.message} ({bug.error_class})"
-    yield from (f"\tfrom {one}" for one in rest)
+    yield from (f"\tfrom {item}" for item in rest)
 
 
 def _javascript(bug: Bug, _code: Code) -> Iterator[str]:
     yield f"{bug.error_class}: {bug.message}"
-    for one in bug.frames:
-        place = f"{one.printed}:{one.line}:9"
-        yield f"    at {one.function} ({place})" if one.function else f"    at {place}"
+    for frame in bug.frames:
+        place = f"{frame.printed}:{frame.line}:9"
+        yield f"    at {frame.function} ({place})" if frame.function else f"    at {place}"
 
 
 def _java(bug: Bug, _code: Code) -> Iterator[str]:
     yield f"{bug.error_class}: {bug.message}" if bug.message else bug.error_class
-    for one in bug.frames:
-        yield f"\tat {one.function}({Path(one.path).name}:{one.line})"
+    for frame in bug.frames:
+        yield f"\tat {frame.function}({Path(frame.path).name}:{frame.line})"
 
 
 def _go(bug: Bug, _code: Code) -> Iterator[str]:
     yield from (f"{bug.error_class}: {bug.message}", "", "goroutine 41 [running]:")
-    for one in bug.frames:
-        yield from (f"{one.function}(0xc000112a80)", f"\t{one.printed}:{one.line} +0x1d")
+    for frame in bug.frames:
+        yield from (f"{frame.function}(0xc000112a80)", f"\t{frame.printed}:{frame.line} +0x1d")
 
 
 def _php(bug: Bug, _code: Code) -> Iterator[str]:
@@ -118,7 +118,9 @@ def _php(bug: Bug, _code: Code) -> Iterator[str]:
 
 def _csharp(bug: Bug, _code: Code) -> Iterator[str]:
     yield f"{bug.error_class}: {bug.message}"
-    yield from (f"   at {one.function}() in {one.printed}:line {one.line}" for one in bug.frames)
+    yield from (
+        f"   at {frame.function}() in {frame.printed}:line {frame.line}" for frame in bug.frames
+    )
 
 
 _PRINTERS: dict[str, Callable[[Bug, Code], Iterator[str]]] = {

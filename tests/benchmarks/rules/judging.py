@@ -72,15 +72,16 @@ def judged(bug: Bug, outcome: Analysed, known: Verdicts) -> Judged:
     """The bug's statements with their verdicts."""
     own = known.get(bug.id, {})
     said = (
-        (one, settled(one, bug) or own.get(one.key, "")) for one in statements(outcome.analysis)
+        (statement, settled(statement, bug) or own.get(statement.key, ""))
+        for statement in statements(outcome.analysis)
     )
     return Judged(bug, outcome, tuple(said))
 
 
 def row(name: str, part: Sequence[Judged]) -> Row:
     """Count one part."""
-    said = Counter(verdict for one in part for _, verdict in one.verdicts)
-    causes = sum(one.has_cause for one in part)
+    said = Counter(verdict for item in part for _, verdict in item.verdicts)
+    causes = sum(item.has_cause for item in part)
     return Row(name, len(part), causes, said["true"], said["false"], said[""], said["none"])
 
 
@@ -89,12 +90,12 @@ def table(parts: Sequence[Row]) -> str:
     heads = ("", "bugs", "cause stated", "coverage", "statements", "true", "false", "unjudged",
              "no claim", "precision")  # fmt: skip
     rows = [heads, ("---", *["---:"] * (len(heads) - 1))]
-    for one in parts:
-        made = one.true + one.false + one.unjudged
-        counts = (made, one.true, one.false, one.unjudged, one.none)
-        share = f"{one.precision:.2f}" if one.true + one.false else "-"
+    for part in parts:
+        made = part.true + part.false + part.unjudged
+        counts = (made, part.true, part.false, part.unjudged, part.none)
+        share = f"{part.precision:.2f}" if part.true + part.false else "-"
         rows.append(
-            (one.name, f"{one.bugs}", f"{one.causes}", f"{one.coverage:.2f}", *map(str, counts),
+            (part.name, f"{part.bugs}", f"{part.causes}", f"{part.coverage:.2f}", *map(str, counts),
              share)
         )  # fmt: skip
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)

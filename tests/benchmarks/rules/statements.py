@@ -34,12 +34,12 @@ class Statement(NamedTuple):
 
 def statements(analysis: Analysis) -> tuple[Statement, ...]:
     """Every distinct sentence that claims something, in the order a reader meets them."""
-    return tuple(dict.fromkeys(one for one in _all(analysis) if one.text))
+    return tuple(dict.fromkeys(item for item in _all(analysis) if item.text))
 
 
 def _all(analysis: Analysis) -> Iterator[Statement]:
     yield Statement("title", analysis.title)
-    yield from (Statement("cause", one) for one in _SENTENCE.split(analysis.root_cause))
+    yield from (Statement("cause", word) for word in _SENTENCE.split(analysis.root_cause))
     for quoted in analysis.evidence:
         yield Statement("evidence", f"{quoted.path}:{quoted.line} {quoted.note}")
     for one in analysis.hypotheses:
@@ -47,11 +47,11 @@ def _all(analysis: Analysis) -> Iterator[Statement]:
             yield Statement("hypothesis", f"{one.statement} ({one.standing}: {one.because})")
     if analysis.suspect_commit:
         yield Statement("suspect", analysis.suspect_commit)
-    yield from (Statement("learning", one.fact) for one in analysis.learnings)
-    yield from (Statement("step", one) for one in analysis.next_steps)
+    yield from (Statement("learning", learning.fact) for learning in analysis.learnings)
+    yield from (Statement("step", step) for step in analysis.next_steps)
     if analysis.handover:
         yield Statement("value", analysis.handover.value)
-        yield from (Statement("look at", one) for one in analysis.handover.look_at)
+        yield from (Statement("look at", item) for item in analysis.handover.look_at)
     for edit in analysis.fix:
         yield Statement("edit", f"{edit.path}: {edit.description}")
 

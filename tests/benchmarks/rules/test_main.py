@@ -51,7 +51,9 @@ def test_what_the_rules_say_is_listed_until_it_is_judged(data, capsys):
 
     (data / "verdicts.json").write_text(json.dumps({"shop-total": dict.fromkeys(unjudged, "true")}))
     assert main(given) == 0
-    row = next(one for one in capsys.readouterr().out.splitlines() if one.startswith("| all | 1 "))
+    row = next(
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("| all | 1 ")
+    )
     assert f"| {len(unjudged)} | {len(unjudged)} | 0 | 0 |" in row
 
 

@@ -47,8 +47,8 @@ def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str) and len(value) > LONG:
         yield value
     elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
 
 
 if __name__ == "__main__":

@@ -44,9 +44,9 @@ def main() -> None:
         if not pairs:
             continue
         print(_row(name, pairs))
-        print(_row(f"{name}, hard", tuple(one for one in pairs if one.is_hard)))
-        for language in sorted({one.language for one in pairs}):
-            print(_row(f"  {language}", tuple(one for one in pairs if one.language == language)))
+        print(_row(f"{name}, hard", tuple(pair for pair in pairs if pair.is_hard)))
+        for language in sorted({pair.language for pair in pairs}):
+            print(_row(f"  {language}", tuple(pair for pair in pairs if pair.language == language)))
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ def _one_after_another(
         effort = complexity.EFFORTS[complexity.tier(name)] if by_class else "medium"
         first = opening(scenario, case, code, told)
         answer, usage = _talk(client, first, turns, effort, _runner(case, code, cut))
-        quotes = tuple(one["quote"] for one in answer.get("evidence", ()))
+        quotes = tuple(item["quote"] for item in answer.get("evidence", ()))
         cause = answer.get("root_cause", "")
         told.append(
             f"Error #{len(told) + 1}: {name} in {scenario.transaction} — Root cause: "
@@ -138,7 +138,7 @@ def _one_after_another(
 
 
 def _files(answer: dict[str, Any]) -> str:
-    return ", ".join([one["path"] for one in answer.get("file_changes", ())][:3])
+    return ", ".join([item["path"] for item in answer.get("file_changes", ())][:3])
 
 
 def _runner(case: Case, code: CodeReader, cut: bool) -> RunTool:
@@ -179,7 +179,7 @@ def _talk(
         calls = [block for block in content if block["type"] == "tool_use"]
         if not calls:
             return (json.loads(text) if text else {}), usage
-        content = [{k: v for k, v in one.items() if k != "parsed_output"} for one in content]
+        content = [{k: v for k, v in item.items() if k != "parsed_output"} for item in content]
         messages += [
             {"role": "assistant", "content": content},
             {"role": "user", "content": [_result(block, run) for block in calls]},
@@ -194,8 +194,8 @@ def _request(messages: list[Any], effort: str, off: bool) -> dict[str, Any]:
         "max_tokens": 32_000,
         "system": [{"type": "text", "text": agent_specs.BUILT_IN.prompt, "cache_control": cached}],
         "tools": [
-            {"name": one.name, "description": one.description, "input_schema": one.parameters}
-            for one in tools.SPECS
+            {"name": item.name, "description": item.description, "input_schema": item.parameters}
+            for item in tools.SPECS
         ],
         "messages": messages,
         "thinking": {"type": "adaptive"},

@@ -39,7 +39,7 @@ _TABLE = re.compile(r"(<!-- (?P<name>\w+) -->\n\n)(?P<table>.*?)(\n\n<!-- end --
 
 def committed(text: str) -> dict[str, str]:
     """The tables that a document holds, by their names."""
-    return {one["name"]: one["table"] for one in _TABLE.finditer(text)}
+    return {item["name"]: item["table"] for item in _TABLE.finditer(text)}
 
 
 def written(text: str, made: Mapping[str, str]) -> str:

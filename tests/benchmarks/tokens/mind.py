@@ -48,7 +48,7 @@ def thinking(body: dict[str, Any], answering: bool) -> int:
     """Tokens of thinking in this turn; none where the request asks for none."""
     if not body.get("thinking"):
         return 0
-    said = [body, *(one for one in body["messages"] if "output_config" in one)]
+    said = [body, *(message for message in body["messages"] if "output_config" in message)]
     effort = said[-1].get("output_config", {}).get("effort", "medium")
     return THINKING.get(effort, THINKING["high"]) * (2 if answering else 1)
 
@@ -57,12 +57,12 @@ def _tools(body: dict[str, Any]) -> dict[str, Any]:
     """Names of tools that may be called, with the names of what they take."""
     if body.get("tool_choice", {}).get("type") == "none" or _is_asked_to_end(body):
         return {}
-    return {one["name"]: set(one["input_schema"]["properties"]) for one in body.get("tools", ())}
+    return {item["name"]: set(item["input_schema"]["properties"]) for item in body.get("tools", ())}
 
 
 def _is_asked_to_end(body: dict[str, Any]) -> bool:
     """Whether the last thing said is that tools are over."""
-    last = [one for one in body["messages"] if one["role"] == "user"][-1]["content"]
+    last = [message for message in body["messages"] if message["role"] == "user"][-1]["content"]
     said = last if isinstance(last, str) else last[-1].get("text", "")
     return END in said.lower()
 
@@ -142,7 +142,7 @@ def _end(seen: Shown, path: str) -> int:
     """How many lines the file has, as far as it was said."""
     size = re.compile(rf"{re.escape(path)}(?: \(lines \d+-\d+ of (\d+)\)|, (\d+) lines)")
     said = (size.match(row) for row in seen.found.split("\n"))
-    return max((int(one[1] or one[2]) for one in said if one), default=0)
+    return max((int(item[1] or item[2]) for item in said if item), default=0)
 
 
 def _changed(fault: Fact, again: bool) -> str:

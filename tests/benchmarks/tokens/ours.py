@@ -82,7 +82,7 @@ def analysed(
     """Analyse these cases in two waves."""
     index = PathIndex(code.paths())
     prepared = tuple(
-        Prepared(unknown=one, research=_research(one, index, code, features)) for one in unknown
+        Prepared(unknown=item, research=_research(item, index, code, features)) for item in unknown
     )
     tonight = CodeTonight(commit=code.commit)
     gate = Gate(event=lambda: Held(service.rounds))

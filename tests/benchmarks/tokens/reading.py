@@ -78,4 +78,4 @@ def _text(block: dict[str, Any]) -> str:
     content = block.get("content", "")
     if isinstance(content, str):
         return content
-    return "\n".join(str(one.get("text", "")) for one in content)
+    return "\n".join(str(item.get("text", "")) for item in content)

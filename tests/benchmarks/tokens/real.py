@@ -71,7 +71,7 @@ def _night(file: Path, name: str, language: str, ids: tuple[str, ...]) -> Night:
     with gzip.open(file, "rt", encoding="utf-8") as rows:
         found = {row["id"]: row for row in map(json.loads, rows) if row["id"] in ids}
     spots: list[Spot] = []
-    scenarios = tuple(_scenario(found[one], language, spots) for one in ids)
+    scenarios = tuple(_scenario(found[item], language, spots) for item in ids)
     files = tree(language, spots, neighbours(dict.fromkeys(spot.path for spot in spots)))
     return Night(name, language, files, scenarios, app_prefixes=PREFIXES.get(name, ""))
 

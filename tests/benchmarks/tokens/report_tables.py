@@ -99,7 +99,9 @@ class Sum(NamedTuple):
 def summed(nights: Iterable[Night], design: Design) -> Sum:
     """Play the nights, each from a cold cache."""
     done = [play(night, design) for night in nights]
-    return Sum(tuple(one for found, _ in done for one in found), sum(rounds for _, rounds in done))
+    return Sum(
+        tuple(item for found, _ in done for item in found), sum(rounds for _, rounds in done)
+    )
 
 
 COLUMNS: Mapping[str, Callable[[Sum], str]] = {
@@ -141,7 +143,7 @@ def invented_nights() -> str:
 
 def night_of(name: str, design: Design) -> Sum:
     """One invented night."""
-    return summed((one for one in invented.nights() if one.name == name), design)
+    return summed((night for night in invented.nights() if night.name == name), design)
 
 
 def row(name: str, one: Sum, columns: Sequence[str] = FEW) -> str:
@@ -180,12 +182,12 @@ def looks() -> str:
 def nights() -> str:
     """The same errors night after night, remembered."""
     told = [lived(night) for night in _nights()]
-    first = sum(one.billed.new_tokens for night in told for one in night[0])
+    first = sum(item.billed.new_tokens for night in told for item in night[0])
     lines = head(("night", "errors", "asked about", "right", "new tokens", "of the first"))
     for number in range(NIGHTS):
-        found = [one for night in told for one in night[number]]
-        tokens = sum(one.billed.new_tokens for one in found)
-        asked, right = sum(bool(one.calls) for one in found), sum(one.right for one in found)
+        found = [item for night in told for item in night[number]]
+        tokens = sum(item.billed.new_tokens for item in found)
+        asked, right = sum(bool(item.calls) for item in found), sum(item.right for item in found)
         cells = (number + 1, len(found), asked, right, f"{tokens:,}", f"{tokens / first:.0%}")
         lines.append(markdown_row(map(str, cells)))
     return "\n".join(lines)
@@ -265,18 +267,18 @@ def plays() -> str:
     rows = json.loads(PLAYS.read_text(encoding="utf-8"))
     lines = head(("bug", "design", "turns", "tool calls", "input", "cache write", "cache read",
                    "output", "new tokens", "USD", "judged"))  # fmt: skip
-    others = [one for one in rows if one["play"] == "another reader"]
-    lines += [_play((one,)) for one in rows if one not in others]
+    others = [item for item in rows if item["play"] == "another reader"]
+    lines += [_play((item,)) for item in rows if item not in others]
     return "\n".join((*lines, _play(others)))
 
 
 def _play(rows: Sequence[Mapping[str, Any]]) -> str:
     """One play, or the mean over those of another reader."""
-    errors, one = sum(one["errors"] for one in rows), rows[0]
+    errors, one = sum(item["errors"] for item in rows), rows[0]
     told = ("turns", "tool_calls", "input", "written", "read", "output", "new")
-    means = [sum(one[name] for one in rows) / errors for name in told]
+    means = [sum(item[name] for item in rows) / errors for name in told]
     shown = (f"{means[0]:.3g}", f"{means[1]:.0f}", *(f"{mean:,.0f}" for mean in means[2:]))
-    usd = f"{sum(one['usd'] for one in rows) / errors:.3f}"
+    usd = f"{sum(item['usd'] for item in rows) / errors:.3f}"
     names = (
         (one["bug"], one["play"])
         if len(rows) == 1
@@ -289,8 +291,8 @@ def _play(rows: Sequence[Mapping[str, Any]]) -> str:
 def by_hand() -> list[tuple[str, str, str, bool]]:
     """New tokens of real bugs, ours beside before: each in a night of its own, and together."""
     new = {
-        (one["bug"], one["play"]): one["new"]
-        for one in json.loads(PLAYS.read_text(encoding="utf-8"))
+        (item["bug"], item["play"]): item["new"]
+        for item in json.loads(PLAYS.read_text(encoding="utf-8"))
     }
     bugs = [bug for bug, play in new if play == "before"]
     shares = [new[bug, "ours, cold"] / new[bug, "before"] - 1 for bug in bugs]

@@ -55,9 +55,9 @@ def lived_once(
     ]
     known = [end for end in ends if isinstance(end, Analysis)]
     unknown = [
-        one.model_copy(update={"traces": (one.case.trace,) if one.case.trace else ()})
-        for one in ends
-        if isinstance(one, UnexplainedCase)
+        item.model_copy(update={"traces": (item.case.trace,) if item.case.trace else ()})
+        for item in ends
+        if isinstance(item, UnexplainedCase)
     ]
     found = [*known, *analysed(unknown, code, service)]
     kept = dict(lessons)
@@ -72,7 +72,7 @@ def lived_once(
 
 def rewritten(night: Night, lessons: Lessons) -> Night:
     """The application after somebody added a comment to the file that most lessons cite."""
-    cited = [one.path for lesson in lessons.values() for one in lesson.evidence]
+    cited = [quote.path for lesson in lessons.values() for quote in lesson.evidence]
     path = max(sorted(set(cited)), key=cited.count, default="")
     if not path:
         return night

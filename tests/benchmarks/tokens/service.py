@@ -91,7 +91,11 @@ class Service(Anthropic):
     def _meant(self, body: Any) -> Scenario:
         """The error the first message is about: the one whose message and transaction it says."""
         first = _first(body)
-        found = [one for one in self.scenarios if one.transaction in first and _told(one, first)]
+        found = [
+            scenario
+            for scenario in self.scenarios
+            if scenario.transaction in first and _told(scenario, first)
+        ]
         if not found:
             raise bad("messages.0: no error of this night is told here")
         return max(found, key=lambda one: len(one.message))
@@ -118,9 +122,9 @@ class Service(Anthropic):
         said = max(tokens(content), 1)
         self.calls.append(
             Call(
-                scenario.key, 1 + sum(one["role"] == "assistant" for one in body["messages"]),
+                scenario.key, 1 + sum(item["role"] == "assistant" for item in body["messages"]),
                 total - read - written, read, written, said, missed(body),
-                sum(tokens([one]) for one in content if one["type"] == "thinking"),
+                sum(tokens([item]) for item in content if item["type"] == "thinking"),
                 _shortened(body),
             )
         )  # fmt: skip
@@ -181,7 +185,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _unmarked(value: Any) -> Any:
     if isinstance(value, list):
-        return [_unmarked(one) for one in value]
+        return [_unmarked(item) for item in value]
     if isinstance(value, dict):
         return {name: _unmarked(one) for name, one in value.items() if name != "cache_control"}
     return value
@@ -189,7 +193,7 @@ def _unmarked(value: Any) -> Any:
 
 def _is_marked(value: Any) -> bool:
     blocks = value if isinstance(value, list) else [value]
-    return any(isinstance(one, dict) and "cache_control" in one for one in blocks)
+    return any(isinstance(block, dict) and "cache_control" in block for block in blocks)
 
 
 def _digest(before: str, value: Any) -> str:
@@ -216,6 +220,6 @@ def _shortened(body: Any) -> int:
 
 def _answers(body: Any) -> Iterator[tuple[str, bool]]:
     """What the tools last called said, and whether as an error."""
-    for one in _blocks(body["messages"][-1]):
-        if one.get("type") == "tool_result":
-            yield "".join(_texts(one.get("content", ""))), bool(one.get("is_error"))
+    for block in _blocks(body["messages"][-1]):
+        if block.get("type") == "tool_result":
+            yield "".join(_texts(block.get("content", ""))), bool(block.get("is_error"))

@@ -56,9 +56,9 @@ def test_the_cause_and_its_lines_once_all_are_shown(number):
     answer = json.loads(said)
     assert not calls
     assert scenario.cause in answer["root_cause"]
-    assert [one["quote"] for one in answer["evidence"]] == [f.text for f in scenario.facts]
+    assert [quote["quote"] for quote in answer["evidence"]] == [f.text for f in scenario.facts]
     expected = list(range(7, 7 + len(scenario.facts)))
-    assert [one["line"] for one in answer["evidence"]] == expected
+    assert [quote["line"] for quote in answer["evidence"]] == expected
 
 
 def test_words_end_a_conversation_as_a_switch_does():
@@ -87,17 +87,17 @@ def test_what_it_was_told_of_a_cause_is_no_evidence():
 
 @pytest.mark.parametrize("design", [seed, ours], ids=lambda design: design.__name__)
 def test_bills_are_what_the_design_counted(design):
-    for one in play(SHOP, design)[0]:
-        assert not one.trouble
+    for item in play(SHOP, design)[0]:
+        assert not item.trouble
         for kind in ("calls", "input_tokens", "output_tokens", "cache_write_tokens",
                      "cache_read_tokens"):  # fmt: skip
-            assert getattr(one.usage, kind) == getattr(one.billed, kind), (one.key, kind)
-        assert one.usage.cost == pytest.approx(one.billed.cost)
+            assert getattr(item.usage, kind) == getattr(item.billed, kind), (item.key, kind)
+        assert item.usage.cost == pytest.approx(item.billed.cost)
 
 
 def test_a_night_played_twice_costs_the_same():
     first, second = play(CLINIC, ours)[0], play(CLINIC, ours)[0]
-    assert [one.calls for one in first] == [one.calls for one in second]
+    assert [item.calls for item in first] == [item.calls for item in second]
 
 
 def request(*texts, effort="low", marked=True):
@@ -114,9 +114,9 @@ def request(*texts, effort="low", marked=True):
 def billed(*requests):
     service = Service(SHOP.scenarios)
     rows = []
-    for one in requests:
+    for item in requests:
         service.rounds.arrive()
-        rows.append(service.bill(SHOP.scenarios[0], one, [{"type": "text", "text": "x"}]))
+        rows.append(service.bill(SHOP.scenarios[0], item, [{"type": "text", "text": "x"}]))
     return [
         (row["input_tokens"], row["cache_creation_input_tokens"], row["cache_read_input_tokens"])
         for row in rows
@@ -189,15 +189,15 @@ def test_a_call_that_has_waited_long_enough_is_counted_again():
 
 
 def test_one_call_of_a_night_writes_the_prompt_that_the_others_read():
-    first = {one.key: one.calls[0] for one in play(SHOP, ours)[0]}
+    first = {item.key: item.calls[0] for item in play(SHOP, ours)[0]}
     assert [call.read == 0 for call in first.values()].count(True) == 1
     assert first[SHOP.scenarios[0].key].read == 0
 
 
 def test_what_is_known_costs_nothing_until_the_code_it_cites_changes():
     nights = lived(CLINIC)
-    assert [all(one.right for one in night) for night in nights] == [True] * 4
-    asked = [sum(bool(one.calls) for one in night) for night in nights]
+    assert [all(item.right for item in night) for night in nights] == [True] * 4
+    asked = [sum(bool(item.calls) for item in night) for night in nights]
     assert asked[:3] == [len(CLINIC.scenarios), 0, 0]
     assert 0 < asked[3] <= len(CLINIC.scenarios)
 

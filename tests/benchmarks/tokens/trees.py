@@ -44,7 +44,9 @@ def tree(language: str, spots: Iterable[Spot], others: Iterable[str] = ()) -> di
     by_path: dict[str, list[Spot]] = {path: [] for path in others}
     for spot in spots:
         by_path.setdefault(spot.path, []).append(spot)
-    homes = {one.function: path for path, found in by_path.items() for one in found if one.defines}
+    homes = {
+        item.function: path for path, found in by_path.items() for item in found if item.defines
+    }
     return {
         path: text(path, language, found, _imports(path, language, found, homes))
         for path, found in sorted(by_path.items())

@@ -83,17 +83,19 @@ class Night:
 def complaints(night: Night) -> list[str]:
     """Why a night cannot be played: each fact has to stand once in the tree and be findable."""
     wrong = []
-    for one in night.scenarios:
-        told = "\n".join((one.raw, one.message, one.transaction))
-        missing = list(one.facts)
+    for scenario in night.scenarios:
+        told = "\n".join((scenario.raw, scenario.message, scenario.transaction))
+        missing = list(scenario.facts)
         while ready := [fact for fact in missing if fact.symbol in told]:
             missing = [fact for fact in missing if fact not in ready]
             told += "\n".join(fact.text for fact in ready)
-        wrong += [f"{one.key}: nothing leads to {fact.name}" for fact in missing]
-        for fact in one.facts:
+        wrong += [f"{scenario.key}: nothing leads to {fact.name}" for fact in missing]
+        for fact in scenario.facts:
             count = sum(text.count(fact.text) for text in night.files.values())
             if count != 1 or fact.text not in night.files.get(fact.path, ""):
-                wrong.append(f"{one.key}: {fact.text!r} stands {count} times, not in {fact.path}")
+                wrong.append(
+                    f"{scenario.key}: {fact.text!r} stands {count} times, not in {fact.path}"
+                )
     sizes = {path: len(text) for path, text in night.files.items()}
     wrong += [f"{path} has {size}" for path, size in sizes.items() if not 2_000 <= size <= 61_000]
     return wrong
