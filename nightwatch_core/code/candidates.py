@@ -7,7 +7,7 @@ Words of titles and messages are left out on purpose: they find nothing that the
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 from nightwatch_core.code import limits
@@ -23,7 +23,6 @@ from nightwatch_core.traces.placing import PathIndex
 
 MIN_SCORE = 0.25  # below it nothing is a candidate
 _LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
-_TOUCHES = 1.0  # nearness of the very file
 _USUAL_SIZE = 5  # files; larger pull requests are damped
 
 
@@ -33,32 +32,6 @@ class Ground(Value):
     files: tuple[tuple[str, float, str], ...]  # path, weight 0 to 1, what it is to the case
     onset: Onset | None = None
     release: tuple[datetime, datetime, str] | None = None  # after, until, what it is
-
-
-def _same(mine: str, theirs: str) -> bool:
-    return mine == theirs
-
-
-def _test_of(mine: str, theirs: str) -> bool:
-    stem, other = _stem(mine), _stem(theirs)
-    return other in {f"{stem}_test", f"{stem}_spec", f"test_{stem}", f"{stem}.test", f"{stem}Test"}
-
-
-def _beside(mine: str, theirs: str) -> bool:
-    folder = mine.rpartition("/")[0]
-    return bool(folder) and folder == theirs.rpartition("/")[0]
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[0]
-
-
-# How near a changed file is to one of the case's, nearest first; the first that holds counts.
-NEARNESS: tuple[tuple[float, str, Callable[[str, str], bool]], ...] = (
-    (_TOUCHES, "changes {path}, {what}", _same),
-    (0.3, "changes the test of {path}, {what}", _test_of),
-    (0.1, "changes a file beside {path}, {what}", _beside),
-)
 
 
 def candidates(
@@ -71,8 +44,7 @@ def candidates(
     """Rank pull requests, with reasons, the worst first; scores 0 to 1.
 
     Out are pull requests merged after the first occurrence, and those that change none of the
-    case's files; what is only near them counts in the first failing release. `pulls` may come in
-    any order.
+    case's files. `pulls` may come in any order.
     """
     ground = _ground_of(case, likely, releases)
     merged = tuple(
@@ -117,32 +89,19 @@ def _window(failing: FirstFailing | None) -> tuple[datetime, datetime, str] | No
 def _judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int) -> Suspect:
     """Score one pull request: overlap of files, damped by its size, raised by its timing."""
     miss = 1.0
-    reasons: list[tuple[float, str]] = []
+    reasons: list[str] = []
     for path, weight, what in ground.files:
-        near = _nearest(path, pull.files)
-        if near is None:
-            continue
-        value, said, changed = near
-        miss *= 1 - 0.9 * weight * value * _rarity(commonness[changed], among)
-        reasons.append((-value, said.format(path=path, what=what)))
-    touches = any(value == -_TOUCHES for value, _ in reasons)
-    if not touches and not (reasons and _in_release(pull.merged_at, ground)):
+        if path in pull.files:
+            miss *= 1 - 0.9 * weight * _rarity(commonness[path], among)
+            reasons.append(f"changes {path}, {what}")
+    if not reasons:
         return Suspect(pull=pull, score=0.0)
-    reasons.sort(key=lambda reason: reason[0])  # the nearest first, else in the case's order
     timing, when = _timing(pull.merged_at, ground)
     score = (
         (1 - miss) * (1 / (1 + 0.5 * math.log10(max(1.0, len(pull.files) / _USUAL_SIZE)))) * timing
     )
-    because = (*(said for _, said in reasons[:3]), *when)
+    because = (*reasons[:3], *when)
     return Suspect(pull=pull, score=round(score, 3), because=because)
-
-
-def _nearest(path: str, changed: tuple[str, ...]) -> tuple[float, str, str] | None:
-    for value, said, rule in NEARNESS:
-        for other in changed:
-            if rule(path, other):
-                return value, said, other
-    return None
 
 
 def _rarity(count: int, among: int) -> float:

@@ -44,11 +44,7 @@ def test_the_change_of_the_top_frame_is_suspected_first() -> None:
         (pull(1, "lib/x.rb"), pull(2, "app/b.rb"), pull(3, "app/a.rb")),
     )
     assert [suspect.pull.number for suspect in found] == [3, 2]
-    assert found[0].because == (
-        "changes app/a.rb, the top frame",
-        "changes a file beside app/b.rb, frame 2",
-        "merged 2 h before first seen",
-    )
+    assert found[0].because == ("changes app/a.rb, the top frame", "merged 2 h before first seen")
     assert 0 < found[1].score < found[0].score <= 1
 
 
@@ -69,20 +65,6 @@ def test_the_first_occurrence_of_any_group_counts() -> None:
     )
     both = case("a.rb").model_copy(update={"others": (earlier,)})
     assert order(both, pull(1, "a.rb", hours=8), pull(2, "a.rb", hours=10)) == [2]
-
-
-def test_what_is_only_near_is_no_suspect_but_in_the_first_failing_release() -> None:
-    beside, test = pull(1, "app/b.rb"), pull(2, "test/a_test.rb")
-    found = case("app/a.rb")
-    assert order(found, beside, test) == []
-    running = Release(version="7", sha="f" * 40, at=FIRST - timedelta(hours=1))
-    before = Release(version="6", sha="e" * 40, at=FIRST - timedelta(hours=9))
-    assert candidates(found, (), (beside, test), (running,)) == ()
-    (near,) = candidates(found, (), (beside, test), (running, before))
-    assert near.because == (
-        "changes the test of app/a.rb, the top frame",
-        "part of release 7, which was running when it was first seen",
-    )
 
 
 def test_a_weak_score_is_no_suspect() -> None:
