@@ -73,7 +73,8 @@ def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_on
 
 
 def ignored(error_class: str, message: str = "", reason: str = "ignored: x") -> DroppedGroup:
-    return DroppedGroup(group=group(error_class, message), reason=reason)
+    kind = "ignored" if reason.startswith("ignored") else "limit"
+    return DroppedGroup(group=group(error_class, message), kind=kind, reason=reason)
 
 
 def test_similar_ignored_errors_share_class_or_message() -> None:
