@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from nightwatch_core.analysis import limits, second_look
 from nightwatch_core.analysis.budget import split_budget
 from nightwatch_core.analysis.limits import LEADER_LINE, OTHER_FINDINGS
-from nightwatch_core.analysis.run_context import Gathered, facts_found, facts_of, told
+from nightwatch_core.analysis.run_context import Gathered, facts_found, relevant_facts
 from nightwatch_core.intake.cases import families
 from nightwatch_core.models.analysis import Analysis, Failure, RunFact
 from nightwatch_core.models.answer import Allowance, Usage
@@ -54,8 +54,8 @@ class Waves(Value):
     prepared: tuple[Prepared, ...]
     families: tuple[Family, ...]
     leaders: tuple[Assignment, ...]
-    tells: bool = False  # whether an error is told facts of others
-    facts: tuple[RunFact, ...] = ()  # that the errors say of each other before any is analysed
+    tells: bool = False  # the analyst reads facts of other errors; the rules do not
+    facts: tuple[RunFact, ...] = ()  # from verified findings of earlier waves
 
 
 def first_wave(
@@ -68,20 +68,16 @@ def first_wave(
     """Group the cases, the best ranked first, into families and assign the leaders.
 
     Every case gets its allowance by its rank (`able` is the model's, for what USD are worth); a
-    leader for whom nothing is left waits for what the first wave leaves. What the errors say of
-    each other, an error is told where it touches it; rules read no such thing.
+    leader for whom nothing is left waits for what the first wave leaves.
     """
     related = families(tuple(item.unknown.case for item in prepared))
-    tells = able is not None and not able.local
-    facts = facts_of([item.gathered for item in prepared]) if tells else ()
     waves = Waves(
         night=night,
         code=code,
         prepared=prepared,
         families=related,
         leaders=(),
-        tells=tells,
-        facts=facts,
+        tells=able is not None and not able.local,
     )
     shares = zip(prepared, split_budget(options, len(prepared), able=able), strict=True)
     by_name = {share.fingerprint: (share, allowance) for share, allowance in shares}
@@ -114,7 +110,7 @@ def second_wave(
 
 
 def with_found(waves: Waves, analyses: Iterable[Analysis]) -> Waves:
-    """Add to what the errors say of each other what their findings prove."""
+    """Add the facts that verified findings teach."""
     found = facts_found(analyses) if waves.tells else ()
     return waves.model_copy(update={"facts": (*waves.facts, *found)})
 
@@ -162,7 +158,7 @@ def assignment_of(
     """Put together what one analysis needs; a `leader`'s findings are told where it has a cause."""
     knows = leader is not None and leader.has_cause
     findings = leader_findings(leader) if leader and knows else prepared.research.leader_findings
-    facts = told(waves.facts, prepared.gathered, family_of(waves, prepared.fingerprint))
+    facts = relevant_facts(waves.facts, prepared.gathered, family_of(waves, prepared.fingerprint))
     update = {
         "leader_findings": findings,
         "run_facts": tuple(fact for fact, _ in facts),
@@ -324,7 +320,7 @@ def _prepared(waves: Waves, first: Analysis) -> Prepared:
 def _new_facts(first: Analysis, waves: Waves) -> tuple[str, ...]:
     gathered, family = _prepared(waves, first).gathered, family_of(waves, first.fingerprint)
     known = {fact.text for fact in first.handed}
-    facts = told(waves.facts, gathered, family)
+    facts = relevant_facts(waves.facts, gathered, family)
     return tuple(fact.text for fact, _ in facts if fact.text not in known)
 
 

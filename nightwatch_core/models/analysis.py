@@ -1,6 +1,5 @@
 """Words for what we believe about a case."""
 
-from datetime import datetime
 from typing import Literal
 
 from nightwatch_core.models.answer import (
@@ -17,29 +16,21 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import GateResult
 from nightwatch_core.models.value import Value
 
-# Words for what one error of a night tells about others.
-
-# A name or a file that was replaced, a module, table or setting that is not there, a neighbour that
-# does not answer, and where the cause of another error lies.
-FactKind = Literal[
-    "renamed", "moved", "missing module", "not migrated", "not configured", "unreachable", "cause"
-]
+# Facts that one error of a night teaches others.
 
 
 class RunFact(Value):
-    """What code drew from errors of this night: one sentence of ours that says where it stands.
+    """A line that a verified finding of this night quotes, as one sentence of ours.
 
-    No prose of a model or of a record is in it, only names, places and lines that were looked up.
+    It holds no prose of a model or of a record, only names, places and lines that were looked up.
     """
 
-    kind: FactKind
     text: str  # at most 200 characters
-    names: tuple[str, ...] = ()  # what it is about
-    paths: tuple[str, ...] = ()  # files it is about, the place of its evidence first
-    line: int = 0  # of the evidence; 0: not one line
-    changes: tuple[str, ...] = ()  # commits and "#12" that brought it
-    sources: tuple[str, ...] = ()  # fingerprints of the cases it was drawn from
-    at: datetime | None = None  # when that began
+    names: tuple[str, ...] = ()  # in the error's message
+    paths: tuple[str, ...] = ()  # of the evidence, the first quote's file first
+    line: int = 0  # of the first quote
+    changes: tuple[str, ...] = ()  # the suspect commit, ten characters
+    sources: tuple[str, ...] = ()  # fingerprint of the case
 
 
 class HandedFact(Value):
