@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
-from nightwatch_core.analysis.prompts import place
+from nightwatch_core.analysis.prompts import TEXTS, place
 from nightwatch_core.code.code_view import CUT, MARK, inside
 from nightwatch_core.code.edits import grounds_of, judged
 from nightwatch_core.code.limits import LINE
@@ -41,13 +41,6 @@ from nightwatch_core.text.escaping import clean, line
 # What an answer's edits are sent back for, once: the rules that would refuse them, in words.
 
 _REASONS = 10  # that are told
-_MEND = """\
-These edits cannot be proposed as they are:
-{reasons}
-Mend them, or leave them out, and answer once more with the whole JSON object. Old text is copied \
-from the file as it was shown and stands there once; a file has to be read before it is changed; a \
-new one lies beside files that were read; what is deleted is named in the cause or the next steps; \
-protected files stay as they are. What is refused again is dropped."""
 
 
 def complaints(
@@ -71,7 +64,7 @@ def mend_request(refused: tuple[RefusedEdit, ...]) -> str:
     - a.py: it was not read
     """
     rows = (f"- {line(edit.path, 200)}: {line(edit.reason)}" for edit in refused[:_REASONS])
-    return _MEND.format(reasons="\n".join(rows)) if refused else ""
+    return TEXTS["refused_edits"].format(reasons="\n".join(rows)) if refused else ""
 
 
 # What answers of tools show, read back from their texts: lines of files, hits, rows of others.

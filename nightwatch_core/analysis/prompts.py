@@ -34,7 +34,13 @@ from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind, Re
 from nightwatch_core.patterns.pattern_text import pattern_told
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import block, clean, line
-from nightwatch_core.text.plain_text import estimated_tokens, middle_out, moment, text_lines
+from nightwatch_core.text.plain_text import (
+    estimated_tokens,
+    middle_out,
+    moment,
+    text_lines,
+    text_table,
+)
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.trace_text import trace_text
 
@@ -143,34 +149,7 @@ def turned_down(lesson: Lesson) -> str:
     return f"that fix, not to be proposed again unchanged:\n{changes}"
 
 
-_BEGIN = "Find the root cause of this production error. "
-_NO_TRACE = "No stack trace is known. Start from the transaction's name."
-_ONLY = "[the only trace of it that is kept]"
-_MISFIT = (
-    "The lines of the trace are not those of the code you read: name no line of it as the failing "
-    "one, no commit as the cause, and propose no fix; say what the record alone tells."
-)
-_SAME_CAUSE = "If this is the same cause, say so and do not read the same files again."
-_TONIGHT = (
-    "Looked up by code for other errors of this night, each with its place. It need not have to do "
-    "with this one: rest on it only where you have seen that it does."
-)
-_PRIORS = (
-    "Similar errors of earlier nights. Use as context, verify independently: the cause may differ "
-    "this time."
-)
-_PATTERNS = (
-    "What earlier nights had in common with this error. Say whether this is one more of it; it "
-    "need not be."
-)
-_LEARNINGS = (
-    "What people and agents noted on similar errors and tasks. Use as context, verify "
-    "independently: it may not fit, or no longer be true."
-)
-_EARLIER = (
-    "It ended unsure. Take it as a lead, not as a fact: look where it did not, settle what it left "
-    "open, and read again only what you have to see for yourself."
-)
+TEXTS = text_table(__package__, "prompts.toml")  # by name
 
 
 class Known(NamedTuple):
@@ -220,8 +199,10 @@ def first_message(
         for text in section.parts(known)
         if text.strip()
     ]
-    begin = f"{_BEGIN}{only_data(fence)}"
-    return f"{begin}\n\n{_written(_fitting(parts))}" + (f"\n\n{_NO_TRACE}" if not trace else "")
+    begin = f"{TEXTS['begin']}{only_data(fence)}"
+    return f"{begin}\n\n{_written(_fitting(parts))}" + (
+        f"\n\n{TEXTS['no_trace']}" if not trace else ""
+    )
 
 
 def only_data(fence: str) -> str:
@@ -262,8 +243,10 @@ def _written(parts: Sequence[Part]) -> str:
 
 
 def _trace(known: Known) -> Iterable[str]:
-    unfit = f"{line(known.research.misfit, 500)}. {_MISFIT}" if known.research.misfit else ""
-    only = _ONLY if known.traces == 1 else ""
+    unfit = (
+        f"{line(known.research.misfit, 500)}. {TEXTS['misfit']}" if known.research.misfit else ""
+    )
+    only = TEXTS["only_trace"] if known.traces == 1 else ""
     return [unfit, "\n".join(filter(None, (trace_text(known.trace), only)))] if known.trace else []
 
 
@@ -326,8 +309,10 @@ def _seed(known: Known) -> Iterable[str]:
 SECTIONS: tuple[Section, ...] = (
     Section("error", 10, "## The error", lambda known: [error_text(known.case)]),
     Section("trace", 10, "## Trace", _trace),
-    Section("leader", 8, "## Found earlier tonight for related errors", _leader, _SAME_CAUSE),
-    Section("tonight", 6, "## Known tonight from other errors", _tonight, _TONIGHT),
+    Section(
+        "leader", 8, "## Found earlier tonight for related errors", _leader, TEXTS["same_cause"]
+    ),
+    Section("tonight", 6, "## Known tonight from other errors", _tonight, TEXTS["tonight"]),
     Section("failing", 7, "## Where it fails, at the commit that failed", _source("failing")),
     Section("frames", 4, "## On the way there", _source("frame")),
     Section("flow", 3, "## What the failing value comes from", _source("flow")),
@@ -336,12 +321,12 @@ SECTIONS: tuple[Section, ...] = (
     Section("files", 6, "## Further files (they exist)", _files),
     Section("changes", 7, "## Who last changed these lines", _authors),
     Section("deployed", 6, "## What was deployed before it began", _deployment),
-    Section("priors", 5, "## Prior knowledge", _priors, _PRIORS),
-    Section("patterns", 4, "## Known patterns", _patterns, _PATTERNS),
-    Section("learnings", 4, "## Past learnings", _learnings, _LEARNINGS),
+    Section("priors", 5, "## Prior knowledge", _priors, TEXTS["priors"]),
+    Section("patterns", 4, "## Known patterns", _patterns, TEXTS["patterns"]),
+    Section("learnings", 4, "## Past learnings", _learnings, TEXTS["learnings"]),
     Section("conventions", 4, "## How code is written here, in its own words", _conventions),
     Section("ignored", 2, "## Similar errors that are ignored", _ignored),
-    Section("earlier look", 8, "## An earlier look", _seed, _EARLIER),
+    Section("earlier look", 8, "## An earlier look", _seed, TEXTS["earlier_look"]),
 )
 
 # Source of the first message: where it fails, on the way there, and what set the failing value.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from nightwatch_core.analysis import analyst, limits, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.loop import CallHistory, converse
-from nightwatch_core.analysis.prompts import cut_out, window
+from nightwatch_core.analysis.prompts import TEXTS, cut_out, window
 from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.code.capabilities import new_capabilities
 from nightwatch_core.code.edits import apply, fix_digest, grounds_of, judged, refused
@@ -83,7 +83,7 @@ def ask(
     briefing: ProofBriefing,
     question: Question,
     complain: Callable[[Answer, tuple[str, ...]], str],
-    system: str = analyst.SYSTEM,
+    system: str = TEXTS["fix_system"],
     schema: dict[str, Any] | None = None,
 ) -> Asked:
     """Ask a question; never raises. An answer that `complain` objects to is sent back once.
