@@ -194,18 +194,16 @@ def _sections(
         yield str(macros[name]()).strip("\n")
 
 
-@cache
-def _environment() -> Environment:
-    """Make the environment of the templates: a value that passed no filter raises an error."""
+def markdown_environment(package: str) -> Environment:
+    """Build the environment of a package's templates; an unfiltered value raises `TypeError`."""
     environment = Environment(
-        loader=PackageLoader("nightwatch_core.publish"),
+        loader=PackageLoader(package),
         autoescape=True,
         finalize=_escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"parts": parts, "effects": DOES}
     environment.filters |= {
         name: _safe(filter)
         for name, filter in (
@@ -221,6 +219,13 @@ def _environment() -> Environment:
             ("edits_diff", lambda edits: fenced(edits_diff(edits), "diff", 6_000)),
         )
     }
+    return environment
+
+
+@cache
+def _environment() -> Environment:
+    environment = markdown_environment("nightwatch_core.publish")
+    environment.globals |= {"parts": parts, "effects": DOES}
     environment.filters |= {
         "prose": _prose,
         "paragraphs": _paragraphs,

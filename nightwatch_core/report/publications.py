@@ -240,7 +240,7 @@ class SightRow(Value):
     severity: str
     category: str
     cause: str
-    came: str  # what came of it
+    result: str
     flagged: bool = False  # it deserves an analysis
 
 
@@ -273,7 +273,7 @@ def _row(sighting: Sighting, came: dict[str, str], is_earlier: bool) -> SightRow
         severity=sight.severity if sight else _NO_WORD,
         category=sight.category.replace("_", " ") if sight else _NO_WORD,
         cause=line(sight.likely_cause, TEXT) if sight else _NO_WORD,
-        came=line(f"{_came(sighting, result)}{when}", TITLE),
+        result=line(f"{_came(sighting, result)}{when}", TITLE),
         flagged=sighting.flagged,
     )
 

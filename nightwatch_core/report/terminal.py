@@ -177,12 +177,12 @@ def _sight_table(table: blocks.SightTable, width: int) -> Grid:
     grid.add_column("Count", justify="right", no_wrap=True)
     grid.add_column("Severity", overflow="fold")
     grid.add_column("Likely cause", ratio=6, overflow="fold")
-    grid.add_column("What came of it", ratio=4, overflow="fold")
+    grid.add_column("Result", ratio=4, overflow="fold")
     for row in table.items:
         error = Text("\n").join(filter(None, (Text(row.error, "bold"), Text(row.where, "dim"))))
         severity = Text(row.severity, SEVERITIES.get(row.severity, ""))
         severity.append(f"\n{row.category}", "dim")
-        came = Text(shortened(row.came, 90), "" if row.flagged else "dim")
+        came = Text(shortened(row.result, 90), "" if row.flagged else "dim")
         grid.add_row(error, f"{row.count:,}", severity, Text(shortened(row.cause, 130)), came)
     return grid
 

@@ -50,20 +50,20 @@ def test_what_came_of_each_is_said_the_worst_first() -> None:
     ignored = DroppedGroup(group=judged[4].group, kind="ignored", reason="ignored")
     found = analysis(4).model_copy(update={"case": Case(leader=judged[3].group)})
     rows = sight_rows(told(*judged, analyses=(found,), failures=(failed,), dropped=(ignored,)))
-    assert [(row.error, row.came) for row in rows[:5]] == [
+    assert [(row.error, row.result) for row in rows[:5]] == [
         ("E4", "analysed: error 1 above"),
         ("E3", "its analysis failed: see above"),
         ("E5", "ignored by now"),
         ("E2", "to be analysed on a later night"),
         ("E1", "nothing further"),
     ]
-    assert [row.came for row in rows[5:]] == [f"{text} (why)" for text in [*UNJUDGED.values()][1:]]
+    assert [row.result for row in rows[5:]] == [f"{text} (why)" for text in [*UNJUDGED.values()][1:]]
 
 
 def test_an_earlier_word_stands_there_with_its_date_and_once() -> None:
     kept = sighting(1, sight())
     triage = BatchTriage(kept=(kept,), judged=(sighting(2, sight()),))
-    rows = {row.error: row.came for row in sight_rows(complete(analyses=(), batch_triage=triage))}
+    rows = {row.error: row.result for row in sight_rows(complete(analyses=(), batch_triage=triage))}
     assert rows == {"E1": "nothing further (judged 2026-11-20)", "E2": "nothing further"}
 
 
