@@ -1,4 +1,4 @@
-"""What can go wrong, named by what to do about it."""
+"""Errors, named by what to do about them."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ class TryLater(NightWatchError):
 
 
 class MayHaveArrived(TryLater):
-    """What was asked for may have been done all the same: look before it is asked for again."""
+    """The request may have been carried out: look before repeating it."""
 
 
 class GiveUp(NightWatchError):

@@ -1,4 +1,4 @@
-"""What we ask of the world: `reading` up to the analysis, `writing` for what comes of it.
+"""Ports: everything the core asks of the outside.
 
 Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and nothing else. `probe`
 returns a sentence that says what was reached, for `nightwatch check`.
@@ -203,7 +203,7 @@ class Sandbox(Protocol):
 
 
 class Clock(Protocol):
-    """What time it is."""
+    """The clock."""
 
     def now(self) -> datetime:
         """Return the present, aware."""
@@ -242,7 +242,7 @@ class FileSource(ErrorSource, Protocol):
 
 
 class SourceMaps(Protocol):
-    """What JavaScript bundles were built from."""
+    """Source maps of JavaScript bundles."""
 
     def map_of(self, bundle: str) -> str | None:
         """Return the text of the source map of a bundle, by its path; None where none is kept."""
@@ -311,7 +311,7 @@ class AgentStore(Protocol):
 
 
 class Model(Protocol):
-    """Who thinks about a case."""
+    """The model that analyses cases."""
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """Return the next turn, within `timeout` seconds."""
@@ -324,7 +324,7 @@ class Model(Protocol):
 
 
 class BatchModel(Protocol):
-    """Who looks at many errors at once, for less money and within a day."""
+    """A model that answers batches of questions at half the price, within a day."""
 
     @property
     def account(self) -> str:
@@ -396,7 +396,7 @@ class Outbox(Protocol):
 
 
 class Notifier(Protocol):
-    """Who is told in the morning."""
+    """The team's channel."""
 
     def publish(self, report: RunReport) -> str:
         """Publish the report; return where it can be read."""

@@ -490,7 +490,7 @@ def _noted(lesson: Lesson) -> TaskFile:
 def nothing_recalled(
     cases: tuple[Case, ...], traced: tuple[Traced, ...], past: PastOutcomes = NO_PAST
 ) -> RecallResult:
-    """Every case as a new one: without knowledge, or where it cannot be read."""
+    """Return every case as a new one: without knowledge, or where it cannot be read."""
     unknown = tuple(_with_traces(UnexplainedCase(case=case), traced) for case in cases)
     return RecallResult(unknown=unknown, past=past)
 

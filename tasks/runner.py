@@ -133,7 +133,7 @@ def gone_text(trouble: Exception) -> str:
 
 
 class Ended(NamedTuple):
-    """How a flow that was run by hand ended: its report, and why Prefect does not know of it."""
+    """Result of a flow run by hand: its report, and why Prefect's server lost it."""
 
     report: RunReport | None
     gone: str = ""

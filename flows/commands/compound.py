@@ -50,7 +50,7 @@ _UNASKED = (
 
 
 class Target(NamedTuple):
-    """What notes are written about: a lesson, or a task file."""
+    """A lesson or a task file that notes are written for."""
 
     task: TaskFile  # the lesson as one, where it is a lesson
     lesson: Lesson | None

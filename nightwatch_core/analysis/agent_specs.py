@@ -25,7 +25,7 @@ Problem = tuple[str, int | None]  # a sentence, and the item of the list it is a
 
 
 class FrontMatter(Value):
-    """What an agent file says in its front matter, and the prompt below it."""
+    """Front matter of an agent file, and the prompt below it."""
 
     meta: dict[str, object] = {}
     body: str = ""
@@ -34,7 +34,7 @@ class FrontMatter(Value):
     wrong_line: int = 1
 
     def line(self, key: str, item: int | None = None) -> int:
-        """The line of a key, or of an item of its list; the first where it is not known."""
+        """Return the line of a key, or of an item of its list; the first where it is not known."""
         own = self.lines.get(key, 1)
         return own if item is None else self.lines.get(f"{key} {item}", own)
 

@@ -164,7 +164,7 @@ def read_object(text: str, fields: tuple[str, ...]) -> dict[str, Any]:
 
 
 def unpacked(text: str) -> str:
-    """The text, bounded; where it is one JSON text, what that holds.
+    """Return the text, bounded; where it is one JSON text, what that holds.
 
     >>> unpacked('"{}"'), unpacked('"a" and "b"')
     ('{}', '"a" and "b"')
@@ -174,7 +174,7 @@ def unpacked(text: str) -> str:
 
 
 def loaded(text: str) -> object:
-    """The JSON that the text is; None where it is none."""
+    """Return the JSON that the text is; None where it is none."""
     try:
         value: object = json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -227,7 +227,7 @@ def _has(candidate: dict[str, Any], name: str) -> bool:
 
 
 def snake(key: object) -> str:
-    """The name of a field, however it was spelt.
+    """Return the name of a field, however it was spelt.
 
     >>> snake("rootCause"), snake("Root cause"), snake("root-cause")
     ('root_cause', 'root_cause', 'root_cause')
@@ -276,7 +276,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @cache
 def answer_schema() -> dict[str, Any]:
-    """The JSON schema that is sent with the first request and never changes."""
+    """Return the JSON schema that is sent with the first request and never changes."""
     return Answer.model_json_schema()
 
 

@@ -1,4 +1,4 @@
-"""What one call may take, reckoned before it is made, and the night's budget split among errors.
+"""Budget: the cost of a call before it is made, and the night's budget per error.
 
 A call that explores has to leave room for the one that concludes. That one reads what is cached
 and is told what this call writes and what its tools tell; as long as nothing was seen to be cached,
@@ -45,7 +45,7 @@ class Prompt(Value):
 
     @property
     def whole(self) -> int:
-        """All of them."""
+        """Return all of them."""
         return self.new + self.cached
 
 
@@ -60,18 +60,18 @@ class CallBudget(Value):
     used: Usage = Usage()
 
     def after(self, usage: Usage) -> "CallBudget":
-        """The budget after a reply that took `usage`; a summary leaves a short prompt."""
+        """Return the budget after a reply that took `usage`; a summary leaves a short prompt."""
         summary = Prompt(new=self.fixed + usage.output_tokens)
         prompt = summary if usage.compactions else next_prompt(usage)
         return self.model_copy(update={"prompt": prompt, "used": self.used + usage})
 
     def told(self, texts: Iterable[str]) -> "CallBudget":
-        """The budget after these texts were added to the next request."""
+        """Return the budget after these texts were added to the next request."""
         new = self.prompt.new + sum(map(estimated_tokens, texts))
         return self.model_copy(update={"prompt": self.prompt.model_copy(update={"new": new})})
 
     def uncached(self) -> "CallBudget":
-        """The budget after the service's cache was lost."""
+        """Return the budget after the service's cache was lost."""
         return self.model_copy(update={"prompt": Prompt(new=self.prompt.whole)})
 
     def bound(self, concluding: bool) -> Bound | None:
@@ -265,7 +265,7 @@ class KeptRuns:
 
 
 class RunsLeft:
-    """What one analysis may still run. Its calls are made one after another."""
+    """Remaining runs of one analysis, whose calls are made one after another."""
 
     def __init__(self, runner: RunsCode) -> None:
         self.runner = runner

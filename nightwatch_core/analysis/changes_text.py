@@ -1,4 +1,4 @@
-"""What the first message says of the history: who wrote the lines, and what came before."""
+"""History in the first message: who wrote the lines, and the changes before."""
 
 import re
 from collections.abc import Iterator

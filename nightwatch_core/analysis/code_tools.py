@@ -1,4 +1,4 @@
-"""What list_directory and find_files show: folders, names of files."""
+"""Tools that list folders and find files and definitions."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

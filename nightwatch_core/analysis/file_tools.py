@@ -1,4 +1,4 @@
-"""What read_file shows: the lines that were asked for, or the outline of a long file."""
+"""The read_file tool: requested lines, or the outline of a long file."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -158,12 +158,12 @@ class FileHits:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """All lines of the file."""
+        """Return all lines of the file."""
         return self._read()
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The texts of the hits."""
+        """Return the texts of the hits."""
         return tuple(self.texts.values())
 
     def text(self, number: int, most: int = _WIDTH) -> str:
@@ -176,7 +176,7 @@ class FileHits:
 
 
 class Level(NamedTuple):
-    """How much is shown."""
+    """Level of detail."""
 
     definitions: int  # that are hit, whole
     context: int  # lines around a hit in code
@@ -195,7 +195,7 @@ _LEVELS = (
 
 
 class Shown(NamedTuple):
-    """What was written, and which hits have less around them than was asked for."""
+    """Rendered hits, and those with less context than requested."""
 
     text: str
     reduced: str = ""

@@ -1,4 +1,4 @@
-"""What blame, show_commit and history show: who wrote lines, what a commit did, what came when."""
+"""The tools blame, show_commit and history."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""How much an analysis may read, say and be told: one table, each bound with its unit."""
+"""Limits of an analysis, each with its unit."""
 
 # One turn's tool calls
 CALLS_A_TURN = 16  # calls that are run

@@ -205,7 +205,7 @@ class AnsweredCall(Value):
 
 
 class CallHistory(Value):
-    """What the calls of a conversation came to."""
+    """Results of a conversation's calls."""
 
     answered: dict[str, AnsweredCall] = {}  # by `_key`
     known: frozenset[str] = frozenset()  # lines and hits in the conversation
@@ -222,11 +222,11 @@ class CallHistory(Value):
 
     @property
     def shown(self) -> frozenset[str]:
-        """Every line and hit the model has seen, whether it is still sent to it or not."""
+        """Return every line and hit the model has seen, whether it is still sent to it or not."""
         return self.known | self.cleared
 
     def idled(self) -> "CallHistory":
-        """The same, after a turn that brought nothing."""
+        """Return the same, after a turn that brought nothing."""
         return self.model_copy(update={"idle": self.idle + 1})
 
 
@@ -430,7 +430,7 @@ def request(state: LoopState) -> Conversation:
 
 
 def heard(state: LoopState, reply: Reply) -> LoopState:
-    """The model's turn added; once results were cleared, their calls may be asked again."""
+    """Return the model's turn added; once results were cleared, their calls may be asked again."""
     cleared = max(state.cleared, reply.usage.cleared_tokens)
     forgets = cleared > state.cleared or reply.usage.compactions
     return state.model_copy(
@@ -472,7 +472,7 @@ def _what_is_left(state: LoopState) -> str:
 
 
 def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState:
-    """The answer asked for once more, tools off; raises `GiveUp` the second time.
+    """Return the answer asked for once more, tools off; raises `GiveUp` the second time.
 
     Where words did not keep the model from calling tools, calls are forbidden: the cache is lost.
     """
@@ -493,7 +493,7 @@ def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState
 
 
 def asked_to_mend(state: LoopState, answer: Answer, why: str) -> LoopState:
-    """The answer sent back once; it may still look at what it has to, within its bounds."""
+    """Return the answer sent back once; it may still look at what it has to, within its bounds."""
     state = state.model_copy(update={"unmended": answer})
     return _said(state, UserTurn(text=why))
 

@@ -135,7 +135,7 @@ class TranscribedModel:
         self._looks = looks
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
-        """The model's next turn, or what it raises; both are written down."""
+        """Return the model's next turn, or what it raises; both are written down."""
         self._tell_news(conversation)
         try:
             reply = self._model.reply(conversation, timeout)
@@ -237,7 +237,7 @@ def intent_of(
     priced: str = "",
     account: str = "",
 ) -> Batch:
-    """The intent to submit these items as one batch."""
+    """Return the intent to submit these items as one batch."""
     return Batch(
         digest=_digest_request_sets(sorted(item.key for item in items))[:ITEM_CHARACTERS],
         night=night,

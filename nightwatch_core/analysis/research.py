@@ -1,4 +1,4 @@
-"""What the analyst is told besides the error: files, source, suspects, releases, learnings."""
+"""Research for the first message: files, source, suspects, releases, learnings."""
 
 import difflib
 import re
@@ -74,7 +74,7 @@ _NEAR = timedelta(days=NEAR_DAYS)
 
 
 class Past:
-    """What was changed before a case began; everything is read once, and bounded."""
+    """Changes before a case began, read once and within limits."""
 
     def __init__(self, case: Case, code: CodeReader, releases: tuple[Release, ...]) -> None:
         self.case, self.code, self.releases = case, code, releases
@@ -88,7 +88,7 @@ class Past:
 
     @cached_property
     def recent(self) -> tuple[LoggedCommit, ...]:
-        """The last commits before the onset, newest first."""
+        """Return the last commits before the onset, newest first."""
         near = (item for item in self.history("") if self.is_near(item))
         return tuple(near)[: limits.RECENT]
 
@@ -108,7 +108,7 @@ class Past:
 
     @cached_property
     def released_paths(self) -> tuple[str, ...]:
-        """Everything that differs between the two releases."""
+        """Return everything that differs between the two releases."""
         one, none = self.released, tuple[str, ...]()
         if one is None:
             return none
@@ -143,7 +143,7 @@ class Past:
         return blames
 
     def history(self, path: str) -> tuple[LoggedCommit, ...]:
-        """The last commits of a file, newest first; of all files where there is no path."""
+        """Return the last commits of a file, newest first; of all files where there is no path."""
         none = tuple[LoggedCommit, ...]()
         return self._known(lambda: self.code.history(path, "", limits.RECENT_READ), none)
 
@@ -339,7 +339,7 @@ def _is_bulk(file: ChangedFile) -> bool:
 
 
 class Source(NamedTuple):
-    """What is shown of the code."""
+    """Code in the first message."""
 
     previews: tuple[Preview, ...]
     tests: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What run_test and run_snippet show: how a program ended at the failing commit, what it printed.
+"""The tools run_test and run_snippet: exit and output at the failing commit.
 
 That is as hostile as all that comes from outside.
 """

@@ -41,7 +41,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
 
 
 class ToolAnswer(NamedTuple):
-    """What a tool answers: the text it shows, and the value it stands for."""
+    """A tool's answer: text for the model, value for code."""
 
     text: str
     value: ToolValue | None = None

@@ -1,4 +1,4 @@
-"""What a tool may look at, and what the conversation holds already."""
+"""Context of a tool: what it may read, and what the conversation has already."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +27,7 @@ class ToolContext:
 
     @cached_property
     def frame_files(self) -> tuple[str, ...]:
-        """Files of the trace's own frames, innermost first."""
+        """Return files of the trace's own frames, innermost first."""
         frames = self.case.trace.in_app if self.case.trace else ()
         return tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
 

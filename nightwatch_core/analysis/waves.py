@@ -1,4 +1,4 @@
-"""Who is analysed first, who second, and with what: leaders, then siblings told their finding."""
+"""Waves of analyses: leaders first, then siblings with the leader's finding."""
 
 from collections.abc import Iterable
 
@@ -37,12 +37,12 @@ class Prepared(Value):
 
     @property
     def fingerprint(self) -> str:
-        """The case's name."""
+        """Return the case's name."""
         return self.unknown.case.fingerprint
 
     @property
     def gathered(self) -> Gathered:
-        """The case and what was gathered, without what else is known of it."""
+        """Return the case and what was gathered, without what else is known of it."""
         return Gathered(self.unknown.case, self.research)
 
 

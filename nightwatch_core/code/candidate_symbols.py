@@ -220,12 +220,6 @@ _IMPORTS = re.compile(r"\s{0,20}(?:import|from|require|use|using|export|const|le
 _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 
 
-def _imported_files(name: str, path: str, text: str, index: PathIndex) -> tuple[str, ...]:
-    rows = _import_rows(name, text_lines(text)[: limits.IMPORT_LINES])
-    paths = (item for row in tuple(rows)[:2] for item in imported(row, path, index, name))
-    return tuple(dict.fromkeys(paths))[:3]
-
-
 def _import_rows(name: str, lines: tuple[str, ...]) -> Iterator[str]:
     """Rows that import a name; of an import of several rows the first, or the last with `from`."""
     wanted = [part for part in re.split(r"::|[.\\]", name) if part]
@@ -334,7 +328,10 @@ class Lookup:
 
     def imports(self, name: str, path: str) -> tuple[str, ...]:
         """List the files that an import of this name in a file leads to."""
-        return _imported_files(name, path, self.text(path) or "", self.index)
+        text = self.text(path) or ""
+        rows = _import_rows(name, text_lines(text)[: limits.IMPORT_LINES])
+        paths = (item for row in tuple(rows)[:2] for item in imported(row, path, self.index, name))
+        return tuple(dict.fromkeys(paths))[:3]
 
     def within(self, name: str, paths: tuple[str, ...]) -> Place | None:
         """Find the first of some files that defines the name."""

@@ -199,7 +199,7 @@ class Hunk(NamedTuple):
     rows: tuple[str, ...]
 
     def lines(self, *marks: str) -> list[str]:
-        """Its lines with one of these marks, without them."""
+        """Return its lines with one of these marks, without them."""
         return [row[1:].rstrip() for row in self.rows if row[:1] in marks]
 
 

@@ -38,7 +38,7 @@ class Clue(Value):
 
     @property
     def one(self) -> str:
-        """The resource in the singular: "status" of "statuses"."""
+        """Return the resource in the singular: "status" of "statuses"."""
         return singularize(self.resource) if self.resource else ""
 
     @property

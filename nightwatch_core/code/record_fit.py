@@ -64,17 +64,17 @@ class AppFrame(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The file in the repository."""
+        """Return the file in the repository."""
         return self.frame.repo_path
 
     @property
     def line(self) -> int:
-        """The line, from 1."""
+        """Return the line, from 1."""
         return self.frame.line or 0
 
     @property
     def row(self) -> str:
-        """The text of the line; empty where the file is shorter."""
+        """Return the text of the line; empty where the file is shorter."""
         return self.rows[self.line - 1] if 0 < self.line <= len(self.rows) else ""
 
     @property

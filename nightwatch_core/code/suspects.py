@@ -39,7 +39,8 @@ def named_change(text: str, code: CodeReader) -> NamedChange:
 
     One that is not in the history of the commit that was read is dropped, and says so.
     """
-    name = _commit_name(text)
+    match = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
+    name = match.group() if match else ""
     if not name:
         return NamedChange()
     try:
@@ -50,11 +51,6 @@ def named_change(text: str, code: CodeReader) -> NamedChange:
         why = f"{name}, which the answer names, is no commit of the history that was read"
         return NamedChange(because=(why,))
     return NamedChange(shown.commit.sha, (Suspect(pull=_as_pull(shown), score=1.0),))
-
-
-def _commit_name(text: str) -> str:
-    match = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
-    return match.group() if match else ""
 
 
 def _as_pull(shown: CommitDiff) -> MergedPull:

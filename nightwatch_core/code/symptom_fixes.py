@@ -143,13 +143,13 @@ class Change:
 
     @cached_property
     def old_nodes(self) -> tuple[Node, ...]:
-        """The nodes of the old version's tree; none where no grammar reads it."""
+        """Return the nodes of the old version's tree; none where no grammar reads it."""
         root = parsed(self.path, self.before)
         return tuple(nodes_in(root)) if root is not None else ()
 
     @cached_property
     def new_nodes(self) -> tuple[Node, ...]:
-        """The nodes of the new version's tree."""
+        """Return the nodes of the new version's tree."""
         root = parsed(self.path, self.after)
         return tuple(nodes_in(root)) if root is not None else ()
 

@@ -145,7 +145,7 @@ class Asked(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as it is written, in one line."""
+        """Return the value as it is written, in one line."""
         return written(self.value)
 
 

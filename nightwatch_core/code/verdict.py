@@ -106,12 +106,6 @@ T = TypeVar("T")
 _MOST = 2 * limits.HANDED_LINES + 1  # lines
 
 
-def _handover_of(answer: Answer) -> Handover:
-    given = answer.handover or Handover()
-    steps = given.look_at or (*filter(None, (answer.question,)), *answer.suggested_next_steps)
-    return given.model_copy(update={"look_at": steps})
-
-
 def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = True) -> Handover:
     """Fill in what a handover leaves open, and bound what it holds.
 
@@ -334,7 +328,10 @@ def _draft(
 
 
 def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:
-    handover = completed(_handover_of(answer), draft.case, code, fits=fits)
+    given = answer.handover or Handover()
+    steps = given.look_at or (*filter(None, (answer.question,)), *answer.suggested_next_steps)
+    handover_of = given.model_copy(update={"look_at": steps})
+    handover = completed(handover_of, draft.case, code, fits=fits)
     none = {"confidence": "low", "suspects": (), "suspect_commit": "", "learnings": ()}
     return draft.model_copy(update={**none, "handover": handover})
 

@@ -1,4 +1,4 @@
-"""What can be said of files of errors in seconds, before any night.
+"""A first look at error files: seconds, before any night.
 
 No Prefect, no model, nothing kept: how a night analyses is not here.
 """

@@ -1,4 +1,4 @@
-"""What belongs together: groups with one failing place are one case, likely relatives a family."""
+"""Put groups with one failing place into a case, and likely relatives into a family."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which neighbour stands behind each port, when the options leave it open.
+"""Default adapters of each port.
 
 The sample never leaves the machine: it takes every other port local unless one is named.
 """

@@ -29,7 +29,7 @@ class Stack:
 
 @dataclass
 class _Group:
-    """What was counted of one group so far."""
+    """Counts of one group so far."""
 
     newest: Occurrence
     occurrences: int = 0

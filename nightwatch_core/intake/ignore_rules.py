@@ -1,4 +1,4 @@
-"""Whether a team's ignore rule covers an error group; rules are literal text or globs, no regex.
+"""Match error groups with the team's ignore rules: literal text or globs, no regex.
 
 A rule may end on a day, and may be bound to a rate. One that is over does not hold, and says so.
 """

@@ -1,4 +1,4 @@
-"""How much of what a source says is kept, matched and shown."""
+"""Limits of what is kept, matched and shown of a source."""
 
 # counting, of one source
 GROUPS = 20_000  # different errors; the records of further ones are counted

@@ -1,4 +1,4 @@
-"""Which error groups are analysed tonight, and why every other one is not."""
+"""Select the error groups of tonight; every other one gets a reason."""
 
 import re
 import tomllib
@@ -127,7 +127,7 @@ def user_facing(transaction: str) -> float:
 
 
 class Narrowed(Value):
-    """What is known, the cases to analyse, and the selection without the groups of all others."""
+    """Recalled cases, cases to analyse, and the selection without all other groups."""
 
     memory: RecallResult
     selection: Selection

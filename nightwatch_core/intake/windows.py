@@ -1,4 +1,4 @@
-"""How far to look back, what a night is called, and until when its sources were read."""
+"""Windows of nights: lookback, names, and watermarks."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""What people and their coding agents call: compound, promote, answers from the memory.
+"""Learnings for people and their coding agents: compound, promote, search.
 
 What a night learns by itself is in `memory`; who asks (terminal, MCP) is in `flows` and `adapters`.
 """

@@ -1,4 +1,4 @@
-"""What people's own coding agents may read of the memory, as text.
+"""Lessons and learnings as text for coding agents.
 
 Everything here began as a production error, so a stranger may have chosen any of it. It is handed
 over fenced, with hidden characters made visible, bounded in size, and said to be data.
@@ -33,7 +33,7 @@ class Library(Protocol):
         ...
 
     def get_lesson(self, id: str) -> str:
-        """One lesson's document."""
+        """Return one lesson's document."""
         ...
 
     def learnings(self, intent: str, limit: int) -> str:
@@ -70,7 +70,7 @@ def lessons_text(matches: Iterable[tuple[Lesson, Match]]) -> str:
 
 
 def lesson_text(lesson: Lesson) -> str:
-    """One lesson's document as data."""
+    """Return one lesson's document as data."""
     return as_data(document(lesson), "markdown")
 
 

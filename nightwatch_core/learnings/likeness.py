@@ -1,4 +1,4 @@
-"""Whether two learnings say the same: by their words, and by the code that they name."""
+"""Compare learnings by their words, and by the code that they name."""
 
 import re
 from itertools import islice

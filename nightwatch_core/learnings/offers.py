@@ -1,4 +1,4 @@
-"""Which learnings a person is offered, how each reads in CLAUDE.md, and the draft that adds them.
+"""Offer learnings to a person, write them for CLAUDE.md, and draft the pull request.
 
 CLAUDE.md is loaded by every agent that works in a repository, so a sentence there is an order.
 Notes were drawn from production errors, code, and conversations: whoever can cause an error can try
@@ -18,15 +18,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.claude_md import statements, with_entry
 from nightwatch_core.learnings.likeness import say_the_same
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.knowledge import (
-    FAILED,
-    MERGED,
-    Decision,
-    Lesson,
-    Notes,
-    Problem,
-    TaskFile,
-)
+from nightwatch_core.models.knowledge import FAILED, MERGED, Lesson, Notes, Problem, TaskFile
 from nightwatch_core.models.proposals import DraftPull, FileChange, LearningKind, LearningOffer
 from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.publish.issue_text import LABEL
@@ -70,7 +62,8 @@ def offers(
     free: list[LearningOffer] = []
     refused: list[LearningOffer] = []
     for offer in found[:OFFERS]:
-        text, entry = _whole(offer), statements(list_entry(offer))[:1]
+        headline = "" if _is_cut(offer) else _ended(offer.headline)
+        text, entry = f"{headline} {offer.text}".strip(), statements(list_entry(offer))[:1]
         same = (shown for old, shown in existing if old in entry or say_the_same(text, old))
         if duplicate := next(same, ""):
             refused.append(offer.model_copy(update={"duplicate_of": duplicate}))
@@ -195,7 +188,8 @@ def _new(
 ) -> Iterator[LearningOffer]:
     for section in notes:
         for kind, (headline, text) in _condensed(section):
-            digest = _digest(kind, headline, text)
+            content = "\n".join((kind, " ".join(headline.split()), " ".join(text.split())))
+            digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
             if headline and digest not in promoted:
                 yield LearningOffer(
                     number=0,
@@ -218,17 +212,13 @@ def _condensed(notes: Notes) -> Iterator[tuple[LearningKind, tuple[str, str]]]:
         is_pair = rest and " - " not in rest and len(_SENTENCE.split(first)) == 1
         yield "gotcha", _shaped(first, rest[:1].upper() + rest[1:]) if is_pair else _shaped(gotcha)
     for decision in notes.decisions:
-        yield "decision", _of_decision(decision)
+        instead = decision.alternatives and f"Instead of: {decision.alternatives}"
+        yield "decision", _shaped(decision.choice, *_leading(decision.rationale or instead))
 
 
 def _of_problem(problem: Problem) -> tuple[str, str]:
     solution = "" if problem.solution.startswith(_UNSOLVED) else problem.solution
     return _shaped(problem.what, *_leading(problem.root_cause, problem.prevention or solution))
-
-
-def _of_decision(decision: Decision) -> tuple[str, str]:
-    instead = decision.alternatives and f"Instead of: {decision.alternatives}"
-    return _shaped(decision.choice, *_leading(decision.rationale or instead))
 
 
 def _leading(*texts: str) -> list[str]:
@@ -260,11 +250,6 @@ def _shaped(text: str, *more: str) -> tuple[str, str]:
     return headline, kept or line(" ".join(rest), LEARNING)
 
 
-def _whole(offer: LearningOffer) -> str:
-    headline = "" if _is_cut(offer) else _ended(offer.headline)
-    return f"{headline} {offer.text}".strip()
-
-
 def _is_cut(offer: LearningOffer) -> bool:
     start = offer.headline.removesuffix(MORE).rstrip()
     return offer.headline.endswith(MORE) and bool(start) and offer.text.startswith(start)
@@ -273,8 +258,3 @@ def _is_cut(offer: LearningOffer) -> bool:
 def _ended(sentence: str) -> str:
     has_end = not sentence or sentence.endswith((".", "!", "?", MORE))
     return sentence if has_end else f"{sentence}."
-
-
-def _digest(kind: str, headline: str, text: str) -> str:
-    content = "\n".join((kind, " ".join(headline.split()), " ".join(text.split())))
-    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]

@@ -27,7 +27,7 @@ _TOLD = ("<past-learnings>", "</past-learnings>")
 
 
 def items_in(value: object) -> tuple[str, ...]:
-    """The items of a list as people write one: a YAML list, or one text with commas.
+    """Return the items of a list as people write one: a YAML list, or one text with commas.
 
     A wiki's link, `[[a]]`, is to YAML a list in a list.
 
@@ -50,7 +50,7 @@ def _without_brackets(item: object) -> object:
 
 
 def with_items(text: str, key: str, items: Iterable[str]) -> str:
-    r"""The document with `items` added to the list `key`, as far as they are not in it yet.
+    r"""Return the document with `items` added to the list `key`, as far as they are not in it yet.
 
     Front matter is added where there is none. Raises `GiveUp` where it cannot be read, or the list
     is written in a way that cannot be added to.
@@ -98,7 +98,7 @@ def task_of(text: str, file: str) -> TaskFile:
 
 
 def with_notes(text: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
-    """The file with a section at its very end and `related` among its related tasks.
+    """Return the file with a section at its very end and `related` among its related tasks.
 
     Nothing else changes, byte for byte; the very same notes are not appended twice. Raises `GiveUp`
     where there is nothing to note, the front matter is wrong, or the section could not be read back
@@ -138,7 +138,7 @@ def with_notes(text: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
 
 
 def with_promoted(text: str, digests: tuple[str, ...]) -> str:
-    """The file with more digests of learnings that were promoted; raises as `with_items`."""
+    """Return the file with more digests of learnings that were promoted; raises as `with_items`."""
     return with_items(text, PROMOTED, digests)
 
 

@@ -157,7 +157,7 @@ def with_standing_patches(
 
 
 def merged_pulls(own: Iterable[OwnItem]) -> tuple[OwnItem, ...]:
-    """Our pull requests that were merged, as the tracker says."""
+    """Return our pull requests that were merged, as the tracker says."""
     return tuple(item for item in own if item.kind == "pull" and item.state == "merged")
 
 

@@ -119,7 +119,10 @@ def lesson_of(text: str, file: str) -> Lesson:
     meta, rest = frontmatter.read(text)
     if not meta:
         raise GiveUp("it has no front matter")
-    if any(abs(number) > LARGEST for number in _numbers_in(meta)):
+    if any(
+        abs(number) > LARGEST
+        for number in (leaf for leaf in _leaves(meta) if isinstance(leaf, int))
+    ):
         raise GiveUp("a number in it is too large to be one")
     values = {"related": meta.get(RELATED, ())} | {n: v for n, v in meta.items() if n in FIELDS}
     for name, value in values.items():
@@ -174,7 +177,7 @@ def _size(text: str) -> int:
 def _front(lesson: Lesson) -> str:
     """The front matter; of one that must be too long only its texts, which is quicker."""
     values = lesson.model_dump(mode="json", exclude=_OF_THE_BODY, exclude_defaults=True)
-    if len(texts := "".join(_texts_in(values))) > LIMIT:
+    if len(texts := "".join(leaf for leaf in _leaves(values) if isinstance(leaf, str))) > LIMIT:
         return texts
     values |= {n: getattr(lesson, n) for n in _ALWAYS if n not in values}  # plain, as all defaults
     values |= {"tags": list(lesson.tags)}
@@ -189,14 +192,6 @@ def _leaves(value: object) -> Iterator[object]:
         yield from chain.from_iterable(map(_leaves, items))
     else:
         yield value
-
-
-def _texts_in(value: object) -> Iterator[str]:
-    return (leaf for leaf in _leaves(value) if isinstance(leaf, str))
-
-
-def _numbers_in(value: object) -> Iterator[int]:
-    return (leaf for leaf in _leaves(value) if isinstance(leaf, int))
 
 
 def _notes_text(notes: tuple[Notes, ...]) -> str:

@@ -1,4 +1,4 @@
-"""What is kept of an analysis: one lesson a case, with its history of nights and proposals."""
+"""Lessons: one for each case, with its history of nights and proposals."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta

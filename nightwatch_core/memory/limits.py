@@ -1,4 +1,4 @@
-"""How much memory keeps and reads: every bound of the room, with its unit.
+"""Limits of the memory, each with its unit.
 
 Values come from strangers and from documents that people edit, so nothing about their size is taken
 for granted. Where a list is too long its newest entries are kept.

@@ -70,7 +70,7 @@ def linked_with(document: TaskFile, names: Mapping[str, Sequence[str]]) -> list[
 
 
 def plain_name(link: str) -> str:
-    """A link as people write one, without what is around the name.
+    """Return a link as people write one, without what is around the name.
 
     >>> plain_name("[Search](../tasks/task-a.md#notes)"), plain_name("[[task-b|B]]")
     ('../tasks/task-a.md', 'task-b')
@@ -118,7 +118,7 @@ Kept = TypeVar("Kept")
 
 
 def rendered(notes: Notes) -> str:
-    """One section in the seed's layout, without a line end after it; empty for empty notes.
+    """Return one section in the seed's layout, without a line end after it; empty for empty notes.
 
     What was normalised is read back the same: `notes_in(rendered(n)) == (normalised(n),)`.
 
@@ -184,7 +184,7 @@ def _section(notes: Notes) -> str:
 
 
 def problem_text(problem: Problem) -> str:
-    """One `<problem>`; what is empty is left out.
+    """Return one `<problem>`; what is empty is left out.
 
     >>> print(problem_text(Problem(what="Slow", symptoms=("30s",))).strip())
     <problem>
@@ -206,7 +206,7 @@ def problem_text(problem: Problem) -> str:
 
 
 def decision_text(decision: Decision) -> str:
-    """One `<decision>`; what is empty is left out."""
+    """Return one `<decision>`; what is empty is left out."""
     parts = (
         _element("choice", decision.choice, 6),
         _element("alternatives", decision.alternatives, 6),
@@ -216,7 +216,7 @@ def decision_text(decision: Decision) -> str:
 
 
 def gotcha_text(gotcha: str) -> str:
-    """One `<gotcha>`."""
+    """Return one `<gotcha>`."""
     return _element("gotcha", gotcha, 4)
 
 
@@ -438,7 +438,7 @@ Item = dict[str, str]  # element to its text, of one problem or decision
 
 
 def notes_in(text: str) -> tuple[Notes, ...]:
-    """Every section of a text that says something, in order; never raises.
+    """Return every section of a text that says something, in order; never raises.
 
     At most 20 sections of 64 KiB are read, and 50 items of each kind.
 
@@ -450,7 +450,7 @@ def notes_in(text: str) -> tuple[Notes, ...]:
 
 
 def sections(text: str) -> Iterator[str]:
-    r"""The inside of every section, in order; none from within a closed code block.
+    r"""Yield the inside of every section, in order; none from within a closed code block.
 
     >>> list(sections("<future-agent-notes>a</future-agent-notes> b"))
     ['a']
@@ -481,7 +481,7 @@ def sections(text: str) -> Iterator[str]:
 
 
 def pieces(body: str) -> Iterator[Piece]:
-    """The elements of a section and the text that stands in each, as they come.
+    """Yield the elements of a section and the text that stands in each, as they come.
 
     Elements we do not know are text. One that is never closed ends where the next one begins.
 

@@ -41,7 +41,7 @@ def as_yaml(found: Sequence[FoundLearning], threshold: float = THRESHOLD) -> str
 
 
 def past_learnings(found: Sequence[FoundLearning]) -> str:
-    """The `<past-learnings>` block of a research document, with its count.
+    """Return the `<past-learnings>` block of a research document, with its count.
 
     >>> print(past_learnings([]))
     <past-learnings>

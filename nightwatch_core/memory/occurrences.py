@@ -75,7 +75,7 @@ def aware(moment: datetime) -> datetime:
 
 
 def plausible(moment: datetime | None, night: Night) -> datetime | None:
-    """A moment that a document names, in UTC where it names no zone; None for one to come.
+    """Return a moment that a document names, in UTC where it names no zone; None for one to come.
 
     A document is no word on what lies ahead: such a moment counts as not recorded.
     """
@@ -106,7 +106,7 @@ def hours_between(since: datetime, until: datetime) -> float:
 
 
 def names_kept(lesson: Lesson, case: Case) -> dict[str, object]:
-    """The fields that name a lesson, which learns the names its case came under tonight."""
+    """Return the fields that name a lesson, which learns the names its case came under tonight."""
     names = (*lesson.aliases, case.fingerprint, *case.aliases)
     return {"fingerprint": lesson.fingerprint, "aliases": aliases_of(names, lesson.fingerprint)}
 
@@ -131,7 +131,7 @@ def add_night(nights: tuple[NightSeen, ...], new: NightSeen) -> tuple[NightSeen,
 
 
 def later(recorded: datetime | None, other: datetime) -> datetime:
-    """The later moment; a recorded one that names no time zone is dropped."""
+    """Return the later moment; a recorded one that names no time zone is dropped."""
     return max(recorded, other) if recorded and recorded.tzinfo else other
 
 

@@ -1,4 +1,4 @@
-"""What the figures say of a merged fix: verified, no effect, regressed, or nothing yet."""
+"""Outcomes of proposals, and the measured effect of merged fixes."""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
@@ -48,7 +48,7 @@ RELEASES_TELL = timedelta(days=30)  # before a merge; older releases do not tell
 
 
 class Tonight(Value):
-    """What a night knows when it looks at what became of our proposals.
+    """Tonight's facts for following up earlier proposals.
 
     `groups` are all that were fetched, dropped ones too; `traffic` is the application's in the
     window; `records` are the nights before, in any order.
@@ -70,7 +70,7 @@ Sign = Callable[[Lesson, FixWatch, Tonight, Stands], datetime | None]
 def update_watch(
     lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight, stands: Stands
 ) -> FixWatch:
-    """The lesson's watch after tonight, for a lesson that has one or a merged pull request.
+    """Return the lesson's watch after tonight, for a lesson that has one or a merged pull request.
 
     The newest merged pull request is watched. Raises `ValueError` where there is none.
     """

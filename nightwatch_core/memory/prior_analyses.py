@@ -1,4 +1,4 @@
-"""What earlier nights say about tonight's cases: still explained, or to be looked into again."""
+"""Earlier lessons for tonight's cases: reused, or context for a new analysis."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -191,7 +191,7 @@ _NEXT = "{said}, because: {why}. Analyse this error again once the model can be 
 def unanswered_assignments(
     wave: WaveResult, asked: Sequence[Assignment]
 ) -> tuple[UnansweredAssignment, ...]:
-    """The assignments of a wave whose model was away, with what it took to find out."""
+    """Return the assignments of a wave whose model was away, with what it took to find out."""
     away = {
         failure.case.fingerprint: failure
         for failure in wave.failures
@@ -228,7 +228,7 @@ def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:
 
 
 def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
-    """The wave, its failures replaced by what was answered instead."""
+    """Return the wave, its failures replaced by what was answered instead."""
     answered = {analysis.fingerprint for analysis in instead.analyses}
     left = tuple(failure for failure in wave.failures if failure.case.fingerprint not in answered)
     stopped = wave.stopped or instead.stopped
@@ -236,7 +236,7 @@ def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
 
 
 def fallback_summary(analyses: Iterable[Analysis]) -> str:
-    """A sentence for the report where the rules answered; empty where they did not."""
+    """Return a sentence for the report where the rules answered; empty where they did not."""
     stood = [analysis for analysis in analyses if is_fallback(analysis)]
     if not stood:
         return ""

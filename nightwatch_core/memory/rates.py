@@ -1,4 +1,4 @@
-"""How often an error occurs, compared: before and after a fix, tonight and on earlier nights.
+"""Compare rates of an error: before and after a fix, tonight and on earlier nights.
 
 There is one test. Given how many occurrences there were in all, the later share of them is
 beta-binomial: rates vary from night to night (`spread`), so that large shares are more common than

@@ -38,7 +38,7 @@ _PARTS = re.compile(r"[/\\]+")
 
 
 class SearchDocument(Value):
-    """What is compared. Frames are named `module.function`, innermost first, root cause first."""
+    """Compared parts of an error; frames are `module.function`, innermost and root cause first."""
 
     error_class: str = ""
     message: str = ""
@@ -161,13 +161,13 @@ def classes(document: SearchDocument) -> Iterable[str]:
 
 
 def template(document: SearchDocument) -> Iterable[str]:
-    """The message without what changes from one occurrence to the next."""
+    """Return the message without what changes from one occurrence to the next."""
     text = message_template(document.message)
     return (text,) if len(text) > 3 else ()
 
 
 def words(document: SearchDocument) -> Iterable[str]:
-    """Words of the message and pairs of neighbours; a class it names is told elsewhere.
+    """Return words of the message and pairs of neighbours; a class it names is told elsewhere.
 
     >>> list(words(SearchDocument(message="order 17 has no totalPrice")))
     ['order', 'has', 'no', 'total', 'price', 'order has', 'has no', 'no total', 'total price']
@@ -179,7 +179,7 @@ def words(document: SearchDocument) -> Iterable[str]:
 
 
 def transaction(document: SearchDocument) -> Iterable[str]:
-    """The transaction without ids."""
+    """Return the transaction without ids."""
     return (_DIGITS.sub("", transaction_template(document.transaction)),)
 
 
@@ -189,7 +189,7 @@ def places(document: SearchDocument) -> Iterable[str]:
 
 
 def names(document: SearchDocument) -> Iterable[str]:
-    """Words of the frames: what is left of a name when code is moved or renamed in part.
+    """Return words of the frames: what is left of a name when code is moved or renamed in part.
 
     >>> list(names(SearchDocument(frames=("orders/views.showOrder",))))
     ['orders', 'views', 'show', 'order']
@@ -277,7 +277,7 @@ CALIBRATION: tuple[tuple[float, float], ...] = (
 
 
 class Corpus(NamedTuple):
-    """How many lessons there are, and how many terms each field has on average."""
+    """Number of lessons, and average number of terms in each field."""
 
     lessons: int
     lengths: tuple[float, ...]
@@ -345,7 +345,7 @@ def share(scored: float, own: Sequence[float], lengths: Sequence[int]) -> float:
 
 
 def aged(scored: float, days: float) -> float:
-    """A score less what the time between two sightings speaks against it.
+    """Return a score less what the time between two sightings speaks against it.
 
     >>> aged(5.0, 0), aged(5.0, 365) < aged(5.0, 30) < 5.0
     (5.0, True)

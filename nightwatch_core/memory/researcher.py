@@ -43,7 +43,7 @@ Part = tuple[str, float, str]  # source section ("" for the title), weight, text
 
 
 class Hits(NamedTuple):
-    """What one document says of the intent's words."""
+    """Hits of an intent's words in one document."""
 
     task: TaskFile
     best: Mapping[str, float]  # stem to the weight of the best part it stands in
@@ -60,7 +60,7 @@ class Scored(NamedTuple):
 
 
 def intent_words(intent: str) -> Words:
-    """The words of an intent that say something, in their order.
+    """Return the words of an intent that say something, in their order.
 
     >>> intent_words("Why are the DB queries so slow?")
     {'db': 'db', 'query': 'queries', 'slow': 'slow'}
@@ -74,7 +74,7 @@ def intent_words(intent: str) -> Words:
 
 
 def scores(wanted: Words, tasks: Iterable[TaskFile]) -> tuple[list[Scored], Mapping[str, float]]:
-    """Every document with its score, in the order given, and the weight of each word."""
+    """Return every document with its score, in the order given, and the weight of each word."""
     every = [_hits(wanted, task) for task in tasks]
     documents = Counter(root for hits in every for root in hits.best)
     weights = {root: _rarity(documents[root], len(every)) for root in wanted}
@@ -83,7 +83,7 @@ def scores(wanted: Words, tasks: Iterable[TaskFile]) -> tuple[list[Scored], Mapp
 
 
 def hits_in(text: str, wanted: Words) -> set[str]:
-    """The words of the intent that stand in a text, by their stems.
+    """Return the words of the intent that stand in a text, by their stems.
 
     >>> sorted(hits_in("OrdersController queried", intent_words("order query catalog")))
     ['order', 'query']
@@ -111,13 +111,13 @@ def _stands(root: str, text: str, low: str) -> bool:
 
 
 def problem_text(problem: Problem) -> str:
-    """Everything a problem says, its name left out."""
+    """Return everything a problem says, its name left out."""
     rest = (problem.root_cause, problem.solution, problem.prevention)
     return "\n".join((*problem.symptoms, *rest))
 
 
 def decision_text(decision: Decision) -> str:
-    """Everything a decision says, its name left out."""
+    """Return everything a decision says, its name left out."""
     return f"{decision.alternatives}\n{decision.rationale}"
 
 

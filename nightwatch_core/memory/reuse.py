@@ -1,4 +1,4 @@
-"""Whether a lesson may stand in for a new analysis, and the analysis it then gives."""
+"""Reuse a lesson instead of a new analysis, where it still holds."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""How right the analyses of this installation proved: a table that calibration rests on.
+"""How often analyses of this installation proved right, by confidence.
 
 People and production say it of each finding: right, wrong, or not yet decided.
 """

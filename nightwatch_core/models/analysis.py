@@ -45,7 +45,7 @@ FELL_BACK = "answered by the rules model"  # tag of an answer whose model could 
 
 
 class Ending(Value):
-    """How an analysis came to its verdict, or why it came to none."""
+    """How an analysis ended, and why."""
 
     kind: Literal[
         # with a verdict
@@ -88,7 +88,7 @@ class Standing(Value):
 
 
 class SecondLook(Value):
-    """What became of looking again at a case whose first verdict was weak."""
+    """Result of a second look at a case with a weak verdict."""
 
     wanted: str  # why
     skipped: str = ""  # why it was not made all the same
@@ -100,7 +100,7 @@ class SecondLook(Value):
 
 
 class TrackRecord(Value):
-    """How often findings that were as sure proved right in this installation."""
+    """How often findings of the same confidence proved right in this installation."""
 
     said: Confidence
     right: float  # half right counts half

@@ -61,7 +61,7 @@ class Learning(Value):
 
 
 class Handover(Value):
-    """What is known of an error whose cause is not, for whoever looks at it next.
+    """Facts about an error with unknown cause, for the person who continues.
 
     Texts are untrusted: they come from the code and from the error.
     """
@@ -77,7 +77,7 @@ class Handover(Value):
 
 
 class Answer(Value):
-    """What a model has to answer: the schema sent with the first request."""
+    """A model's answer: the schema sent with the first request."""
 
     title: str
     root_cause: str
@@ -106,7 +106,7 @@ class Answer(Value):
 
 
 class Usage(Value):
-    """What was used: tokens as the service bills them, money in USD (None: price unknown).
+    """Usage: tokens as the service bills them, cost in USD (None: price unknown).
 
     Input, output and cache hold everything, summarising included; fields that say "thereof" name a
     part of them. `cleared_tokens` were said earlier and no longer sent to the model: prompts of
@@ -168,7 +168,7 @@ def _sum(number: float | None, other: float | None) -> float | None:
 
 
 class Allowance(Value):
-    """What one analysis may use; a `cost` of None is no cap on USD."""
+    """Budget of one analysis; a `cost` of None means no cap in USD."""
 
     iterations: int  # of one conversation; a second look may take as many again
     tokens: int
@@ -204,7 +204,7 @@ class FoundRelease(Value):
 
 
 class Estimate(Value):
-    """What a night with a language model would cost, from what real bugs took."""
+    """Estimated cost of a night with a language model, from measured bugs."""
 
     model: str
     errors: int  # that it would analyse
@@ -215,7 +215,7 @@ class Estimate(Value):
 
 
 class FirstLook(Value):
-    """What can be said of files of errors before any night."""
+    """A first look at error files, before any night."""
 
     contents: FileContents
     groups: int = 0

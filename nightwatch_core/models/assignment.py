@@ -77,7 +77,7 @@ class UnexplainedCase(Value):
 
 
 class FollowUpInput(Value):
-    """What following up earlier proposals takes, besides the errors of tonight's selection."""
+    """Input for following up earlier proposals, besides tonight's selection."""
 
     own: tuple[OwnItem, ...] | None = None  # None: could not be read, or is not wanted
     whole: bool = False  # the selection holds every error of the window
@@ -85,7 +85,7 @@ class FollowUpInput(Value):
 
 
 class PastOutcomes(Value):
-    """What became of earlier proposals, and what that says about our judgement."""
+    """Outcomes of earlier proposals, and the scoreboard from them."""
 
     followed: tuple[OutcomeUpdate, ...] = ()
     board: Scoreboard | None = None
@@ -125,7 +125,7 @@ class Assignment(Value):
 
 
 class WaveResult(Value):
-    """What a mapped step brought, and what did not come about."""
+    """Results and failures of a mapped step."""
 
     analyses: tuple[Analysis, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -133,7 +133,7 @@ class WaveResult(Value):
 
 
 class AnalystTonight(Value):
-    """Who analyses tonight; without `able` it could not be asked."""
+    """The analyst of tonight; `able` is None if the model could not be asked."""
 
     able: Capabilities | None = None
     complaints: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class UnansweredAssignment(Value):
 
 
 class PublishResult(Value):
-    """What became of everything that could be published."""
+    """Results of publishing."""
 
     receipts: tuple[Receipt, ...] = ()
     skips: tuple[Skip, ...] = ()
@@ -159,7 +159,7 @@ class PublishResult(Value):
 
 
 class CiResult(Value):
-    """What the checks of the night's drafts said, and what came of that."""
+    """CI results of the night's drafts, and the actions taken."""
 
     ci: tuple[DraftCi, ...] = ()
     receipts: tuple[Receipt, ...] = ()
@@ -168,7 +168,7 @@ class CiResult(Value):
 
 
 class CauseFindings(Value):
-    """What came of looking for causes."""
+    """Findings of the search for causes."""
 
     selection: Selection
     code: CodeTonight
@@ -201,7 +201,7 @@ class CauseFindings(Value):
 
 
 class Sighting(Value):
-    """What came of asking about an error, in the batch of that night."""
+    """Result of batch triage for one error."""
 
     group: ErrorGroup  # as it was when it was asked about
     night: str
@@ -232,7 +232,7 @@ class SubmittedBatch(Value):
 
 
 class BatchTriage(Value):
-    """What a night collected and submitted beyond the errors it analyses."""
+    """Batches that a night collected and submitted."""
 
     judged: tuple[Sighting, ...] = ()  # by batches that were collected tonight, or before in vain
     kept: tuple[Sighting, ...] = ()  # earlier words on tonight's errors that still hold

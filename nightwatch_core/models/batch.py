@@ -29,7 +29,7 @@ KEY = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
 class FirstSight(Value):
-    """What a model says of an error without reading the code; untrusted text: escape it."""
+    """A model's judgement of an error without reading the code; untrusted text: escape it."""
 
     severity: Severity
     likely_cause: str
@@ -47,7 +47,7 @@ class TriageItem(Value):
 
 
 class ItemResult(Value):
-    """What came of one error; `usage` holds what it cost, half price where it was a batch's."""
+    """Result for one error; `usage` is its cost, half price in a batch."""
 
     key: str
     fingerprint: str
@@ -69,7 +69,7 @@ class TokenPrice(Value):
 
 
 class BatchItem(Value):
-    """What has to be known of an error when its result is read, perhaps in another night."""
+    """Facts about an error that are needed when its result is read, perhaps in another night."""
 
     key: str = Field(pattern=KEY)
     fingerprint: str
@@ -113,7 +113,7 @@ class Batch(Value):
 
 
 class BatchState(Value):
-    """How far the service is; the counts stay 0 until it has ended, but for `processing`."""
+    """State of a batch; all counts but `processing` stay 0 until it has ended."""
 
     status: BatchStatus
     processing: int = 0
@@ -140,7 +140,7 @@ class ListedBatch(Value):
 
 
 class Submission(Value):
-    """What a night submitted; what is not sure waits for a later night, and is never sent again."""
+    """Submitted batches; an unsure one waits for a later night, and is never sent again."""
 
     batches: tuple[Batch, ...] = ()
     waiting: tuple[str, ...] = ()  # fingerprints that a batch which is not collected has already
@@ -148,7 +148,7 @@ class Submission(Value):
 
 
 class Settled(Value):
-    """What is known of the batches that are kept, after the service was asked about intents."""
+    """State of stored batches, after the service was asked about intents."""
 
     open: tuple[Batch, ...] = ()  # with an id, not collected, oldest first
     intents: tuple[Batch, ...] = ()  # of which it is not known what became of them

@@ -58,7 +58,7 @@ class Blame(Value):
 
 
 class ChangedFile(Value):
-    """What a commit did to one file."""
+    """A commit's change of one file."""
 
     path: str
     added: int = 0  # lines; both 0 for what is not text
@@ -236,7 +236,7 @@ class DraftCi(Value):
 
 
 class CiRun(Value):
-    """What continuous integration says of the head of one of our branches."""
+    """CI result of the head of one of our branches."""
 
     state: CiState
     sha: str = ""  # the head that it says so of

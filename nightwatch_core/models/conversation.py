@@ -36,7 +36,7 @@ class PathsFound(Value):
 
 
 class EntriesListed(Value):
-    """What is in a folder."""
+    """Entries of a folder."""
 
     entries: tuple[FolderEntry, ...] = ()
 
@@ -54,7 +54,7 @@ class NothingThere(Value):
 
 
 class LinesBlamed(Value):
-    """Who last wrote lines of a file."""
+    """Authors of lines of a file."""
 
     blames: tuple[Blame, ...] = ()
 
@@ -114,7 +114,7 @@ class ToolCall(Value):
 
 
 class ToolResult(Value):
-    """What the tool answered: a text for models and transcripts, a value for code.
+    """A tool's result: text for models and transcripts, value for code.
 
     The value is not written down: a call that is made again gives it again.
     """
@@ -188,7 +188,7 @@ class Reply(Value):
 
 
 class Capabilities(Value):
-    """What a model can do; prices in USD per million tokens, None where unknown."""
+    """Capabilities of a model; prices in USD per million tokens, None if unknown."""
 
     model: str
     local: bool = False  # needs no network and no account
@@ -208,7 +208,7 @@ class RecordedCall(Value):
 
 
 class RecordedResult(Value):
-    """What a tool answered."""
+    """A tool's recorded answer."""
 
     name: str
     text: str = ""
@@ -216,7 +216,7 @@ class RecordedResult(Value):
 
 
 class TranscriptOpening(Value):
-    """How a conversation began; `look` is 2 where a first one came to a weak verdict."""
+    """Beginning of a conversation; `look` is 2 for a second look."""
 
     night: str
     fingerprint: str
@@ -296,7 +296,7 @@ class BrokenAgent(Value):
 
 
 class AnalysisPlan(Value):
-    """How one error is analysed, and for each choice who made it."""
+    """Plan of one analysis, and the source of each choice."""
 
     model: str
     effort: Effort

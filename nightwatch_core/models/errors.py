@@ -274,7 +274,7 @@ class DroppedGroup(Value):
 
 
 class Selection(Value):
-    """What is analysed tonight, best ranked first, and everything that is not."""
+    """Groups to analyse tonight, best ranked first, and the dropped ones."""
 
     kept: tuple[ErrorGroup, ...] = ()
     dropped: tuple[DroppedGroup, ...] = ()
@@ -298,7 +298,7 @@ class RejectedRecord(Value):
 
 
 class Fetched(Value):
-    """What the sources gave: never "0 errors" where a source failed (that is a `partial`)."""
+    """Fetched groups: never "0 errors" if a source failed (that is a `partial`)."""
 
     groups: tuple[ErrorGroup, ...] = ()
     window: Window
@@ -313,7 +313,7 @@ class Fetched(Value):
 
 
 class FileContents(Value):
-    """What was understood of files, and what was not and why."""
+    """Records understood in files, and those that were not, with reasons."""
 
     shapes: tuple[tuple[str, int], ...] = ()  # names of shapes, with records; most records first
     records: int = 0  # that are errors
@@ -326,7 +326,7 @@ class FileContents(Value):
 
 
 class ReadingProgress(Value):
-    """How far the reading of files has come."""
+    """Progress of reading files."""
 
     file: str = ""  # the one being read
     bytes: int = 0  # of the files on disk

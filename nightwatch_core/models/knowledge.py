@@ -33,7 +33,7 @@ FAILED: tuple[OutcomeKind, ...] = (*TURNED_DOWN, "regressed")  # another fix, or
 
 
 class OccurrenceCount(Value):
-    """How often an error was seen in a stretch of time that was looked at."""
+    """Occurrences of an error in an observed time span."""
 
     occurrences: int = 0
     hours: float = 0.0
@@ -84,7 +84,7 @@ class PublishedItem(Value):
 
 
 class OutcomeUpdate(Value):
-    """What tonight brought for one lesson: what happened to its items, and to its error."""
+    """Tonight's news for one lesson: about its items, and its error."""
 
     fingerprint: str
     file: str = ""
@@ -96,7 +96,7 @@ class OutcomeUpdate(Value):
 
 
 class JudgedAnalysis(Value):
-    """What became of one analysis we published: its issue and pull request are one."""
+    """Outcome of one published analysis: its issue and pull request count as one."""
 
     fingerprint: str
     said: Confidence | None = None  # None: not recorded
@@ -106,7 +106,7 @@ class JudgedAnalysis(Value):
 
 
 class SuccessRate(Value):
-    """How many of the decided ones proved right."""
+    """Share of decided analyses that proved right."""
 
     times: int = 0
     decided: int = 0
@@ -115,7 +115,7 @@ class SuccessRate(Value):
 
 
 class ConfidenceTier(Value):
-    """What became of analyses that said one confidence."""
+    """Outcomes of analyses of one confidence."""
 
     said: Confidence
     nominal: float  # the probability that the word stands for
@@ -126,7 +126,7 @@ class ConfidenceTier(Value):
 
 
 class DraftRate(Value):
-    """What became of our draft pull requests: of those that anything is known of, the good share.
+    """Outcomes of our draft pull requests: the share that was merged.
 
     Good is a merged one, or an open one whose checks passed; known besides are those that were
     closed unmerged, and open ones whose checks failed.
@@ -147,7 +147,7 @@ class DraftRate(Value):
 
 
 class Scoreboard(Value):
-    """How right the analyses of this installation proved, by their stated confidence."""
+    """How often analyses of this installation proved right, by stated confidence."""
 
     found: SuccessRate = SuccessRate()
     tiers: tuple[ConfidenceTier, ...] = ()  # high, medium, low
@@ -217,7 +217,7 @@ class NightSeen(Value):
 
 
 class Lesson(Value):
-    """What is known about one case: one document a fingerprint."""
+    """Knowledge about one case: one document per fingerprint."""
 
     fingerprint: str
     aliases: tuple[str, ...] = ()
@@ -287,7 +287,7 @@ class Lesson(Value):
 
 
 class Match(Value):
-    """How near an earlier case is, and why; `score` is the one of `seed_score`.
+    """Similarity of an earlier case, with reasons.
 
     `relevance` (0 to 1) says how often so near a case turned out to be the same failure; `doubt`
     why a lesson on this very case does not stand in for a new analysis.
@@ -434,7 +434,7 @@ class IgnoreRules(Value):
 
 
 class Backtest(Value):
-    """What a rule would have hidden on the nights that were."""
+    """Errors that a rule would have hidden on earlier nights."""
 
     nights: int = 0  # looked at
     groups: int = 0  # hidden, each counted once

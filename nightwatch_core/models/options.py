@@ -1,4 +1,4 @@
-"""What can be chosen for one night: the one definition of parameters, flags and settings.
+"""Options of a night: one definition for parameters, flags and settings.
 
 Every field is the parameter `field` of the flow `nightly`, the flag `--field` of `nightwatch night`
 and the setting `NIGHTWATCH_FIELD`. Nothing secret belongs here: Prefect stores and shows it.
@@ -28,7 +28,7 @@ class SentRequest(Value):
 
 
 class Destination(Value):
-    """How much a night sent to one host."""
+    """Bytes that a night sent to one host."""
 
     service: str
     host: str
@@ -223,7 +223,7 @@ class StateFolder(Value):
 
 
 class Health(Value):
-    """How well a night's services were, and what somebody has to see to."""
+    """Health of a night's services, and what needs attention."""
 
     services: tuple[ServiceHealth, ...] = ()
     due: tuple[str, ...] = ()  # one sentence each

@@ -124,7 +124,7 @@ class Skip(Value):
 
 
 class PublishPlan(Value):
-    """What act will publish, in order, and what it will not."""
+    """Proposals to publish, in order, and skipped ones."""
 
     proposals: tuple[Proposal, ...] = ()
     skips: tuple[Skip, ...] = ()
@@ -134,7 +134,7 @@ PublishStatus = Literal["done", "already there", "refused", "unknown", "held bac
 
 
 class Receipt(Value):
-    """What became of a proposal."""
+    """Result of publishing a proposal."""
 
     key: str
     kind: str
@@ -180,7 +180,7 @@ def receipt_for(
 
 
 class Marker(Value):
-    """What the hidden first line of our items says."""
+    """The hidden first line of our items."""
 
     fingerprint: str
     also: tuple[str, ...] = ()
@@ -297,7 +297,7 @@ class Story(Value):
 
 
 class GateResult(Value):
-    """Whether a fix may be shown, as far as running it tells."""
+    """Result of testing a fix."""
 
     outcome: Outcome
     kind: NotRun = ""  # why nothing was run
@@ -330,7 +330,7 @@ NOT_LAID_OUT = 119  # exit code where the tree did not fit into the bounded work
 
 
 class Bounds(Value):
-    """What one run may take; whatever goes beyond is killed, with everything it started."""
+    """Limits of one run; beyond them it is killed, with everything it started."""
 
     seconds: float = 120  # wall time
     cpu_seconds: int = 120  # of each process
@@ -353,7 +353,7 @@ class Command(Value):
 
 
 class Run(Value):
-    """How a command ended."""
+    """Result of a command."""
 
     code: int  # negative: the signal that ended it
     ended: Ended = "exited"
@@ -367,7 +367,7 @@ class Run(Value):
 
 
 class Preparation(Value):
-    """What fetches the dependencies of a project into /env, given its manifests alone."""
+    """Commands that fetch a project's dependencies into /env, from its manifests alone."""
 
     language: str
     files: tuple[FileChange, ...] = ()  # manifests and lock files: their content names the result
@@ -405,7 +405,7 @@ class LearningOffer(Value):
 
 
 class Promotion(Value):
-    """What came of a choice."""
+    """Result of a promotion."""
 
     chosen: tuple[LearningOffer, ...] = ()
     place: str = ""  # an address or a path

@@ -18,7 +18,7 @@ EXIT_CODES: dict[Status, int] = {"complete": 0, "failed": 1, "degraded": 3}
 
 
 class NightKind(Value):
-    """What a night reads and why it runs; an unfinished one is taken up by the next of its kind."""
+    """A night's source and trigger; the next night of its kind resumes an unfinished one."""
 
     key: str = ""  # of the sources, windows.source_key; empty: neither taken up nor a watermark
     scheduled: bool = False  # by its schedule, not by hand
@@ -70,7 +70,7 @@ class Duplicates(Value):
 
 
 class LearningResult(Value):
-    """What the learning steps left behind."""
+    """Results of the learning steps."""
 
     lessons: tuple[str, ...] = ()  # files written or brought up to date
     new: int = 0  # thereof, of errors that had none

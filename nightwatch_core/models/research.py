@@ -77,7 +77,7 @@ class Rename(Value):
 
 
 class Deployment(Value):
-    """What went to production before an error began."""
+    """The deployment before an error began."""
 
     name: str  # "release 1.4, deployed 35 min before first seen"
     paths: tuple[str, ...] = ()  # changed ones, the case's first; not all where `changed` is more
@@ -86,7 +86,7 @@ class Deployment(Value):
 
 
 class CodeChanges(Value):
-    """What the history says about a case: facts, and candidates that nothing is proved of."""
+    """Code changes around a case: facts, and unproven candidates."""
 
     onset: Onset | None = None
     authors: tuple[LineAuthor, ...] = ()
@@ -97,7 +97,7 @@ class CodeChanges(Value):
 
 
 class ResearchContext(Value):
-    """What the analyst is told besides the error itself."""
+    """Research for the analyst, besides the error itself."""
 
     likely_files: tuple[LikelyFile, ...] = ()
     previews: tuple[Preview, ...] = ()

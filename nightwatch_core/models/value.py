@@ -1,4 +1,4 @@
-"""What every word of the house is made of."""
+"""The base class of all values."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -1,4 +1,4 @@
-"""What several errors, or several nights, have in common, told to people; nothing acts on it.
+"""Patterns among errors and nights, for people; nothing acts on them.
 
 Rules over one case belong to `analysis` and `rules`; lessons themselves to `memory`.
 """

@@ -107,12 +107,12 @@ class CauseTerms(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """Names in the code, whole."""
+        """Return names in the code, whole."""
         return frozenset(self.named)
 
     @property
     def files(self) -> frozenset[str]:
-        """Files of the evidence."""
+        """Return files of the evidence."""
         return frozenset(path for path, _ in self.lines)
 
 
@@ -149,7 +149,7 @@ _STEMS_OF_TRADE = frozenset(map(stem, TRADE_WORDS))
 
 
 class Rarity:
-    """How much a word or name tells, by how few causes hold it."""
+    """Weight of a word or name: the fewer causes have it, the more it tells."""
 
     def __init__(self, causes: Sequence[CauseTerms]) -> None:
         self._causes_with: Counter[str] = Counter()
@@ -282,7 +282,7 @@ Place = TypeVar("Place", str, tuple[str, int])  # a file, or a line of it
 
 
 def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Several cases of tonight whose causes tell one story, largest groups first.
+    """Return several cases of tonight whose causes tell one story, largest groups first.
 
     They are compared by what they say and by the lines they rest on (see `similarity`). Guesses do
     not count, and neither do causes outside the code: those are a pattern of their own.
@@ -356,7 +356,7 @@ def _most_cited(cited: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
 
 
 def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Several cases of tonight that were traced to a commit of one merged change."""
+    """Return several cases of tonight that were traced to a commit of one merged change."""
     case_names = CaseNames(lessons)
     traced: dict[str, list[Analysis]] = defaultdict(list)
     for analysis in analyses:
@@ -447,7 +447,7 @@ _MOST_IN_FILE = 100  # lessons of one file whose causes are compared
 
 
 def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """A class that open lessons saw on three nights or more, the last of them not long ago.
+    """Return a class that open lessons saw on three nights or more, the last of them not long ago.
 
     One case that comes back three times counts like three cases that come once each: both are told
     by a class in the knowledge of three nights. But a class that a language raises for everything
@@ -484,7 +484,7 @@ def _recurring(name: str, place: str, lessons: list[Lesson]) -> Pattern:
 
 
 def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """A file that broke in three ways or more, on three nights or more.
+    """Return a file that broke in three ways or more, on three nights or more.
 
     Only the file a finding leads to counts: files that everything passes through are cited often
     and seldom at fault. Three tellings of one cause are one way.
@@ -617,7 +617,7 @@ def _sort(pattern: Pattern) -> str:
 
 
 def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
-    """The patterns, each under the title it has in its document where there is one.
+    """Return the patterns, each under the title it has in its document where there is one.
 
     A pattern is the known one of the same title, or, where the title follows the code, of the same
     rule and at least half of whose errors, two or more, are known members.
@@ -725,7 +725,7 @@ def _age(pattern: Pattern) -> tuple[int, int, str]:
 def related_to_patterns(
     lessons: tuple[Lesson, ...], patterns: Mapping[str, Pattern]
 ) -> tuple[Lesson, ...]:
-    """The lessons that have other relations now, each with those of today.
+    """Return the lessons that have other relations now, each with those of today.
 
     `patterns` maps a document's file to its pattern. A pattern that is gone, or no longer names the
     error, leaves the lesson; so does a similar error whose lesson is gone. Of either kind the

@@ -54,12 +54,12 @@ class NightGroups(Value):
 
     @property
     def date(self) -> date:
-        """The date of the window's end."""
+        """Return the date of the window's end."""
         return self.window.until.date()
 
 
 def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple[NightGroups, ...]:
-    """The last 30 nights of the same sources, tonight first; `reports` come newest first.
+    """Return the last 30 nights of the same sources, tonight first; `reports` come newest first.
 
     At most 90 reports are read, one by one. Passed over are failed nights, runs for one error, and
     nights whose window was read again: the same errors would count twice.
@@ -79,7 +79,7 @@ def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple
 
 
 def night_groups(report: RunReport) -> NightGroups:
-    """All error groups a report tells of, each once."""
+    """Return all error groups a report tells of, each once."""
     cases = (
         *(analysis.case for analysis in report.analyses),
         *(failure.case for failure in report.failures),
@@ -116,12 +116,12 @@ def backtest(
 
 
 def covered(rule: IgnoreRule, night: NightGroups) -> tuple[ErrorGroup, ...]:
-    """The groups of a night that the rule would have hidden."""
+    """Return the groups of a night that the rule would have hidden."""
     return tuple(filter(matcher(rule), night.groups))
 
 
 def only_covered(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:
-    """The same nights with nothing but what the rule would have hidden.
+    """Return the same nights with nothing but what the rule would have hidden.
 
     They stand in for the whole nights in `backtest` and `rates` of that rule, and take less time.
     """
@@ -135,7 +135,7 @@ def rates(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[float, ...]:
 
 
 def tripwire(seen: Sequence[float]) -> float:
-    """The rate above which a rule shall not hold: three times the highest seen, at least 10.
+    """Return the rate above which a rule shall not hold: three times the highest seen, at least 10.
 
     It is rounded up to 1, 2, 3 or 5 and zeros.
 
@@ -148,7 +148,7 @@ def tripwire(seen: Sequence[float]) -> float:
 
 
 def is_steady(seen: Sequence[float]) -> bool:
-    """Whether no night's rate is far above the usual one: an error that jumps is news, no noise.
+    """Tell whether no night's rate is far above the usual one: an error that jumps is no noise.
 
     >>> is_steady((20, 31, 25)), is_steady((20, 500, 25)), is_steady((1, 9, 1))
     (True, False, True)
@@ -358,7 +358,7 @@ GRAVE = 1.0  # severity of classes that are never noise
 
 
 class NoiseEvidence(Value):
-    """What speaks about lessons besides themselves."""
+    """Evidence about lessons besides their own text."""
 
     today: date
     nights: tuple[NightGroups, ...] = ()  # newest first
@@ -468,7 +468,7 @@ AGAINST: tuple[tuple[str, Callable[[Lesson, NoiseEvidence], bool]], ...] = (
 
 
 def as_group(lesson: Lesson) -> ErrorGroup:
-    """A lesson's error, as a rule sees it."""
+    """Return a lesson's error, as a rule sees it."""
     return ErrorGroup(
         fingerprint=lesson.fingerprint,
         source=KNOWLEDGE,
@@ -549,7 +549,7 @@ def suggest_rules(
 
 
 def rule_from(suggestion: IgnoreSuggestion) -> IgnoreRule:
-    """The rule as it would stand in ignore.yml."""
+    """Return the rule as it would stand in ignore.yml."""
     return IgnoreRule(**suggestion.model_dump(exclude={"evidence", "backtest"}))
 
 

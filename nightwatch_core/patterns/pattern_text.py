@@ -95,7 +95,7 @@ def pattern_entry(text: str, file: str) -> PatternEntry:
 
 
 def pattern_told(pattern: Pattern) -> str:
-    """The pattern as an analyst is told: a few lines of bounded, plain text for a fence.
+    """Return the pattern as an analyst is told: a few lines of bounded, plain text for a fence.
 
     >>> print(pattern_told(Pattern(title="A", description="B.", pattern_type="systemic_issue",
     ...                            modules=("a.rb",))))
@@ -240,7 +240,7 @@ def count_nights(lessons: Iterable[Lesson]) -> int:
 
 
 def dates_seen(lessons: Iterable[Lesson]) -> tuple[date, ...]:
-    """The dates on which any of the lessons was seen, oldest first."""
+    """Return the dates on which any of the lessons was seen, oldest first."""
     return tuple(sorted({seen.date for lesson in lessons for seen in lesson.nights}))
 
 
@@ -333,7 +333,7 @@ def module(analysis: Analysis) -> str:
 
 
 def first_places(cases: list[Analysis]) -> str:
-    """The first three places of the cases, in a line."""
+    """Return the first three places of the cases, in a line."""
     return ", ".join(most_frequent(map(module, cases))[:3]) or "these errors"
 
 
@@ -357,7 +357,7 @@ def most_frequent(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def normalised_tags(analysis: Analysis) -> tuple[str, ...]:
-    """The analysis's tags in one spelling: short, lowercase, with hyphens."""
+    """Return the analysis's tags in one spelling: short, lowercase, with hyphens."""
     kept = (tag for tag in analysis.tags if tag.strip() and tag != FELL_BACK)
     return tuple(line(tag, _LONGEST_TAG).lower().replace(" ", "-") for tag in kept)
 

@@ -29,12 +29,12 @@ class Member(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it returns a context manager."""
+        """Tell whether it returns a context manager."""
         return get_origin(self.returns) is AbstractContextManager
 
     @property
     def streams(self) -> bool:
-        """Whether it returns an iterator."""
+        """Tell whether it returns an iterator."""
         return get_origin(self.returns) is Iterator
 
     def arguments(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:

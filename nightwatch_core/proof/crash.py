@@ -172,7 +172,7 @@ class Place(NamedTuple):
 
 
 class Crash(NamedTuple):
-    """What production raised."""
+    """The production error."""
 
     error_class: str
     message: str

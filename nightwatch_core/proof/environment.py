@@ -30,7 +30,7 @@ TEST_NAME = 200  # characters of a test that an analyst names
 
 
 class NightCache:
-    """What a night has found out about its projects, so that nothing is asked for twice."""
+    """Cache of facts about projects, so that nothing runs twice in a night."""
 
     def __init__(self) -> None:
         self.base_runs: dict[tuple[str, Words, int], Run] = {}
@@ -121,7 +121,7 @@ class Environment:
 
 
 class Compared(NamedTuple):
-    """What came of comparing two runs."""
+    """Comparison of two runs."""
 
     worse: str = ""  # why the fix is not as good as the base; empty where it is
     output: str = ""

@@ -86,7 +86,7 @@ class Kind(Value):
 
 
 class Form(Value):
-    """How a runner prints the name of a test that failed, and how many it ran."""
+    """How a test runner prints failed tests and their number."""
 
     failed: re.Pattern[str]
     counts: re.Pattern[str]
@@ -113,7 +113,7 @@ def kits() -> Kits:
 
 
 class Kit(NamedTuple):
-    """How one project is tested; `root` ends with a slash or is empty."""
+    """How to test one project; `root` ends with a slash or is empty."""
 
     language: str
     root: str = ""
@@ -170,7 +170,7 @@ def _language_of(changed: Words, paths: Words) -> tuple[str, str]:
 
 
 class _Project(NamedTuple):
-    """What is found out about one project."""
+    """Facts about one project."""
 
     facts: frozenset[str]  # names that `when` may have
     fields: Fields = {}
@@ -426,7 +426,7 @@ def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOp
 
 
 class Reading(NamedTuple):
-    """What a run of tests says; a number of None is not known."""
+    """Result of a test run; a number of None is unknown."""
 
     failed: frozenset[str]
     ran: int | None

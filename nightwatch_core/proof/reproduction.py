@@ -71,7 +71,7 @@ _NATIVE = {"--tb=short": "--tb=native"}  # pytest prints what production would
 
 
 class Shown(NamedTuple):
-    """What a run of a test showed."""
+    """Result of running a test."""
 
     reading: Reading
     raised: tuple[Raised, ...]
@@ -297,7 +297,7 @@ _WORDS: dict[Fate, str] = {
 
 
 class Tried(NamedTuple):
-    """What came of running a test on the commit that failed."""
+    """Result of running a test on the failing commit."""
 
     reproduction: Reproduction
     shown: Shown | None = None  # the last run
@@ -346,7 +346,7 @@ def _observed(harness: Harness, test: Candidate) -> tuple[str, Shown | None]:
 
 
 class WithFix(NamedTuple):
-    """What became of a test that reproduces, once there is a fix."""
+    """Result of a reproducing test with the fix."""
 
     fate: Fate
     check: Check

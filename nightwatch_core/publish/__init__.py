@@ -1,4 +1,4 @@
-"""Which issues, comments and draft pull requests a night would like to publish, and which not.
+"""Plan issues, comments and draft pull requests, and the reasons for those that are skipped.
 
 Two plans, because a pull request refers to its issue's number: first issues, then pull requests.
 How a tracker is told stands with its adapter.

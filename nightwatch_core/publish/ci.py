@@ -1,4 +1,4 @@
-"""Which CI of the repository would run a branch of ours, secrets and all, before it was read."""
+"""CI that a pushed branch of ours starts, and watching the checks of drafts."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -324,7 +324,7 @@ def _listed(run: CiRun) -> str:
 
 
 class Hands(NamedTuple):
-    """What waiting needs of the world."""
+    """Outside functions that waiting for CI needs."""
 
     look: Callable[[tuple[int, ...]], tuple[tuple[CiRun, ...], str]]  # runs, or why there are none
     mend: Callable[[Watched, Analysis], tuple[GateResult | None, str]]  # likewise
@@ -385,7 +385,7 @@ class Waiting:
 
     @property
     def repository(self) -> str:
-        """Its name."""
+        """Return its name."""
         base = self.report.base or self.report.commit
         return base.repository if base else ""
 

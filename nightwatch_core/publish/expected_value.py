@@ -1,4 +1,4 @@
-"""What a draft is worth, in a reviewer's minutes: which fix comes first, and which none is due for.
+"""Expected value of a draft, in a reviewer's minutes; it orders the fixes.
 
 Expected value = impact × chance of being right × how far it is proved − what reading it costs.
 Only the order of magnitude counts: impact grows with the logarithm of what an error hurts.
@@ -45,7 +45,7 @@ def in_order(analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
 
 
 def effect_key(kind: str, repository: str, *parts: str) -> str:
-    """Names an effect for ever.
+    """Return names an effect for ever.
 
     >>> effect_key("issue", "shop", "v1:0a") == effect_key("issue", "shop", "v1:0a")
     True
@@ -63,14 +63,14 @@ def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None
 
 
 def by_choice(reason: Reason | None, known: OwnItem | None, night: str) -> Reason | None:
-    """The reason; one of choice says what this night made before it was taken up with it."""
+    """Return the reason; one of choice says what this night made before it was taken up with it."""
     if reason is None or reason.cause != "choice" or known is None or known.night != night:
         return reason
     return reason._replace(text=f"{reason.text}; #{known.number} was made before that")
 
 
 def names_of(analysis: Analysis) -> frozenset[str]:
-    """Every name its error has or had."""
+    """Return every name its error has or had."""
     return frozenset((analysis.fingerprint, *analysis.case.aliases, *analysis.known_as))
 
 
@@ -99,7 +99,7 @@ _READING, _FILE, _LINES = 0.5, 0.5, 20.0  # minutes a draft, a further file; lin
 
 
 class ExpectedValue(NamedTuple):
-    """What a draft is worth, and of what that is made; minutes and shares of 1."""
+    """A draft's expected value and its factors; minutes, and shares of 1."""
 
     impact: float
     chance: float

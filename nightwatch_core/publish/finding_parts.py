@@ -1,4 +1,4 @@
-"""What a finding says besides its cause: the same in report, issue, draft and Slack.
+"""Parts of a finding besides its cause, the same in report, issue, draft and Slack.
 
 Plain texts, as hostile as they came: each rendering escapes them for its own format.
 """
@@ -23,7 +23,7 @@ FIRST = 3  # pieces of evidence that are shown at once; the others are folded
 
 
 def shown_evidence(analysis: Analysis) -> tuple[Evidence, ...]:
-    """All evidence, what holds first; none holds where the record is of other code."""
+    """Return all evidence, what holds first; none holds where the record is of other code."""
     if analysis.misfit:
         return tuple(
             evidence.model_copy(update={"verified": False}) for evidence in analysis.evidence
@@ -46,7 +46,7 @@ def descriptions(analysis: Analysis, path: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A text with the stop that ends it.
+    """Return a text with the stop that ends it.
 
     >>> sentence("Count none."), sentence("is it so?"), sentence("no host")
     ('Count none.', 'is it so?', 'no host.')
@@ -55,7 +55,7 @@ def sentence(text: str) -> str:
 
 
 def explained(statement: str, because: str) -> tuple[str, str]:
-    """A statement, ready to be followed by what it is held for, and that.
+    """Return a statement, ready to be followed by what it is held for, and that.
 
     >>> explained("There is no host.", "line 3"), explained("Is there one?", "x")
     (('There is no host:', 'line 3'), ('Is there one?', 'x'))
@@ -67,7 +67,7 @@ def explained(statement: str, because: str) -> tuple[str, str]:
 
 
 def change_title(pull: MergedPull) -> str:
-    """The title of a change, without the number that merging put behind it.
+    """Return the title of a change, without the number that merging put behind it.
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 1, 1, tzinfo=UTC)
@@ -102,7 +102,7 @@ def _utc(at: datetime) -> datetime:
 
 
 def named_commit(analysis: Analysis) -> str:
-    """The commit or pull request that is named, where nothing more is known of it."""
+    """Return the commit or pull request that is named, where nothing more is known of it."""
     if analysis.misfit or shown_suspects(analysis):
         return ""
     return analysis.suspect_commit.strip()
@@ -242,14 +242,14 @@ _FAILED = {"": "What the run printed", "tests": "What the tests printed"}
 
 
 class Quote(NamedTuple):
-    """What a run printed, under its name."""
+    """Output of a run, under its name."""
 
     name: str
     output: str
 
 
 def proof_lines(gate: GateResult | None) -> tuple[str, ...]:
-    """Everything that was tried of a fix and what came of it, what proves most first."""
+    """Return everything that was tried of a fix and what came of it, what proves most first."""
     if gate is None:
         return ("Nothing was run.",)
     lines = (
@@ -336,7 +336,7 @@ def _in_steps(story: Story | None) -> Iterator[str]:
 
 
 def crash_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
-    """The runs that show the crash, and that it is gone."""
+    """Return the runs that show the crash, and that it is gone."""
     made = gate.reproduction if gate else None
     if made is None or made.outcome != "reproduced":
         return ()
@@ -408,7 +408,7 @@ def place_of(given: Handover) -> str:
 
 
 def failing_row(given: Handover) -> str:
-    """The failing line's own text; empty where it is not known.
+    """Return the failing line's own text; empty where it is not known.
 
     >>> failing_row(Handover(path="a.py", line=3, lines=("x = 1", "  y(x)"), first_line=2))
     'y(x)'
@@ -474,7 +474,7 @@ def numbered_lines(given: Handover) -> str:
 
 
 def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> RunReport:
-    """The report, told what was run of fixes, by the fingerprints of their errors."""
+    """Return the report, told what was run of fixes, by the fingerprints of their errors."""
     known = dict(gates)
     analyses = tuple(
         _with_gate(analysis, known[analysis.fingerprint])

@@ -38,7 +38,7 @@ _SWITCH = re.compile(r"(?<![a-z])(?:skip|ci|no|actions|build|deploy)(?![a-z])", 
 
 
 def issue_title(analysis: Analysis) -> str:
-    """The title of an issue: at most 120 characters that ping and close nothing."""
+    """Return the title of an issue: at most 120 characters that ping and close nothing."""
     named = title(analysis.title if analysis.has_cause else "") or title(analysis.case.title)
     named = named or "Production error"
     return named if analysis.has_cause else title(f"{NO_CAUSE}: {named}")
@@ -66,7 +66,7 @@ def comment_body(told: Told, key: str, night: str, news: str) -> str:
 
 
 def pull_title(told: Told) -> str:
-    """The title of a draft pull request."""
+    """Return the title of a draft pull request."""
     verb = "Mitigate" if told.mitigations else "Fix"
     return _calm(title(f"{verb}: {told.analysis.title}"))
 

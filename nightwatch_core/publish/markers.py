@@ -30,7 +30,7 @@ _HEAD = 6_000  # characters, more than a marker may be
 
 
 def marker(fingerprint: str, key: str, night: str, also: Iterable[str] = ()) -> str:
-    """The line that tells our items from everybody's, on any service.
+    """Return the line that tells our items from everybody's, on any service.
 
     >>> marker("v1:0a", "k", "2026-11-20-ab", ("v1:0b",))
     '<!-- nightwatch:v1 fp=v1:0a key=k run=2026-11-20-ab --><!-- also v1:0b -->'
@@ -42,7 +42,7 @@ def marker(fingerprint: str, key: str, night: str, also: Iterable[str] = ()) -> 
 
 
 def read_marker(body: str) -> Marker | None:
-    """The marker a body begins with; None where it is not ours, wherever else it holds one.
+    """Return the marker a body begins with; None where it is not ours, wherever else it holds one.
 
     >>> read_marker(marker("v1:0a", "k", "2026-11-20-ab") + "\\nText").key
     'k'
@@ -55,7 +55,7 @@ def read_marker(body: str) -> Marker | None:
 
 
 def patch_marker(fix: str, base: str) -> str:
-    """The line below the marker of a patch: its fix, and the branch that it is for.
+    """Return the line below the marker of a patch: its fix, and the branch that it is for.
 
     >>> patch_marker("0a1b", "main")
     '<!-- patch fix=0a1b base=main -->'
@@ -64,7 +64,7 @@ def patch_marker(fix: str, base: str) -> str:
 
 
 def read_patch_marker(body: str) -> tuple[str, str] | None:
-    """The fix and the base of a patch of ours; None where the body is none.
+    """Return the fix and the base of a patch of ours; None where the body is none.
 
     >>> read_patch_marker(marker("v1:0a", "k", "n") + "\\n" + patch_marker("0a1b", "main") + "\\n")
     ('0a1b', 'main')
@@ -92,7 +92,7 @@ def joined_body(body: str, names: Iterable[str]) -> str:
 
 
 def step_line(number: int, of: int) -> str:
-    """The line in a commit's message that tells the steps of one draft.
+    """Return the line in a commit's message that tells the steps of one draft.
 
     >>> steps_told(f"Title\\n\\n{step_line(2, 3)}\\n")
     3
@@ -173,7 +173,7 @@ class Permalinks(NamedTuple):
         return cls(commit.address.rstrip("/"), sha or commit.sha)
 
     def place(self, place: str) -> str:
-        """The address of `path:line`; empty for what names no line.
+        """Return the address of `path:line`; empty for what names no line.
 
         >>> links = Permalinks("https://github.com/acme/shop", "c0ffee0")
         >>> links.place("app/cart.py:12"), links.place("app/cart.py"), Permalinks().place("a.py:1")
@@ -183,11 +183,11 @@ class Permalinks(NamedTuple):
         return self.line(found[1], int(found[2]), int(found[3] or 0)) if found and found[2] else ""
 
     def code(self, code: str) -> str:
-        """The address of a place or a commit in prose; empty for a file's name alone."""
+        """Return the address of a place or a commit in prose; empty for a file's name alone."""
         return (self.place(code) if "/" in code else "") or self.commit(code)
 
     def line(self, path: str, number: int, last: int = 0) -> str:
-        """The address of a line, or of all lines up to `last`."""
+        """Return the address of a line, or of all lines up to `last`."""
         if not self.address or not _SHA.fullmatch(self.sha) or number < 1:
             return ""
         lines = f"L{number}-L{last}" if last > number else f"L{number}"
@@ -197,7 +197,7 @@ class Permalinks(NamedTuple):
         return address if is_web(address) and ".." not in path.split("/") else ""
 
     def commit(self, sha: str) -> str:
-        """The address of a commit."""
+        """Return the address of a commit."""
         address = f"{self.address}/commit/{sha}"
         return address if self.address and _SHA.fullmatch(sha) and is_web(address) else ""
 
@@ -228,5 +228,5 @@ class Told(NamedTuple):
         return Permalinks.of(self.commit, self.analysis.commit)
 
     def prose(self, text: str, limit: int = _SENTENCE) -> str:
-        """A line of prose, its places linked."""
+        """Return a line of prose, its places linked."""
         return markdown(text, limit, address_of=self.links.code)

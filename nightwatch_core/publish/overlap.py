@@ -133,7 +133,7 @@ def _names(text: str, names: Iterable[str]) -> bool:
 
 
 def with_overlaps(report: RunReport, found: Overlaps) -> RunReport:
-    """The report, told which pull requests its fixes meet.
+    """Return the report, told which pull requests its fixes meet.
 
     What was merged after the code that failed awaits its deploy, as `Standing` says it.
     """
@@ -191,7 +191,7 @@ class Share(NamedTuple):
 
     @property
     def speaker(self) -> Analysis:
-        """The finding that is told, with what is known against any of them."""
+        """Return the finding that is told, with what is known against any of them."""
         return self.members[0].model_copy(update={name: self._every(name) for name in _AGAINST})
 
     def _every(self, name: str) -> tuple[object, ...]:
@@ -200,7 +200,7 @@ class Share(NamedTuple):
 
     @property
     def others(self) -> tuple[Analysis, ...]:
-        """Those it speaks for."""
+        """Return those it speaks for."""
         return self.members[1:]
 
     @property
@@ -210,7 +210,7 @@ class Share(NamedTuple):
 
     @property
     def joining(self) -> tuple[Analysis, ...]:
-        """Those that the known item does not list yet."""
+        """Return those that the known item does not list yet."""
         known = self.known
         if known is None:
             return ()

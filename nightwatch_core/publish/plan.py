@@ -1,4 +1,4 @@
-"""Which issues are opened, commented on or reopened tonight."""
+"""Plan the issues to open, comment on or reopen tonight."""
 
 from collections.abc import Callable, Collection, Iterator
 from itertools import filterfalse

@@ -1,4 +1,4 @@
-"""How far a finding goes: a line of the report, an issue, or a draft; and why no further.
+"""Tiers of findings: report, issue or draft; and the reason for stopping there.
 
 Decided here: by what is verified, how sure it is, what running its fix showed, whom it hurts, and
 the night's cap. What is known, settled, forbidden or beyond tonight's limits is decided where
@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
 
     @property
     def analysis(self) -> Analysis:
-        """The one that speaks."""
+        """Return the one that speaks."""
         return self.members[0]
 
     @property
@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
 
 
 def tier_of(candidate: Candidate) -> tuple[Tier, Reason | None]:
-    """The most that comes of a finding, and why no more; None where it may be a draft."""
+    """Return the most that comes of a finding, and why no more; None where it may be a draft."""
     for most, rule in RULES:
         if reason := rule(candidate):
             return most, reason

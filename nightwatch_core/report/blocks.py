@@ -1,4 +1,4 @@
-"""What a report is made of: sections of blocks, which every rendering shows in the same order.
+"""Sections and blocks of a report, in the same order in every rendering.
 
 Texts here hold no control or invisible characters, but are otherwise as hostile as they came:
 each rendering escapes them for its own format.
@@ -96,7 +96,7 @@ class Entries(CutList[Entry]):
 
 
 class Publications(CutList[Publication]):
-    """What was published, and what was not."""
+    """Published and skipped proposals."""
 
 
 class Excerpts(CutList[Excerpt]):
@@ -218,13 +218,13 @@ class ReportView(Value):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The lines of the table of errors."""
+        """Return the lines of the table of errors."""
         tables = (block for block in self._blocks() if isinstance(block, ErrorTable))
         return next((table.items for table in tables), ())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings that are shown."""
+        """Return the findings that are shown."""
         lists = (block for block in self._blocks() if isinstance(block, Findings))
         return next((item.items for item in lists), ())
 
@@ -235,7 +235,7 @@ class ReportView(Value):
         return next((item.items for item in lists), ())
 
     def section(self, kind: str) -> Section:
-        """The section of that kind; an empty one where there is none."""
+        """Return the section of that kind; an empty one where there is none."""
         return next((item for item in self.sections if item.kind == kind), Section(kind=kind))
 
     def _blocks(self) -> Iterator[Block]:

@@ -54,7 +54,7 @@ def accounts(
     failures: tuple[Failure, ...] = (),
     before: CodeReads = NOTHING_READ,
 ) -> Accounts:
-    """The night's accounts; analyses that only reuse a lesson are told by their ending.
+    """Return the night's accounts; analyses that only reuse a lesson are told by their ending.
 
     `before` is what was read of the code before the analyses.
     """

@@ -1,4 +1,4 @@
-"""Which code a night read: every commit that failed, and the one that fixes are made on."""
+"""Commits that a night read: the failing ones, and the base of fixes."""
 
 from collections import Counter
 from collections.abc import Iterator

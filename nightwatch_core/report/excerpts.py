@@ -126,7 +126,7 @@ def diff_excerpt(file: ChangedFile, note: str = "", most: int = 2 * DIFF_LINES) 
 
 
 def code_text(lines: tuple[CodeLine, ...]) -> str:
-    """Lines for a plain code block: numbered, or marked as a diff.
+    """Return lines for a plain code block: numbered, or marked as a diff.
 
     >>> code_text((CodeLine(text="a", number=9), CodeLine(text="b", number=10)))
     ' 9  a\\n10  b'

@@ -22,7 +22,7 @@ class Headline(NamedTuple):
 
 
 def headline(report: RunReport) -> str:
-    """The night in one line; never "0 errors" where the source gave no usable answer."""
+    """Return the night in one line; never "0 errors" where the source gave no usable answer."""
     return _headline(report).text
 
 

@@ -1,4 +1,4 @@
-"""How well the services of a night were: put together from what was counted and what came of it."""
+"""Health of a night's services."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, timedelta
@@ -30,7 +30,7 @@ LEAST_SHARE = 0.03  # of the disk
 
 
 class DueFacts(Value):
-    """What the rules look at."""
+    """Facts that the rules check."""
 
     report: RunReport
     calls: tuple[ServiceCalls, ...]
@@ -46,7 +46,7 @@ def due_sentences(
     lessons: int | None,
     model_note: str,
 ) -> tuple[str, ...]:
-    """Everything that is due, one sentence each, what is next to fail first."""
+    """Return everything that is due, one sentence each, what is next to fail first."""
     facts = DueFacts(
         report=report, calls=tuple(calls), state=state, lessons=lessons, model_note=model_note
     )
@@ -122,7 +122,7 @@ CLAUDE = "Claude"
 
 
 class HealthFacts(Value):
-    """What was looked at on the night's own machine when its report was written."""
+    """Facts of this machine when the report is written."""
 
     calls: tuple[ServiceCalls, ...] = ()
     earlier: tuple[NightRecord, ...] = ()  # newest first
@@ -238,7 +238,7 @@ def _knowledge(facts: HealthFacts) -> ServiceHealth:
 
 
 def well_services(health: Health | None) -> tuple[str, ...]:
-    """Names of the services that answered, for the history; local ones are always there."""
+    """Return names of the services that answered, for the history; local ones are always there."""
     services = health.services if health else ()
     return tuple(
         service.name
@@ -253,7 +253,7 @@ UNKNOWN = "no earlier night is known to have reached it"
 
 
 def health_section(report: RunReport, limits: Limits) -> Section:
-    """One line, or a line for each service that was not well, and what is due."""
+    """Return one line, or a line for each service that was not well, and what is due."""
     health = report.health
     if health is None:
         return section("health", "")

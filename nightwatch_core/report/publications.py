@@ -1,4 +1,4 @@
-"""What was published for an error, what was not, and the commands that go with it."""
+"""Publications of an error, skipped ones, and their commands."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -165,7 +165,7 @@ class Row(Value):
 
 
 def error_row(rank: int, analysis: Analysis, publications: tuple[Publication, ...]) -> Row:
-    """The analysis in one line."""
+    """Return the analysis in one line."""
     known = known_since(analysis)
     back = "regression" if analysis.case.regressed else ""
     by_state = {
@@ -205,7 +205,7 @@ def known_since(analysis: Analysis) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence.
+    """Return the first sentence.
 
     >>> first_sentence("The rate is missing in rates.py. So the sum fails.")
     'The rate is missing in rates.py.'

@@ -177,7 +177,7 @@ def learned_sentence(report: RunReport) -> str:
 
 
 def shelved_paths(report: RunReport, limits: Limits) -> list[Paths]:
-    """The lessons that went stale or to the archive tonight, by file."""
+    """Return the lessons that went stale or to the archive tonight, by file."""
     return [
         Paths(
             name=name,
@@ -315,7 +315,7 @@ def in_detail(analysis: Analysis, report: RunReport, limits: Limits) -> bool:
 
 
 def handover_entry(analysis: Analysis) -> Entry:
-    """The error in one line."""
+    """Return the error in one line."""
     count = f"{analysis.case.occurrences:,}"
     return Entry(head=f"{line(analysis.case.title, TITLE)} ({count})", text=gist(analysis))
 
@@ -500,7 +500,7 @@ def end(report: RunReport, limits: Limits) -> Section:
 
 
 def report_files(report: RunReport) -> tuple[str, ...]:
-    """Paths of what the night left on disk; empty before it has a folder."""
+    """Return paths of what the night left on disk; empty before it has a folder."""
     folder = line(report.night.folder, 1_000).rstrip("/")
     names = (*_FILES, "rejects.jsonl") if report.rejects else _FILES
     return tuple(f"{folder}/{name}" for name in names) if folder else ()

@@ -1,4 +1,4 @@
-"""What one night tells in the morning: the view that every rendering shows, and its headline."""
+"""View of a report, shared by all renderings."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import starmap
@@ -181,7 +181,7 @@ def hourly(case: Case) -> Sequence[int]:
 
 
 def trace_text(trace: Trace | None) -> str:
-    """The trace as it came, else its frames."""
+    """Return the trace as it came, else its frames."""
     if trace is None:
         return ""
     frames = (f"{frame.place} {frame.function}".rstrip() for frame in trace.frames[:60])
@@ -211,7 +211,7 @@ class Shown(NamedTuple):
 
 
 def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
-    """Everything the morning reader wants to know about one analysis."""
+    """Return everything the morning reader wants to know about one analysis."""
     analysis, case, links = shown.analysis, shown.analysis.case, shown.links
     known = known_since(analysis)
     without = limits.without | (limits.without_if_known if known else frozenset())
@@ -402,7 +402,7 @@ UNSAID = "The night ended without saying why: see the flow run's log."
 
 
 def view(report: RunReport, limits: Limits = FULL) -> ReportView:
-    """The night in reading order: clean, bounded text for every rendering."""
+    """Return the night in reading order: clean, bounded text for every rendering."""
     made = (make(report, limits) for make in _SECTIONS)
     reasons = capped([line(item, LONG) for item in report.degraded], limits.lines)
     warnings = reasons if report.status == "complete" or reasons else (UNSAID,)
@@ -421,7 +421,7 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
 
 
 def record_of(report: RunReport) -> NightRecord:
-    """The night's line in the run history."""
+    """Return the night's line in the run history."""
     return NightRecord(
         id=report.night.id,
         status=report.status,
@@ -569,7 +569,7 @@ def _banner(report: RunReport, limits: Limits) -> tuple[str, ...]:
 
 
 def case_of(reports: Iterable[RunReport], fingerprint: str) -> Case | None:
-    """The case of that name, from the newest report that has it.
+    """Return the case of that name, from the newest report that has it.
 
     `fingerprint` is a full name, an alias, or a prefix (with or without "v1:") that fits one case
     only. None where nothing fits, or several do: `cases_like` names those.

@@ -60,7 +60,7 @@ _Events: Any = yaml.CSafeLoader.__mro__[1] if yaml.__with_libyaml__ else object 
 
 
 class _Strict(Composer, SafeConstructor, Resolver):
-    """What is stricter than a safe loader; a parser has to be mixed in."""
+    """A stricter safe loader; a parser has to be mixed in."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     depth = 0

@@ -30,7 +30,7 @@ def with_original_places(
 
     @cache
     def map_of(bundle: str) -> tuple[str, str]:
-        """The map's text, and the folder from which its paths count."""
+        """Return the map's text, and the folder from which its paths count."""
         text = maps.map_of(plain(bundle))
         if text is not None:
             return text, ""

@@ -14,7 +14,7 @@ Chain = tuple[ExceptionLink, ...]
 
 
 class Relation(StrEnum):
-    """How an exception of a text relates to the one printed before it."""
+    """Relation of an exception to the one printed before it."""
 
     SEPARATE = "separate"
     CAUSE = "cause"  # it caused the exception above
@@ -146,7 +146,7 @@ def shortened(chain: Chain) -> Chain:
 
 
 class LineReader(Protocol):
-    """What reads a text line by line."""
+    """A reader of text, line by line."""
 
     def read(self, line: str) -> None:
         """Read the next line."""

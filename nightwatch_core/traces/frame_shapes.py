@@ -1,4 +1,4 @@
-"""How a frame of each language is printed, so strictly that it is known anywhere in a line.
+"""Frame patterns of each language, strict enough to be found anywhere in a line.
 
 The parsers are more lenient: they see a line alone and know its language.
 """

@@ -1,4 +1,4 @@
-"""Which frames are the application's own code."""
+"""Tell the application's own frames from libraries."""
 
 import re
 from collections.abc import Sequence

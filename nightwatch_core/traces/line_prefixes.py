@@ -1,4 +1,4 @@
-"""What loggers, containers and mails put before every line, and which process a line is of."""
+"""Line prefixes of loggers, containers and mails, and the process of a line."""
 
 import re
 

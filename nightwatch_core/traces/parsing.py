@@ -24,7 +24,7 @@ from nightwatch_core.traces.normalise import clean_lines, taken_out, with_source
 
 @dataclass(frozen=True)
 class Parser:
-    """What reads the traces of one language."""
+    """A parser of one language's traces."""
 
     language: str
     read: Callable[[Sequence[str]], tuple[Chain, ...]]

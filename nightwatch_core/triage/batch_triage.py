@@ -1,4 +1,4 @@
-"""Which errors are asked about: nobody who waits for an answer, or has one that still holds."""
+"""Choose errors for batch triage: without a pending or a valid answer."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -48,7 +48,7 @@ WAITING_DAYS = 30  # until what was flagged, and had no turn, is forgotten
 
 
 def sightings(batch: Batch) -> tuple[Sighting, ...]:
-    """Every error of a batch with what came of it, those that were asked alone too.
+    """Return every error of a batch with what came of it, those that were asked alone too.
 
     Results without an error that is known here are left out.
     """
@@ -108,7 +108,7 @@ def _holds(before: Sighting, group: ErrorGroup, now: datetime, days: int) -> boo
 
 
 def changed(before: ErrorGroup, now: ErrorGroup) -> bool:
-    """Whether an error is no longer what was judged: it came back, or happens ten times as often.
+    """Tell whether an error changed since it was judged: it regressed, or is ten times as frequent.
 
     >>> was = ErrorGroup(fingerprint="v1:0", source="file", error_class="E", occurrences=3)
     >>> changed(was, was.model_copy(update={"occurrences": 29}))

@@ -1,4 +1,4 @@
-"""What was read of batches, as one value of the night."""
+"""Results of batches, as one value of the night."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -66,7 +66,7 @@ def running_text(batch: Batch, state: BatchState | None = None) -> str:
 
 
 def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:
-    """One result for every error of a batch that ended without results that can be read."""
+    """Return one result for every error of a batch that ended without results that can be read."""
     kind, reason = _ENDS[state.status]
     return tuple(
         ItemResult(
@@ -122,7 +122,7 @@ def is_waiting(triage: BatchTriage) -> bool:
 
 
 def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
-    """The fingerprints of a batch that nights have analysed, with tonight's `names`."""
+    """Return the fingerprints of a batch that nights have analysed, with tonight's `names`."""
     new = (
         sighting.group.fingerprint
         for sighting in sightings(batch)

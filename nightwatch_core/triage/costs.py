@@ -1,4 +1,4 @@
-"""What a batch of questions costs: what is usual, and what it cannot pass."""
+"""Usual and maximal cost of a batch."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a night submits: the questions, the batches made of them, and what they may cost."""
+"""Plan of a night's batches: questions, and cost."""
 
 from nightwatch_core.models.assignment import Sighting, SubmittedBatch
 from nightwatch_core.models.batch import Batch, TriageItem
@@ -15,7 +15,7 @@ class Questions(Value):
 
 
 class Plan(Value):
-    """What is submitted of the questions, what it costs, and how many money was not left for."""
+    """Questions to submit, their cost, and the number beyond the budget."""
 
     items: tuple[TriageItem, ...] = ()
     cost: BatchCost = BatchCost()

@@ -17,7 +17,7 @@ from tasks.wiring import DEFAULT_MODEL, local, services
 
 
 class Neighbours(NamedTuple):
-    """What a first look reads besides the repository."""
+    """The inputs of a first look besides the repository."""
 
     errors: FileSource
     clock: Clock

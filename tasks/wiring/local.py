@@ -154,7 +154,7 @@ def library_folders(options: NightOptions, at: Settings) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class Pace:
-    """How to pause, and how many seconds a service may be silent."""
+    """The pace of a night: its pauses, and the seconds a service may be silent."""
 
     pause: Callable[[float], None] = pause
     silence: float | None = None  # None: as long as its adapter thinks right

@@ -1,4 +1,4 @@
-"""What a Claude model can do, as the Models API says it, and how requests make use of it.
+"""Capabilities of Claude models from the Models API, and how requests use them.
 
 Nothing already sent is edited by us. Clearing and summarising a long conversation happen on the
 service's side, and each of them starts the cache anew from the first place it changes: so they come
@@ -100,7 +100,7 @@ INSTRUCTIONS = " ".join((FOLDER / "summary_instructions.md").read_text("utf-8").
 
 
 class Features(Value):
-    """What requests to a model may hold; the defaults are a server of which nothing is known."""
+    """Features that requests to a model may use; the defaults suit an unknown server."""
 
     model: str
     listed: bool = False  # the Models API knows it
@@ -138,7 +138,7 @@ class Features(Value):
 
 
 class Tuning(Value):
-    """What is chosen about requests beyond the conversation itself; sizes in tokens of a prompt.
+    """Settings of requests besides the conversation; sizes in tokens of a prompt.
 
     None switches a feature off. Results are cleared below 100,000 tokens because a longer prompt
     costs some models five times as much.

@@ -52,7 +52,7 @@ class Enough(Exception):  # noqa: N818 (not an error: what was read counts)
 
 
 class Bounds(NamedTuple):
-    """What one reading may take."""
+    """Limits of one reading."""
 
     bytes: int = MOST_BYTES  # read and unpacked
     records: int = MOST_RECORDS  # errors or not
@@ -185,7 +185,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def contents_of(path: Path, label: str, meter: Meter) -> Iterator[Content | str]:
-    """Every text in a file, and sentences about members that cannot be read.
+    """Yield every text in a file, and sentences about members that cannot be read.
 
     Raises `GiveUp` with what to do where nothing of the file can be.
     """
@@ -388,7 +388,7 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def json_problem(error: Exception) -> str:
-    """A sentence about JSON that cannot be read.
+    """Return a sentence about JSON that cannot be read.
 
     >>> json_problem(RecursionError())
     'nested too deeply'
@@ -468,7 +468,7 @@ def _delimiter(line: str) -> str:
 
 
 def rows_of(pieces: Iterator[str]) -> Iterator[Row]:
-    r"""Every row as a record with the names of the columns; empty cells are left out.
+    r"""Yield every row as a record with the names of the columns; empty cells are left out.
 
     >>> rows = rows_of(iter(["type;message\n", 'KeyError;"a ""b""\n', 'c"\n']))
     >>> [(row.number, row.record) for row in rows]
@@ -567,7 +567,7 @@ class TextFile:
         return firsts
 
     def pieces(self) -> Iterator[str]:
-        """The lines with their ends; lines longer than `LINE_LIMIT` come in parts."""
+        """Yield the lines with their ends; lines longer than `LINE_LIMIT` come in parts."""
         while self._taken:
             yield self._taken.popleft()
         yield from iter(partial(self._stream.readline, LINE_LIMIT), "")

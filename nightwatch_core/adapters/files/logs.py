@@ -37,7 +37,7 @@ from nightwatch_core.traces.placing import SharedPrefix, has_head
 
 @dataclass(frozen=True)
 class Style:
-    """How the stack traces of one language run through a log."""
+    """Layout of one language's stack traces in a log."""
 
     name: str
     frame: re.Pattern[str]  # a line that only stands in a stack trace
@@ -292,7 +292,7 @@ class ShapedLine(NamedTuple):
 
 
 class LineShape(NamedTuple):
-    """What the prefix of a line looks like, and its name for people."""
+    """The pattern of a line's prefix, and its name for people."""
 
     name: str
     pattern: re.Pattern[str]
@@ -365,7 +365,7 @@ class OpenTrace:
 
     @property
     def whole_lines(self) -> list[str]:
-        """The lines, and the exception that was only named above them."""
+        """Return the lines, and the exception that was only named above them."""
         return self.lines if self._named or not self.name_above else [*self.lines, self.name_above]
 
     def continues(self, number: int, text: str) -> bool:
@@ -609,7 +609,7 @@ _MOST_BYTES = 4  # of a character
 
 
 class Read(NamedTuple):
-    """What came of texts: a record of its own, or one of a trace that was cut out of lines."""
+    """A record read from text: one of its own, or a trace cut out of lines."""
 
     place: str
     item: Item
@@ -626,7 +626,7 @@ class _Stream:
     ends_lines: bool = False  # texts of the stream that are whole have an end
 
     def joined(self, line: LogLine) -> LogLine | None:
-        """The whole line; None while it goes on."""
+        """Return the whole line; None while it goes on."""
         self.ends_lines |= line.text.endswith("\n")
         goes_on = self._may_go_on(line.text) if line.is_part is None else line.is_part
         if goes_on and self.size <= BLOCK_LIMIT:
@@ -680,7 +680,7 @@ class LogStreams:
 
     @property
     def left_out(self) -> int:
-        """Lines of level error that belong to no stack trace, once all is read."""
+        """Return lines of level error that belong to no stack trace, once all is read."""
         return max(0, self._loud - self.of_traces)
 
     def read(self, line: LogLine, place: str) -> Iterator[Read]:

@@ -359,7 +359,7 @@ class Doubts:
 
     @property
     def left_out(self) -> int:
-        """Lines of level error that belong to no stack trace, once all is read."""
+        """Return lines of level error that belong to no stack trace, once all is read."""
         return self.streams.left_out if self._are_lines else 0
 
     def take(self, alone: Alone) -> Iterator[Alone]:

@@ -91,7 +91,7 @@ def framed(frame: Fields) -> Framed:
 
 
 def language_of(frames: Sequence[Framed], platform: str = "") -> str:
-    """The language that most paths end like; the tracker's word where none tells.
+    """Return the language that most paths end like; the tracker's word where none tells.
 
     >>> language_of([framed({"path": "a.rb"}), framed({"path": "b.html"})])
     'ruby'
@@ -185,7 +185,7 @@ _PYTHON_HEAD = "Traceback (most recent call last):"
 
 
 def stack_text(value: object) -> str:
-    """The stack trace as one text; empty where there is none.
+    """Return the stack trace as one text; empty where there is none.
 
     >>> stack_text(["a.rb:1:in `x'", "b.rb:2:in `y'"]).count("\\n")
     1
@@ -202,7 +202,7 @@ def stack_text(value: object) -> str:
 
 
 def with_header(stack: str, error_class: str, message: str) -> str:
-    """The stack trace, with the exception named in it as its language does where it was not.
+    """Return the stack trace, with the exception named in it as its language does where it was not.
 
     >>> with_header("app/cart.rb:7:in `total'", "KeyError", "no total")
     "KeyError: no total\\napp/cart.rb:7:in `total'"

@@ -1,4 +1,4 @@
-"""Which field of a record means what: the one table of names, and how a record's are sought."""
+"""Names of record fields by meaning, and how a record's fields are looked up."""
 
 import json
 import math
@@ -89,7 +89,7 @@ _NOT_OURS = ("@version", "@type", "_type")  # of formats, not of applications an
 
 @lru_cache(maxsize=8_192)
 def squeezed(name: str) -> str:
-    """A field name without what sources disagree about.
+    """Return a field name without what sources disagree about.
 
     >>> squeezed("error.stack_trace"), squeezed("errorStackTrace")
     ('errorstacktrace', 'errorstacktrace')
@@ -157,7 +157,7 @@ _CLASS_REPR = re.compile(r"<class '([^']{1,300})'>")
 
 
 def text_of(value: object, limit: int = MESSAGE_LIMIT) -> str:
-    r"""A text without control characters, cut in its middle where it is longer than `limit`.
+    r"""Return a text without control characters, cut in its middle where it is longer than `limit`.
 
     >>> text_of("a\x00b\r\n\x1b[31mc\x1b[0m"), text_of(7.0), text_of(None), text_of({"a": 1})
     ('ab\nc', '7', '', '{"a": 1}')
@@ -180,7 +180,7 @@ def text_of(value: object, limit: int = MESSAGE_LIMIT) -> str:
 
 
 def name_of(value: object) -> str:
-    """A text on one line: a class, a transaction, a host.
+    """Return a text on one line: a class, a transaction, a host.
 
     >>> name_of("  Orders \\n Controller"), name_of("<class 'shop.Empty'>"), name_of(["a"])
     ('Orders Controller', 'shop.Empty', '')
@@ -208,7 +208,7 @@ def number_of(value: object) -> int | None:
 
 
 def float_of(value: object) -> float | None:
-    """A number from a number or its text; None for anything else.
+    """Return a number from a number or its text; None for anything else.
 
     >>> float_of("1.5"), float_of(True), float_of("1 day")
     (1.5, None, None)

@@ -185,7 +185,7 @@ A_MOMENT = timedelta(microseconds=1)
 
 @dataclass
 class Reading:
-    """What one pass over all files gave."""
+    """The result of one pass over all files."""
 
     tally: Tally
     begin: datetime | None  # records before it are left out
@@ -319,7 +319,7 @@ class ErrorFiles:
         return window_of(reading) or Window(since=now - (lookback or NO_TIMES), until=now)
 
     def error_groups(self, window: Window) -> Fetched:
-        """All groups of the window; raises `StopTheNight` where nothing is readable."""
+        """Return all groups of the window; raises `StopTheNight` where nothing is readable."""
         reading = self._newest or self._reading(window.until - window.since, window.until)
         return Fetched(
             groups=reading.tally.groups(window),

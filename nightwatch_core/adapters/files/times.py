@@ -32,7 +32,7 @@ _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?$")
 
 
 def zone_in(text: str) -> tzinfo | None:
-    """The zone that a time names; None where it is no zone.
+    """Return the zone that a time names; None where it is no zone.
 
     >>> zone_in("CET").utcoffset(None).seconds, zone_in("-03:30").utcoffset(None).days
     (3600, -1)
@@ -51,7 +51,7 @@ def zone_in(text: str) -> tzinfo | None:
 
 
 def zone_named(text: str) -> tzinfo:
-    """The zone that a person named; empty: UTC. Raises `StopTheNight` where there is none.
+    """Return the zone that a person named; empty: UTC. Raises `StopTheNight` where there is none.
 
     >>> zone_named("Europe/Berlin").key, zone_named("+02:00").utcoffset(None).seconds
     ('Europe/Berlin', 7200)
@@ -143,7 +143,7 @@ TIMES_IN_LOGS = tuple(
 
 
 def time_of(value: object) -> datetime | None:
-    """A time in UTC; None where there is none, or no sane one (years 1990 to 2099).
+    """Return a time in UTC; None where there is none, or no sane one (years 1990 to 2099).
 
     Takes RFC 3339 and all of ISO 8601, RFC 1123, the common log formats, and seconds, milli-,
     micro- or nanoseconds since 1970 as number or text. What it does not say, its zone or its year,
@@ -172,7 +172,7 @@ def time_of(value: object) -> datetime | None:
 
 
 def time_in_log(line: str) -> datetime | None:
-    """The time near the beginning of a line of a log.
+    """Return the time near the beginning of a line of a log.
 
     >>> time_in_log("E, [2026-11-03T10:20:30.000001 #12] ERROR -- : no").minute
     20

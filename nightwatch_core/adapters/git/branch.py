@@ -61,7 +61,7 @@ class Made(NamedTuple):
 
 
 class PathState(NamedTuple):
-    """What stands at a path; mode 000000 and no oid where nothing does."""
+    """The entry at a path; mode 000000 and no oid if there is none."""
 
     mode: str
     oid: str

@@ -129,7 +129,7 @@ _LAST_SECOND = 253_402_300_799  # of the year 9999
 
 
 class Outcome(NamedTuple):
-    """How one git command ended; `cut` where it was stopped because there was enough output."""
+    """Result of a git command; `cut` if it was stopped because there was enough output."""
 
     code: int
     output: bytes

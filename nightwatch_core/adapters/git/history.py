@@ -1,4 +1,4 @@
-"""What was committed up to one commit: what each commit changed, and which changed what.
+"""History up to one commit: changes of each commit, and the commits that changed a file.
 
 Nothing later is told, and nothing on other branches: who reads a commit of yesterday must not see
 what was fixed today.

@@ -121,10 +121,12 @@ class GitReader:
             return ()
         limit = max(1, min(limit, HITS))
         try:
+            raw = self._tree.nodes[folder].raw if folder in self._tree.nodes else folder
+            below = (f":(literal){raw}" if raw else ".", *self._excluded)
             outcome = self._git.attempt(
                 *("grep", "-F", "-n", "-I", "-z", "--no-color", "--full-name", "--no-textconv"),
                 *("--no-recurse-submodules", "-e", query, self._commit.sha, "--"),
-                *self._below(folder),
+                *below,
                 timeout=QUICK_SECONDS,
                 limit=SEARCH_BYTES,
                 lines=limit,
@@ -192,10 +194,6 @@ class GitReader:
         large = [node for node in nodes if node.kind == "file" and not node.is_source]
         large.sort(key=lambda node: (-(node.size or 0), node.path))
         return tuple(f":(exclude,literal){node.raw}" for node in large[:EXCLUDED_FILES])
-
-    def _below(self, path: str) -> tuple[str, ...]:
-        raw = self._tree.nodes[path].raw if path in self._tree.nodes else path
-        return (f":(literal){raw}" if raw else ".", *self._excluded)
 
 
 def _is_one_line(query: str) -> bool:

@@ -107,7 +107,7 @@ class LoggedCommitRow(NamedCommitRow):
 
 
 class ChangedFileRow(Row):
-    """What a commit did to one file; no patch where it is large, or no text."""
+    """A commit's change of one file; without patch if it is large or binary."""
 
     path: Text = Field(validation_alias="filename")
     old_path: Text = Field("", validation_alias="previous_filename")
@@ -123,14 +123,14 @@ class CommitDiffRow(LoggedCommitRow):
 
 
 class ComparedRow(Row):
-    """How the second of two commits stands to the first."""
+    """Relation of the second of two commits to the first."""
 
     status: Text  # ahead | behind | diverged | identical
     files: tuple[ChangedFileRow, ...] = ()
 
 
 class MergedAsRow(Row):
-    """What a pull request was merged by."""
+    """The commit that merged a pull request."""
 
     merged: bool = False
     sha: Text = Field("", validation_alias="merge_commit_sha")

@@ -1,4 +1,4 @@
-"""What continuous integration says of our drafts, where the sign-in may read it.
+"""CI results of our drafts, where the token may read them.
 
 It may be told in three ways, each with a permission of its own. Check runs hold what Actions did,
 too, but fine-grained tokens cannot read them: for those the runs of Actions count. Commit statuses

@@ -404,7 +404,7 @@ EXPIRES = "github-authentication-token-expiration"  # a header
 
 
 class Server(NamedTuple):
-    """Which GitHub is asked, and how."""
+    """A GitHub server, and how to ask it."""
 
     address: str
     api_version: str = ""  # empty: the newest that we know

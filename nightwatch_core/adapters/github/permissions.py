@@ -1,4 +1,4 @@
-"""What a sign-in may write to a repository, found out without writing anything."""
+"""Permissions of a token on a repository, found without writing anything."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

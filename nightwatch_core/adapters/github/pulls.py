@@ -310,7 +310,7 @@ class OtherPullRow(ListedPullRow):
 
 
 class PatchRow(Row):
-    """What a pull request does to a file; no patch where it is binary or too long for GitHub."""
+    """A pull request's change of a file; without patch if it is binary or too long for GitHub."""
 
     filename: Text
     previous_filename: Text = ""
@@ -329,7 +329,7 @@ class WordRow(Row):
 
 
 class SaidRow(Row):
-    """What was said of a pull request."""
+    """A comment or review of a pull request."""
 
     comments: Annotated[tuple[WordRow, ...], NODES] = ()
     reviews: Annotated[tuple[WordRow, ...], NODES] = ()

@@ -119,7 +119,7 @@ class PullRow(Row):
 
 
 class AccountRow(Row):
-    """Who is signed in."""
+    """The account that is signed in."""
 
     login: Text
 

@@ -1,4 +1,4 @@
-"""How we sign in to GitHub: with a token, or as an App that asks for tokens itself; and where."""
+"""Sign in to GitHub: with a token, or as an App that requests its own tokens."""
 
 import re
 import threading
@@ -36,7 +36,7 @@ _BREAK = re.compile(r"\\r|\\n|\s")  # as keys come through environments: "\n" in
 
 
 class GitHubSignIn(Value):
-    """What somebody gave us to sign in with; where both are whole, the App is used."""
+    """Credentials for GitHub; if both are complete, the App is used."""
 
     token: SecretStr | None = None
     app_id: str = ""

@@ -21,7 +21,7 @@ LINE_KINDS = {"+": "added", "-": "removed", "@@": "gap", "…": "gap"}
 
 
 def as_html(report: RunReport, limits: Limits = FULL) -> str:
-    """The whole report as one self-contained page."""
+    """Return the whole report as one self-contained page."""
     return _environment().get_template("page.html").render(report=view(report, limits))
 
 

@@ -49,7 +49,7 @@ _DIFF = (
 
 
 class DraftState(NamedTuple):
-    """How a draft stands; `merged_at` is None where git does not tell, `edited` then False."""
+    """State of a draft; without git's answer `merged_at` is None and `edited` False."""
 
     state: Literal["open", "closed", "merged"]
     merged_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""What New Relic answers mean: data, and errors named by what to do about them."""
+"""Answers of New Relic: data, and errors named by what to do about them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

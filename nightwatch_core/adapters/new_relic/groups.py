@@ -488,7 +488,7 @@ STATES: Mapping[object, TriageState] = {
 
 
 class Entry(NamedTuple):
-    """What the team said about a group, and when the group came back."""
+    """The team's entry for a group, and when the group regressed."""
 
     triage: Triage = Triage()
     regressed_at: datetime | None = None

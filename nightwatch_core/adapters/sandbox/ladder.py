@@ -1,4 +1,4 @@
-"""Which confinement holds on this machine: the first that passes a look from inside."""
+"""Choose this machine's confinement: the first that passes a check from inside."""
 
 import shlex
 import shutil

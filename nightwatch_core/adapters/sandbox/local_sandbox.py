@@ -225,7 +225,7 @@ Start = Callable[..., Run]  # as `LocalSandbox.start`
 
 
 class Dependencies:
-    """What projects need, by the content of their manifests."""
+    """Dependencies of projects, by the content of their manifests."""
 
     def __init__(
         self, start: Start, place: Callable[[], Path], tools: Toolchain, network: bool

@@ -1,4 +1,4 @@
-"""Which messages of which night are in Slack, so that a rerun edits them and posts none twice."""
+"""Messages of each night in Slack, so that a rerun edits them and posts none twice."""
 
 from contextlib import closing
 from pathlib import Path

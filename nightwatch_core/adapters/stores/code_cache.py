@@ -273,7 +273,7 @@ T = TypeVar("T")
 
 
 class Form(Generic[T]):
-    """How values of a type are written as JSON, and read again."""
+    """Write values of a type as JSON, and read them again."""
 
     def __init__(self, type: Any) -> None:
         self._adapter: TypeAdapter[T] = TypeAdapter(type)

@@ -95,7 +95,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction that holds the write lock from its beginning; kept, or all undone.
+    """Yield one transaction that holds the write lock from its beginning; kept, or all undone.
 
     Raises as `connect` does.
     """
@@ -409,7 +409,7 @@ class NightStore:
         return filter(None, (_read(files[id]) for id in newest))
 
     def report(self, night_id: str) -> RunReport | None:
-        """The report of one night; None where there is none that can be read."""
+        """Return the report of one night; None where there is none that can be read."""
         if not _ID.fullmatch(night_id):
             return None
         return _read(self._folder(night_id) / "report.json")

@@ -58,7 +58,7 @@ Stamp = tuple[int, int, int]
 
 
 def documents(folder: Path, name: str) -> dict[str, Stamp]:
-    """The stamps of the documents `name/*.md`, by file; empty where there is no such folder.
+    """Return the stamps of the documents `name/*.md`, by file; empty where there is no such folder.
 
     Links, folders and devices are none. Raises `OSError` where the folder cannot be listed.
     """
@@ -160,7 +160,7 @@ def reason_file(folder: Path, file: str) -> Path:
 
 
 def free_name(folder: Path, file: str) -> str:
-    """The name, with a number where it is taken."""
+    """Return the name, with a number where it is taken."""
     stem = file.removesuffix(".md")
     numbered = (file if n == 1 else f"{stem}-{n}.md" for n in itertools.count(1))
     return next(item for item in numbered if not os.path.lexists(folder / item))
@@ -233,7 +233,7 @@ class IndexCache:
 
 
 def lesson_at(folder: Path, file: str) -> Lesson | None:
-    """One lesson; None where it is gone, cannot be read, or is no lesson's file."""
+    """Return one lesson; None where it is gone, cannot be read, or is no lesson's file."""
     if not is_plain(file, ERRORS, ARCHIVE) or (folder / file).parent.is_symlink():
         return None
     try:
@@ -267,7 +267,7 @@ class LessonReader:
 
 
 def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None:
-    """The archived lesson of one of these fingerprints, the one seen last of several.
+    """Return the archived lesson of one of these fingerprints, the one seen last of several.
 
     Only files whose names end with the beginning of a fingerprint are read: a lesson that knows
     the error by an alias alone is missed. Those that gave way to another document do not count.
@@ -284,7 +284,7 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
 
 
 def file_for(folder: Path, lesson: Lesson, entries: Mapping[str, Entry | str]) -> str:
-    """The document in errors/ that holds the lesson's fingerprint, the last of several.
+    """Return the document in errors/ that holds the lesson's fingerprint, the last of several.
 
     Else the name that it had before it was archived, else a free one.
     """
@@ -299,7 +299,7 @@ def file_for(folder: Path, lesson: Lesson, entries: Mapping[str, Entry | str]) -
 
 
 def with_notes_of(lesson: Lesson, before: str) -> Lesson:
-    """The lesson with what people may have added to the document that it replaces.
+    """Return the lesson with what people may have added to the document that it replaces.
 
     These are notes, and rows about related patterns.
     """
@@ -412,7 +412,7 @@ class KnowledgeFiles:
         return f"{len(index.solutions)} lessons, {len(index.patterns)} patterns{wrong}"
 
     def index(self) -> Index:
-        """Every document's line; raises `StopTheNight` where the folder cannot be read."""
+        """Return every document's line; raises `StopTheNight` where the folder cannot be read."""
         with self._reading():
             entries = self._entries.on(ERRORS, PATTERNS)
             return _index(entries, (*_broken(entries), *self._complaints()))
@@ -424,7 +424,7 @@ class KnowledgeFiles:
             return _index(entries, (*_broken(entries), *links(self._folder, ARCHIVE)))
 
     def read(self, file: str) -> Lesson | None:
-        """One lesson, archived or not; None where it is gone, cannot be read, or is none."""
+        """Return one lesson, archived or not; None where it is gone, cannot be read, or is none."""
         return self._lessons.at(file)
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
@@ -573,7 +573,7 @@ _BOUNDS = ("expires", "unless_rate_above")
 
 
 class Added(NamedTuple):
-    """What became of a rule; `rule` as it stands in the file now."""
+    """Result of adding a rule; `rule` as it is in the file now."""
 
     status: Literal["added", "renewed", "already there"]
     rule: IgnoreRule
@@ -588,11 +588,11 @@ class IgnoreFile:
         self._clock = clock
 
     def today(self) -> date:
-        """The date, here."""
+        """Return the date, here."""
         return self._clock.now().astimezone().date()
 
     def rules(self) -> IgnoreRules:
-        """Its rules; raises `StopTheNight` where it cannot be read."""
+        """Return its rules; raises `StopTheNight` where it cannot be read."""
         return rules_from(self._text())
 
     def add(self, rule: IgnoreRule) -> Added:

@@ -1,4 +1,4 @@
-"""How the state folder is: usable, with room on its disk, or with locks of a killed process."""
+"""The state folder: checks of it, records, batches, bundles and transcripts."""
 
 import hashlib
 import json
@@ -140,7 +140,7 @@ DAY = 86_400.0  # seconds
 
 
 class Pruned(NamedTuple):
-    """What was deleted, and what is left."""
+    """Counts of deleted and remaining records."""
 
     deleted: int
     left: int
@@ -492,7 +492,7 @@ class Transcripts:
             )
 
     def find(self, wanted: str, night: str = "") -> Transcript:
-        """The newest transcript of the error called `wanted`, or beginning so.
+        """Return the newest transcript of the error called `wanted`, or beginning so.
 
         Raises `StopTheNight` saying what there is where none, or more than one error, is meant.
         """

@@ -52,7 +52,7 @@ class TaskFiles:
         return (*wrong, *links(self._folder.parent, *self._folders()))
 
     def read(self, id: str) -> TaskFile | None:
-        """One task; None where there is none, or its file cannot be read."""
+        """Return one task; None where there is none, or its file cannot be read."""
         task = self._all().get(self._name(id))
         return task if isinstance(task, TaskFile) else None
 
@@ -154,7 +154,7 @@ class AgentFiles:
         return tuple(Path(file).stem for file in files)
 
     def agent(self, name: str) -> AgentSpec:
-        """One agent with what its bases give; the built-in one for a base without a file.
+        """Return one agent with what its bases give; the built-in one for a base without a file.
 
         Raises `StopTheNight` with file, line and what to do where a file is missing or wrong.
         """

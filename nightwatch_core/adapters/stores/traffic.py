@@ -1,4 +1,4 @@
-"""What a call to a reader sends over the network, counted where it is sent."""
+"""Network traffic: counted, listed, and limited per answer."""
 
 import hashlib
 import json
@@ -163,7 +163,7 @@ class Manifest:
 
 
 class SentRequests:
-    """What was sent, read again from `folder`."""
+    """Sent requests, read again from `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -255,7 +255,7 @@ SELDOM = 60.0  # seconds between two such requests from then on
 
 
 class ServiceMeter:
-    """What was sent since it was last reset, by service; safe for threads."""
+    """Counts of requests by service since the last reset; safe for threads."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Begin with nothing sent; `now` in seconds since some moment."""
@@ -382,7 +382,7 @@ _PACKED = ("gzip", "x-gzip", "deflate")
 
 
 class Bounds(NamedTuple):
-    """How much of a service's answer is read, and what is raised for more."""
+    """Limits of a service's answer, and the errors raised beyond them."""
 
     service: str
     bytes: int
@@ -417,7 +417,7 @@ class _Async(httpx2.AsyncByteStream):
 
 
 class _Pieces:
-    """What comes, unpacked and counted."""
+    """Incoming data, unpacked and counted."""
 
     def __init__(self, bounds: Bounds, packed: str, damaged: Callable[[str], Exception]) -> None:
         self._bounds, self._damaged, self._size = bounds, damaged, 0
@@ -425,7 +425,7 @@ class _Pieces:
         self._end = time.monotonic() + bounds.seconds
 
     def of(self, chunk: bytes) -> Iterator[bytes]:
-        """The next pieces; raises what the bounds say, or that the answer is `damaged`."""
+        """Yield the next pieces; raises what the bounds say, or that the answer is `damaged`."""
         for piece in self._unpacked(chunk) if self._unpacker else (chunk,):
             self._size += len(piece)
             if self._size > self._bounds.bytes:

@@ -57,7 +57,9 @@ def test_what_came_of_each_is_said_the_worst_first() -> None:
         ("E2", "to be analysed on a later night"),
         ("E1", "nothing further"),
     ]
-    assert [row.result for row in rows[5:]] == [f"{text} (why)" for text in [*UNJUDGED.values()][1:]]
+    assert [row.result for row in rows[5:]] == [
+        f"{text} (why)" for text in [*UNJUDGED.values()][1:]
+    ]
 
 
 def test_an_earlier_word_stands_there_with_its_date_and_once() -> None:

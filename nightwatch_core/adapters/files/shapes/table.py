@@ -71,7 +71,7 @@ OWN_RECORD = "JSON record"  # a record whose fields have the names that many sou
 
 
 def records_of(document: object, shapes: Counter[str] | None = None) -> Iterator[Item]:
-    """Every record in a JSON value; what is not an object becomes an empty record.
+    """Yield every record in a JSON value; what is not an object becomes an empty record.
 
     Counts in `shapes` how many records came in which shape, by its name.
 
