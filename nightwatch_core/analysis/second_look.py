@@ -22,7 +22,7 @@ from nightwatch_core.text.plain_text import one_line, shortened
 
 LEAST_SCORE = 0.5
 MOST_PASSES = 2
-NO_CAUSE = "no cause is known"
+NO_CAUSE = "cause unknown"
 
 # Why a verdict is weak; the first that holds is told.
 WEAK: tuple[tuple[str, Callable[[Analysis], bool]], ...] = (

@@ -150,7 +150,7 @@ OWED = "its fix is owed: "
 def why_weak(lesson: Lesson) -> str:
     """Say why a lesson proves too little to be relied upon; empty where it does not."""
     reasons = (
-        (not lesson.has_cause, "no cause is known"),
+        (not lesson.has_cause, "cause unknown"),
         (lesson.fix_confidence == "low", "its confidence was low"),
         (not lesson.evidence, "it cites no line of code"),
     )

@@ -222,7 +222,7 @@ class Overlap(Value):
 
 
 CiState = Literal["passed", "failed", "pending", "none", "unreadable"]
-# "none": nothing has appeared that runs on it, which is no pass
+# "none": nothing has appeared that runs on it, so they did not pass
 
 
 class DraftCi(Value):

@@ -110,7 +110,7 @@ Proposal = Annotated[
 
 SkipCause = Literal[
     "limit", "choice", "settled", "nothing new", "weak", "unknown", "refused", "no fix", "worth", ""
-]  # "unknown": no cause is known; "worth": a review costs more than it is likely to bring
+]  # "unknown": cause unknown; "worth": a review costs more than it is likely to bring
 
 
 class Skip(Value):

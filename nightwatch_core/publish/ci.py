@@ -225,13 +225,13 @@ def _state_text(run: CiRun, waited: float) -> str:
     if run.state == "passed":
         return "its checks passed"
     if run.state == "failed":
-        names = one_line(", ".join(run.failed[:_NAMED])) or "nobody says which"
+        names = one_line(", ".join(run.failed[:_NAMED])) or "names unknown"
         return f"its checks failed{', as they do on the base' if run.before else ''}: {names}"
     if run.state == "pending":
         return "its checks are still running: the next night looks"
     if run.state == "none":
         spent = plural(round(waited / 60), "minute") if waited >= _EVERY else "a moment"
-        return f"no checks appeared within {spent}, which is no pass"
+        return f"no checks appeared within {spent}: not passed"
     return f"its checks are not known: {run.because or 'they cannot be read'}"
 
 
@@ -317,7 +317,7 @@ def _word(number: int, fingerprint: str, text: str, repository: str, night: str)
 
 def _listed(run: CiRun) -> str:
     names = (code_span(shortened(one_line(name), 80)) for name in run.failed[:_NAMED])
-    return ", ".join(names) or "nobody says which"
+    return ", ".join(names) or "names unknown"
 
 
 # Waits for the checks of a night's drafts together: looks, mends what is red once, and tells.

@@ -395,7 +395,7 @@ def checked_lines(analysis: Analysis) -> tuple[str, ...]:
     return tuple(map(sentence, lines))
 
 
-NO_CAUSE = "No cause is known"
+NO_CAUSE = "Cause unknown"
 
 
 def place_of(given: Handover) -> str:
@@ -423,7 +423,7 @@ def short_handover(given: Handover) -> str:
     >>> short_handover(Handover(unknown="why `x` is None in a.py:3"))
     'Cause unknown: why `x` is None in a.py:3.'
     >>> short_handover(Handover(path="a.py", line=3)), short_handover(Handover())
-    ('No cause is known; it failed in a.py:3.', 'No cause is known.')
+    ('Cause unknown; it failed in a.py:3.', 'Cause unknown.')
     """
     if given.unknown.strip():
         return f"Cause unknown: {given.unknown.strip().rstrip('.')}."

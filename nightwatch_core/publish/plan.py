@@ -183,7 +183,7 @@ def _nothing_to_add(analysis: Analysis, known: OwnItem, *, joins: bool) -> Reaso
     if analysis.ending.kind == "reused":
         return Reason("nothing new", f"known, nothing new since issue #{known.number}")
     if not analysis.has_cause:
-        return Reason("unknown", f"nothing to add to issue #{known.number}: no cause is known")
+        return Reason("unknown", f"nothing to add to issue #{known.number}: cause unknown")
     if analysis.confidence == "low" and not analysis.has_fix:
         return Reason("weak", f"nothing to add to issue #{known.number}")
     if fix_digest(analysis.fix) in analysis.rejected:

@@ -69,7 +69,7 @@ def why_no_issue(candidate: Candidate) -> Reason | None:
 def _unknown(candidate: Candidate) -> Reason | None:
     if candidate.analysis.has_cause or candidate.options.issues_for_unknown:
         return None
-    return Reason("unknown", "no cause is known: only in the report")
+    return Reason("unknown", "cause unknown: only in the report")
 
 
 def _capped_at_report(candidate: Candidate) -> Reason | None:
@@ -102,7 +102,7 @@ def _because(analysis: Analysis) -> str:
         return f": its change of {edit.path} may not stand, {edit.reason}"
     if analysis.question:
         return ": what should happen instead is for the team to say"
-    return "" if analysis.has_cause else ": no cause is known"
+    return "" if analysis.has_cause else ": cause unknown"
 
 
 def _other_code(candidate: Candidate) -> Reason | None:
@@ -182,7 +182,7 @@ DOES: dict[Kind, str] = {
     "lowered_log_level": "logs a failure at a lower level",
     "silenced_report": "no longer reports a failure",
     "widened_ignore": "ignores more failures",
-    "weakened_test": "lets a test ask for less",
+    "weakened_test": "weakens a test",
     "skipped_test": "skips a test",
     "deleted_test": "takes a test away",
     "weakened_validation": "checks less than before",

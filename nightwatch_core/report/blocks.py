@@ -132,7 +132,7 @@ class Finding(Value):
     where: str
     seen: str
     confidence: Confidence
-    unknown: bool = False  # no cause is known, and so nothing to be sure of
+    unknown: bool = False  # cause unknown, and so nothing to be sure of
     gist: str = ""  # what is known then, in a line
     fold: str = ""  # under which its sections are folded, where a rendering can
     sureness: str = ""  # the same in words, with that in what should happen instead

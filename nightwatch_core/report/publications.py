@@ -156,7 +156,7 @@ class Row(Value):
     confidence: Confidence
     done: str
     known: bool = False
-    unknown: bool = False  # no cause is known, and so nothing to be sure of
+    unknown: bool = False  # cause unknown, and so nothing to be sure of
 
     @property
     def sure(self) -> str:

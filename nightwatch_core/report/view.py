@@ -471,7 +471,7 @@ def _unknown(report: RunReport, limits: Limits) -> Section:
         analysis for analysis in without_cause(report) if not in_detail(analysis, report, limits)
     ]
     entries = cut(Entries, map(handover_entry, lines[: limits.rows]), limits.rows, len(lines))
-    return section("unknown", f"No cause is known: {plural(len(lines), 'error')}", entries)
+    return section("unknown", f"Cause unknown: {plural(len(lines), 'error')}", entries)
 
 
 def _patterns(report: RunReport, limits: Limits) -> Section:

@@ -448,7 +448,7 @@ class Finding(Value):
     tags: tuple[str, ...] = ()
     subject: str = ""  # for the title: "`order` is None"
     explained: bool = False
-    value: str = ""  # what failed, where no cause is known: "`order` is None"
+    value: str = ""  # what failed, where cause unknown: "`order` is None"
     unknown: str = ""  # what is not known then: "why `order` is None in shop/orders.py:14"
 
     def __add__(self, other: "Finding") -> "Finding":
@@ -462,7 +462,7 @@ class Finding(Value):
 
 
 def or_else(finding: Finding, rest: Finding) -> Finding:
-    """Add a finding; its steps only where no cause is known."""
+    """Add a finding; its steps only where cause unknown."""
     return finding + (rest.model_copy(update={"steps": ()}) if finding.explained else rest)
 
 

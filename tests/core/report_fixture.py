@@ -610,7 +610,7 @@ def handed_over(number: int = 2, given: Handover | None = None, **changes: objec
 def unknown(**changes: object) -> RunReport:
     """One error with a cause, several without: with all that is known, with nothing, waiting."""
     said = "Perhaps the bank sends no rate on Sundays."
-    waits = "no proof since 2026-11-17 (no cause is known): looked at again on the 4th night"
+    waits = "no proof since 2026-11-17 (cause unknown): looked at again on the 4th night"
     analyses = (
         analysis(1),
         handed_over(2, root_cause=said, model="claude-opus-4-5"),
@@ -628,7 +628,7 @@ def unknown(**changes: object) -> RunReport:
             fingerprint=one.fingerprint,
             title=one.case.title,
             kind="issue",
-            reason="no cause is known: only in the report",
+            reason="cause unknown: only in the report",
             cause="unknown",
         )
         for one in analyses[1:]

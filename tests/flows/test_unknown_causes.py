@@ -105,7 +105,7 @@ def test_every_rendering_shows_a_line_and_what_is_known_behind_it():
     for shown in (page, text, paper):
         assert "1 with a root cause, 1 issue · 2 without a known cause" in " ".join(shown.split())
         assert "Log" in shown
-    assert "No cause is known: 2 errors" in text
+    assert "Cause unknown: 2 errors" in text
     assert "TypeError in cart/pay (2): failed in shop/pay.py:2 `return gateway" in text
     assert CLAIM not in text
     assert "Said, and not proved" in page
@@ -141,8 +141,8 @@ def test_issues_that_say_so_come_where_they_are_asked_for():
         proposal.title for proposal in made.reading.tracker.published if proposal.kind == "issue"
     )
     assert titles == [
-        "No cause is known: TimeoutError in jobs/ship",
-        "No cause is known: TypeError in cart/pay",
+        "Cause unknown: TimeoutError in jobs/ship",
+        "Cause unknown: TypeError in cart/pay",
         "shop/cart.py breaks",
     ]
     assert not any(CLAIM in proposal.body for proposal in made.reading.tracker.published)
@@ -164,7 +164,7 @@ def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     with using(made):
         night = nightly()
     [found] = night.analyses
-    assert (found.second_look.wanted, found.second_look.kept) == ("no cause is known", "second")
+    assert (found.second_look.wanted, found.second_look.kept) == ("cause unknown", "second")
     assert found.has_cause
     assert [receipt.kind for receipt in night.receipts] == ["issue"]
 
@@ -177,7 +177,7 @@ def test_one_error_again_shows_all_that_is_known():
         plain_night()
         again = one_error(error=PAY.fingerprint)
     text = printed(again)
-    assert "No cause is known" in text
+    assert "Cause unknown" in text
     for known in ("· shop/pay.py:2", "2      return gateway.charge(card)", "`card` is None",
                   "To look at next: Log `card`."):  # fmt: skip
         assert known in text

@@ -78,7 +78,7 @@ def doubted(*lessons, **more):
     ("more", "why"),
     [
         ({"fix_confidence": "low"}, "its confidence was low"),
-        ({"root_cause": " "}, "no cause is known"),
+        ({"root_cause": " "}, "cause unknown"),
         ({"evidence": ()}, "cites no line"),
         ({"evidence": (CitedLine(path="shop/cart.py", line=2, quote=QUOTE),)}, "looked like"),
         ({"evidence": (CitedLine(path="shop/cart.py", line=2, quote="no such line at all",

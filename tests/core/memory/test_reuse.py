@@ -24,7 +24,7 @@ def test_a_lesson_whose_files_did_not_change_is_sound():
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"root_cause": " "}, "no cause is known"),
+        ({"root_cause": " "}, "cause unknown"),
         ({"fix_confidence": "low"}, "its confidence was low"),
         ({"evidence": ()}, "it cites no line of code"),
         ({"has_fix": True}, "its fix was not kept"),

@@ -86,7 +86,7 @@ def report(**more):
     [
         ((PENDING, NONE, GREEN), "passed", "its checks passed", 30),
         ((PENDING,), "pending", "still running: the next night looks", 900),
-        ((NONE,), "none", "no checks appeared within 3 minutes, which is no pass", 180),
+        ((NONE,), "none", "no checks appeared within 3 minutes: not passed", 180),
         ((NONE, PENDING, GREEN), "passed", "passed", 30),
         ((CiRun(state="unreadable", because="give it Actions"),), "unreadable", "give it", 0),
         (("GitHub is away", GREEN), "passed", "passed", 15),

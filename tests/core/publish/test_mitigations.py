@@ -58,4 +58,4 @@ def test_a_guard_is_a_fix_where_code_is_cited_that_gives_nothing(quote, verified
 def test_a_weakened_test_is_never_proposed():
     because = not_wanted(mitigations_of(LOOSE, path="tests/test_price.py", before=TEST))
     assert because
-    assert because.text == "the change to tests/test_price.py lets a test ask for less"
+    assert because.text == "the change to tests/test_price.py weakens a test"

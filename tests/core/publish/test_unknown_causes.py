@@ -50,7 +50,7 @@ def test_it_is_skipped_with_its_cause_whatever_there_is(own):
     plan = issues(unknown(), known(), own=own)
     assert [one.fingerprint for one in plan.proposals] == ["v1:2"]
     [skip] = plan.skips
-    assert (skip.cause, skip.reason) == ("unknown", "no cause is known: only in the report")
+    assert (skip.cause, skip.reason) == ("unknown", "cause unknown: only in the report")
 
 
 def test_a_draft_is_never_made_of_it():
@@ -58,7 +58,7 @@ def test_a_draft_is_never_made_of_it():
     for options in (NightOptions(), ASKED):
         plan = plan_pulls((fixed,), (), (), options, COMMIT, FILES.get, NIGHT)
         assert plan.proposals == ()
-    assert [skip.reason for skip in plan.skips] == ["no fix is proposed: no cause is known"]
+    assert [skip.reason for skip in plan.skips] == ["no fix is proposed: cause unknown"]
 
 
 def test_quoting_the_same_line_makes_no_twins():
@@ -74,9 +74,9 @@ def test_known_causes_come_first():
 def test_asked_for_it_is_an_issue_that_claims_nothing():
     [issue] = issues(unknown(), options=ASKED).proposals
     assert isinstance(issue, OpenIssue)
-    assert issue.title == "No cause is known: AttributeError in page/1"
+    assert issue.title == "Cause unknown: AttributeError in page/1"
     assert issue.labels == ("nightwatch", "cause-unknown")
-    for told in ("## No cause is known", "Cause unknown: why `line` has no price.",
+    for told in ("## Cause unknown", "Cause unknown: why `line` has no price.",
                  "`shop/cart.py:2`",
                  "2      return sum(line.price for line in lines)", "## To look at next",
                  "Find out who adds a line", "Ann, 2026-11-02"):  # fmt: skip

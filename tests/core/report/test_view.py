@@ -267,7 +267,7 @@ def test_what_nobody_knows_is_counted_apart() -> None:
     assert Fact(name="causes unknown", text="3") in view(report).counts
     assert not [one for one in view(complete()).counts if "unknown" in one.name]
     cells = [(row.sure, row.cause) for row in view(report).rows]
-    assert cells[1] == ("–", "No cause is known; it failed in tidepool/feeds.py:57.")
+    assert cells[1] == ("–", "Cause unknown; it failed in tidepool/feeds.py:57.")
     assert cells[0][0] == "high"
 
 
