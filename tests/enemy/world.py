@@ -112,9 +112,7 @@ class Shop:
         return fingerprint("shop", error_class(one), f"shop/{one.name}", "'total'")
 
     def _plant_lessons(self) -> None:
-        knowledge = KnowledgeFiles(
-            self.state / "knowledge", self.state / "knowledge/ignore.yml", self.state / "index.json"
-        )
+        knowledge = KnowledgeFiles(self.state / "knowledge", self.state / "knowledge/ignore.yml")
         for attack in self.attacks:
             knowledge.write(
                 Lesson(

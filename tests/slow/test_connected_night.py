@@ -194,9 +194,7 @@ def _what_the_report_says(world: World, night: Night) -> None:
 def test_a_second_night_publishes_nothing_twice_and_a_third_tells_what_became_of_it(
     tmp_path: Path, server: str
 ) -> None:
-    with World(
-        tmp_path, (shop.BROKEN_BASKET, shop.NO_RATE, shop.TYPO, shop.NO_ADDRESS), server
-    ) as world:
+    with World(tmp_path, (shop.BROKEN_BASKET, shop.NO_RATE, shop.TYPO), server) as world:
         first = world.night("--max-pull-requests", "2")
         assert first.code == 0, first.output
         held = world.github.branches(), len(world.github.items), len(world.github.comments)

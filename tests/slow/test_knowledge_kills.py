@@ -1,8 +1,8 @@
 """kill -9 during writes of knowledge, 200 times: no torn file, and nothing that was kept is lost.
 
-A process writes lessons, patterns, older documents, archive moves and indexes in a loop, and says
-what it has kept. It is killed at a random moment; then every file is looked at, as the next process
-would find it.
+A process writes lessons, patterns, documents of other branches, archive moves and indexes in a
+loop, and says what it has kept. It is killed at a random moment; then every file is looked at, as
+the next process would find it.
 """
 
 import multiprocessing
@@ -22,9 +22,8 @@ from core.lesson_shapes import lesson, seen
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.documents import REASON, KnowledgeFiles
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.index import index_text
-from nightwatch_core.memory.lesson_text import lesson_of
+from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.models.knowledge import Lesson, Notes, Pattern
 from nightwatch_core.patterns.pattern_text import pattern_entry
 from nightwatch_core.text.frontmatter import StrictLoader
@@ -35,7 +34,7 @@ SOONEST, LATEST = 0.005, 0.120  # seconds from the first word of a process until
 ROUNDS = 10  # kills of one folder: every file of it is looked at after each
 PATIENCE = 30.0  # seconds for the first word
 NAMES = tuple(f"v1:{number * 2_654_435_761 % 2**32:08x}{number:08x}" for number in range(1, 9))
-OLDER = {"error_class": "Older", "transaction": "bills/new", "message": "no rate"}
+MERGED = "v1:abababababababab"
 
 
 def test_nothing_is_torn_and_nothing_kept_is_lost(tmp_path: Path) -> None:
@@ -105,15 +104,12 @@ def _archive(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) 
     return ""
 
 
-def _older(files: KnowledgeFiles, folder: Path, version: int, draw: random.Random) -> str:
-    """A document as earlier versions wrote them: no fingerprint, one a night."""
-    text = (
-        f"---\nerror_class: {OLDER['error_class']}\ntransaction: {OLDER['transaction']}\n"
-        f"message: {OLDER['message']}\nroot_cause: x\nfirst_detected: '2031-03-01'\n"
-        f"run_id: night-{version // 1_000_000}\n---\n\n# Title\n"
-    )
-    atomic_files.write(folder / f"errors/2031-03-01_older_{version}.md", text.encode())
-    return f"night night-{version // 1_000_000}"
+def _merged(files: KnowledgeFiles, folder: Path, version: int, draw: random.Random) -> str:
+    """Add a second document of one error, as another branch of the knowledge brings it."""
+    name = f"night-{version}"
+    item = lesson(MERGED, nights=(seen(1)[0].model_copy(update={"night": name}),))
+    atomic_files.write(folder / f"errors/2031-03-01_other_{version}.md", document(item).encode())
+    return f"night {name}"
 
 
 def _pattern(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
@@ -127,7 +123,7 @@ def _rebuild(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) 
     return ""
 
 
-WORK = (_write, _write, _write, _archive, _older, _pattern, _rebuild, _rebuild)
+WORK = (_write, _write, _write, _archive, _merged, _pattern, _rebuild, _rebuild)
 
 
 # what the next process finds
@@ -194,8 +190,7 @@ def finished(folder: Path, versions: dict[str, int], nights: set[str]) -> Counte
 def whole(lessons: list[Lesson], versions: dict[str, int], nights: set[str]) -> None:
     for name, version in versions.items():
         assert max((o.matched for o in lessons if o.fingerprint == name), default=0) >= version
-    name = fingerprint(app="", **OLDER)
-    kept = {night.night for item in lessons if item.fingerprint == name for night in item.nights}
+    kept = {n.night for item in lessons if item.fingerprint == MERGED for n in item.nights}
     assert nights <= kept
 
 

@@ -212,5 +212,5 @@ def test_what_is_awaited_is_recorded_as_well(python):
     named = "import asyncio\n        from shop.cart import later\n        "
     call = "asyncio.run(later(SimpleNamespace(prices=[])))"
     raising = f"{named}with self.assertRaises(ZeroDivisionError):\n            {call}"
-    result, _ = python.prove(python.answer(f"{named}{call}", raising), by=by_model)
-    assert result.reproduction.outcome == "reproduced", result.reproduction
+    (reproduction, _), _ = python.prove(python.answer(f"{named}{call}", raising), by=by_model)
+    assert reproduction.outcome == "reproduced", reproduction
