@@ -23,7 +23,7 @@ from nightwatch_core.memory.researcher import LIMIT, relevant_learnings
 from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
-from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
+from nightwatch_core.models.options import SECONDS_PER_ERROR, TOKENS_PER_ERROR, NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import SINGLE_RUN, rule_from
 from nightwatch_core.report.blocks import Table as Cells
@@ -199,7 +199,7 @@ def options_of_words(sample: bool) -> tuple[NightOptions, Allowance]:
     options = with_default_ports(night_options({**source, **unused}))
     return options, Allowance(
         iterations=1,
-        tokens=options.token_budget_per_error,
+        tokens=TOKENS_PER_ERROR,
         cost=options.cost_per_error or options.cost_per_night or None,
         seconds=min(SECONDS, SECONDS_PER_ERROR),
     )

@@ -54,7 +54,7 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import MAX_TURNS, NightOptions
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, LibraryReader, Model
 from nightwatch_core.text.escaping import block, line
@@ -93,12 +93,12 @@ def plan(
     chosen = _choices(case, agent, options, given)
     because = {field: choice.text for field, choice in chosen.items()}
     turns = cast(int, chosen["iterations"].value)
-    if turns > options.max_iterations:
-        because["iterations"] += f", {turns}; ceiling {options.max_iterations}"
+    if turns > MAX_TURNS:
+        because["iterations"] += f", {turns}; ceiling {MAX_TURNS}"
     return AnalysisPlan(
         model=str(chosen["model"].value),
         effort=cast(Effort, chosen["effort"].value),
-        iterations=min(turns, options.max_iterations),
+        iterations=min(turns, MAX_TURNS),
         max_tokens=cast(int, chosen["max_tokens"].value),
         thinking_budget=agent.thinking_budget if chosen["effort"].by == "agent" else None,
         because=because,
@@ -130,28 +130,21 @@ def _choices(
     tier, file, budget = complexity.tier_of(case), f"agents/{agent.name}.md", agent.thinking_budget
     meant = effort_for(budget) if budget else None
 
-    def run(option: str) -> Choice:
-        return Choice("run", "run parameter", getattr(options, option) if option in given else None)
-
     def own(value: object) -> Choice:
         return Choice("agent", file, value)
-
-    def setting(option: str) -> Choice:
-        return Choice("setting", "setting", getattr(options, option))
 
     def by_tier(value: object) -> Choice:
         return Choice("tier", f"tier {tier}", value)
 
+    run = Choice("run", "run parameter", options.model if "model" in given else None)
+    setting = Choice("setting", "setting", options.model)
     rules = Choice("rules", "the rules model takes no agent", options.model == RULES and RULES)
     by_budget = Choice("agent", f"{file}: thinking_budget {budget}", meant)
     every = Choice("tier", "every tier", ANSWER_TOKENS)
     effort, turns = complexity.EFFORTS[tier], complexity.ITERATIONS[tier]
     sources = {
-        "model": (rules, run("model"), own(agent.model), setting("model")),
-        "effort": (
-            *(run("effort"), own(agent.effort), by_budget),
-            *(setting("effort"), by_tier(effort)),
-        ),
+        "model": (rules, run, own(agent.model), setting),
+        "effort": (own(agent.effort), by_budget, by_tier(effort)),
         "iterations": (own(agent.max_iterations), by_tier(turns)),
         "max_tokens": (own(agent.max_tokens), every),
     }

@@ -22,7 +22,12 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities, Effort
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.options import SECONDS_PER_ERROR, NightOptions
+from nightwatch_core.models.options import (
+    MAX_TURNS,
+    SECONDS_PER_ERROR,
+    TOKENS_PER_ERROR,
+    NightOptions,
+)
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Records
@@ -164,14 +169,13 @@ def split_budget(
     """
     gone = used or Usage()
     tokens, dollars = max(options.total_token_budget - gone.new_tokens, 0), _dollars(options, gone)
-    useful = min(limits.USEFUL_TOKENS, options.token_budget_per_error)
-    served = errors if able and able.local else _served(errors, tokens, useful)
+    served = errors if able and able.local else _served(errors, tokens, limits.USEFUL_TOKENS)
     served = max(served, 1)
     if dollars is not None:
         served = min(served, _served(errors, dollars, _useful_dollars(options, able)))
     share = Allowance(
-        iterations=options.max_iterations,
-        tokens=min(options.token_budget_per_error, tokens // served),
+        iterations=MAX_TURNS,
+        tokens=min(TOKENS_PER_ERROR, tokens // served),
         cost=None if dollars is None else min(_cap(options), dollars / served),
         seconds=SECONDS_PER_ERROR,
     )

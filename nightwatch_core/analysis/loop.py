@@ -47,8 +47,8 @@ from nightwatch_core.text.plain_text import estimated_tokens
 
 _FATAL: Mapping[str, str] = {
     "refused": "the model refused to answer ({detail})",
-    "context exceeded": "the conversation no longer fits the model's context ({detail}): lower "
-    "max_iterations, or choose a model with a larger context",
+    "context exceeded": "the conversation no longer fits the model's context ({detail}): choose a "
+    "model with a larger context, or lower max_iterations of the agent file",
 }
 _TOO_LITTLE = (
     "what is left ({bound}) does not pay for one call: raise total_token_budget or cost_per_night"

@@ -44,7 +44,8 @@ MAX_LESSONS = 500  # at hand; the least useful are archived
 LESSON_DAYS = 90  # until a known error is analysed again
 SECONDS_PER_ERROR = 600
 STANDARD_INPUT = "-"  # of a command, among `errors`
-EffortChoice = Literal["", "low", "medium", "high"]
+MAX_TURNS = 20  # of the model, an error
+TOKENS_PER_ERROR = 120_000  # new ones
 
 
 def _option(default: object, description: str, **bounds: Any) -> Any:
@@ -87,14 +88,9 @@ class NightOptions(Value):
 
     # model and budget
     agent: str = _option("", "Agent file that leads the analysis; empty: by language.")
-    effort: EffortChoice = _option(
-        "", "How hard the model thinks: low, medium, high; empty: by error class."
-    )
     max_errors: int | None = _option(
         None, "Errors analysed a night; empty: 5, with rules 10.", ge=1, le=200
     )
-    max_iterations: int = _option(20, "Maximum model turns an error.", ge=1, le=100)
-    token_budget_per_error: int = _option(120_000, "New tokens an error.", ge=1_000)
     total_token_budget: int = _option(1_000_000, "New tokens a night.", ge=1_000)
     cost_per_error: float = _option(1.50, "USD an error; 0: only its share of the night's.", ge=0)
     cost_per_night: float = _option(6.00, "USD a night; 0: no cap on USD.", ge=0)
@@ -178,6 +174,8 @@ def listed(text: str) -> tuple[str, ...]:
 
 REPLACED: Mapping[str, str] = {
     "run": "use `nightwatch night`: it takes the same flags",
+    "NIGHTWATCH_EFFORT": "agent files name the effort: set it in agents/*.md",
+    "NIGHTWATCH_MAX_ITERATIONS": "agent files name max_iterations: set it in agents/*.md",
     "NIGHTWATCH_COMPOUND_ENABLED": "lessons are always kept and recalled: delete this variable",
     "NIGHTWATCH_AGENTS_ENABLED": "agent files are always read: delete this variable",
     "NIGHTWATCH_PATTERNS_ENABLED": "patterns are always searched: delete this variable",

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nightwatch_core import sample
 from nightwatch_core.adapters.files.occurrences import named_paths
@@ -177,24 +176,3 @@ def at_pace(other: Pace) -> Iterator[None]:
         yield
     finally:
         _pace.reset(token)
-
-
-# How requests to a model are shaped, as the settings say it.
-
-if TYPE_CHECKING:
-    from nightwatch_core.adapters.claude.features import Tuning
-
-
-CLEAR_AT_TOKENS = 80_000  # prompt size at which the service clears old tool results
-COMPACT_AT_TOKENS = 90_000  # prompt size at which the service sums a conversation up
-
-
-def tuning(options: NightOptions) -> Tuning:
-    """Return the tuning of model requests."""
-    from nightwatch_core.adapters.claude.features import Tuning
-
-    return Tuning(
-        clear_at=CLEAR_AT_TOKENS,
-        # a size that a conversation can reach within what its error may use
-        compact_at=min(COMPACT_AT_TOKENS, options.token_budget_per_error * 3 // 4),
-    )

@@ -36,7 +36,7 @@ from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import replacement
 from tasks.wiring import local, privacy
 from tasks.wiring import privacy as manifest
-from tasks.wiring.local import pace, tuning
+from tasks.wiring.local import pace
 
 if TYPE_CHECKING:
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
@@ -58,6 +58,8 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 """Of each group one setting has to be there."""
 
+CLEAR_AT_TOKENS = 80_000  # prompt size at which Claude clears old tool results
+COMPACT_AT_TOKENS = 90_000  # prompt size at which Claude sums a conversation up
 NO_KEY = "none"  # for compatible servers that ask for none
 
 
@@ -147,6 +149,7 @@ def github_outbox(
 def claude(options: NightOptions, settings: Settings) -> Claude:
     """Return the model at Anthropic's address or a compatible server's."""
     from nightwatch_core.adapters.claude.client import SILENCE
+    from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
 
     manifest.open_list(settings)
@@ -156,7 +159,7 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
         options.model,
         settings.anthropic_base_url,
         silence=tonight.silence or SILENCE,
-        tuning=tuning(options),
+        tuning=Tuning(clear_at=CLEAR_AT_TOKENS, compact_at=COMPACT_AT_TOKENS),
         pause=tonight.pause,
     )
 

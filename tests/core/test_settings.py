@@ -120,7 +120,7 @@ def test_an_unknown_option_is_no_option():
     [
         ("NIGHTWATCH_MAX_ERROR", "NIGHTWATCH_MAX_ERRORS"),
         ("NIGHTWATCH_DRYRUN", "NIGHTWATCH_DRY_RUN"),
-        ("NIGHTWATCH_TOKEN_BUDGET_ERROR", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR"),
+        ("NIGHTWATCH_TOTAL_TOKENS_BUDGET", "NIGHTWATCH_TOTAL_TOKEN_BUDGET"),
         ("NIGHTWATCH_KNOWLEDGE", "NIGHTWATCH_KNOWLEDGE_DIR"),
     ],
 )
@@ -182,7 +182,7 @@ def test_settings_that_hold_secrets_say_so():
     for name, field in Settings.model_fields.items():
         is_secret = bool(secret.search(name.removesuffix("_at_tokens")))
         assert is_secret == ("SecretStr" in str(field.annotation))
-    counted = ("total_token_budget", "token_budget_per_error", "max_tokens")
+    counted = ("total_token_budget",)
     assert not [n for n in NightOptions.model_fields if secret.search(n) and n not in counted]
 
 

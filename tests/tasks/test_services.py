@@ -97,11 +97,6 @@ def test_a_token_of_its_own_reads(said) -> None:
     assert services.writing_sign_in(at).token == SecretStr("ghp_1")
 
 
-@pytest.mark.parametrize(("budget", "at"), [(120_000, 90_000), (80_000, 60_000)])
-def test_a_conversation_is_compacted_at_a_size_it_can_reach(budget: int, at: int) -> None:
-    assert services.tuning(NightOptions(token_budget_per_error=budget)).compact_at == at
-
-
 def test_what_stays_on_this_machine_goes_through_no_proxy(
     said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import anthropic
-from benchmarks.tokens.designs import MODEL, OPTIONS, Outcome, case_of, code_of, priors_of
+from benchmarks.tokens.designs import MODEL, Outcome, case_of, code_of, priors_of
 from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night, Scenario
 
@@ -34,6 +34,7 @@ from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.errors import Case
+from nightwatch_core.models.options import TOKENS_PER_ERROR
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader
 
@@ -168,7 +169,7 @@ def _talk(
     messages: list[Any] = [{"role": "user", "content": [{"type": "text", "text": first}]}]
     usage = Usage()
     for turn in range(1, turns + 1):
-        last = turn == turns or usage.new_tokens >= OPTIONS.token_budget_per_error * 0.8
+        last = turn == turns or usage.new_tokens >= TOKENS_PER_ERROR * 0.8
         if last:
             messages[-1]["content"].append({"type": "text", "text": _WRAP_UP})
         with client.messages.stream(**_request(messages, effort, off=last)) as stream:

@@ -1,8 +1,8 @@
 """Our design: research, waves, agent files, loop and adapter as the night runs them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Barrier
@@ -28,7 +28,6 @@ from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.errors import Case, Trace, Window
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night as NightId
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader, Model
@@ -47,8 +46,7 @@ class Features:
     agents: bool = True  # agent files lead, by language; else the short built-in prompt
     sharing: bool = True  # siblings come second and are told what their leader found
     tuning: Tuning | None = None  # of context editing; None: as it comes
-    options: NightOptions = OPTIONS
-    given: tuple[str, ...] = ()  # options that count before tiers and agent files
+    agent: Mapping[str, object] = field(default_factory=dict)  # fields that every agent file gets
     again: bool = False  # weak verdicts are looked at once more
 
 
@@ -88,17 +86,17 @@ def analysed(
     gate = Gate(event=lambda: Held(service.rounds))
     key, tuning = SecretStr(service.key), features.tuning
     desk = _Desk(Claude(key, MODEL, service.url, gate=gate, tuning=tuning), code, features)
-    able, night = desk.model.capabilities(), TONIGHT.model_copy(update={"given": features.given})
-    waves = first_wave(features.options, night, tonight, prepared, able)
+    able = desk.model.capabilities()
+    waves = first_wave(OPTIONS, TONIGHT, tonight, prepared, able)
     if not features.sharing:
         nothing = WaveResult(analyses=(), failures=())
-        others = second_wave(features.options, waves, nothing, able)
+        others = second_wave(OPTIONS, waves, nothing, able)
         return _mapped((*waves.leaders, *others), desk, service)
     first = _mapped(waves.leaders, desk, service)
     found = tuple(end for end in first if isinstance(end, Analysis))
     failed = tuple(end for end in first if isinstance(end, Failure))
     result = WaveResult(analyses=found, failures=failed)
-    siblings = second_wave(features.options, waves, result, able)
+    siblings = second_wave(OPTIONS, waves, result, able)
     return [*first, *_mapped(siblings, desk, service)]
 
 
@@ -165,7 +163,8 @@ def _analysed(assignment: Assignment, desk: _Desk) -> Analysis | Failure:
     if desk.features.agents:
         shelved = agent_specs.agents_of(AgentFiles(AGENTS))
         agent = agent_specs.choose(shelved, case.trace.language if case.trace else "")
-    plan = plans.plan(case, agent, desk.features.options, assignment.given)
+    agent = agent.model_copy(update=dict(desk.features.agent))
+    plan = plans.plan(case, agent, OPTIONS, assignment.given)
     briefing = Briefing(
         case=case,
         traces=assignment.traces,

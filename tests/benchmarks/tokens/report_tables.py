@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from benchmarks import duplicates
 from benchmarks.tokens import invented
 from benchmarks.tokens.baselines import before, seed
-from benchmarks.tokens.designs import OPTIONS, Design
+from benchmarks.tokens.designs import Design
 from benchmarks.tokens.measuring import DESIGNS, Played, all_nights, play
 from benchmarks.tokens.ours import Features, ours
 from benchmarks.tokens.real import EVAL
@@ -21,11 +21,7 @@ from nightwatch_core.adapters.claude.features import Tuning
 
 PLAYS = Path(__file__).with_name("plays.json")
 FLAT = {"max_iterations": 15, "effort": "medium"}  # as the seed was before
-FEW_TURNS = 2
-
-
-def _given(**options: object) -> Features:
-    return Features(options=OPTIONS.model_copy(update=options), given=tuple(options))
+FEW_TURNS = {"max_iterations": 2}
 
 
 def _without(features: Features) -> Design:
@@ -43,7 +39,7 @@ ABLATION: Mapping[str, Design] = {
     "no findings of earlier nights": _without(Features(priors=False)),
     "siblings not told, all side by side": _without(Features(sharing=False)),
     "no agent files, the built-in prompt": _without(Features(agents=False)),
-    "at most 15 turns and medium effort": _without(_given(**FLAT)),
+    "15 turns and medium effort": _without(Features(agent=FLAT)),
 }
 CLEARING: Mapping[str, Design] = {
     "never": _clearing(None),
@@ -53,10 +49,8 @@ CLEARING: Mapping[str, Design] = {
     "8,000, keep 4": _clearing(8_000, 1_000, 4),
 }
 LOOKS: Mapping[str, Design] = {
-    "one look": _without(_given(max_iterations=FEW_TURNS)),
-    "and a second": _without(
-        Features(options=OPTIONS.model_copy(update={"max_iterations": FEW_TURNS}), again=True)
-    ),
+    "one look": _without(Features(agent=FEW_TURNS)),
+    "and a second": _without(Features(agent=FEW_TURNS, again=True)),
 }
 
 
@@ -158,7 +152,7 @@ def ablation() -> str:
 
 def hopeless() -> str:
     """Errors that nothing explains: what bounds are worth."""
-    flat = "at most 15 turns and medium effort"
+    flat = "15 turns and medium effort"
     chosen = {"before": before, "seed design": seed, "ours": ours, f"ours, {flat}": ABLATION[flat]}
     night = invented.hopeless_night()
     columns = ("turns", "cache read", "new tokens", "USD", "cut", "longest prompt")

@@ -9,11 +9,6 @@ from nightwatch_core.models.options import NightOptions
 
 SIMPLE, COMPLEX = case("KeyError", "m"), case("Net::ReadTimeout", "m")
 FILE = "agents/x.md"
-# field of the plan, its option, its field in an agent file; by the run, the file, the setting, tier
-FIELDS = (
-    ("model", "model", "model", "run-model", "file-model", "set-model", "set-model"),
-    ("effort", "effort", "effort", "low", "medium", "high", "high"),
-)
 
 
 def planned(of=COMPLEX, given=(), own=None, **options):
@@ -21,35 +16,35 @@ def planned(of=COMPLEX, given=(), own=None, **options):
     return plan(of, agent, NightOptions(**{"model": "set-model", **options}), given)
 
 
-@pytest.mark.parametrize(("field", "option", "in_file", "run", "file", "setting", "tier"), FIELDS)
-def test_run_then_file_then_setting_then_tier(field, option, in_file, run, file, setting, tier):
-    def found(given=(), own=None, **options):
-        made = planned(given=given, own=own, **options)
-        return getattr(made, field), made.because[field]
+def test_the_run_names_the_model_then_the_file_then_the_setting():
+    def found(given=(), own=None):
+        made = planned(given=given, own=own)
+        return made.model, made.because["model"]
 
-    own = {in_file: file}
-    assert found((option,), own, **{option: run}) == (run, "run parameter")
-    assert found((), own, **{option: setting}) == (file, FILE)
-    assert found((), None, **{option: setting}) == (setting, "setting")
-    told = {"model": "setting"}.get(field, "tier complex")
-    assert found() == (tier, told)
-    other = "concurrency"  # that something else was given says nothing
-    assert found((other,), own, **{option: setting}) == (file, FILE)
+    own = {"model": "file-model"}
+    assert found(("model",), own) == ("set-model", "run parameter")
+    assert found(("concurrency",), own) == ("file-model", FILE)
+    assert found() == ("set-model", "setting")
+
+
+def test_the_file_names_the_effort_then_the_tier():
+    made = planned(own={"effort": "low"})
+    assert (made.effort, made.because["effort"]) == ("low", FILE)
+    assert (planned().effort, planned().because["effort"]) == ("high", "tier complex")
 
 
 @pytest.mark.parametrize(
-    ("ceiling", "own", "of", "turns", "because"),
+    ("own", "of", "turns", "because"),
     [
-        (20, None, COMPLEX, 20, "tier complex"),
-        (8, None, COMPLEX, 8, "tier complex, 20; ceiling 8"),
-        (15, None, SIMPLE, 12, "tier simple"),
-        (8, {"max_iterations": 50}, SIMPLE, 8, "agents/x.md, 50; ceiling 8"),
-        (1, None, SIMPLE, 1, "tier simple, 12; ceiling 1"),
+        (None, COMPLEX, 20, "tier complex"),
+        (None, SIMPLE, 12, "tier simple"),
+        ({"max_iterations": 7}, SIMPLE, 7, "agents/x.md"),
+        ({"max_iterations": 50}, SIMPLE, 20, "agents/x.md, 50; ceiling 20"),
     ],
-    ids=["under", "tier", "below", "file", "one"],
+    ids=["complex", "simple", "file", "ceiling"],
 )
-def test_the_ceiling_always_wins(ceiling, own, of, turns, because):
-    made = planned(of, (), own, max_iterations=ceiling)
+def test_the_ceiling_always_wins(own, of, turns, because):
+    made = planned(of, (), own)
     assert (made.iterations, made.because["iterations"]) == (turns, because)
 
 
@@ -59,8 +54,6 @@ def test_a_thinking_budget_stands_for_an_effort():
     assert made.because["effort"] == "agents/x.md: thinking_budget 12000"
     both = planned(own={"thinking_budget": 12_000, "effort": "low"})
     assert (both.effort, both.thinking_budget) == ("low", 12_000)
-    run = planned(given=("effort",), own={"thinking_budget": 12_000}, effort="low")
-    assert (run.effort, run.thinking_budget) == ("low", None)
     assert [effort_for(n) for n in (1_024, 4_001, 8_001)] == ["low", "medium", "high"]
 
 
