@@ -56,9 +56,7 @@ def find_causes(
     tonight = narrow(options, selection, memory.value)
     at_hand = code_at_hand(options, tonight.memory.unknown, code)
     unknown = each(tonight.memory.unknown)
-    prepared = all_of(
-        research_case.map(unknown, same(options), same(code), same(tonight.selection))
-    )
+    prepared = all_of(research_case.map(unknown, same(options), same(code)))
 
     analyst = attempt("asking the model", ask_analyst, options, otherwise=AnalystTonight()).value
     waves = first_wave(options, night, code, prepared, analyst.able)

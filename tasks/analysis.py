@@ -358,9 +358,7 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
 
 
 @task(name="research", task_run_name="research · {unknown.case.leader.short}", **KEPT, **PATIENTLY)
-def research_case(
-    unknown: UnexplainedCase, options: NightOptions, code: CodeTonight, selection: Selection
-) -> Prepared:
+def research_case(unknown: UnexplainedCase, options: NightOptions, code: CodeTonight) -> Prepared:
     """Find likely files, previews, suspects and earlier cases for one error."""
     commit = commit_of_case(unknown.case, code)
     tree = reader_of(options, commit)
@@ -375,7 +373,6 @@ def research_case(
         pulls=merged_before(code.pulls, commit),
         releases=code.releases,
         priors=unknown.priors,
-        dropped=selection.dropped,
     )
     return Prepared(
         unknown=unknown, research=with_learnings(research, unknown), code_reads=reads_of(tree)

@@ -99,10 +99,7 @@ class PlainNights:
             otherwise=recall.nothing_recalled(cases, traced, past.value),
         )  # fmt: skip
         tonight = selection.narrow.fn(options, selected, memory.value)
-        prepared = tuple(
-            research_case.fn(item, options, code, tonight.selection)
-            for item in tonight.memory.unknown
-        )
+        prepared = tuple(research_case.fn(item, options, code) for item in tonight.memory.unknown)
         able = reading(options).model.capabilities()
         first = first_wave(options, night, code, prepared, able)
         leaders = self._explained(options, first.leaders)

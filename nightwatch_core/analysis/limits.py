@@ -25,7 +25,6 @@ FIRST_WORDS = 100  # tokens of them for the words before all sections, and behin
 # Parts of the first message
 MESSAGE, OTHER_MESSAGE = 2_000, 200  # characters: of the leading group, of each other one
 GROUPS, LIKELY_FILES, LEARNINGS, PATTERNS, PRIORS = 8, 12, 5, 3, 3  # items
-IGNORED_TOLD, IGNORED_KEPT, RELEASES = 5, 3, 3  # items
 EARLIER_LOOK = 8_000  # characters of what the first look found
 READ_AGAIN, RANGES, GAP = 16_000, 80, 2  # characters, ranges; lines between two that are joined
 OTHER_FINDINGS = 6  # of tonight, told to a second look

@@ -7,10 +7,14 @@ stands there as it is, because edits must quote it exactly.
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter
+from importlib.resources import files
+from itertools import groupby, islice, pairwise, product
+from operator import itemgetter
 from typing import NamedTuple
+
+from pydantic import TypeAdapter
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.changes_text import authors_text, deployment_text
@@ -31,6 +35,7 @@ from nightwatch_core.models.knowledge import (
     PriorAnalysis,
 )
 from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind, ResearchContext
+from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.pattern_text import pattern_told
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import block, clean, line
@@ -48,8 +53,13 @@ from nightwatch_core.traces.trace_text import trace_text
 
 
 def error_text(case: Case) -> str:
-    """Write what is counted of the case, and what each of its groups says."""
+    """Write the counts of the case, and the message of each of its groups."""
     group, left = case.leader, len(case.groups) - limits.GROUPS
+    rows = [
+        f"{line(group.error_class, 200)} in {line(group.transaction, 200) or 'unknown'}: "
+        f"{block(group.message, limits.OTHER_MESSAGE if number else limits.MESSAGE)}"
+        for number, group in enumerate(case.groups[: limits.GROUPS])
+    ]
     facts = (
         f"occurrences: {case.occurrences}",
         f"users: {group.users}" if group.users is not None else "",
@@ -57,13 +67,8 @@ def error_text(case: Case) -> str:
         f"last seen: {moment(group.last_seen)}",
         f"release: {line(group.release, 100)}" if group.release else "",
     )
-    seen = [
-        f"{line(group.error_class, 200)} in {line(group.transaction, 200) or 'unknown'}: "
-        f"{block(group.message, limits.OTHER_MESSAGE if number else limits.MESSAGE)}"
-        for number, group in enumerate(case.groups[: limits.GROUPS])
-    ]
-    more = [f"and {left} more groups of the same cause"] if left > 0 else []
-    return "\n".join((*seen, *more, "; ".join(filter(None, facts))))
+    rows += [f"and {left} more groups of the same cause"] if left > 0 else []
+    return "\n".join((*rows, "; ".join(filter(None, facts))))
 
 
 def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
@@ -76,26 +81,20 @@ def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
 
 
 def preview_text(*parts: Preview) -> str:
-    """Write a preview: its place, why it is shown, its lines with their numbers.
-
-    What was left out between its parts, and behind them, is said.
-    """
+    """Write a preview: its place, the reason, its numbered lines, and which were left out."""
     first, last = parts[0], parts[-1]
     width = len(str(last.end))
     rows: list[str] = []
-    for part, after in zip(
-        parts, (*(item.start for item in parts[1:]), last.until + 1), strict=True
-    ):
+    nexts = (*(item.start for item in parts[1:]), last.until + 1)
+    for part, after in zip(parts, nexts, strict=True):
         numbered = enumerate(part.text.split("\n"), start=part.start)
         rows += [f"{number:>{width}}| {text}" for number, text in numbered]
-        rows += [_left_out(part.end + 1, after - 1)] if after > part.end + 1 else []
+        if after > part.end + 1:
+            begin, end = part.end + 1, after - 1
+            rows.append(f"[{begin}-{end} left out]" if end > begin else f"[{begin} left out]")
     head = f"{first.path} (lines {first.start}-{last.end} of {first.lines})"
-    why = f": {first.because}" if first.because else ""
-    return "\n".join((line(head + why, 400), *rows))
-
-
-def _left_out(start: int, end: int) -> str:
-    return f"[{start}-{end} left out]" if end > start else f"[{start} left out]"
+    reason = f": {first.because}" if first.because else ""
+    return "\n".join((line(head + reason, 400), *rows))
 
 
 def files_text(research: ResearchContext, trace: Trace | None) -> str:
@@ -112,26 +111,31 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
 
 
 def prior_text(prior: PriorAnalysis) -> str:
-    """Write an earlier case: what was found, and what became of it."""
-    return "\n".join(row for row in _prior(prior) if row)
-
-
-def _prior(prior: PriorAnalysis) -> Iterator[str]:
+    """Write an earlier case: its finding, and the outcome of its fix."""
     lesson, match = prior.lesson, prior.match
     because = line(", ".join(match.because), 300)
-    yield (
+    rows = (
         f"{line(lesson.error_class, 200)} in {line(lesson.transaction, 200)} "
-        f"(match {match.relevance or match.score:.0%}: {because})"
-    )
-    yield f"root cause: {line(lesson.root_cause, 1_000) or 'not known'}"
-    yield (
+        f"(match {match.relevance or match.score:.0%}: {because})",
+        f"root cause: {line(lesson.root_cause, 1_000) or 'not known'}",
         f"confidence {lesson.fix_confidence}, fix {'yes' if lesson.has_fix else 'no'}, "
-        f"outcome: {line(lesson.outcome, 100) or 'unknown'}"
+        f"outcome: {line(lesson.outcome, 100) or 'unknown'}",
+        f"it no longer fits the code: {line(lesson.stale, 300)}" if lesson.stale else "",
+        *(failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :]),
+        block(prior.summary, 500),
+        turned_down(lesson),
     )
-    yield f"it no longer fits the code: {line(lesson.stale, 300)}" if lesson.stale else ""
-    yield from (failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :])
-    yield block(prior.summary, 500)
-    yield turned_down(lesson)
+    return "\n".join(filter(None, rows))
+
+
+class MessageContext(NamedTuple):
+    """Everything that the first message may contain."""
+
+    case: Case
+    trace: Trace | None
+    research: ResearchContext
+    seed: str
+    traces: int = 0  # that the source has
 
 
 def failed_fix(event: OutcomeEvent) -> str:
@@ -152,31 +156,12 @@ def turned_down(lesson: Lesson) -> str:
 TEXTS = text_table(__package__, "prompts.toml")  # by name
 
 
-class Known(NamedTuple):
-    """Everything the message may tell."""
-
-    case: Case
-    trace: Trace | None
-    research: ResearchContext
-    seed: str
-    traces: int = 0  # that the source has
-
-
-class Section(NamedTuple):
+class Section(Value):
     """A section: its parts, each as data, are dropped one by one; heavier ones stay longest."""
 
-    name: str
     weight: int
     heading: str
-    parts: Callable[[Known], Iterable[str]]
-    intro: str = ""
-
-
-class Part(NamedTuple):
-    """A piece of the message that stays or goes as a whole."""
-
-    section: Section
-    text: str
+    intro: str = ""  # the name of a text
 
 
 def first_message(
@@ -188,21 +173,20 @@ def first_message(
 ) -> str:
     """Write what the analyst reads first, at most `FIRST_MESSAGE_TOKENS`.
 
-    Error and trace always stay; they are bounded by themselves. `seed` is what an earlier look
-    found, `fence` the night's name for fences.
+    Error and trace always stay; they are bounded by themselves. `seed` is the result of an earlier
+    analysis, `fence` the night's name for fences.
     """
     trace = case.trace or (traces[0] if traces else None)
-    known = Known(case, trace, research, seed, len(traces))
+    context = MessageContext(case, trace, research, seed, len(traces))
     parts = [
-        Part(section, fenced(text, fence))
-        for section in SECTIONS
-        for text in section.parts(known)
+        (section, fenced(text, fence))
+        for name, section in SECTIONS.items()
+        for text in CONTENTS[name](context)
         if text.strip()
     ]
     begin = f"{TEXTS['begin']}{only_data(fence)}"
-    return f"{begin}\n\n{_written(_fitting(parts))}" + (
-        f"\n\n{TEXTS['no_trace']}" if not trace else ""
-    )
+    end = () if trace else (TEXTS["no_trace"],)
+    return "\n\n".join((begin, _written(_fitting(parts)), *end))
 
 
 def only_data(fence: str) -> str:
@@ -226,108 +210,78 @@ def fenced(text: str, name: str = "") -> str:
     return f"{edge}\n{text}\n{edge}"
 
 
-def _fitting(parts: list[Part]) -> list[Part]:
+def _fitting(parts: list[tuple[Section, str]]) -> list[tuple[Section, str]]:
     sizes = [estimated_tokens(_written([part])) + 1 for part in parts]
     while sum(sizes) > limits.FIRST_MESSAGE_TOKENS - limits.FIRST_WORDS and len(parts) > 2:
-        lightest = min(range(len(parts)), key=lambda n: (parts[n].section.weight, -n))
+        lightest = min(range(len(parts)), key=lambda n: (parts[n][0].weight, -n))
         del parts[lightest], sizes[lightest]
     return parts
 
 
-def _written(parts: Sequence[Part]) -> str:
+def _written(parts: Sequence[tuple[Section, str]]) -> str:
     """Every section's heading once, then its parts."""
     return "\n\n".join(
-        "\n\n".join(filter(None, (section.heading, section.intro, *(part.text for part in same))))
-        for section, same in groupby(parts, key=attrgetter("section"))
+        "\n\n".join(
+            filter(None, (section.heading, TEXTS.get(section.intro), *(text for _, text in same)))
+        )
+        for section, same in groupby(parts, key=itemgetter(0))
     )
 
 
-def _trace(known: Known) -> Iterable[str]:
-    unfit = (
-        f"{line(known.research.misfit, 500)}. {TEXTS['misfit']}" if known.research.misfit else ""
-    )
-    only = TEXTS["only_trace"] if known.traces == 1 else ""
-    return [unfit, "\n".join(filter(None, (trace_text(known.trace), only)))] if known.trace else []
+def _trace(context: MessageContext) -> list[str]:
+    if context.trace is None:
+        return []
+    misfit = context.research.misfit
+    only = TEXTS["only_trace"] if context.traces == 1 else ""
+    return [
+        f"{line(misfit, 500)}. {TEXTS['misfit']}" if misfit else "",
+        "\n".join(filter(None, (trace_text(context.trace), only))),
+    ]
 
 
-def _leader(known: Known) -> Iterable[str]:
-    most = limits.LEADER_FINDINGS
-    findings = known.research.leader_findings
-    return [middle_out("\n".join(line(finding, most) for finding in findings), most)]
-
-
-def _tonight(known: Known) -> Iterable[str]:
-    return ["\n".join(line(fact.text, limits.RUN_FACT) for fact in known.research.run_facts)]
-
-
-def _source(*kinds: PreviewKind) -> Callable[[Known], Iterable[str]]:
-    return lambda known: preview_texts(
-        preview for preview in known.research.previews if preview.kind in kinds
+def _source(*kinds: PreviewKind) -> Callable[[MessageContext], Iterable[str]]:
+    return lambda context: preview_texts(
+        preview for preview in context.research.previews if preview.kind in kinds
     )
 
 
-def _files(known: Known) -> Iterable[str]:
-    return [files_text(known.research, known.trace)]
-
-
-def _authors(known: Known) -> Iterable[str]:
-    return [authors_text(known.research.changes, known.case, known.trace)]
-
-
-def _deployment(known: Known) -> Iterable[str]:
-    return [deployment_text(known.research.changes.deployment)]
-
-
-def _priors(known: Known) -> Iterable[str]:
-    return ["\n\n".join(map(prior_text, known.research.priors[: limits.PRIORS]))]
-
-
-def _patterns(known: Known) -> Iterable[str]:
-    return ["\n\n".join(map(pattern_told, known.research.patterns[: limits.PATTERNS]))]
-
-
-def _learnings(known: Known) -> Iterable[str]:
-    learnings = known.research.learnings[: limits.LEARNINGS]
-    return [past_learnings(learnings)] if learnings else []
-
-
-def _conventions(known: Known) -> Iterable[str]:
-    return [middle_out(known.research.conventions, limits.CONVENTIONS)]
-
-
-def _ignored(known: Known) -> Iterable[str]:
-    ignored = known.research.similar_ignored[: limits.IGNORED_TOLD]
-    return ["\n".join(line(f"{item.group.title}: {item.reason}", 400) for item in ignored)]
-
-
-def _seed(known: Known) -> Iterable[str]:
-    most = limits.EARLIER_LOOK
-    return [middle_out(block(known.seed, 10 * most), most)]
+def _lines(texts: Iterable[str], width: int) -> str:
+    return "\n".join(line(text, width) for text in texts)
 
 
 # Every section in its order: name, weight, heading, what it tells, words before it.
-SECTIONS: tuple[Section, ...] = (
-    Section("error", 10, "## The error", lambda known: [error_text(known.case)]),
-    Section("trace", 10, "## Trace", _trace),
-    Section(
-        "leader", 8, "## Found earlier tonight for related errors", _leader, TEXTS["same_cause"]
-    ),
-    Section("tonight", 6, "## Known tonight from other errors", _tonight, TEXTS["tonight"]),
-    Section("failing", 7, "## Where it fails, at the commit that failed", _source("failing")),
-    Section("frames", 4, "## On the way there", _source("frame")),
-    Section("flow", 3, "## What the failing value comes from", _source("flow")),
-    Section("guess", 2, "## What the transaction or the message may mean", _source("guess")),
-    Section("again", 5, "## Read by an earlier look", _source("again")),
-    Section("files", 6, "## Further files (they exist)", _files),
-    Section("changes", 7, "## Who last changed these lines", _authors),
-    Section("deployed", 6, "## What was deployed before it began", _deployment),
-    Section("priors", 5, "## Prior knowledge", _priors, TEXTS["priors"]),
-    Section("patterns", 4, "## Known patterns", _patterns, TEXTS["patterns"]),
-    Section("learnings", 4, "## Past learnings", _learnings, TEXTS["learnings"]),
-    Section("conventions", 4, "## How code is written here, in its own words", _conventions),
-    Section("ignored", 2, "## Similar errors that are ignored", _ignored),
-    Section("earlier look", 8, "## An earlier look", _seed, TEXTS["earlier_look"]),
+SECTIONS = TypeAdapter(dict[str, Section]).validate_python(
+    tomllib.loads((files(__package__) / "sections.toml").read_text("utf-8"))
 )
+
+
+_LEADER, _SEED = limits.LEADER_FINDINGS, limits.EARLIER_LOOK
+
+
+# The parts of each section, as text that is not trusted.
+CONTENTS: dict[str, Callable[[MessageContext], Iterable[str]]] = {
+    "error": lambda at: [error_text(at.case)],
+    "trace": _trace,
+    "leader": lambda at: [middle_out(_lines(at.research.leader_findings, _LEADER), _LEADER)],
+    "tonight": lambda at: [_lines((f.text for f in at.research.run_facts), limits.RUN_FACT)],
+    "failing": _source("failing"),
+    "frames": _source("frame"),
+    "flow": _source("flow"),
+    "guess": _source("guess"),
+    "again": _source("again"),
+    "files": lambda at: [files_text(at.research, at.trace)],
+    "changes": lambda at: [authors_text(at.research.changes, at.case, at.trace)],
+    "deployed": lambda at: [deployment_text(at.research.changes.deployment)],
+    "priors": lambda at: ["\n\n".join(map(prior_text, at.research.priors[: limits.PRIORS]))],
+    "patterns": lambda at: [
+        "\n\n".join(map(pattern_told, at.research.patterns[: limits.PATTERNS]))
+    ],
+    "learnings": lambda at: [
+        past_learnings(found[: limits.LEARNINGS]) for found in (at.research.learnings,) if found
+    ],
+    "conventions": lambda at: [middle_out(at.research.conventions, limits.CONVENTIONS)],
+    "earlier_look": lambda at: [middle_out(block(at.seed, 10 * _SEED), _SEED)],
+}
 
 # Source of the first message: where it fails, on the way there, and what set the failing value.
 
@@ -339,17 +293,15 @@ _ABOVE = re.compile(r"\s*(?:@|#\[|\[\w|/?\*|//|#)")  # decorators, attributes, c
 def source_previews(
     case: Case, likely: tuple[LikelyFile, ...], read: Read, members: tuple[str, ...] = ()
 ) -> tuple[Preview, ...]:
-    """Cut out the failing function or file, other own frames, and what set the failing value.
+    """Cut out the failing function or file, other app frames, and what set the failing value.
 
-    Where no frame has a line that is there, windows of likely files: around the function or the
-    action, else the beginning. `members` are names that the message says.
+    Where no frame has a line that exists, windows of likely files: around the function or the
+    action, else the beginning. `members` are names in the message.
     """
     placed = tuple(_placed(frames_of(case), read))
-    if not placed:
-        return guesses(case, likely, read)
     seen: Shown = set()
     top = likely[0].path if likely else ""
-    best = next((path for path, _, _ in placed if path == top), placed[0][0])
+    best = next((path for path, _, _ in placed if path == top), placed[0][0] if placed else "")
     shown: list[Preview] = []
     raises = True
     for path, text, number in placed:
@@ -360,9 +312,10 @@ def source_previews(
         cut = failing(path, text, number) if is_failing else caller(path, text, number)
         mark(cut, seen)
         shown.append(cut)
-    path, text, number = placed[0]
-    shown += setters(path, text, number, members, seen)
-    return _within_room(shown)
+    shown += setters(*placed[0], members, seen) if placed else guesses(case, likely, read)
+    while len(shown) > 1 and sum(len(item.text) for item in shown) > limits.PREVIEW_CHARACTERS:
+        shown.pop()
+    return tuple(shown)
 
 
 def failing(path: str, text: str, line: int) -> Preview:
@@ -397,30 +350,24 @@ def setters(
     lines = text_lines(text)
     for step in value_flow(path, text, line, members):
         if step.sets and (path, step.line) not in seen:
-            first, last = (
-                max(1, step.line - limits.AROUND),
-                min(len(lines), step.end + limits.AROUND),
-            )
+            first = max(1, step.line - limits.AROUND)
+            last = min(len(lines), step.end + limits.AROUND)
             cut = cut_out(path, lines, first, last, "flow", f"sets {step.sets}")
             mark(cut, seen)
             yield cut
 
 
-def guesses(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> tuple[Preview, ...]:
-    """Cut windows of likely files; those that cannot be read are passed over for the next one."""
-    shown: list[Preview] = []
-    for file in likely:
-        text = read(file.path) if len(shown) < limits.GUESSES else None
-        if text is None or not text.strip():
-            continue
+def guesses(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> Iterator[Preview]:
+    """Cut windows of the first likely files that can be read."""
+    texts = ((file, text) for file in likely if (text := read(file.path)) and text.strip())
+    for file, text in islice(texts, limits.GUESSES):
         kind: PreviewKind = "failing" if _frame_in(case, file.path) else "guess"
         line, because = line_of_interest(case, file.path, text), "; ".join(file.because)
         start, end = function_rows(file.path, text, line)
         if start and end - start < limits.PREVIEW_LINES:
-            shown.append(cut_out(file.path, text_lines(text), start, end, kind, because))
+            yield cut_out(file.path, text_lines(text), start, end, kind, because)
         else:
-            shown.append(window(file.path, text, line, limits.PREVIEW_LINES, kind, because))
-    return _within_room(shown)
+            yield window(file.path, text, line, limits.PREVIEW_LINES, kind, because)
 
 
 def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
@@ -469,8 +416,15 @@ def cut_out(
 
 
 def line_of_interest(case: Case, path: str, text: str) -> int:
-    """Find the line of `path` that an analyst wants to see first; 1 where nothing is known."""
-    return next((line for way in INTERESTS if (line := way(case, path, text))), 1)
+    """Find the line to show first: the failing line, its function, the action; 1 for none."""
+    frame, names = _frame_in(case, path), []
+    if frame:
+        if frame.line and frame.line <= len(text_lines(text)):
+            return frame.line
+        names.append(re.split(r"[\s.:#$]", frame.function)[-1])
+    names.append(endpoint(case.leader.transaction).action)
+    defined = (definition_of(name, path, text) for name in names)
+    return next((item.line for item in defined if item), 1)
 
 
 def _placed(frames: Iterable[Frame], read: Read) -> Iterator[tuple[str, str, int]]:
@@ -479,30 +433,6 @@ def _placed(frames: Iterable[Frame], read: Read) -> Iterator[tuple[str, str, int
         line = frame.line or 0
         if text and 0 < line <= len(text_lines(text)):
             yield frame.repo_path, text, line
-
-
-def _within_room(shown: list[Preview]) -> tuple[Preview, ...]:
-    """Previews without those at the tail that would pass the room for all."""
-    while (
-        len(shown) > 1 and sum(len(preview.text) for preview in shown) > limits.PREVIEW_CHARACTERS
-    ):
-        shown.pop()
-    return tuple(shown)
-
-
-def _failing_line(case: Case, path: str, text: str) -> int:
-    frame = _frame_in(case, path)
-    line = (frame.line or 0) if frame else 0
-    return line if line <= len(text_lines(text)) else 0
-
-
-def _failing_function(case: Case, path: str, text: str) -> int:
-    frame = _frame_in(case, path)
-    return _line_of(re.split(r"[\s.:#$]", frame.function)[-1], path, text) if frame else 0
-
-
-def _action(case: Case, path: str, text: str) -> int:
-    return _line_of(endpoint(case.leader.transaction).action, path, text)
 
 
 def _line_of(name: str, path: str, text: str) -> int:
@@ -516,9 +446,7 @@ def _frame_in(case: Case, path: str) -> Frame | None:
 
 
 # What makes a line of a file interesting, the best reason first; 0 where it does not hold.
-INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (_failing_line, _failing_function, _action)
 
-# What the repository says about how its code is written: data for the analyst, never an order.
 
 NAMES = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".github/copilot-instructions.md")
 _ONLY_POINTS = re.compile(r"\s*(?:#[^\n]*\n\s*)?@(?:\./)?([\w./-]{1,200}\.md)\s*")
@@ -529,85 +457,58 @@ _FOR_EDITS = re.compile(
     r"|release note|commit|pull request|\bpr\b|rules",
     re.IGNORECASE,
 )
-_BLANK = re.compile(r"\n\s*\n\s*\n")
 
 
 def conventions(reader: CodeReader, path: str = "") -> str:
     """Return the conventions nearest to `path`, at most 2,000 characters; empty for none.
 
-    The first line names the file. A file that only points to another one is followed once. Raises
-    what the reader raises.
+    The first line names the file. A file that only points to another one is followed once. Of a
+    long file its headings are given, and the parts about what an edit touches: tests, style,
+    changelogs; of one without such parts the beginning. Raises what the reader raises.
     """
-    known = frozenset(reader.paths())
-    for folder in _upwards(path):
-        for item in NAMES:
-            file = f"{folder}{item}"
-            text = _text(reader, file) if file in known else ""
-            pointed = _ONLY_POINTS.fullmatch(text)
-            if pointed and f"{folder}{pointed[1]}" in known:
-                file = f"{folder}{pointed[1]}"
-                text = _text(reader, file)
-            if text.strip():
-                return _shortened(file, text)
+    paths, parents = frozenset(reader.paths()), path.split("/")[:-1]
+    folders = ("".join(f"{item}/" for item in parents[:n]) for n in range(len(parents), -1, -1))
+    for folder, item in product(folders, NAMES):
+        file = f"{folder}{item}"
+        text = _conventions_in(reader, file) if file in paths else ""
+        pointed = _ONLY_POINTS.fullmatch(text)
+        if pointed and f"{folder}{pointed[1]}" in paths:
+            file = f"{folder}{pointed[1]}"
+            text = _conventions_in(reader, file)
+        if not text.strip():
+            continue
+        head = name(file)[:300]
+        room = CONVENTIONS - len(head) - 40
+        if len(text) <= room:
+            return f"{head}:\n{text}"
+        starts = [0, *(m.start() for m in _HEADING.finditer(_CODE.sub(_no_headings, text)))]
+        parts = [text[begin:end].strip() for begin, end in pairwise((*starts, len(text)))]
+        titled = [(part.split("\n", 1)[0], part) for part in parts if part.startswith("#")]
+        wanted = "\n\n".join(part for title, part in titled if _FOR_EDITS.search(title))
+        if not wanted:
+            return f"{head} (its beginning):\n{_cut(text, room)}"
+        titles = "; ".join(title.lstrip("#").strip() for title, _ in titled)[: room // 3]
+        return f"{head} (in part; it is about: {titles})\n{_cut(wanted, room - len(titles) - 40)}"
     return ""
 
 
-def _upwards(path: str) -> tuple[str, ...]:
-    """The folders above a path, the nearest first, the root last; with a slash where not empty.
-
-    >>> _upwards("web/src/a.ts"), _upwards("")
-    (('web/src/', 'web/', ''), ('',))
-    """
-    folders = path.split("/")[:-1]
-    return (*("/".join(folders[:n]) + "/" for n in range(len(folders), 0, -1)), "")
+def _conventions_in(reader: CodeReader, file: str) -> str:
+    """The text without comments of Markdown, of which an open one goes on to the end."""
+    first, *rest = clean((reader.read_file(file) or "")[:CONVENTIONS_READ]).split("<!--")
+    text = first + "".join(part.partition("-->")[2] for part in rest)
+    return re.sub(r"\n\s*\n\s*\n", "\n\n", text).strip()
 
 
-def _text(reader: CodeReader, file: str) -> str:
-    text = clean((reader.read_file(file) or "")[:CONVENTIONS_READ])
-    return _BLANK.sub("\n\n", _without_comments(text)).strip()
+def _no_headings(code: re.Match[str]) -> str:
+    return code[0].replace("#", " ")
 
 
-def _without_comments(text: str) -> str:
-    """Remove Markdown comments; an unclosed one extends to the end.
+class NumberedLines(NamedTuple):
+    """Rows of a range of lines, and the numbers of the lines that are in them."""
 
-    >>> _without_comments("a<!-- b -->c<!-- d")
-    'ac'
-    """
-    first, *rest = text.split("<!--")
-    return first + "".join(part.partition("-->")[2] for part in rest)
-
-
-def _shortened(file: str, text: str) -> str:
-    """A short file whole; of a long one its headings, and what it says on what an edit touches.
-
-    Those are tests, style and changelogs; of a file without headings it is the beginning.
-    """
-    head = name(file)[:300]
-    room = CONVENTIONS - len(head) - 40
-    if len(text) <= room:
-        return f"{head}:\n{text}"
-    parts = _sections(text)
-    wanted = "\n\n".join(part for title, part in parts if _FOR_EDITS.search(title))
-    titles = "; ".join(title for title, _ in parts if title)[: room // 3]
-    if not wanted:
-        return f"{head} (its beginning):\n{_cut(text, room)}"
-    return f"{head} (in part; it is about: {titles})\n{_cut(wanted, room - len(titles) - 40)}"
-
-
-def _sections(text: str) -> list[tuple[str, str]]:
-    """A Markdown text at its headings: titles without their marks, and what stands below each."""
-    starts = [match.start() for match in _HEADING.finditer(_without_code(text))]
-    bounds = zip([0, *starts], [*starts, len(text)], strict=True)
-    parts = (text[start:end].strip() for start, end in bounds)
-    return [(_title(part), part) for part in parts if part]
-
-
-def _title(part: str) -> str:
-    return part.split("\n", 1)[0].lstrip("#").strip() if part.startswith("#") else ""
-
-
-def _without_code(text: str) -> str:
-    return _CODE.sub(lambda found: found[0].replace("#", " "), text)
+    rows: tuple[str, ...]
+    numbers: tuple[int, ...]
+    left: int = 0  # the first line that did not fit; 0 where all did
 
 
 def _cut(text: str, room: int) -> str:
@@ -623,14 +524,6 @@ def _cut(text: str, room: int) -> str:
 
 _ALONE = 8_000  # characters of a line that is asked for alone
 _AGAIN = 3  # lines in a row: fewer are shown again, a note on them would be no shorter
-
-
-class Part_shown_lines(NamedTuple):
-    """Rows of a range of lines, and the numbers of the lines that are in them."""
-
-    rows: tuple[str, ...]
-    numbers: tuple[int, ...]
-    left: int = 0  # the first line that did not fit; 0 where all did
 
 
 def place(path: str, line: int) -> str:
@@ -684,8 +577,8 @@ def seen(path: str, asked: Iterable[int], known: Collection[str]) -> frozenset[i
 
 def part(
     path: str, lines: Sequence[str], asked: range, known: Collection[str], room: int
-) -> Part_shown_lines:
-    """Number the lines that are asked for and new, as far as they fit into `room` characters.
+) -> NumberedLines:
+    """Number the requested lines that are new, as far as they fit into `room` characters.
 
     The first one always does.
     """
@@ -693,38 +586,27 @@ def part(
     rows: list[str] = []
     shown: list[int] = []
     used = 0
-    for run in _split(asked, above):
+    split = (*runs(above), *runs(number for number in asked if number not in above))
+    for run in sorted(split, key=lambda item: item.start):
         if run.start in above:
             rows.append(f"(lines {run.start}-{run.stop - 1}: shown above)")
             continue
         for number in run:
-            most = SHOWN_LINE if len(asked) > 1 else _most(lines[number - 1])
-            new = tuple(numbered(lines[number - 1 : number], number, most))
+            text, most = lines[number - 1], SHOWN_LINE
+            if len(asked) == 1:
+                is_plain = len(visible(text[:_ALONE])) == len(text[:_ALONE])
+                most = _ALONE if is_plain else _ALONE // 6
+            new = tuple(numbered([text], number, most))
             used += sum(len(row) + 1 for row in new)
             if used > room and shown:
-                return Part_shown_lines(
-                    (*rows, left_out(number, asked.stop - 1)), tuple(shown), number
-                )
+                cut = f"cut here: lines {number}-{asked.stop - 1} did not fit"
+                rows.append(f"{MARK}{cut}, ask for them by start and end ...]")
+                return NumberedLines(tuple(rows), tuple(shown), number)
             rows += new
             shown.append(number)
-    return Part_shown_lines(tuple(rows), tuple(shown))
-
-
-def _most(line: str) -> int:
-    is_plain = len(visible(line[:_ALONE])) == len(line[:_ALONE])
-    return _ALONE if is_plain else _ALONE // 6
-
-
-def left_out(first: int, last: int) -> str:
-    """Say that lines at the end did not fit, and how to get them."""
-    return f"{MARK}cut here: lines {first}-{last} did not fit, ask for them by start and end ...]"
+    return NumberedLines(tuple(rows), tuple(shown))
 
 
 def whole_lines(lines: Sequence[str], numbers: Iterable[int]) -> dict[int, str]:
     """Give lines by number, without those that rows cut."""
     return {n: visible(lines[n - 1]) for n in numbers if len(lines[n - 1]) <= SHOWN_LINE}
-
-
-def _split(asked: range, above: Collection[int]) -> tuple[range, ...]:
-    parts = (*runs(above), *runs(number for number in asked if number not in above))
-    return tuple(sorted(parts, key=lambda item: item.start))

@@ -2,13 +2,13 @@
 
 import difflib
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import timedelta
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.prompts import Read, source_previews
+from nightwatch_core.analysis.prompts import Read, cut_out, source_previews
 from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
@@ -21,7 +21,7 @@ from nightwatch_core.code.candidates import candidates, names_in_message
 from nightwatch_core.code.code_view import name
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.likely_files import likely_files
-from nightwatch_core.code.limits import CALLEE_HITS, LINE, NEAR_DAYS
+from nightwatch_core.code.limits import CALLEE_HITS, NEAR_DAYS
 from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.releases import FirstFailing, ago, first_failing, onset
 from nightwatch_core.code.suspects import as_change, is_of, suspects
@@ -42,7 +42,7 @@ from nightwatch_core.models.code import (
     Release,
 )
 from nightwatch_core.models.conversation import NothingThere
-from nightwatch_core.models.errors import Case, DroppedGroup
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Pattern, PriorAnalysis, TaskFile
 from nightwatch_core.models.research import (
     AuthorKind,
@@ -60,8 +60,6 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.text.templates import message_template
-from nightwatch_core.text.words import last_segment
 from nightwatch_core.traces.placing import PathIndex, is_vendored
 
 # The history of one case's files, read up to the commit the case is read at.
@@ -181,10 +179,15 @@ def changes_of(
     past, merged = Past(case, code, releases), tuple(pulls)
     written = tuple(_authors_of_frames(past))
     set_by = _author_of_setting(past, frozenset(item.commit.sha for item in written))
-    authors = (*written[:1], *set_by, *written[1:], *_authors_of_definitions(past, previews))
+    authors = []
+    for author in (*written[:1], *set_by, *written[1:], *_authors_of_definitions(past, previews)):
+        commit = author.commit
+        brought = next((pull.number for pull in merged if is_of(pull, commit.sha)), 0)
+        commit = commit.model_copy(update={"pull": commit.pull or brought})
+        authors.append(author.model_copy(update={"commit": commit}))
     return CodeChanges(
         onset=past.onset,
-        authors=tuple(_with_pull(author, merged) for author in authors),
+        authors=tuple(authors),
         renames=_renames(past),
         dependencies=_dependencies(past),
         deployment=_deployment(past, past.onset) if past.onset else None,
@@ -242,20 +245,15 @@ def _renames(past: Past) -> tuple[Rename, ...]:
 
 def _dependencies(past: Past) -> tuple[DependencyChange, ...]:
     """Libraries whose version changed shortly before; by which commit, where that is recent."""
-    between = (
-        change
-        for file in past.released_files
-        if _is_of_application(file)
+    files: list[tuple[ChangedFile, LoggedCommit | None]]
+    files = [(file, None) for file in past.released_files]
+    files += [(file, shown.commit) for shown in past.recent_diffs for file in shown.files]
+    known = {
+        (change.name, change.new): change.model_copy(update={"commit": commit})
+        for file, commit in files
+        if is_manifest(file.path) and not _ASIDE.search(file.path)
         for change in dependency_changes(file)
-    )
-    recent = (
-        change.model_copy(update={"commit": shown.commit})
-        for shown in past.recent_diffs
-        for file in shown.files
-        if _is_of_application(file)
-        for change in dependency_changes(file)
-    )
-    known = {(item.name, item.new): item for item in (*between, *recent)}
+    }
     return tuple(known.values())[: limits.DEPENDENCIES]
 
 
@@ -274,75 +272,44 @@ def _candidates(
 
 
 def _deployment(past: Past, began: Onset) -> Deployment | None:
-    return _release(past, began) or _fresh_commits(past, began)
+    """The release that brought it, else the commits just before; the case's own files first.
 
-
-def _release(past: Past, began: Onset) -> Deployment | None:
-    one = past.released
-    if one is None or one.release.at > began.at or not past.released_paths:
-        return None
-    age = began.at - one.release.at
-    files = past.released_files + (past.compared(one) if age < FRESH else ())
-    made = f"made {ago(age)} before {began.because}, against {one.before.version}"
-    name = f"release {one.release.version}, {made}"
-    return _shown(past, name, past.released_paths, files, whole=age < FRESH)
-
-
-def _fresh_commits(past: Past, began: Onset) -> Deployment | None:
-    fresh = [diff for diff in past.recent_diffs if began.at - diff.commit.at < FRESH]
-    if not fresh:
-        return None
-    names = ", ".join(item.commit.sha[:10] for item in fresh)
-    files = tuple(file for item in fresh for file in item.files)
-    paths = tuple(dict.fromkeys(file.path for file in files))
-    name = f"{names}, committed within {ago(FRESH)} before {began.because}"
-    return _shown(past, name, paths, files, whole=True)
-
-
-def _shown(
-    past: Past, name: str, paths: tuple[str, ...], files: tuple[ChangedFile, ...], *, whole: bool
-) -> Deployment:
-    """The case's own files come first; the changes of others are shown only where `whole`."""
-    own = set(past.files)
-    once = {(file.path, file.diff): file for file in files}.values()
-    shown = [file for file in once if file.path in own or (whole and not _is_bulk(file))]
+    The changes of other files are shown only where it was deployed shortly before.
+    """
+    release = past.released
+    if release and release.release.at <= began.at and past.released_paths:
+        age = began.at - release.release.at
+        is_fresh, paths = age < FRESH, past.released_paths
+        files = past.released_files + (past.compared(release) if is_fresh else ())
+        made = f"made {ago(age)} before {began.because}, against {release.before.version}"
+        name = f"release {release.release.version}, {made}"
+    else:
+        fresh = [diff for diff in past.recent_diffs if began.at - diff.commit.at < FRESH]
+        if not fresh:
+            return None
+        is_fresh, files = True, tuple(file for item in fresh for file in item.files)
+        paths = tuple(dict.fromkeys(file.path for file in files))
+        names = ", ".join(item.commit.sha[:10] for item in fresh)
+        name = f"{names}, committed within {ago(FRESH)} before {began.because}"
+    own = frozenset(past.files)
+    diffs = [
+        file
+        for file in {(file.path, file.diff): file for file in files}.values()
+        # lock files and the like say little line by line
+        if file.path in own or (is_fresh and file.diff and not is_manifest(file.path))
+    ]
     return Deployment(
         name=name,
         paths=tuple(sorted(paths, key=lambda path: path not in own))[: limits.CHANGED_PATHS],
         changed=len(paths),
-        diffs=tuple(sorted(shown, key=lambda file: file.path not in own))[: limits.DIFFS],
+        diffs=tuple(sorted(diffs, key=lambda file: file.path not in own))[: limits.DIFFS],
     )
-
-
-def _with_pull(author: LineAuthor, pulls: tuple[MergedPull, ...]) -> LineAuthor:
-    """Add the number of the pull request that brought the commit, where only `pulls` knows it."""
-    commit = author.commit
-    brought = next((pull.number for pull in pulls if is_of(pull, commit.sha)), 0)
-    commit = commit.model_copy(update={"pull": commit.pull or brought})
-    return author.model_copy(update={"commit": commit})
 
 
 def _commit(blame: Blame) -> LoggedCommit:
     return LoggedCommit(
         sha=blame.sha, author=blame.author, at=blame.at, subject=blame.subject, pull=blame.pull
     )
-
-
-def _is_of_application(file: ChangedFile) -> bool:
-    """Tests and documents have libraries of their own."""
-    return is_manifest(file.path) and not _ASIDE.search(file.path)
-
-
-def _is_bulk(file: ChangedFile) -> bool:
-    """Lock files and the like say little line by line."""
-    return is_manifest(file.path) or not file.diff
-
-
-class Source(NamedTuple):
-    """Code in the first message."""
-
-    previews: tuple[Preview, ...]
-    tests: tuple[str, ...]
 
 
 def gather(
@@ -352,79 +319,52 @@ def gather(
     pulls: Iterable[MergedPull] = (),
     releases: tuple[Release, ...] = (),
     priors: tuple[PriorAnalysis, ...] = (),
-    dropped: tuple[DroppedGroup, ...] = (),
     search: Search | None = None,
     code: CodeReader | None = None,
 ) -> ResearchContext:
-    """Put together what is known before an analysis starts; `read` gives a file's text or None.
+    """Collect the context of a case before its analysis; `read` gives a file's text or None.
 
     `search` finds lines of the tree that hold a text; without it fewer definitions are found.
-    `code` tells the history, without it nothing is suspected.
+    `code` reads the history; without it nothing is suspected.
     """
     likely = likely_files(case, index)
-    known = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
+    files = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
     find = (lambda text: search(text, "", CALLEE_HITS)) if search else None
-    unfit = misfit(case, known.text, find)
-    source = _source(case, likely, known)
+    unfit = misfit(case, files.text, find)
+    members = names_in_message(case)
+    previews = source_previews(case, likely, files.text, members)
+    seen = {(shown.path, line) for shown in previews for line in range(shown.start, shown.end + 1)}
+    previews += called_definitions(case, files, seen, members)
+    failing = dict.fromkeys(shown.path for shown in previews if shown.kind == "failing")
+    tests = dict.fromkeys(test for path in failing for test in files_testing(path, index))
     merged, changes = tuple(pulls), CodeChanges()
     if code and not unfit:
-        changes = changes_of(case, source.previews, likely, code, merged, releases)
+        changes = changes_of(case, previews, likely, code, merged, releases)
+    useful = (
+        prior
+        for prior in priors
+        if prior.lesson.has_cause or (prior.match.is_same and prior.lesson.fates)
+    )
     return ResearchContext(
         likely_files=likely,
-        previews=source.previews,
-        tests=source.tests,
+        previews=previews,
+        tests=tuple(tests)[: limits.TESTS],
         suspects=suspects(case, changes, merged, releases),
         changes=changes,
         misfit=unfit,
-        releases=recent_releases(case, releases),
-        priors=tuple(filter(_tells, priors))[: limits.PRIORS],
-        similar_ignored=similar_ignored(case, dropped),
+        priors=tuple(useful)[: limits.PRIORS],
     )
 
 
-def only_fit(
-    case: Case,
-    index: PathIndex,
-    read: Read,
-    search: Search | None = None,
-    priors: tuple[PriorAnalysis, ...] = (),
-) -> ResearchContext:
-    """Earlier cases, and whether the trace's lines are of this code: what is known unresearched."""
-    known = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
-    find = (lambda text: search(text, "", CALLEE_HITS)) if search else None
-    told = tuple(filter(_tells, priors))[: limits.PRIORS]
-    return ResearchContext(priors=told, misfit=misfit(case, known.text, find))
-
-
-def _tells(prior: PriorAnalysis) -> bool:
-    return prior.lesson.has_cause or (prior.match.is_same and bool(prior.lesson.fates))
-
-
-def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source:
-    """Cut out where it fails, then what that comes from, then what is like it."""
-    members = names_in_message(case)
-    shown = source_previews(case, likely, known.text, members)
-    seen = {
-        (preview.path, line) for preview in shown for line in range(preview.start, preview.end + 1)
-    }
-    shown += called_definitions(case, known, seen, members)
-    paths = dict.fromkeys(preview.path for preview in shown if preview.kind == "failing")
-    tests = (test for path in paths for test in files_testing(path, known.index))
-    return Source(previews=shown, tests=tuple(dict.fromkeys(tests))[: limits.TESTS])
-
-
 class PromptLearnings(Value):
-    """Everything a night may tell its analysts besides earlier cases: notes, and patterns."""
+    """Notes and patterns of earlier nights for the analysts."""
 
     tasks: tuple[TaskFile, ...] = ()
     patterns: tuple[Pattern, ...] = ()
     complaints: tuple[str, ...] = ()
 
     def add_to(self, unknown: UnexplainedCase) -> UnexplainedCase:
-        """Add to a case what there is about it, but for what its earlier cases tell already.
-
-        What its own lesson is linked with is found, whether that lesson is told or not.
-        """
+        """Add the notes and patterns about a case that its earlier cases do not hold."""
         own = {unknown.case.fingerprint, *unknown.case.aliases}
         priors = {prior.lesson.fingerprint for prior in unknown.priors} - own
         tasks = (task for task in self.tasks if task.id not in priors)
@@ -439,34 +379,10 @@ def with_learnings(research: ResearchContext, unknown: UnexplainedCase) -> Resea
     return research.model_copy(update=learnings)
 
 
-def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """List the last three releases made before the error was last seen, newest first."""
-    seen = max((g.last_seen for g in case.groups if g.last_seen), default=None)
-    known = (release for release in releases if seen is None or release.at <= seen)
-    return tuple(sorted(known, key=lambda release: release.at, reverse=True)[: limits.RELEASES])
-
-
-def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[DroppedGroup, ...]:
-    """List at most three ignored groups of the case's class, or of its message but for names."""
-    classes = {last_segment(g.error_class) for g in case.groups}
-    classes.add(last_segment(root_class(case.leader, case.trace)))
-    templates = {message_template(g.message) for g in case.groups} - {""}
-
-    def alike(group: DroppedGroup) -> bool:
-        same_class = last_segment(group.group.error_class) in classes
-        return same_class or message_template(group.group.message) in templates
-
-    similar = (group for group in dropped if group.kind == "ignored" and alike(group))
-    return tuple(similar)[: limits.IGNORED_KEPT]
-
-
 # Names that may have been meant by one that is not there, and what is said of it.
 
 _MOST = 5
-_COMPARED = 2_000  # names that are compared letter by letter
 _ALIKE = 0.75
-_LONGEST = 100  # characters of a name that is compared
-_OTHER = re.compile(r"[^a-z0-9.]")
 _ENTRANCES = ("index", "__init__", "mod", "main", "base")  # what a file becomes that is split up
 
 
@@ -478,58 +394,38 @@ def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
     >>> near_matches("lib/OrderItem.ts", ("web/order_item.ts", "lib/order-item.js"))
     ('web/order_item.ts', 'lib/order-item.js')
     """
-    known = tuple(paths)
+    names = {other: other.rpartition("/")[2] for other in paths}
+    wanted = path.rpartition("/")[2]
+    letters, folder = _letters(wanted), wanted.split(".")[0]
+    stem = letters.split(".")[0]
+    rules: tuple[Callable[[str], bool], ...] = (
+        lambda other: names[other] == wanted,
+        lambda other: _letters(names[other]) == letters,
+        lambda other: bool(stem) and _letters(names[other]).split(".")[0] == stem,
+        lambda other: (
+            bool(folder)
+            and names[other].split(".")[0] in _ENTRANCES
+            and other.split("/")[-2:-1] == [folder]
+        ),
+    )
     found: dict[str, None] = {}
-    for rule in RULES:
-        near = sorted(rule(path, known), key=lambda other: _distance(path, other))
-        found.update(dict.fromkeys(near))
+    for rule in rules:
+        found |= dict.fromkeys(sorted(filter(rule, names), key=lambda o: _distance(path, o)))
         if len(found) >= _MOST:
-            break
+            return tuple(found)[:_MOST]
+    misspelt = _misspelt(wanted, names.values())
+    near = (other for name in misspelt for other in names if names[other] == name)
+    found |= dict.fromkeys(sorted(near, key=lambda other: _distance(path, other)))
     return tuple(found)[:_MOST]
 
 
-def _moved(path: str, known: Sequence[str]) -> Iterable[str]:
-    wanted = _name(path)
-    return (other for other in known if other.endswith(wanted) and _name(other) == wanted)
-
-
-def _spelt_otherwise(path: str, known: Sequence[str]) -> Iterable[str]:
-    """The same letters: OrderItem.ts for order_item.ts."""
-    wanted = _letters(_name(path))
-    return (other for other in known if _letters(_name(other)) == wanted)
-
-
-def _with_another_ending(path: str, known: Sequence[str]) -> Iterable[str]:
-    """The same name before the dot: order.js for order.ts, also where none was given."""
-    wanted = _letters(_name(path)).split(".")[0]
-    return (o for o in known if wanted and _letters(_name(o)).split(".")[0] == wanted)
-
-
-def _split_up(path: str, known: Sequence[str]) -> Iterable[str]:
-    """A folder of that name now: order/index.js for order.js."""
-    wanted = _name(path).split(".")[0]
-    ends = tuple(f"{wanted}/{entrance}." for entrance in _ENTRANCES)
-    return (o for o in known if wanted and any(f"/{end}" in f"/{o}" for end in ends))
-
-
-def _misspelt(path: str, known: Sequence[str]) -> Iterable[str]:
-    wanted = _name(path)[:_LONGEST]
+def _misspelt(wanted: str, names: Iterable[str]) -> list[str]:
+    wanted = wanted[:100]
     off = max(2, len(wanted) // 4)
-    names = dict.fromkeys(_name(other) for other in known)
-    near = [item for item in names if abs(len(item) - len(wanted)) <= off]
+    near = [item for item in dict.fromkeys(names) if abs(len(item) - len(wanted)) <= off]
     near.sort(key=lambda item: (item[:2] != wanted[:2], item[-3:] != wanted[-3:]))
-    alike = difflib.get_close_matches(wanted, near[:_COMPARED], n=_MOST, cutoff=_ALIKE)
-    meant = [other for other in known if _name(other) in alike]
-    return sorted(meant, key=lambda other: alike.index(_name(other)))
-
-
-RULES: tuple[Callable[[str, Sequence[str]], Iterable[str]], ...] = (
-    _moved,
-    _spelt_otherwise,
-    _with_another_ending,
-    _split_up,
-    _misspelt,
-)
+    # letter by letter is slow: of the likeliest 2,000 only
+    return difflib.get_close_matches(wanted, near[:2_000], n=_MOST, cutoff=_ALIKE)
 
 
 def folders(paths: Iterable[str]) -> tuple[str, ...]:
@@ -568,12 +464,9 @@ def sentence_of(near: Iterable[str]) -> str:
     return f"Near matches: {shown}." if shown else ""
 
 
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
 def _letters(name: str) -> str:
-    return _OTHER.sub("", name.lower())
+    """Equal for OrderItem.ts and order_item.ts."""
+    return re.sub(r"[^a-z0-9.]", "", name.lower())
 
 
 def _distance(path: str, other: str) -> tuple[bool, int, int]:
@@ -598,13 +491,15 @@ _PLACE = re.compile(r"(?P<path>[^\n]{1,1000}):(?P<line>\d{1,8})")
 
 
 def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[LineRange, ...]:
-    """Join `path:line` into ranges, by path and line; what is no place in `paths` is passed over.
+    """Join `path:line` into ranges, by path and line; skip what is not a place in `paths`.
 
     >>> line_ranges(["b.py:9", "a.py:2", "a.py:1", "a.py:7", "at 10:30"], {"a.py"})[0]
     LineRange(path='a.py', start=1, end=2)
     """
     ranges: list[LineRange] = []
-    for path, line in sorted(_places(shown, paths)):
+    places = filter(None, map(_PLACE.fullmatch, shown))
+    known = ((place["path"], int(place["line"])) for place in places if place["path"] in paths)
+    for path, line in sorted(known):
         last = ranges[-1] if ranges else None
         if last and last.path == path and line <= last.end + 1 + limits.GAP:
             ranges[-1] = last.model_copy(update={"end": max(line, last.end)})
@@ -616,39 +511,27 @@ def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[LineRange,
 def shown_again(
     first: Analysis, read: Callable[[str], str | None], shown: tuple[Preview, ...]
 ) -> tuple[Preview, ...]:
-    """Cut out again what a first look read, quoted lines first, but for what is `shown` already.
+    """Cut out again what a first analysis read, quoted lines first, except what is `shown`.
 
-    All of them have `READ_AGAIN` characters at most; what does not fit is left out whole.
+    Together they have at most `READ_AGAIN` characters; what does not fit is left out whole.
     """
+    quoted = [(evidence.path, evidence.line) for evidence in first.evidence]
+
+    def is_quoted(item: LineRange) -> bool:
+        return any(path == item.path and item.start <= line <= item.end for path, line in quoted)
+
     previews: list[Preview] = []
     left = limits.READ_AGAIN
-    for item in sorted(first.lines_read, key=lambda item: not _is_quoted(item, first)):
-        if any(p.path == item.path and p.start <= item.start <= item.end <= p.end for p in shown):
+    for item in sorted(first.lines_read, key=lambda item: not is_quoted(item)):
+        lines = text_lines(read(item.path) or "")
+        is_shown = any(
+            preview.path == item.path and preview.start <= item.start <= item.end <= preview.end
+            for preview in shown
+        )
+        if is_shown or item.start > len(lines):
             continue
-        preview = _cut(item, read(item.path))
-        if preview and len(preview.text) <= left:
+        preview = cut_out(item.path, lines, item.start, min(item.end, len(lines)), "again", "")
+        if len(preview.text) <= left:
             previews.append(preview)
             left -= len(preview.text)
     return tuple(previews)
-
-
-def _places(shown: Iterable[str], paths: Container[str]) -> Iterator[tuple[str, int]]:
-    for preview in shown:
-        if (place := _PLACE.fullmatch(preview)) and place["path"] in paths:
-            yield place["path"], int(place["line"])
-
-
-def _is_quoted(item: LineRange, first: Analysis) -> bool:
-    return any(e.path == item.path and item.start <= e.line <= item.end for e in first.evidence)
-
-
-def _cut(item: LineRange, text: str | None) -> Preview | None:
-    every = text_lines(text or "")
-    if item.start > len(every):
-        return None
-    end = min(item.end, len(every))
-    rows = (" ".join(row.splitlines())[:LINE] for row in every[item.start - 1 : end])
-    shown = "\n".join(rows)
-    return Preview(
-        path=item.path, start=item.start, end=end, text=shown, lines=len(every), kind="again"
-    )

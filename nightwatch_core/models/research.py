@@ -4,8 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from nightwatch_core.models.analysis import RunFact
-from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, Release, Suspect
-from nightwatch_core.models.errors import DroppedGroup
+from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, Suspect
 from nightwatch_core.models.knowledge import FoundLearning, Pattern, PriorAnalysis
 from nightwatch_core.models.value import Value
 
@@ -104,11 +103,9 @@ class ResearchContext(Value):
     tests: tuple[str, ...] = ()  # existing ones of the failing file
     suspects: tuple[Suspect, ...] = ()
     changes: CodeChanges = CodeChanges()
-    releases: tuple[Release, ...] = ()
     priors: tuple[PriorAnalysis, ...] = ()
     learnings: tuple[FoundLearning, ...] = ()
     patterns: tuple[Pattern, ...] = ()  # known ones that this case is part of, or resembles
-    similar_ignored: tuple[DroppedGroup, ...] = ()
     conventions: str = ""  # what the repository says about how its code is written
     misfit: str = ""  # why the record does not fit the commit; then nothing is suspected
     leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.prompts import fenced, first_message, preview_text, prior_text
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull
-from nightwatch_core.models.errors import DroppedGroup, ExceptionLink, Frame
+from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.models.knowledge import FoundLearning, Match, Pattern, PriorAnalysis
 from nightwatch_core.models.research import (
     CodeChanges,
@@ -66,7 +66,6 @@ def research(text="it", **more):
             ),
         ),
         "learnings": (FoundLearning(task_id=text, title=text, relevance=0.5, summary=text),),
-        "similar_ignored": (DroppedGroup(group=group(transaction=text), reason=text),),
         "leader_findings": (text,),
         "conventions": text,
         "previews": tuple(preview(text=text, kind=kind) for kind in KINDS),
@@ -97,7 +96,6 @@ ALL = [
     "Known patterns",
     "Past learnings",
     "How code is written here, in its own words",
-    "Similar errors that are ignored",
 ]
 
 
@@ -214,8 +212,8 @@ def test_sections_are_dropped_from_the_lightest_one_on():
     more = tuple(one.model_copy(update={"text": "z" * 11_000}) for one in previews)
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    left_out = {"What the transaction or the message may mean", ALL[-1]}
-    assert headings(message) == [name for name in every if name not in left_out]
+    every.remove("What the transaction or the message may mean")
+    assert headings(message) == every
     assert [f"{n}.py (lines" in message for n in range(5)] == [True] * 4 + [False]
 
 

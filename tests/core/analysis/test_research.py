@@ -3,16 +3,9 @@ from datetime import UTC, datetime, timedelta
 from twins.reading import MemoryCode
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.research import gather, recent_releases, similar_ignored
+from nightwatch_core.analysis.research import gather
 from nightwatch_core.models.code import Blame, MergedPull, Release, SearchHit
-from nightwatch_core.models.errors import (
-    Case,
-    DroppedGroup,
-    ErrorGroup,
-    ExceptionLink,
-    Frame,
-    Trace,
-)
+from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.traces.placing import PathIndex
 
@@ -72,35 +65,6 @@ def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_on
     assert [preview.path for preview in without.previews] == ["app/cart.rb"]
 
 
-def ignored(error_class: str, message: str = "", reason: str = "ignored: x") -> DroppedGroup:
-    kind = "ignored" if reason.startswith("ignored") else "limit"
-    return DroppedGroup(group=group(error_class, message), kind=kind, reason=reason)
-
-
-def test_similar_ignored_errors_share_class_or_message() -> None:
-    one = case(message="order 17 has no total")
-    dropped = (
-        ignored("Other", "something else"),
-        ignored("Shop::KeyError", "a"),
-        ignored("Other", "order 4 has no total"),
-        ignored("KeyError", "b", reason="rank 12 of 25 (score 0.31): 10 are traced a night"),
-        ignored("KeyError", "c"),
-        ignored("KeyError", "d"),
-    )
-    assert similar_ignored(one, dropped) == (dropped[1], dropped[2], dropped[4])
-
-
-def test_empty_messages_are_not_alike() -> None:
-    assert similar_ignored(case(), (ignored("Other"),)) == ()
-
-
-def test_the_last_three_releases_before_the_error() -> None:
-    releases = tuple(
-        Release(version=str(n), sha="", at=NOW + timedelta(days=n)) for n in range(-5, 3)
-    )
-    assert [r.version for r in recent_releases(case(), releases)] == ["0", "-1", "-2"]
-
-
 def test_everything_is_gathered() -> None:
     texts = {"app/models/order.rb": numbered(300), "app/controllers/orders_controller.rb": "x\n"}
     one = case(frame("app/models/order.rb", 250), transaction="Controller/orders/show")
@@ -114,7 +78,7 @@ def test_everything_is_gathered() -> None:
     )
     prior = PriorAnalysis(lesson=lesson, match=Match(score=1, because=()))
     found = gather(
-        one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5, (ignored("KeyError"),),
+        one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5,
         code=tree,
     )  # fmt: skip
     assert [file.path for file in found.likely_files] == list(texts)
@@ -123,9 +87,7 @@ def test_everything_is_gathered() -> None:
     assert found.suspects[0].because[0] == "wrote app/models/order.rb:250, the line that fails"
     assert [author.commit.subject for author in found.changes.authors] == ["Count"]
     assert found.changes.candidates == (pull,)
-    assert found.releases == (release,)
     assert found.priors == (prior,) * 3
-    assert found.similar_ignored == (ignored("KeyError"),)
     assert found.leader_findings == ()
 
 
