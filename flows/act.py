@@ -11,11 +11,11 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.publish.finding_parts import with_gates
 from nightwatch_core.report.builder import add_ci, add_publications
-from tasks.analysis import beside_others
 from tasks.knowledge import read_outcomes
 from tasks.night import reopened_report
 from tasks.parameters import takes_options
 from tasks.publish import (
+    beside_others,
     close_sandbox,
     plan_issues,
     plan_pulls,

@@ -13,18 +13,10 @@ from nightwatch_core.models.errors import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.traces.placing import untraced
-from tasks.analysis import (
-    ask_analyst,
-    compared_with_base,
-    explained,
-    looked_again,
-    nothing_recalled,
-    recall_cases,
-    research_case,
-)
-from tasks.code import code_at_hand, pin_code
+from tasks.analysis import ask_analyst, explained, looked_again, research_case
+from tasks.code import code_at_hand, compared_with_base, pin_code
 from tasks.errors import make_cases, narrow, trace_groups
-from tasks.knowledge import follow_up
+from tasks.knowledge import follow_up, nothing_recalled, recall_cases
 from tasks.runner import all_of, attempt, each, same
 
 

@@ -11,10 +11,9 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_ci, add_publications
-from tasks.analysis import Progress
 from tasks.code import prune_records
 from tasks.publish import watch_ci
-from tasks.report import keep_report
+from tasks.report import Progress, keep_report
 from tasks.runner import Attempt, attempt, attempt_and_go_on, run_subflow, stop_where_stopped
 
 

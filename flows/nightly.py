@@ -16,12 +16,11 @@ from flows.triage import collect_night, submit_all
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from tasks.analysis import report_on_failure
 from tasks.errors import fetch_errors, known_errors, select_groups
 from tasks.knowledge import read_outcomes
 from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options
-from tasks.report import open_report, tell_the_team
+from tasks.report import open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, as_is, attempt
 
 

@@ -17,12 +17,11 @@ from nightwatch_core.models.assignment import CiResult, FollowUpInput, PublishRe
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_ci, add_publications
-from tasks.analysis import report_on_failure
 from tasks.knowledge import read_outcomes
 from tasks.night import open_single, seek_error, single_options
 from tasks.parameters import takes_options
 from tasks.publish import watch_ci
-from tasks.report import keep_report, open_report, tell_the_team
+from tasks.report import keep_report, open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt, stop_where_stopped
 
 

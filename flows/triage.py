@@ -13,12 +13,11 @@ from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
 from nightwatch_core.triage.collection import is_waiting, with_complaints, with_submission
-from tasks.analysis import report_on_failure
 from tasks.errors import fetch_errors, known_errors
 from tasks.knowledge import read_outcomes
 from tasks.night import open_night, tonights_options
 from tasks.parameters import takes_options
-from tasks.report import keep_and_show, keep_report, open_report, tell_the_team
+from tasks.report import keep_and_show, keep_report, open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, as_is, attempt, one_by_one
 from tasks.triage import (
     close_batches,

@@ -11,11 +11,19 @@ from prefect import task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
+from nightwatch_core.code.base_branch import base_branch_status, without_later_change
 from nightwatch_core.code.candidates import first_files
 from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
 from nightwatch_core.code.releases import merged
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.models.assignment import CodeText, CodeTexts, CodeTonight, UnexplainedCase
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import (
+    CauseFindings,
+    CodeText,
+    CodeTexts,
+    CodeTonight,
+    UnexplainedCase,
+)
 from nightwatch_core.models.code import CodeReads, Commit, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.options import NightOptions
@@ -23,7 +31,7 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
 from nightwatch_core.traces.placing import PathIndex
 from tasks.records import results
-from tasks.runner import KEPT, PATIENTLY, attempt, each, ends, same
+from tasks.runner import KEPT, PATIENTLY, attempt, attempt_and_go_on, each, ends, same
 from tasks.wiring import bare_code, reading
 from tasks.wiring import local as wiring
 
@@ -199,4 +207,51 @@ def prune_records() -> None:
     log.info(
         "%d records are kept (%.1f MiB), %d were pruned",
         *(pruned.left, pruned.bytes / 2**20, pruned.deleted),
+    )
+
+
+# Where the failing lines stand on the base branch, which fixes are made on.
+
+
+@task(
+    name="compare with the base",
+    task_run_name="compare with the base · {analysis.case.leader.short}",
+    **PATIENTLY,
+)
+def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) -> Analysis:
+    """Add to an analysis whether the base branch still has the failing lines."""
+    then = reader_of(options, commit_of_case(analysis.case, code))
+    now = reader_of(options, code.base or code.commit)
+    stands = analysis.model_copy(update={"standing": base_branch_status(analysis, then, now)})
+    return without_later_change(stands, then, now)
+
+
+def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseFindings:
+    """Compare each finding with the base branch, where that is not the code that failed."""
+    code, troubles = findings.code, []
+    base = code.base or code.commit
+
+    def compared(analysis: Analysis) -> Analysis:
+        if commit_of_case(analysis.case, code).sha == base.sha:
+            return analysis
+        title = analysis.case.leader.short
+        end = attempt_and_go_on(
+            f"comparing {title} with {base.branch or 'the base'}",
+            *(with_standing, analysis, options, code),
+            otherwise=analysis,
+        )
+        troubles.append(end.trouble or end.stop)
+        return end.value
+
+    remembered = tuple(map(compared, findings.memory.known))
+    waves = tuple(
+        wave.model_copy(update={"analyses": tuple(map(compared, wave.analyses))})
+        for wave in findings.waves
+    )
+    return findings.model_copy(
+        update={
+            "memory": findings.memory.model_copy(update={"known": remembered}),
+            "waves": waves,
+            "troubles": (*findings.troubles, *troubles),
+        }
     )

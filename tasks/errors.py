@@ -16,6 +16,8 @@ from tasks.code import Trees, commit_of_group, index_in
 from tasks.runner import KEPT, PATIENTLY, each, ends, kept_by_night, same
 from tasks.wiring import reading
 
+NOTHING_KNOWN = KnownErrors()
+
 
 @task(name="fetch errors", task_run_name="fetch errors", **KEPT, **PATIENTLY)
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
@@ -55,8 +57,6 @@ def _without(group: ErrorGroup, end: Traced | BaseException) -> Traced:
 
 
 # The selection: what is analysed tonight.
-
-NOTHING_KNOWN = KnownErrors()
 
 
 @task(

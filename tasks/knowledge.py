@@ -5,11 +5,14 @@ from typing import Any
 from prefect import task
 
 from nightwatch_core import patterns
+from nightwatch_core.analysis.analyst import RULES
+from nightwatch_core.analysis.research import PromptLearnings
 from nightwatch_core.memory.follow_up import (
     confirmed_by_tracker,
     follow_lessons,
     merged_pulls,
     with_standing_patches,
+    without_unconfirmed_watch,
 )
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.lessons import (
@@ -19,28 +22,36 @@ from nightwatch_core.memory.lessons import (
     to_archive,
     update_lesson,
 )
+from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import night_date, watched_files
 from nightwatch_core.memory.outcomes import Tonight
+from nightwatch_core.memory.prior_analyses import Memory, recall_case
+from nightwatch_core.memory.recall import LessonSearch, own_entry
 from nightwatch_core.memory.recall import names_of_case as names
-from nightwatch_core.memory.recall import own_entry
+from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
     CodeTonight,
     FollowUpInput,
     PastOutcomes,
+    RecallResult,
+    Traced,
+    UnexplainedCase,
     UpdatedLessons,
 )
 from nightwatch_core.models.errors import Case, Selection
-from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern
-from nightwatch_core.models.options import MAX_LESSONS, NightOptions
+from nightwatch_core.models.knowledge import IgnoreSuggestion, Index, Lesson, Pattern, TaskFile
+from nightwatch_core.models.options import LESSON_DAYS, MAX_LESSONS, NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, RunReport, WrittenLesson
 from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
 from nightwatch_core.text.plain_text import digest
-from tasks.code import reader_of, reads_of
+from tasks.code import Trees, commit_of_case, reader_of, reads_of
 from tasks.runner import KEPT, PATIENTLY, attempt, kept_by_night
 from tasks.wiring import nights, publishing, reading
+
+NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
 @task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
@@ -216,3 +227,123 @@ def follow_up(
     return PastOutcomes(
         followed=updates, board=board, merged=merged_pulls(own), code_reads=reads_of(tree)
     )
+
+
+# Memory before an analysis: what lessons still explain, and what resembles the rest.
+
+
+def _recalled(parameters: dict[str, Any]) -> tuple[str, ...]:
+    code, cases = parameters["code"], parameters["cases"]
+    return (
+        *(parameters["options"].model_dump_json(), parameters["past"].model_dump_json()),
+        *(f"{case.fingerprint} {commit_of_case(case, code).sha}" for case in cases),
+        *(group.fingerprint for case in cases for group in case.groups),
+    )
+
+
+@task(
+    name="recall",
+    task_run_name="recall",
+    cache_policy=kept_by_night("recalled", _recalled),
+    **KEPT,
+    **PATIENTLY,
+)
+def recall_cases(
+    options: NightOptions,
+    night: Night,
+    code: CodeTonight,
+    cases: tuple[Case, ...],
+    traced: tuple[Traced, ...],
+    past: PastOutcomes = NO_PAST,
+    traffic: int | None = None,
+) -> RecallResult:
+    """Split cases into those a lesson still explains and those to analyse."""
+    knowledge = reading(options).knowledge
+    index = knowledge.index()
+    news = {update.file: update for update in past.followed}
+
+    def with_news(lesson: Lesson) -> Lesson:
+        lesson = apply_news(lesson, news[lesson.file]) if lesson.file in news else lesson
+        return without_unconfirmed_watch(lesson, past.merged)
+
+    memory = Memory(
+        read=knowledge.read,
+        similar=LessonSearch(lessons_in(knowledge) if cases else ()).similar,
+        archived=knowledge.archived_lesson,
+        with_news=with_news,
+    )
+    tonights = (
+        CaseTonight(
+            case=case,
+            night=night,
+            traffic=traffic,
+            lesson_days=LESSON_DAYS,
+            by_rules=options.model == RULES,
+        )
+        for case in cases
+    )
+    trees = Trees(options)
+    ends = [
+        recall_case(tonight, memory, trees.at(commit_of_case(tonight.case, code)), options.force)
+        for tonight in tonights
+    ]
+    recalled = RecallResult(
+        known=tuple(end for end in ends if isinstance(end, Analysis)),
+        unknown=tuple(
+            _with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase)
+        ),
+        complaints=index.quarantined,
+        past=past,
+        code_reads=trees.code_reads,
+    )
+    return _with_learnings(options, recalled)
+
+
+def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResult:
+    rules = reading(options).knowledge.ignore_rules()
+    learnings = attempt(
+        "reading notes and patterns", _learnings, options, recalled.unknown, otherwise=NO_LEARNINGS
+    )
+    wrong = (*rules.complaints, *learnings.value.complaints, *filter(None, (learnings.trouble,)))
+    unknown = tuple(learnings.value.add_to(case) for case in recalled.unknown)
+    update = {"unknown": unknown, "complaints": (*recalled.complaints, *wrong)}
+    return recalled.model_copy(update=update)
+
+
+def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> PromptLearnings:
+    """Notes and patterns for cases without a valid lesson."""
+    if not unknown:
+        return NO_LEARNINGS
+    knowledge, store = reading(options).knowledge, reading(options).tasks
+    own = lessons_in(knowledge)
+    return PromptLearnings(
+        tasks=(
+            *(store.tasks() if store else ()),
+            *(_noted(lesson) for lesson in own if lesson.notes or lesson.related),
+        ),
+        patterns=knowledge.read_patterns(),
+        complaints=store.complaints() if store else (),
+    )
+
+
+def _noted(lesson: Lesson) -> TaskFile:
+    """A lesson's notes and links; its cause is shown as an earlier case, not again."""
+    task = as_task(lesson)
+    return task if lesson.notes else task.model_copy(update={"notes": ()})
+
+
+def nothing_recalled(
+    cases: tuple[Case, ...], traced: tuple[Traced, ...], past: PastOutcomes = NO_PAST
+) -> RecallResult:
+    """Return every case as a new one: without knowledge, or where it cannot be read."""
+    unknown = tuple(_with_traces(UnexplainedCase(case=case), traced) for case in cases)
+    return RecallResult(unknown=unknown, past=past)
+
+
+def _with_traces(unknown: UnexplainedCase, traced: tuple[Traced, ...]) -> UnexplainedCase:
+    names = {group.fingerprint for group in unknown.case.groups}
+    own = [item for item in traced if item.group.fingerprint in names]
+    at, here = unknown.case.commit, [item for item in own if item.commit and item.traces]
+    placed = [item for item in here if at and item.commit and item.commit.sha == at.sha]
+    traces = tuple(trace for item in placed or own for trace in item.traces)
+    return unknown.model_copy(update={"traces": traces[:3]})

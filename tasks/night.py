@@ -37,6 +37,7 @@ from tasks.wiring.services import begin_counting
 
 log = logging.getLogger(__name__)
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
+_OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself
 
 
 def tonights_options(choices: Mapping[str, object]) -> NightOptions:
@@ -252,6 +253,3 @@ def _as_that_night(error: str) -> dict[str, object]:
         return {}
     options = case[0].options.model_dump(exclude_defaults=True)
     return {name: value for name, value in options.items() if name not in _OWN}
-
-
-_OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from prefect import task
 from pydantic import ValidationError
@@ -14,7 +15,7 @@ from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult, PublishResult
-from nightwatch_core.models.code import CiRun
+from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import (
     DraftPull,
@@ -34,13 +35,24 @@ from nightwatch_core.proof.proving import mended, proof_allowance, proved, story
 from nightwatch_core.publish import ci as ci_watch
 from nightwatch_core.publish.ci import Hands, Waiting, Watched, ci_started
 from nightwatch_core.publish.finding_parts import with_gates
+from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
 from nightwatch_core.report.builder import proofs_usage
 from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement
 from tasks.records import records
-from tasks.runner import PATIENTLY, as_is, attempt, digest
+from tasks.runner import PATIENTLY, Attempt, as_is, attempt, digest
 from tasks.wiring import publishing, reading, transcripts
 from tasks.wiring.local import pace
+
+log = logging.getLogger(__name__)
+MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
+_SHAPING = (
+    *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "sandbox_image"),
+    *("gate_seconds", "reproduce", "story_cost"),
+)
+ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
+CI_MINUTES = 15
+LOOK_BACK = timedelta(days=90)
 
 
 @task(name="plan issues", task_run_name="plan issues")
@@ -97,14 +109,6 @@ def plan_pulls(
 
 
 # The gate: fixes are run in a sandbox before anything is said of them.
-
-log = logging.getLogger(__name__)
-MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
-_SHAPING = (
-    *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "sandbox_image"),
-    *("gate_seconds", "reproduce", "story_cost"),
-)
-ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
 
 
 @task(name="gate", task_run_name="gate · {draft.title}")
@@ -275,9 +279,6 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
         close_sandbox(options)
 
 
-CI_MINUTES = 15
-
-
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
     options, cache = report.options, NightCache()
     clock, none = reading(options).clock, tuple[CiRun, ...]()
@@ -305,3 +306,40 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
         pause=(lambda _: None) if replacement() else pace().pause,
         elapsed=lambda: clock.monotonic() - began,
     )
+
+
+# Other pull requests beside ours: whether somebody has made a fix already, or turned it down.
+
+
+@task(name="read other pull requests", task_run_name="read other pull requests", **PATIENTLY)
+def read_other_pulls(
+    options: NightOptions, paths: tuple[str, ...], since: datetime
+) -> tuple[OtherPull, ...]:
+    """List everybody's pull requests that change one of these files."""
+    return reading(options).tracker.pulls_changing(paths, since)
+
+
+def beside_others(
+    report: RunReport, own: tuple[OwnItem, ...] | None
+) -> tuple[RunReport, Attempt[Overlaps]]:
+    """Add the pull requests that its fixes overlap with to a report; returns both."""
+    if own is None or not paths_of_fixes(report):
+        return report, Attempt(())
+    nothing: Overlaps = ()
+    what = "comparing fixes with other pull requests"
+    met = attempt(what, _compared, report, own, otherwise=nothing)
+    return with_overlaps(report, met.value), met
+
+
+def _compared(report: RunReport, own: tuple[OwnItem, ...]) -> Overlaps:
+    options, base = report.options, report.base or report.commit
+    since = report.night.window.until - LOOK_BACK
+    pulls = read_other_pulls(options, paths_of_fixes(report), since)
+    if base is None or not pulls:
+        return ()
+    read = bare_reader_of(options, base).read_file
+    found = (
+        (analysis.fingerprint, overlaps(analysis, pulls, own, options, base.repository, read))
+        for analysis in report.analyses
+    )
+    return tuple((name, met) for name, met in found if met)

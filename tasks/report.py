@@ -1,34 +1,44 @@
 """Keep the report, show it in Prefect, send it to the team."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 
 from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.settings import get_current_settings
 
-from nightwatch_core.errors import NightWatchError
+from nightwatch_core.errors import NightWatchError, NotTonight
 from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.models.assignment import CauseFindings, PublishResult
+from nightwatch_core.models.errors import Selection, Window
 from nightwatch_core.models.options import NightOptions, ServiceCalls
+from nightwatch_core.models.proposals import GateResult, Receipt
 from nightwatch_core.models.report import Night, NightRecord, RunReport
 from nightwatch_core.report import builder
+from nightwatch_core.report.builder import add_publications
 from nightwatch_core.report.excerpts import BRIEF
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.publications import sight_rows
 from nightwatch_core.report.view import view
-from tasks.night import advice, banner
+from tasks.night import advice, banner, begin_night
 from tasks.records import records
 from tasks.runner import PATIENTLY, as_is, attempt
 from tasks.wiring import nights, publishing, reading
-from tasks.wiring.privacy import destinations
+from tasks.wiring.privacy import destinations, list_for
+from tasks.wiring.recording import record_night
 from tasks.wiring.services import alarms, service_calls, state_of
 
 # Health never fails a night.
 
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
+LAST = 7  # nights whose reports are still sent
+LISTED = 1_000  # errors of batch triage that Prefect shows
 
 
 def with_health(report: RunReport) -> RunReport:
@@ -78,11 +88,6 @@ def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:
         return reading(options).model.capabilities().note
     except NightWatchError:
         return ""  # it went away after its last answer: its own line says so
-
-
-log_notify = logging.getLogger(__name__)
-LAST = 7  # nights whose reports are still sent
-LISTED = 1_000  # errors of batch triage that Prefect shows
 
 
 def open_report(options: NightOptions, night: Night) -> RunReport:
@@ -172,5 +177,113 @@ def tell_the_team(report: RunReport) -> RunReport:
     if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
         kept = keep_report(as_is(builder.degrade(whole, shown.trouble, late.trouble)))
     publishing(kept.options).nights.finish(kept)
-    log_notify.info("%s (%s)", headline(kept), delivered.value)
+    log.info("%s (%s)", headline(kept), delivered.value)
     return kept
+
+
+# How far a night has come, and the report that it leaves where it fails.
+
+
+@dataclass
+class Progress:
+    """Hold what a night has found so far, for the report if it fails."""
+
+    night: Night | None = None
+    selection: Selection = Selection()
+    report: RunReport | None = None
+    waveless: RunReport | None = None  # the same before any wave
+    receipts: list[Receipt] = field(default_factory=list)
+    gates: dict[str, GateResult] = field(default_factory=dict)  # by fingerprint
+
+    def begin(self, night: Night) -> Night:
+        """Remember the night that began; what is sent belongs to it."""
+        list_for(night.id)
+        record_night(night)
+        self.night = night
+        return night
+
+    def select(self, selection: Selection) -> Selection:
+        """Remember which groups were to be analysed."""
+        self.selection = selection
+        return selection
+
+    def update(self, report: RunReport) -> RunReport:
+        """Remember the report as far as it has come."""
+        self.report = self.waveless = report
+        return report
+
+    def hear_findings(self, findings: CauseFindings) -> CauseFindings:
+        """Remember what the waves have brought and cost so far."""
+        if self.waveless:
+            self.report = builder.with_waves(self.waveless, findings)
+        return findings
+
+    def hear_receipt(self, receipt: Receipt) -> None:
+        """Remember what was published."""
+        self.receipts.append(receipt)
+
+    def hear_gate(self, fingerprint: str, gate: GateResult) -> None:
+        """Remember what was run of a fix, and what it took."""
+        self.gates[fingerprint] = gate
+
+    def published(self, acted: PublishResult) -> PublishResult:
+        """Return what was run and published, also by a step that did not come to its end."""
+        gates = acted.gates or tuple(self.gates.items())
+        update = {"receipts": tuple(self.receipts), "gates": gates}
+        return acted.model_copy(update=update)
+
+
+@contextmanager
+def report_on_failure(options: NightOptions) -> Iterator[Progress]:
+    """Keep and send a report of what was found, and why it ends there, before the flow fails."""
+    progress = Progress()
+    try:
+        yield progress
+    except NotTonight:
+        raise
+    except NightWatchError as trouble:
+        trouble.add_note(_report_failure(options, progress, str(trouble)))
+        raise
+    except Exception as bug:  # ours: reported like any failure, and raised again
+        why = f"unforeseen {type(bug).__name__}: {bug}"[:1_000]
+        bug.add_note(_report_failure(options, progress, why))
+        raise
+
+
+def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
+    try:
+        return f"Report: {_keep_and_tell(options, progress, why)}"
+    except NightWatchError as trouble:
+        made = ", ".join(
+            f"{receipt.kind} {receipt.url or receipt.number}" for receipt in progress.receipts
+        )
+        published = f"\nPublished before that, as the next night will find: {made}" if made else ""
+        return f"No report could be written: {trouble}{published}"
+
+
+def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
+    """Keep and send what was found and why the night failed; returns where to read it."""
+    report = with_health(_failed_report(options, progress, why))
+    nights = publishing(options).nights
+    folder = nights.keep(report)
+    night = report.night.model_copy(update={"folder": folder})
+    report = report.model_copy(update={"night": night})
+    delivered = attempt("telling the team", notify, report, otherwise=folder)
+    if delivered.trouble:
+        report = builder.leave_untold(report, delivered.trouble)
+        nights.keep(report)
+    nights.finish(report)
+    return delivered.value
+
+
+def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:
+    now = reading(options).clock.now()
+    night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
+    report = progress.report or builder.start_report(night, options, banner(options), now)
+    untold = any(
+        analysis.gate is None and analysis.fingerprint in progress.gates
+        for analysis in report.analyses
+    )
+    if untold or len(report.receipts) < len(progress.receipts):
+        report = add_publications(report, progress.published(PublishResult()))
+    return builder.fail_report(report, why, now, progress.selection)

@@ -27,6 +27,13 @@ from nightwatch_core.report import builder
 from nightwatch_core.settings import night_options
 from tasks.wiring import nights
 
+KEPT: dict[str, Any] = {"persist_result": True, "result_serializer": "json"}
+"""For steps that a Retry of the run need not do again: their results are kept as records."""
+GONE = (httpx.TransportError, PrefectHTTPStatusError)  # our adapters let neither through
+ADVICE = "unset PREFECT_API_URL for the embedded server, or start the one it names"
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
 
 def new_runner(concurrency: int) -> TaskRunner[Any]:
     """Make a runner of `concurrency` threads: an analysis waits for its model."""
@@ -93,9 +100,6 @@ PATIENTLY: dict[str, Any] = {
 }
 """For steps that touch the outside: 2, 4, 8 seconds and up to half as much again."""
 
-KEPT: dict[str, Any] = {"persist_result": True, "result_serializer": "json"}
-"""For steps that a Retry of the run need not do again: their results are kept as records."""
-
 
 def kept_by_night(
     step: str, shape: Callable[[dict[str, Any]], tuple[str, ...]]
@@ -121,10 +125,6 @@ def digest(*texts: str) -> str:
 
 
 # Prefect's server keeps the record of a run and no more: when it goes away, a night goes on.
-
-GONE = (httpx.TransportError, PrefectHTTPStatusError)  # our adapters let neither through
-ADVICE = "unset PREFECT_API_URL for the embedded server, or start the one it names"
-T = TypeVar("T")
 
 
 def gone_text(trouble: Exception) -> str:
@@ -167,22 +167,19 @@ def run_subflow(subflow: Flow[..., T], **parameters: Any) -> T:
 
 # Turn futures and failures into values: a step that fails is a line in the report.
 
-T_FUTURES = TypeVar("T_FUTURES")
-log = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
-class Attempt(Generic[T_FUTURES]):
+class Attempt(Generic[T]):
     """A step's value, or its stand-in and what went wrong."""
 
-    value: T_FUTURES
+    value: T
     trouble: str = ""
     stop: str = ""  # why nothing more can be done tonight, once the rest is saved
 
 
 def attempt(
-    what: str, step: Callable[..., T_FUTURES], *args: Any, otherwise: T_FUTURES, **kwargs: Any
-) -> Attempt[T_FUTURES]:
+    what: str, step: Callable[..., T], *args: Any, otherwise: T, **kwargs: Any
+) -> Attempt[T]:
     """Run a step the night can do without, as it can without Prefect's server.
 
     `StopTheNight` still stops it.
@@ -200,8 +197,8 @@ def attempt(
 
 
 def attempt_and_go_on(
-    what: str, step: Callable[..., T_FUTURES], *args: Any, otherwise: T_FUTURES, **kwargs: Any
-) -> Attempt[T_FUTURES]:
+    what: str, step: Callable[..., T], *args: Any, otherwise: T, **kwargs: Any
+) -> Attempt[T]:
     """Run a step after which there is more to save; what stops the night is left to the caller."""
     try:
         return attempt(what, step, *args, otherwise=otherwise, **kwargs)
@@ -238,7 +235,7 @@ def stop_where_stopped(*reasons: str) -> None:
         raise StopTheNight(why)
 
 
-def each(items: Iterable[T_FUTURES]) -> Any:
+def each(items: Iterable[T]) -> Any:
     """Mark what a step is mapped over: one task run each.
 
     Prefect does not look for futures inside (`opaque`): looking takes longer than most steps.
@@ -256,17 +253,17 @@ def as_is(value: object) -> Any:
     return opaque(value)
 
 
-def all_of(futures: Iterable[PrefectFuture[T_FUTURES]]) -> tuple[T_FUTURES, ...]:
+def all_of(futures: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:
     """Wait for a mapped step whose every part is needed; raises the first failure."""
     return tuple(future.result() for future in futures)
 
 
 def one_by_one(
-    step: Task[..., T_FUTURES],
+    step: Task[..., T],
     items: Iterable[Any],
     *rest: Any,
-    hear: Callable[[T_FUTURES], object] = lambda _: None,
-) -> tuple[T_FUTURES, ...]:
+    hear: Callable[[T], object] = lambda _: None,
+) -> tuple[T, ...]:
     """Run a task on every item, in order: for side effects, which are never parallel.
 
     `hear` is called with every result, for steps that may not reach their end.

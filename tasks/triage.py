@@ -9,9 +9,9 @@ from prefect.runtime import flow_run
 
 from nightwatch_core.analysis.model_wrappers import request_set, settle, submit_once
 from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
-from nightwatch_core.intake import limits as intake
-from nightwatch_core.intake import selection as selecting
 from nightwatch_core.intake.ignore_rules import rules_in_force
+from nightwatch_core.intake.limits import GROUPS_A_CASE
+from nightwatch_core.intake.selection import select
 from nightwatch_core.models.assignment import BatchTriage, KnownErrors
 from nightwatch_core.models.batch import Batch, Settled, Submission
 from nightwatch_core.models.errors import ErrorGroup, Fetched, Selection, Trace
@@ -19,13 +19,15 @@ from nightwatch_core.models.options import LESSON_DAYS, NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import BatchModel, BatchStore
 from nightwatch_core.settings import night_options
-from nightwatch_core.triage import batch_triage as asking
-from nightwatch_core.triage import batch_triage as limits
-from nightwatch_core.triage import collection as collecting
-from nightwatch_core.triage import collection as polling
-from nightwatch_core.triage import collection as turns
-from nightwatch_core.triage import planning
-from nightwatch_core.triage.batch_triage import is_left_over, model_of, question, triage_agent
+from nightwatch_core.triage import collection, planning
+from nightwatch_core.triage.batch_triage import (
+    TRACED,
+    is_left_over,
+    model_of,
+    question,
+    to_ask,
+    triage_agent,
+)
 from nightwatch_core.triage.collection import ReadBatch
 from nightwatch_core.triage.planning import Plan, Questions
 from tasks.night import begin_night
@@ -35,6 +37,8 @@ from tasks.wiring.services import kept_batches
 
 log = logging.getLogger(__name__)
 SECONDS = 120.0  # for the one error that is asked alone
+_OWN = ("batch_mode", "dry_run", "force")  # a run that collects says these itself
+COLLECTING = "--collect"
 
 
 @task(name="settle batches", task_run_name="settle batches", **PATIENTLY)
@@ -55,7 +59,7 @@ def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) ->
     """Rank all errors that nobody ignores and no lesson covers."""
     every = reading(options).knowledge.ignore_rules()
     rules, sentences = rules_in_force(every, fetched.groups, fetched.window)
-    selected = selecting.select(fetched.groups, rules, len(fetched.groups), fetched.window)
+    selected = select(fetched.groups, rules, len(fetched.groups), fetched.window)
     names = frozenset(known.names)
     new = tuple(group for group in selected.kept if group.fingerprint not in names)
     return selected.model_copy(update={"kept": new, "told": sentences})
@@ -64,8 +68,8 @@ def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) ->
 @task(name="select flagged errors", task_run_name="select flagged errors")
 def select_flagged(options: NightOptions, fetched: Fetched, triage: BatchTriage) -> Selection:
     """Select what batches flagged and nothing else, the worst first."""
-    candidates = intake.GROUPS_A_CASE * (options.max_errors or 5)
-    return turns.only_flagged(fetched.groups, triage.flagged, candidates)
+    candidates = GROUPS_A_CASE * (options.max_errors or 5)
+    return collection.only_flagged(fetched.groups, triage.flagged, candidates)
 
 
 @task(name="write the questions", task_run_name="write the questions", **PATIENTLY)
@@ -74,7 +78,7 @@ def write_questions(
 ) -> Questions:
     """Ask about each error that is not waiting for an answer and has none that still holds."""
     ports, batches = reading(options), _store(options).batches()
-    ask, kept = asking.to_ask(groups, batches, ports.clock.now(), LESSON_DAYS)
+    ask, kept = to_ask(groups, batches, ports.clock.now(), LESSON_DAYS)
     agent, complaint = triage_agent(ports.agents)
     traces = _traces(options, ask)
     asked = [
@@ -108,12 +112,12 @@ def wait_for(options: NightOptions, batches: tuple[Batch, ...]) -> None:
     desk = _desk(options)
     running = [batch for batch in batches if desk.state(batch).status == "in progress"]
     if running:
-        raise TryLater(collecting.running_text(running[0]))
+        raise TryLater(collection.running_text(running[0]))
 
 
 def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], None]:
     """Return the step that waits, with as many retries as the options allow."""
-    pauses = list(polling.pauses(options.collect_minutes))
+    pauses = list(collection.pauses(options.collect_minutes))
     return wait_for.with_options(
         retries=len(pauses), retry_delay_seconds=pauses, retry_condition_fn=when_unwell
     )
@@ -123,15 +127,15 @@ def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], 
 def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
     """Read every result, once: what was read is kept before anything else is done with it."""
     if batch.is_intent:
-        return ReadBatch(batch=batch, running=collecting.running_text(batch))
+        return ReadBatch(batch=batch, running=collection.running_text(batch))
     if batch.results:
         return ReadBatch(batch=batch)
     desk = _desk(options)
     state = desk.state(batch)
     if state.status == "in progress":
-        return ReadBatch(batch=batch, running=collecting.running_text(batch, state))
+        return ReadBatch(batch=batch, running=collection.running_text(batch, state))
     gone = not state.readable
-    results = collecting.without_results(batch, state) if gone else tuple(desk.results(batch))
+    results = collection.without_results(batch, state) if gone else tuple(desk.results(batch))
     read = batch.model_copy(update={"results": results})
     _store(options).keep(read)
     return ReadBatch(batch=read)
@@ -143,15 +147,15 @@ def put_together(
 ) -> BatchTriage:
     """Return the batches' results and earlier flagged errors not analysed yet."""
     now, history = reading(options).clock.now(), publishing(options).nights.history()
-    every = collecting.of_sources(_store(options).batches(), history, night.kind.key)
-    return collecting.collected(read, every, now, settled.unsure)
+    every = collection.of_sources(_store(options).batches(), history, night.kind.key)
+    return collection.collected(read, every, now, settled.unsure)
 
 
 @task(name="choose batches", task_run_name="choose batches")
 def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[Batch, ...]:
     """Open batches of nights over the same sources, oldest first."""
     history = publishing(options).nights.history()
-    return collecting.of_sources(settled.open, history, night.kind.key)
+    return collection.of_sources(settled.open, history, night.kind.key)
 
 
 @task(name="close batches", task_run_name="close batches")
@@ -167,7 +171,7 @@ def close_batches(report: RunReport) -> None:
         closed = batch.model_copy(
             update={
                 "collected_by": batch.collected_by or (report.night.id * (batch.night in reported)),
-                "taken": collecting.taken(batch, names),
+                "taken": collection.taken(batch, names),
             }
         )
         if closed != batch:
@@ -208,16 +212,13 @@ def _traces(options: NightOptions, groups: tuple[ErrorGroup, ...]) -> Mapping[st
             log.warning("%s: asked about without its trace: %s", group.short, trouble)
             return None
 
-    some = groups[: limits.TRACED]
+    some = groups[:TRACED]
     with ThreadPoolExecutor(options.concurrency) as pool:
         traces = zip(some, pool.map(newest, some), strict=True)
         return {group.fingerprint: trace for group, trace in traces if trace}
 
 
 # Taking up a batch in another run: whose it is, and under which options it is gone on with.
-
-_OWN = ("batch_mode", "dry_run", "force")  # a run that collects says these itself
-COLLECTING = "--collect"
 
 
 def nothing_to_collect(night: str = "") -> bool:

@@ -25,16 +25,10 @@ from nightwatch_core.models.proposals import Proposal, Receipt
 from nightwatch_core.models.report import LearningResult, Night, RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_publications
-from tasks import analysis as analysing
-from tasks import analysis as recall
-from tasks import errors, knowledge
-from tasks import errors as selection
-from tasks import knowledge as outcomes
-from tasks import knowledge as patterns
-from tasks import publish as fixes
-from tasks import publish as issues
+from tasks import analysis as analysis_tasks
+from tasks import errors, knowledge, publish
 from tasks.analysis import research_case
-from tasks.code import pin_code
+from tasks.code import commit_of_case, pin_code, with_standing
 from tasks.night import open_night
 from tasks.report import keep_report, open_report
 from tasks.runner import PATIENTLY, Attempt, attempt
@@ -51,13 +45,13 @@ class PlainNights:
 
     def run(self, options: NightOptions) -> RunReport:
         """One night from its window to its report."""
-        own = attempt("reading outcomes", outcomes.read_outcomes.fn, options, otherwise=None)
+        own = attempt("reading outcomes", knowledge.read_outcomes.fn, options, otherwise=None)
         return self._until_morning(options, open_night.fn(options), own)
 
     def _until_morning(self, options: NightOptions, night: Night, own: Attempt[Any]) -> RunReport:
         fetched = errors.fetch_errors.fn(options, night)
-        known = self._kept(selection.known_errors, options=options, night=night)
-        selected = selection.select_groups.fn(options, fetched, known)
+        known = self._kept(errors.known_errors, options=options, night=night)
+        selected = errors.select_groups.fn(options, fetched, known)
         report = builder.add_errors(open_report(options, night), fetched, selected)
         earlier = builder.follow_up_input(fetched, own.value)
         found = self._causes(options, night, selected, earlier)
@@ -88,17 +82,17 @@ class PlainNights:
     ) -> CauseFindings:
         code = pin_code.fn(options, night, selected)
         traced = tuple(errors.trace_group.fn(group, options, code) for group in selected.kept)
-        cases = selection.make_cases.fn(traced)
+        cases = errors.make_cases.fn(traced)
         past = attempt(
-            "following up", self._kept, outcomes.follow_up, options=options, night=night,
+            "following up", self._kept, knowledge.follow_up, options=options, night=night,
             code=code, selection=selected, earlier=earlier, cases=cases, otherwise=PastOutcomes(),
         )  # fmt: skip
         memory = attempt(
-            "recalling lessons", self._kept, recall.recall_cases, options=options, night=night,
+            "recalling lessons", self._kept, knowledge.recall_cases, options=options, night=night,
             code=code, cases=cases, traced=traced, past=past.value, traffic=earlier.traffic,
-            otherwise=recall.nothing_recalled(cases, traced, past.value),
+            otherwise=knowledge.nothing_recalled(cases, traced, past.value),
         )  # fmt: skip
-        tonight = selection.narrow.fn(options, selected, memory.value)
+        tonight = errors.narrow.fn(options, selected, memory.value)
         prepared = tuple(research_case.fn(item, options, code) for item in tonight.memory.unknown)
         able = reading(options).model.capabilities()
         first = first_wave(options, night, code, prepared, able)
@@ -107,9 +101,9 @@ class PlainNights:
         base = code.base or code.commit
 
         def compared(analysis: Analysis) -> Analysis:
-            if analysing.commit_of_case(analysis.case, code).sha == base.sha:
+            if commit_of_case(analysis.case, code).sha == base.sha:
                 return analysis
-            return analysing.with_standing.fn(analysis, options, code)
+            return with_standing.fn(analysis, options, code)
 
         known = tuple(map(compared, tonight.memory.known))
         waves = (
@@ -137,15 +131,15 @@ class PlainNights:
 
     def _analysis(self, assignment: Assignment, options: NightOptions) -> Analysis:
         if options.force:  # it is kept for Retries of its own run alone
-            return analysing.analyse.fn(assignment, options)
-        kept: Analysis = self._kept(analysing.analyse, assignment=assignment, options=options)
+            return analysis_tasks.analyse.fn(assignment, options)
+        kept: Analysis = self._kept(analysis_tasks.analyse, assignment=assignment, options=options)
         return kept
 
     def _publish(self, report: RunReport, own: Any, receipts: list[Receipt]) -> tuple[Any, ...]:
         options, night = report.options, report.night
-        planned = issues.plan_issues.fn(options, report, own)
+        planned = publish.plan_issues.fn(options, report, own)
         self._one_by_one(planned.proposals, options, night, receipts)
-        pulls = fixes.plan_pulls.fn(options, report, own, tuple(receipts))
+        pulls = publish.plan_pulls.fn(options, report, own, tuple(receipts))
         self._one_by_one(pulls.proposals, options, night, receipts)
         return (*planned.skips, *pulls.skips)
 
@@ -157,22 +151,22 @@ class PlainNights:
         receipts: list[Receipt],
     ) -> None:
         for proposal in proposals:
-            receipts.append(_patiently(issues.publish.fn, proposal, options, night))
+            receipts.append(_patiently(publish.publish.fn, proposal, options, night))
 
     def _learn(self, report: RunReport) -> LearningResult:
         options = report.options
         kept = tuple(
             knowledge.keep_lesson.fn(item, options, report) for item in lasting(report.analyses)
         )
-        lessons = patterns.read_lessons.fn(options, knowledge.rebuild_index.fn(options))
+        lessons = knowledge.read_lessons.fn(options, knowledge.rebuild_index.fn(options))
         upkeep: UpdatedLessons = knowledge.keep_up.fn(options, report, lessons)
-        found = patterns.detect_patterns.fn(options, report, upkeep.lessons)
+        found = knowledge.detect_patterns.fn(options, report, upkeep.lessons)
         for one in found:
-            patterns.keep_pattern.fn(one, options)
-        troubles = patterns.relate_lessons.fn(options, upkeep.lessons)
+            knowledge.keep_pattern.fn(one, options)
+        troubles = knowledge.relate_lessons.fn(options, upkeep.lessons)
         archived = knowledge.archive_lessons.fn(options, report, upkeep.lessons)
         knowledge.rebuild_index.fn(options)
-        suggested = patterns.suggest_ignores.fn(options, report, upkeep.lessons)
+        suggested = knowledge.suggest_ignores.fn(options, report, upkeep.lessons)
         upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *troubles)})
         return builder.learning_result(report, kept, archived, upkeep, found, suggested)
 

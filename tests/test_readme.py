@@ -36,7 +36,6 @@ from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
 from nightwatch_core.traces.parsing import PARSERS
 from tasks.wiring import services
-from tasks.wiring import services as available
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -225,7 +224,7 @@ def test_every_shape_that_a_module_brings_is_tried() -> None:
 def test_every_service_is_described_and_so_is_every_setting_it_needs() -> None:
     text = README.read_text(encoding="utf-8")
     needed = {name for groups in services.NEEDED.values() for group in groups for name in group}
-    assert set(services.NEEDED) == set().union(*available.SERVICES.values())
+    assert set(services.NEEDED) == set().union(*services.SERVICES.values())
     assert not {name for name in needed if f"`{name}`" not in text}
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Iterator
 from itertools import filterfalse
 
-from nightwatch_core.code import edits as fix_policy
-from nightwatch_core.code import edits as fixing
+from nightwatch_core.code import edits
 from nightwatch_core.code.capabilities import new_capabilities
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import fix_digest
@@ -304,7 +303,7 @@ def plan_pulls(
     for share in ranked:
         analysis, known = share.speaker, share.known
         issue = _issue_of(analysis, issues, receipts)
-        applied = fixing.apply(analysis.fix, read)
+        applied = edits.apply(analysis.fix, read)
         risk = new_capabilities(applied.changes, read, paths)
         mitigations = mitigations_in(applied.changes, read, options, analysis.evidence)
         capped = by_choice(why_no_draft(Candidate(share.members, options, to_run)), known, night)
@@ -386,7 +385,7 @@ def _joined_draft(
             also=share.also or tuple(analysis.fingerprint for analysis in joining),
             number=known.number,
             on="issue" if known.as_patch else "pull",
-            fix=fixing.fix_digest(told.analysis.fix),
+            fix=edits.fix_digest(told.analysis.fix),
             body=issue_text.comment_body(told, key, night, news),
         ),
     )
@@ -397,7 +396,7 @@ def _is_tonights(known: OwnItem | None, night: str) -> bool:
 
 
 def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reason | None:
-    if fixing.fix_digest(analysis.fix) in analysis.rejected:
+    if edits.fix_digest(analysis.fix) in analysis.rejected:
         text = "this very fix was turned down, or did not help, before: not proposed again"
         return Reason("settled", text)
     if known is None or _is_tonights(known, night):
@@ -426,10 +425,10 @@ def _settled_pulls(
 
 
 def _refused(
-    analysis: Analysis, applied: fixing.Applied, read: Read, paths: Collection[str]
+    analysis: Analysis, applied: edits.Applied, read: Read, paths: Collection[str]
 ) -> Reason | None:
     seen = {*analysis.read, *(e.path for e in analysis.evidence if e.verified)}
-    text = fix_policy.refused(analysis.fix, applied, seen, read, paths)
+    text = edits.refused(analysis.fix, applied, seen, read, paths)
     return Reason("refused", text) if text else None
 
 
@@ -451,13 +450,13 @@ def _issue_of(
 
 
 def _pull(
-    told: Told, share: Share, applied: fixing.Applied, night: str, issue: int | None
+    told: Told, share: Share, applied: edits.Applied, night: str, issue: int | None
 ) -> DraftPull:
     analysis, known, commit = told.analysis, share.known, told.commit
     assert commit is not None
     key = known.key if known and _is_tonights(known, night) else ""
     failed = len(analysis.failed_pulls)
-    digest = fixing.fix_digest(analysis.fix)
+    digest = edits.fix_digest(analysis.fix)
     attempt = (digest, str(failed)) if known and failed else ()
     key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
     return DraftPull(
@@ -477,6 +476,6 @@ def _pull(
 
 
 def _in_commits(draft: DraftPull, analysis: Analysis, read: Read) -> DraftPull:
-    applied = fixing.Applied(changes=draft.changes)
+    applied = edits.Applied(changes=draft.changes)
     commits = draft_commits(analysis, applied, read, draft.commit_message)
     return draft.model_copy(update={"commits": commits}) if commits else draft

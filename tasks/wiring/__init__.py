@@ -46,10 +46,6 @@ from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import local, privacy, services
-from tasks.wiring import services as available
-from tasks.wiring import services as batches
-from tasks.wiring import services as code_hosts
-from tasks.wiring import services as sandboxes
 from tasks.wiring.recording import current_recording, end_recording
 
 DEFAULT_MODEL = "claude-opus-5-5"
@@ -69,7 +65,7 @@ def publishing(options: NightOptions) -> PublishingPorts:
     """Return the ports to write through, the real ones unless `using` says otherwise."""
     instead, at = replacement(), settings()
     ports = instead.publishing if instead else _publishing(options, at)
-    before = partial(code_hosts.text_at, partial(bare_code, options))
+    before = partial(services.text_at, partial(bare_code, options))
     walled, listening = privacy.scrubbed_publishing(ports, at, before), current_recording()
     return listening.publishing(walled) if listening else walled
 
@@ -77,7 +73,7 @@ def publishing(options: NightOptions) -> PublishingPorts:
 def bare_code(options: NightOptions) -> CodeHost:
     """Return the code unmasked: for the files of drafts, which people will merge."""
     instead, listening = replacement(), current_recording()
-    host = instead.reading.code if instead else code_hosts.bare_code(options, settings())
+    host = instead.reading.code if instead else services.bare_code(options, settings())
     return listening.code(host) if listening else host
 
 
@@ -140,7 +136,7 @@ def reset_ports() -> None:
     privacy.close_state(settings())
     _reading.cache_clear()
     _publishing.cache_clear()
-    code_hosts.bare_code.cache_clear()
+    services.bare_code.cache_clear()
 
 
 def with_default_ports(options: NightOptions) -> NightOptions:
@@ -149,7 +145,7 @@ def with_default_ports(options: NightOptions) -> NightOptions:
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
     return default_ports.fill_ports(
-        options, available.available(at), DEFAULT_MODEL, services.lacking(at)
+        options, services.available(at), DEFAULT_MODEL, services.lacking(at)
     )
 
 
@@ -164,7 +160,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
     is_local = options.model == default_ports.RULES
     return ReadingPorts(
         errors=_errors(options, at),
-        code=code_hosts.recorded_code(options, at),
+        code=services.recorded_code(options, at),
         tracker=_tracker(options, at),
         knowledge=local.knowledge(options, at),
         agents=AgentFiles(at.home / "agents"),
@@ -174,8 +170,8 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         tasks=None if default_ports.is_sample(options) else task_store(),
         libraries=local.libraries(options, at),
         source_maps=local.source_maps(options),
-        batches=batches.model(options, at),
-        sandbox=sandboxes.sandbox(options, at),
+        batches=services.batch_model(options, at),
+        sandbox=services.sandbox(options, at),
     )
 
 
@@ -196,7 +192,7 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
         notifier=notifier,
         knowledge=MemoryKnowledge() if quiet else local.knowledge(options, at),
         nights=NightStore(at.state, SystemClock()),
-        batch_store=batches.store(options, at),
+        batch_store=services.batch_store(options, at),
     )
 
 

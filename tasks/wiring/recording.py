@@ -40,6 +40,8 @@ NOT_RECORDED = (
 )  # the bundle has the time; rules are our own; an outbox is made for each night
 P = TypeVar("P", ReadingPorts, PublishingPorts)
 log = logging.getLogger(__name__)
+BUNDLE_DAYS = 30  # until a bundle is deleted
+OURS = ("NIGHTWATCH_", "PREFECT_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
 
 
 class Recording:
@@ -136,7 +138,6 @@ class Recording:
         log.info("bundle of the night: %s", path)
 
 
-BUNDLE_DAYS = 30  # until a bundle is deleted
 _current: list[Recording] = []  # of this process: one night at a time
 
 
@@ -191,8 +192,6 @@ def without_none(kind: Any) -> type:
 
 
 # The ports of a replay.
-
-OURS = ("NIGHTWATCH_", "PREFECT_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
 
 
 def bundle_named(name: str) -> Bundle:

@@ -35,7 +35,6 @@ from nightwatch_core.publish import ci
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import replacement
 from tasks.wiring import local, privacy
-from tasks.wiring import privacy as manifest
 from tasks.wiring.local import pace
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def new_relic(
     from nightwatch_core.adapters.new_relic.nerdgraph import TIMES, NerdGraph
     from nightwatch_core.adapters.new_relic.source import NewRelic
 
-    manifest.open_list(settings)
+    privacy.open_list(settings)
     account = settings.new_relic_account_id
     if not account.isdecimal() or len(account) > 15:
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
@@ -152,7 +151,7 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
     from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
 
-    manifest.open_list(settings)
+    privacy.open_list(settings)
     key, tonight = settings.anthropic_api_key or SecretStr(NO_KEY), pace()
     return Claude(
         key,
@@ -168,7 +167,7 @@ def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> C
     """Return the same for batches."""
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
 
-    manifest.open_list(settings)
+    privacy.open_list(settings)
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
     return ClaudeBatches(key, options.model, clock, settings.anthropic_base_url)
 
@@ -184,7 +183,7 @@ def slack(settings: Settings, clock: Clock) -> SlackNotifier:
     """Return the team's channel."""
     from nightwatch_core.adapters.slack.notifier import SILENCE, SlackNotifier
 
-    manifest.open_list(settings)
+    privacy.open_list(settings)
     token = settings.slack_bot_token or SecretStr("")
     database = settings.state / "nightwatch.db"
     return SlackNotifier(
@@ -220,7 +219,7 @@ def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) ->
     from nightwatch_core.adapters.github.client import GitHubClient
     from nightwatch_core.adapters.github.connection import SILENCE
 
-    manifest.open_list(settings)
+    privacy.open_list(settings)
     return GitHubClient(
         sign_in,
         settings.github_api_url,
@@ -369,7 +368,7 @@ def kept_batches() -> BatchStore:
     return (instead and instead.publishing.batch_store) or BatchFiles(settings().state)
 
 
-def model(options: NightOptions, at: Settings) -> BatchModel | None:
+def batch_model(options: NightOptions, at: Settings) -> BatchModel | None:
     """Return the batch service, quiet in a dry run; None without a language model."""
     if options.model == RULES:
         return None
@@ -377,7 +376,7 @@ def model(options: NightOptions, at: Settings) -> BatchModel | None:
     return QuietBatches(real) if options.dry_run else real
 
 
-def store(options: NightOptions, at: Settings) -> BatchStore:
+def batch_store(options: NightOptions, at: Settings) -> BatchStore:
     """Return the files of batches, only read in a dry run."""
     files = BatchFiles(at.state)
     return QuietBatchStore(files) if options.dry_run else files
