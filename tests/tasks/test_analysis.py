@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from night_world import CART, PAY, SEEN, worlds
+from night_world import CART, PAY, worlds
 from prefect.context import TaskRunContext
 from twins.reading import MemoryAgents
 
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment
-from nightwatch_core.models.code import Commit, Release
+from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
@@ -16,7 +16,6 @@ from tasks.analysis import analysis_key
 from tasks.dependencies import using
 
 ALLOWANCE = Allowance(iterations=5, tokens=100_000, cost=1.0, seconds=600)
-RELEASE = Release(version="v2", sha="c" * 40, at=SEEN)
 COMMIT = Commit(repository="shop", sha="a" * 40)
 CASE = Assignment(case=Case(leader=CART), allowance=ALLOWANCE, commit=COMMIT, night="n1")
 OPTIONS = NightOptions(model="memory")
@@ -53,7 +52,7 @@ def test_whatever_shapes_an_analysis_makes_it_another_one() -> None:
 
 
 def test_what_was_learned_or_counted_since_the_night_began_does_not() -> None:
-    learned = ResearchContext(releases=(RELEASE,))
+    learned = ResearchContext(conventions="Tests come first.")
     counted = CART.model_copy(update={"occurrences": 99})
     others = [
         key(CASE.model_copy(update={"research": learned})),
