@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any
 
-from nightwatch_core.analysis import budget as complexity
 from nightwatch_core.analysis import limits, run_context, second_look, tools
 from nightwatch_core.analysis.answers import answer_schema, complaints, mend_request
-from nightwatch_core.analysis.budget import RunsLeft
+from nightwatch_core.analysis.budget import TIERS, RunsLeft, tier_of
 from nightwatch_core.analysis.limits import ANSWER_TOKENS
 from nightwatch_core.analysis.loop import CallHistory, begin, bound_in_sight, converse
 from nightwatch_core.analysis.prompts import (
@@ -43,7 +42,6 @@ from nightwatch_core.models.conversation import (
     AgentSpec,
     AnalysisPlan,
     AssistantTurn,
-    ChosenBy,
     Conversation,
     Effort,
     ResultsTurn,
@@ -65,16 +63,6 @@ from nightwatch_core.text.plain_text import text_lines
 # The order is the run's own parameter, the agent file, the setting, the tier of the error's class.
 
 RULES = "rules"  # the model that needs no agent: no file can choose another one in its place
-# Tokens of thinking up to which an effort is meant, by the tiers that once gave such budgets.
-BUDGETS: tuple[tuple[int, Effort], ...] = ((4_000, "low"), (8_000, "medium"))
-
-
-class Choice(NamedTuple):
-    """A value with who chose it; None or an empty value where nothing was said."""
-
-    by: ChosenBy
-    text: str  # who, for the log
-    value: object
 
 
 def effort_for(thinking_budget: int) -> Effort:
@@ -83,26 +71,40 @@ def effort_for(thinking_budget: int) -> Effort:
     >>> [effort_for(tokens) for tokens in (2_000, 4_000, 8_000, 12_000)]
     ['low', 'low', 'medium', 'high']
     """
-    return next((effort for most, effort in BUDGETS if thinking_budget <= most), "high")
+    return "low" if thinking_budget <= 4_000 else "medium" if thinking_budget <= 8_000 else "high"
 
 
 def plan(
     case: Case, agent: AgentSpec, options: NightOptions, given: Collection[str] = ()
 ) -> AnalysisPlan:
     """Choose for one case; `given` are the options that were given for this run by name."""
-    chosen = _choices(case, agent, options, given)
-    because = {field: choice.text for field, choice in chosen.items()}
-    turns = cast(int, chosen["iterations"].value)
+    file, tier, budget = f"agents/{agent.name}.md", tier_of(case), agent.thinking_budget
+    because = dict.fromkeys(("model", "effort", "iterations", "max_tokens"), file)
+    model = agent.model or options.model
+    if options.model == RULES:
+        model, because["model"] = RULES, "the rules model takes no agent"
+    elif "model" in given and options.model:
+        model, because["model"] = options.model, "run parameter"
+    elif not agent.model:
+        because["model"] = "setting" if model else "nobody"
+    effort = agent.effort or (effort_for(budget) if budget else TIERS[tier].effort)
+    if not agent.effort:
+        because["effort"] = f"{file}: thinking_budget {budget}" if budget else f"tier {tier}"
+    turns = agent.max_iterations or TIERS[tier].turns
+    if not agent.max_iterations:
+        because["iterations"] = f"tier {tier}"
     if turns > MAX_TURNS:
         because["iterations"] += f", {turns}; ceiling {MAX_TURNS}"
+    if not agent.max_tokens:
+        because["max_tokens"] = "every tier"
     return AnalysisPlan(
-        model=str(chosen["model"].value),
-        effort=cast(Effort, chosen["effort"].value),
+        model=model,
+        effort=effort,
         iterations=min(turns, MAX_TURNS),
-        max_tokens=cast(int, chosen["max_tokens"].value),
-        thinking_budget=agent.thinking_budget if chosen["effort"].by == "agent" else None,
+        max_tokens=agent.max_tokens or ANSWER_TOKENS,
+        thinking_budget=budget,
         because=because,
-        chosen_by={field: choice.by for field, choice in chosen.items()},
+        is_usual_effort=not (agent.effort or budget),
     )
 
 
@@ -124,44 +126,10 @@ def plan_text(plan: AnalysisPlan, allowance: Allowance) -> str:
     )
 
 
-def _choices(
-    case: Case, agent: AgentSpec, options: NightOptions, given: Collection[str]
-) -> dict[str, Choice]:
-    tier, file, budget = complexity.tier_of(case), f"agents/{agent.name}.md", agent.thinking_budget
-    meant = effort_for(budget) if budget else None
-
-    def own(value: object) -> Choice:
-        return Choice("agent", file, value)
-
-    def by_tier(value: object) -> Choice:
-        return Choice("tier", f"tier {tier}", value)
-
-    run = Choice("run", "run parameter", options.model if "model" in given else None)
-    setting = Choice("setting", "setting", options.model)
-    rules = Choice("rules", "the rules model takes no agent", options.model == RULES and RULES)
-    by_budget = Choice("agent", f"{file}: thinking_budget {budget}", meant)
-    every = Choice("tier", "every tier", ANSWER_TOKENS)
-    effort, turns = complexity.EFFORTS[tier], complexity.ITERATIONS[tier]
-    sources = {
-        "model": (rules, run, own(agent.model), setting),
-        "effort": (own(agent.effort), by_budget, by_tier(effort)),
-        "iterations": (own(agent.max_iterations), by_tier(turns)),
-        "max_tokens": (own(agent.max_tokens), every),
-    }
-    nobody = Choice("nobody", "nobody", "")
-    return {
-        field: next((choice for choice in choices if choice.value), nobody)
-        for field, choices in sources.items()
-    }
-
-
 # A fix asked for alone: the cause is proved, and what was proposed for it came to nothing.
 #
-# It could not be made, or people turned it down. The cause, its quotes and the lines around them
-# are
-# told, and what was said to that fix; nothing else is researched or asked again. What the answer
-# says
-# besides its fix counts for nothing, but for one thing: after a rejection it may doubt the cause.
+# Only the cause, its quotes with the lines around them, and the comments on that fix are sent. Of
+# the answer only the fix counts; but after a rejection it may doubt the cause.
 
 TOOLS = frozenset({"read_file", "search_code"})
 _FIELDS = (
@@ -188,17 +156,24 @@ def owed(research: ResearchContext) -> Lesson | None:
 def little_research(
     lesson: Lesson, priors: Iterable[PriorAnalysis], read: Callable[[str], str | None]
 ) -> ResearchContext:
-    """Gather the lines around the lesson's quotes, each stretch once; `read` gives a text."""
+    """Cut out the lines around the lesson's quotes, each stretch once; `read` gives a text."""
     shown: list[Preview] = []
     for path, number, lines in _places(lesson, read):
         text = read(path)
         seen = any(p.path == path and p.start <= number <= p.end for p in shown)
-        if text and not seen and len(shown) < limits.FIX_WINDOWS:
-            cut = window(path, text, number, lines, "failing")
-            near = [preview for preview in shown if _touch(preview, cut)]
-            first, last = min(p.start for p in (cut, *near)), max(p.end for p in (cut, *near))
-            joined = cut_out(path, text_lines(text), first, last, "failing", "")
-            shown = [*(preview for preview in shown if preview not in near), joined]
+        if not text or seen or len(shown) >= limits.FIX_WINDOWS:
+            continue
+        cut = window(path, text, number, lines, "failing")
+        near = [
+            preview
+            for preview in shown
+            if preview.path == path
+            and preview.start <= cut.end + 1
+            and cut.start <= preview.end + 1
+        ]
+        first, last = min(p.start for p in (cut, *near)), max(p.end for p in (cut, *near))
+        joined = cut_out(path, text_lines(text), first, last, "failing", "")
+        shown = [*(preview for preview in shown if preview not in near), joined]
     own = tuple(prior for prior in priors if prior.lesson.fingerprint == lesson.fingerprint)
     return ResearchContext(previews=tuple(shown), priors=own)
 
@@ -215,17 +190,11 @@ def _places(lesson: Lesson, read: Callable[[str], str | None]) -> Iterator[tuple
     yield from ((cited.path, cited.line, lines) for cited in lesson.evidence)
 
 
-def _touch(preview: Preview, other: Preview) -> bool:
-    apart = preview.end + 1 < other.start or other.end + 1 < preview.start
-    return preview.path == other.path and not apart
-
-
 def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
     """Write the message that asks for the fix; `fence` is the night's name for fences."""
     code = (fenced(preview_text(preview), fence) for preview in research.previews)
-    said = map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :])
-    rows = (line(lesson.fix_owed, 300), *said, turned_down(lesson))
-    past = "\n".join(filter(None, rows))
+    failed = map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :])
+    past = "\n".join(filter(None, (line(lesson.fix_owed, 300), *failed, turned_down(lesson))))
     return TEXTS["fix_request"].format(
         data=only_data(fence),
         why=TEXTS["fix_broken" if lesson.fix_owed else "fix_rejected"],
@@ -234,17 +203,14 @@ def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = 
         past=fenced(past, fence),
         code="\n\n".join(("## Source around its quotes", *code)),
         turns=limits.FIX_TURNS,
-        doubt=TEXTS["fix_doubt"] if _is_rejected(lesson) else "",
+        doubt=TEXTS["fix_doubt"] if any(map(failed_fix, lesson.fates)) else "",
     )
 
 
-def _is_rejected(lesson: Lesson) -> bool:
-    return any(failed_fix(event) for event in lesson.fates)
-
-
 def completed(answer: Answer, lesson: Lesson) -> Answer:
-    """Put the answer's fix to the cause that the lesson holds, or its doubt of that cause."""
-    doubts = answer.confidence == "low" and not answer.has_fix and _is_rejected(lesson)
+    """Add the answer's fix to the cause of the lesson, or its doubt of that cause."""
+    is_rejected = any(map(failed_fix, lesson.fates))
+    doubts = answer.confidence == "low" and not answer.has_fix and is_rejected
     return Answer(
         title=lesson.title or answer.title,
         root_cause=lesson.root_cause,
@@ -271,36 +237,37 @@ _TELLS = frozenset({"show_commit", "blame", "history", "get_error_traces"})
 def without_orders(
     answer: Answer, orders: InjectedInstructions
 ) -> tuple[Answer, tuple[KeptBack, ...]]:
-    """Give the answer without steps, learnings, tags … that repeat an order, and what they were.
+    """Return the answer without the parts that repeat an injected instruction, and those parts.
 
     Its edits are judged where all edits are.
     """
-    parts: list[KeptBack] = []
+    parts: dict[KeptBack, None] = {}
 
     def stays(part: str, text: str) -> bool:
         if order := repeated_instruction(text, orders):
-            parts.append(KeptBack.model_validate({"part": part, "order": order}))
+            parts[KeptBack.model_validate({"part": part, "order": order})] = None
         return not order
 
+    steps = tuple(step for step in answer.suggested_next_steps if stays("next step", step))
+    learnings = tuple(
+        item for item in answer.learnings if stays("learning", f"{item.path}\n{item.fact}")
+    )
+    tags = tuple(tag for tag in answer.tags if stays("tag", tag))
+    question = answer.question if stays("question", answer.question) else ""
+    edits = tuple(
+        edit
+        if stays("description", edit.description)
+        else edit.model_copy(update={"description": ""})
+        for edit in answer.file_changes
+    )
     update = {
-        "suggested_next_steps": tuple(
-            step for step in answer.suggested_next_steps if stays("next step", step)
-        ),
-        "learnings": tuple(
-            learning
-            for learning in answer.learnings
-            if stays("learning", f"{learning.path}\n{learning.fact}")
-        ),
-        "tags": tuple(tag for tag in answer.tags if stays("tag", tag)),
-        "question": answer.question if stays("question", answer.question) else "",
-        "file_changes": tuple(
-            edit
-            if stays("description", edit.description)
-            else edit.model_copy(update={"description": ""})
-            for edit in answer.file_changes
-        ),
+        "suggested_next_steps": steps,
+        "learnings": learnings,
+        "tags": tags,
+        "question": question,
+        "file_changes": edits,
     }
-    return answer.model_copy(update=update), tuple(dict.fromkeys(parts))
+    return answer.model_copy(update=update), tuple(parts)
 
 
 def order_of_call(call: ToolCall, case: Case, orders: InjectedInstructions) -> str:
@@ -415,7 +382,6 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     quoted = conventions(briefing.code, top.repo_path if top else "")
     research = briefing.research.model_copy(update={"conventions": quoted})
     text = first_message(case, briefing.traces, research, seed, briefing.fence)
-    by_tier = plan.chosen_by.get("effort") == "tier"
     return Conversation(
         system=f"{agent.prompt}\n\n{TOLD_LIMITS}" if agent.tools else agent.prompt,
         tools=tools.offered(agent.tools, briefing.libraries, runs=briefing.runs is not None),
@@ -423,7 +389,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
         turns=(UserTurn(text=text),),
         case=case,
         research=research,
-        effort=_HARDER[plan.effort] if seed and by_tier else plan.effort,
+        effort=_HARDER[plan.effort] if seed and plan.is_usual_effort else plan.effort,
         max_tokens=plan.max_tokens,
         thinking_budget=plan.thinking_budget,
     )
@@ -435,7 +401,6 @@ def _asking_for_fix(briefing: Briefing, lesson: Lesson) -> Conversation:
     The cause needs no more thought: it thinks less, where only the tier said how much.
     """
     plan = briefing.plan
-    by_tier = plan.chosen_by.get("effort") == "tier"
     ask = request(briefing.case, lesson, briefing.research, briefing.fence)
     may = TOOLS & set(briefing.agent.tools)
     update = {
@@ -443,7 +408,7 @@ def _asking_for_fix(briefing: Briefing, lesson: Lesson) -> Conversation:
         "tools": tools.offered(may, None),
         "answer_schema": schema(),
         "turns": (UserTurn(text=ask),),
-        "effort": _LIGHTER[plan.effort] if by_tier else plan.effort,
+        "effort": _LIGHTER[plan.effort] if plan.is_usual_effort else plan.effort,
     }
     return opening(briefing).model_copy(update=update)
 

@@ -8,12 +8,14 @@ conclude.
 """
 
 import json
+import tomllib
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from importlib.resources import files
 from math import inf
 from typing import Literal, Protocol
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.tool_arguments import Refusal
@@ -36,7 +38,6 @@ from nightwatch_core.text.plain_text import digest, estimated_tokens, plural
 from nightwatch_core.text.words import ClassTable
 
 Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
-Rooms = tuple[tuple[Bound, float], ...]  # output tokens that each bound leaves
 _WRITTEN, _READ = 1.25, 0.1  # price of cached tokens, in prices of those that are not
 _TOOL_TOKENS = limits.TURN_CHARACTERS // 3  # that one turn's tools tell, at most
 _USEFUL_READ, _USEFUL_WRITTEN = 40_000, 5_000  # tokens: how `USEFUL_TOKENS` are priced
@@ -55,12 +56,12 @@ class Prompt(Value):
 
 
 class CallBudget(Value):
-    """The bounds of a conversation, what it has used, and what its next request takes."""
+    """The bounds of a conversation, its usage, and the size of its next request."""
 
     allowance: Allowance
     able: Capabilities
     max_tokens: int  # wanted of one reply
-    fixed: int  # tokens of a request that are there before anything is said
+    fixed: int  # tokens of a request before anything is said
     prompt: Prompt  # of the next request
     used: Usage = Usage()
 
@@ -70,7 +71,7 @@ class CallBudget(Value):
         prompt = summary if usage.compactions else next_prompt(usage)
         return self.model_copy(update={"prompt": prompt, "used": self.used + usage})
 
-    def told(self, texts: Iterable[str]) -> "CallBudget":
+    def adding(self, texts: Iterable[str]) -> "CallBudget":
         """Return the budget after these texts were added to the next request."""
         new = self.prompt.new + sum(map(estimated_tokens, texts))
         return self.model_copy(update={"prompt": self.prompt.model_copy(update={"new": new})})
@@ -80,65 +81,53 @@ class CallBudget(Value):
         return self.model_copy(update={"prompt": Prompt(new=self.prompt.whole)})
 
     def bound(self, concluding: bool) -> Bound | None:
-        """The bound that leaves too little for the next call to be of use; None where none does."""
-        rooms = self.rooms(concluding)
+        """Name the bound that leaves too little for the next call; None for none."""
+        rooms = self.rooms(concluding).items()
         return next((name for name, room in rooms if room < self.least), None)
 
     def granted(self, concluding: bool) -> int:
-        """Output tokens of the next call: those wanted, or what the tightest bound leaves."""
+        """Return the output tokens of the next call: those wanted, or what the bounds leave."""
         wanted = min(self.max_tokens, self.able.max_output_tokens)
-        room = min((room for _, room in self.rooms(concluding)), default=inf)
+        room = min(self.rooms(concluding).values(), default=inf)
         if room >= wanted:
             return wanted
         return min(wanted, max(self.least, int(room) // limits.OUTPUT_STEP * limits.OUTPUT_STEP, 1))
 
     @property
     def least(self) -> int:
-        """Output tokens below which a call is of no use."""
+        """Return the output tokens below which a call is of no use."""
         return min(concluding_tokens(self.allowance) // 2, self.max_tokens)
 
-    def rooms(self, concluding: bool) -> Rooms:
+    def rooms(self, concluding: bool) -> dict[Bound, float]:
         """Return the output tokens each bound allows the next call; a local model costs nothing.
 
-        One that does not conclude leaves room for one more that does.
+        A call that explores leaves room for one more that concludes.
         """
         if self.able.local:
-            return ()
-        return self._to_conclude() if concluding else self._to_explore()
-
-    def _to_explore(self) -> Rooms:
-        prompt, answer = self.prompt, concluding_tokens(self.allowance)
-        price, fresh = _price(self.able.output_price), _price(self.able.input_price)
-        written, read = fresh * _WRITTEN, fresh * _READ
+            return {}
+        prompt, cap, used = self.prompt, self.allowance.cost, self.used.cost
+        output, fresh = (
+            (price or 0.0) / 1_000_000 for price in (self.able.output_price, self.able.input_price)
+        )
+        # an unknown price counts as all that was there
+        dollars = inf if cap is None else cap - (cap if used is None else used)
+        dollars -= (prompt.new * _WRITTEN + prompt.cached * _READ) * fresh
+        tokens = self.allowance.tokens - self.used.new_tokens - prompt.new
+        context = self.able.context_tokens - prompt.whole
+        if concluding:
+            return {"tokens": tokens, "cost": _tokens_for(dollars, output), "context": context}
+        answer = concluding_tokens(self.allowance)
         again = _TOOL_TOKENS + (0 if prompt.cached else prompt.whole)
-        tokens = self.allowance.tokens - self.used.new_tokens - prompt.new - again - answer
-        dollars = self._dollars() - (prompt.new + again) * written - answer * price
-        dollars -= (prompt.cached + prompt.whole) * read
-        return (
-            ("tokens", tokens / 2),  # what it writes is told again at the end
-            ("cost", _tokens_for(dollars, price + written)),
-            ("context", self.able.context_tokens - prompt.whole - answer - _TOOL_TOKENS),
-        )
-
-    def _to_conclude(self) -> Rooms:
-        prompt, price = self.prompt, _price(self.able.input_price)
-        dollars = self._dollars() - (prompt.new * _WRITTEN + prompt.cached * _READ) * price
-        return (
-            ("tokens", self.allowance.tokens - self.used.new_tokens - prompt.new),
-            ("cost", _tokens_for(dollars, _price(self.able.output_price))),
-            ("context", self.able.context_tokens - prompt.whole),
-        )
-
-    def _dollars(self) -> float:
-        """USD that are left; an unknown price counts as all that was there."""
-        cap = self.allowance.cost
-        if cap is None:
-            return inf
-        return cap - (cap if self.used.cost is None else self.used.cost)
+        dollars -= (again * _WRITTEN + prompt.whole * _READ) * fresh + answer * output
+        return {
+            "tokens": (tokens - again - answer) / 2,  # its output is sent again at the end
+            "cost": _tokens_for(dollars, output + fresh * _WRITTEN),
+            "context": context - answer - _TOOL_TOKENS,
+        }
 
 
 def next_prompt(last: Usage) -> Prompt:
-    """Reckon the request after one that took `last`, before anything else is said.
+    """Return the request after one that took `last`, before anything else is said.
 
     >>> next_prompt(Usage(calls=1, input_tokens=5, cache_read_tokens=90, output_tokens=10))
     Prompt(new=15, cached=90)
@@ -150,7 +139,7 @@ def next_prompt(last: Usage) -> Prompt:
 
 
 def concluding_tokens(allowance: Allowance) -> int:
-    """Tokens kept for the answer and for asking for it."""
+    """Return the tokens kept for the answer and for asking for it."""
     share = int(limits.CONCLUSION_SHARE * allowance.tokens)
     return min(limits.CONCLUSION_TOKENS, max(limits.SHORTEST_CONCLUSION, share))
 
@@ -158,52 +147,37 @@ def concluding_tokens(allowance: Allowance) -> int:
 def split_budget(
     options: NightOptions, errors: int, used: Usage | None = None, able: Capabilities | None = None
 ) -> tuple[Allowance, ...]:
-    """Say what each of `errors` analyses may use, the best ranked first, when `used` is gone.
+    """Return what each of `errors` analyses may use, the best ranked first, after `used`.
 
-    All that get anything get the same; but where that would be too little to find anything out,
-    the worst ranked get nothing, instead of all too little. `able` says what is too little in USD.
-    A cost of None is no cap, which is what `cost_per_night` 0 means.
+    All that get anything get the same; where that would be too little to find anything out, the
+    worst ranked get nothing. `able` says what is too little in USD. A cost of None is no cap, which
+    is what `cost_per_night` 0 means.
 
-    >>> [one.tokens for one in split_budget(NightOptions(total_token_budget=100_000), 4)]
+    >>> [share.tokens for share in split_budget(NightOptions(total_token_budget=100_000), 4)]
     [50000, 50000, 0, 0]
     """
-    gone = used or Usage()
-    tokens, dollars = max(options.total_token_budget - gone.new_tokens, 0), _dollars(options, gone)
-    served = errors if able and able.local else _served(errors, tokens, limits.USEFUL_TOKENS)
+    used = used or Usage()
+    tokens = max(options.total_token_budget - used.new_tokens, 0)
+    cap = options.cost_per_error or options.cost_per_night
+    dollars = None
+    if options.cost_per_night > 0:
+        dollars = 0.0 if used.cost is None else max(options.cost_per_night - used.cost, 0.0)
+    served = errors
+    if able is None or not able.local:
+        served = min(served, int(tokens / min(limits.USEFUL_TOKENS, TOKENS_PER_ERROR)))
+    if dollars is not None and able is not None and not able.local:
+        read, written = (able.input_price or 0.0), (able.output_price or 0.0)
+        useful = min((read * _USEFUL_READ + written * _USEFUL_WRITTEN) / 1_000_000, cap)
+        served = min(served, int(dollars / useful)) if useful > 0 else served
     served = max(served, 1)
-    if dollars is not None:
-        served = min(served, _served(errors, dollars, _useful_dollars(options, able)))
     share = Allowance(
         iterations=MAX_TURNS,
         tokens=min(TOKENS_PER_ERROR, tokens // served),
-        cost=None if dollars is None else min(_cap(options), dollars / served),
+        cost=None if dollars is None else min(cap, dollars / served),
         seconds=SECONDS_PER_ERROR,
     )
     nothing = share.model_copy(update={"tokens": 0, "cost": None if dollars is None else 0.0})
     return (*(share,) * min(served, errors), *(nothing,) * (errors - served))
-
-
-def _served(errors: int, pool: float, useful: float) -> int:
-    enough = int(pool / useful) if useful > 0 else errors
-    return max(1, min(errors, enough))
-
-
-def _dollars(options: NightOptions, gone: Usage) -> float | None:
-    if options.cost_per_night <= 0:
-        return None
-    return 0.0 if gone.cost is None else max(options.cost_per_night - gone.cost, 0.0)
-
-
-def _cap(options: NightOptions) -> float:
-    return options.cost_per_error or options.cost_per_night
-
-
-def _useful_dollars(options: NightOptions, able: Capabilities | None) -> float:
-    if able is None or able.local:
-        return 0.0
-    read = (able.input_price or 0.0) * _USEFUL_READ
-    written = (able.output_price or 0.0) * _USEFUL_WRITTEN
-    return min((read + written) / 1_000_000, _cap(options))
 
 
 def _tokens_for(dollars: float, price: float) -> float:
@@ -212,22 +186,13 @@ def _tokens_for(dollars: float, price: float) -> float:
     return inf if dollars >= 0 else dollars
 
 
-def _price(per_million: float | None) -> float:
-    return (per_million or 0.0) / 1_000_000
-
-
 # What may be run for one analysis, by whom, and how much of it is left.
 #
 # What was run is kept, so that a night that is taken up again shows the same.
 
-_NO_MORE = "Not run: of {runs} and {seconds:.0f} s an error nothing is left. Go on without."
-
 
 class RunsCode(Protocol):
-    """Runs what it is asked to, confined, in the project at one commit.
-
-    Both raise `GiveUp`, with what to ask instead.
-    """
+    """Runs code, confined, in the project at one commit; raises `GiveUp` with a hint."""
 
     def run_test(self, test: str) -> Run:
         """Run a file of tests, or one test by its id."""
@@ -276,132 +241,52 @@ class RunsLeft:
         self.runs, self.seconds = limits.RUNS, limits.RUNS_SECONDS
 
     def take(self, run: Callable[[str], Run], text: str) -> Run:
-        """Run it, and count it; raises `Refusal` where no more may be run, or it cannot be."""
+        """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
         if self.runs <= 0 or self.seconds <= limits.RUNS_SECONDS_KEPT:
-            runs = plural(limits.RUNS, "run")
-            raise Refusal(_NO_MORE.format(runs=runs, seconds=limits.RUNS_SECONDS))
+            most = f"{plural(limits.RUNS, 'run')} and {limits.RUNS_SECONDS:.0f} s an error"
+            raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
         try:
-            came = run(text)
+            result = run(text)
         except GiveUp as trouble:
             raise Refusal(f"Not run: {clean(str(trouble))}.") from None
-        self.runs, self.seconds = self.runs - 1, self.seconds - came.seconds
-        return came
+        self.runs, self.seconds = self.runs - 1, self.seconds - result.seconds
+        return result
 
 
-# How much work an error class asks for: the tier, its ceiling of model turns, its effort.
-
-Tier = Literal["simple", "auth", "database", "complex", "other"]
-
-# Turns bound runaways; tokens, time and progress bound the work.
-ITERATIONS: dict[Tier, int] = {"auth": 12, "simple": 12, "database": 15, "complex": 20, "other": 15}
-EFFORTS: dict[Tier, Effort] = {
-    "simple": "low",
-    "auth": "medium",
-    "database": "medium",
-    "other": "medium",
-    "complex": "high",
-}
+TierName = Literal["simple", "auth", "database", "complex", "other"]
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
+class Tier(Value):
+    """A tier of tiers.toml."""
+
+    turns: int
+    effort: Effort
+    classes: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
 
 
-TIERS: dict[Tier, tuple[str, ...]] = {  # class names, Ruby's first, then other languages'
-    "simple": _names(
-        "NoMethodError NameError ArgumentError TypeError KeyError FrozenError ZeroDivisionError "
-        "FloatDomainError ParameterMissing AttributeError UnboundLocalError ValueError IndexError "
-        "AssertionError UnicodeDecodeError UnicodeEncodeError JSONDecodeError ValidationError "
-        "ReferenceError RangeError SyntaxError NullPointerException NullReferenceException "
-        "ClassCastException InvalidCastException IllegalArgumentException ArgumentException "
-        "ArgumentNullException IndexOutOfBoundsException IndexOutOfRangeException "
-        "KeyNotFoundException NoSuchElementException NumberFormatException FormatException "
-        "ArithmeticException DivideByZeroException InvalidArgumentException ErrorException "
-        "DivisionByZeroError"
-    )
-    + ("runtime error",),
-    "auth": _names(
-        "NotAuthorizedError NotAuthorized Unauthorized UnauthorizedError AccessDenied "
-        "AccessDeniedError AccessDeniedException ForbiddenError PermissionDenied NotAuthenticated "
-        "AuthenticationFailed AuthenticationError AuthorizationError InvalidAuthenticityToken "
-        "InvalidToken JWTError UnauthorizedException ForbiddenException AuthenticationException "
-        "AuthorizationException UnauthorizedAccessException TokenMismatchException"
-    ),
-    "database": _names(
-        "RecordNotFound RecordInvalid RecordNotUnique StatementInvalid Deadlocked DeadlockError "
-        "DeadlockException LockWaitTimeout IntegrityError OperationalError ProgrammingError "
-        "DatabaseError DataError ObjectDoesNotExist DoesNotExist SQLException SqlException "
-        "PDOException QueryException ModelNotFoundException EntityNotFoundException "
-        "DeadlockLoserDataAccessException DataIntegrityViolationException SequelizeDatabaseError "
-        "PrismaClientKnownRequestError DbUpdateException"
-    ),
-    "complex": _names(
-        "SystemStackError NoMemoryError RecursionError MemoryError StackOverflowError "
-        "OutOfMemoryError StackOverflowException OutOfMemoryException Timeout::Error TimeoutError "
-        "TimeoutException ReadTimeout OpenTimeout WriteTimeout ConnectTimeout RequestTimeout "
-        "SocketTimeoutException DeadlineExceeded ETIMEDOUT TaskCanceledException CancelledError "
-        "ConnectionError ConnectionRefusedError ConnectionResetError ConnectException "
-        "ConnectionException ConnectionNotEstablished ConnectionFailed ConnectionTimeoutError "
-        "SocketException SocketError BrokenPipeError ECONNREFUSED ECONNRESET ECONNABORTED EPIPE "
-        "ENOTFOUND EAI_AGAIN OpError HttpRequestException UnknownHostException SSLError "
-        "ConcurrentModificationException ThreadError BrokenExecutor WorkerLostError"
-    ),
-}
-NAMESPACE_TIERS: dict[Tier, tuple[str, ...]] = {  # every class of these
-    "simple": _names("runtime"),
-    "auth": _names("Pundit CanCan ActionPolicy JWT Devise Illuminate\\Auth"),
-    "database": _names(
-        "ActiveRecord PG Mysql2 SQLite3 Sequel Mongoid django.db sqlalchemy psycopg2 psycopg "
-        "sqlite3 java.sql org.hibernate Doctrine\\DBAL Illuminate\\Database"
-    ),
-    "complex": _names(
-        "Redis redis.exceptions Dalli Bunny kafka.errors Faraday Excon urllib3.exceptions aiohttp "
-        "grpc java.net io.netty"
-    ),
-}
+TIERS = TypeAdapter(dict[TierName, Tier]).validate_python(
+    tomllib.loads((files(__package__) / "tiers.toml").read_text("utf-8"))
+)
 
 
-def _by_name(table: dict[Tier, tuple[str, ...]]) -> dict[str, Tier]:
-    return {name: tier for tier, names in table.items() for name in names}
+_TABLE: ClassTable[TierName] = ClassTable(
+    {name: key for key, tier in TIERS.items() for name in tier.classes},
+    {name: key for key, tier in TIERS.items() for name in tier.namespaces},
+)
 
 
-_TABLE = ClassTable(_by_name(TIERS), _by_name(NAMESPACE_TIERS))
-
-
-def is_known(error_class: str) -> bool:
-    """Say whether the tables place the class; all others are "other".
-
-    >>> is_known("KeyError"), is_known("Acme::Oops")
-    (True, False)
-    """
-    return _TABLE.find(error_class) is not None
-
-
-def tier(error_class: str) -> Tier:
-    """Name the tier of a class.
-
-    >>> tier("NoMethodError"), tier("PG::UniqueViolation"), tier("Net::ReadTimeout"), tier("X")
-    ('simple', 'database', 'complex', 'other')
-    """
-    return _TABLE.find(error_class) or "other"
-
-
-def tier_of(case: Case) -> Tier:
-    """Name the tier of a case: its own class's, else that of what caused it, the root cause first.
-
-    Frameworks wrap what happened: a template's error is as hard as the error inside it.
-    """
-    return next(
-        (found for error_class in _classes(case) if (found := _TABLE.find(error_class))), "other"
-    )
+def tier_of(case: Case) -> TierName:
+    """Name the tier of a case: its own class's, else that of its causes, the root cause first."""
+    return _found(case) or "other"
 
 
 def unplaced(cases: Iterable[Case]) -> tuple[str, ...]:
-    """List classes of cases that no table places, each once, in their order."""
-    unknown = (case for case in cases if not any(map(is_known, _classes(case))))
-    return tuple(dict.fromkeys(case.leader.error_class for case in unknown))
+    """List the error classes of cases that have no tier, each once, in their order."""
+    return tuple(dict.fromkeys(case.leader.error_class for case in cases if not _found(case)))
 
 
-def _classes(case: Case) -> tuple[str, ...]:
+def _found(case: Case) -> TierName | None:
     links = case.trace.links if case.trace else ()
-    return (case.leader.error_class, *(link.error_class for link in reversed(links)))
+    classes = (case.leader.error_class, *(link.error_class for link in reversed(links)))
+    return next(filter(None, map(_TABLE.find, classes)), None)

@@ -504,7 +504,7 @@ def _said(state: LoopState, *turns: ResultsTurn | UserTurn) -> LoopState:
         texts += (
             [turn.text] if isinstance(turn, UserTurn) else [result.text for result in turn.results]
         )
-    conversation, budget = state.conversation.said(*turns), state.budget.told(texts)
+    conversation, budget = state.conversation.said(*turns), state.budget.adding(texts)
     return state.model_copy(update={"conversation": conversation, "budget": budget})
 
 

@@ -253,7 +253,6 @@ class Transcript(Value):
 
 # Words for who leads an analysis.
 
-ChosenBy = Literal["rules", "run", "agent", "setting", "tier", "nobody"]
 READING = (
     *("read_file", "search_code", "read_symbol", "find_files", "list_directory"),
     *("get_error_traces", "blame", "show_commit", "history", "find_tests", "read_library"),
@@ -304,4 +303,4 @@ class AnalysisPlan(Value):
     max_tokens: int  # of one answer
     thinking_budget: int | None = None  # tokens, for models that want a number; None: by effort
     because: dict[str, str] = {}  # field to reason: "agents/x.md", "tier complex; ceiling 8"
-    chosen_by: dict[str, ChosenBy] = Field({}, exclude=True)  # field to who; no part of a cache key
+    is_usual_effort: bool = Field(False, exclude=True)  # the tier's; no part of a cache key

@@ -525,7 +525,7 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
             turn, state = UserTurn(text=again(harness, reproduction, shown)), heard(state, reply)
             update = {
                 "conversation": state.conversation.said(turn),
-                "budget": state.budget.told([turn.text]),
+                "budget": state.budget.adding([turn.text]),
             }
             state = state.model_copy(update=update)
             if state.budget.bound(concluding=True) or harness.seconds_left <= 0:

@@ -28,8 +28,8 @@ from benchmarks.tokens.words import Night, Scenario
 from nightwatch_core.adapters.claude.features import priced
 from nightwatch_core.adapters.claude.request import strict_schema
 from nightwatch_core.analysis import agent_specs, tools
-from nightwatch_core.analysis import budget as complexity
 from nightwatch_core.analysis.answers import answer_schema
+from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
@@ -123,8 +123,9 @@ def _one_after_another(
     for scenario in night.scenarios:
         case = case_of(scenario, code, night.app_prefixes)
         name = scenario.error_class
-        turns = SEED_TURNS[complexity.tier(name)] if by_class else TURNS
-        effort = complexity.EFFORTS[complexity.tier(name)] if by_class else "medium"
+        tier = tier_of(case.model_copy(update={"trace": None}))
+        turns = SEED_TURNS[tier] if by_class else TURNS
+        effort = TIERS[tier].effort if by_class else "medium"
         first = opening(scenario, case, code, told)
         answer, usage = _talk(client, first, turns, effort, _runner(case, code, cut))
         quotes = tuple(item["quote"] for item in answer.get("evidence", ()))

@@ -1,17 +1,7 @@
 import pytest
 from small_repo import case, frame
 
-from nightwatch_core.analysis.budget import (
-    EFFORTS,
-    ITERATIONS,
-    NAMESPACE_TIERS,
-    TIERS,
-    Tier,
-    is_known,
-    tier,
-    tier_of,
-    unplaced,
-)
+from nightwatch_core.analysis.budget import TIERS, TierName, tier_of, unplaced
 from nightwatch_core.models.errors import ExceptionLink
 
 
@@ -43,23 +33,23 @@ from nightwatch_core.models.errors import ExceptionLink
         ("", "other"),
     ],
 )
-def test_tiers(error_class: str, expected: Tier) -> None:
-    assert tier(error_class) == expected
-    assert is_known(error_class) == (expected != "other")
+def test_tiers(error_class: str, expected: TierName) -> None:
+    assert tier_of(case(error_class, "m")) == expected
 
 
-def test_figures_that_stay() -> None:
-    assert ITERATIONS == {"auth": 12, "simple": 12, "database": 15, "complex": 20, "other": 15}
-
-
-def test_effort_follows_the_tier() -> None:
-    assert set(EFFORTS) == set(ITERATIONS)
-    assert list(EFFORTS.values()) == ["low", "medium", "medium", "medium", "high"]
+def test_turns_and_effort_of_the_tiers() -> None:
+    assert {name: (tier.turns, tier.effort) for name, tier in TIERS.items()} == {
+        "simple": (12, "low"),
+        "auth": (12, "medium"),
+        "database": (15, "medium"),
+        "complex": (20, "high"),
+        "other": (15, "medium"),
+    }
 
 
 def test_no_class_has_two_tiers() -> None:
-    for table in (TIERS, NAMESPACE_TIERS):
-        names = [name for listed in table.values() for name in listed]
+    for field in ("classes", "namespaces"):
+        names = [name for tier in TIERS.values() for name in getattr(tier, field)]
         assert len(names) == len(set(names))
 
 
