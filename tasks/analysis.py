@@ -11,10 +11,10 @@ from prefect.context import TaskRunContext
 
 from nightwatch_core.analysis import agent_specs, analyst
 from nightwatch_core.analysis.analyst import RULES
-from nightwatch_core.analysis.budget import KeptRuns, RunsLeft
 from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.analysis.research import gather, with_learnings
+from nightwatch_core.analysis.tool_context import KeptRuns, RunsLeft
 from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
 from nightwatch_core.code.failed_commit import merged_before

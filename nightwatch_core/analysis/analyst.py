@@ -6,7 +6,7 @@ from typing import Any
 
 from nightwatch_core.analysis import limits, run_context, second_look, tools
 from nightwatch_core.analysis.answers import answer_schema, complaints, mend_request
-from nightwatch_core.analysis.budget import TIERS, RunsLeft, tier_of
+from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.limits import ANSWER_TOKENS
 from nightwatch_core.analysis.loop import CallHistory, begin, bound_in_sight, converse
 from nightwatch_core.analysis.prompts import (
@@ -23,6 +23,7 @@ from nightwatch_core.analysis.prompts import (
     window,
 )
 from nightwatch_core.analysis.research import line_ranges, shown_again
+from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.analysis.tools import TOLD_LIMITS
 from nightwatch_core.code.injected_instructions import (
     InjectedInstructions,

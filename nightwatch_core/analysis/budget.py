@@ -7,20 +7,15 @@ less is left, the call may write less, and where that is too little to be of use
 conclude.
 """
 
-import json
 import tomllib
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
 from importlib.resources import files
 from math import inf
-from typing import Literal, Protocol
+from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.tool_arguments import Refusal
-from nightwatch_core.code.code_view import halves
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities, Effort
 from nightwatch_core.models.errors import Case
@@ -30,11 +25,8 @@ from nightwatch_core.models.options import (
     TOKENS_PER_ERROR,
     NightOptions,
 )
-from nightwatch_core.models.proposals import Run
 from nightwatch_core.models.value import Value
-from nightwatch_core.ports import Records
-from nightwatch_core.text.escaping import clean
-from nightwatch_core.text.plain_text import digest, estimated_tokens, plural
+from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.text.words import ClassTable
 
 Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
@@ -186,72 +178,7 @@ def _tokens_for(dollars: float, price: float) -> float:
     return inf if dollars >= 0 else dollars
 
 
-# What may be run for one analysis, by whom, and how much of it is left.
-#
-# What was run is kept, so that a night that is taken up again shows the same.
-
-
-class RunsCode(Protocol):
-    """Runs code, confined, in the project at one commit; raises `GiveUp` with a hint."""
-
-    def run_test(self, test: str) -> Run:
-        """Run a file of tests, or one test by its id."""
-        ...
-
-    def run_snippet(self, code: str) -> Run:
-        """Run code in the project's language."""
-        ...
-
-
-class KeptRuns:
-    """A `RunsCode` that runs the same once a night: what it gave is in `records`."""
-
-    def __init__(
-        self, runner: RunsCode, records: Records, prefix: str, turn: AbstractContextManager[object]
-    ) -> None:
-        """Keep runs below `prefix`, which names night and project; who runs holds `turn`."""
-        self._runner, self._records, self._prefix = runner, records, prefix
-        self._turn = turn
-
-    def run_test(self, test: str) -> Run:
-        """Run a file of tests, or one test by its id."""
-        return self._kept(self._runner.run_test, "test", test)
-
-    def run_snippet(self, code: str) -> Run:
-        """Run code in the project's language."""
-        return self._kept(self._runner.run_snippet, "snippet", code)
-
-    def _kept(self, run: Callable[[str], Run], kind: str, text: str) -> Run:
-        key = f"{self._prefix}/{kind}/{digest(text)}"
-        with self._turn:
-            try:
-                return Run.model_validate(json.loads(self._records.get(key) or ""))
-            except (ValidationError, ValueError):
-                came = run(text)
-            came = came.model_copy(update={"output": halves(came.output, limits.RUN_KEPT)})
-            self._records.put(key, json.dumps(came.model_dump(mode="json")))
-        return came
-
-
-class RunsLeft:
-    """Remaining runs of one analysis, whose calls are made one after another."""
-
-    def __init__(self, runner: RunsCode) -> None:
-        self.runner = runner
-        self.runs, self.seconds = limits.RUNS, limits.RUNS_SECONDS
-
-    def take(self, run: Callable[[str], Run], text: str) -> Run:
-        """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
-        if self.runs <= 0 or self.seconds <= limits.RUNS_SECONDS_KEPT:
-            most = f"{plural(limits.RUNS, 'run')} and {limits.RUNS_SECONDS:.0f} s an error"
-            raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
-        try:
-            result = run(text)
-        except GiveUp as trouble:
-            raise Refusal(f"Not run: {clean(str(trouble))}.") from None
-        self.runs, self.seconds = self.runs - 1, self.seconds - result.seconds
-        return result
-
+# Tiers: how much work an error class asks for.
 
 TierName = Literal["simple", "auth", "database", "complex", "other"]
 

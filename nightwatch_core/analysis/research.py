@@ -1,6 +1,5 @@
 """Research for the first message: files, source, suspects, releases, learnings."""
 
-import difflib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import timedelta
@@ -9,7 +8,6 @@ from typing import TypeVar
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.prompts import Read, cut_out, source_previews
-from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
     Search,
@@ -18,7 +16,6 @@ from nightwatch_core.code.candidate_symbols import (
     frames_of,
 )
 from nightwatch_core.code.candidates import candidates, names_in_message
-from nightwatch_core.code.code_view import name
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import CALLEE_HITS, NEAR_DAYS
@@ -41,7 +38,6 @@ from nightwatch_core.models.code import (
     MergedPull,
     Release,
 )
-from nightwatch_core.models.conversation import NothingThere
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Pattern, PriorAnalysis, TaskFile
 from nightwatch_core.models.research import (
@@ -60,7 +56,7 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.traces.placing import PathIndex, is_vendored
+from nightwatch_core.traces.placing import PathIndex
 
 # The history of one case's files, read up to the commit the case is read at.
 #
@@ -377,112 +373,6 @@ def with_learnings(research: ResearchContext, unknown: UnexplainedCase) -> Resea
     """Add the notes and patterns that were found for the case."""
     learnings = {"learnings": unknown.learnings, "patterns": unknown.patterns}
     return research.model_copy(update=learnings)
-
-
-# Names that may have been meant by one that is not there, and what is said of it.
-
-_MOST = 5
-_ALIKE = 0.75
-_ENTRANCES = ("index", "__init__", "mod", "main", "base")  # what a file becomes that is split up
-
-
-def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """List up to five paths like `path`: by the first rule that knows one, nearest first.
-
-    >>> near_matches("srv/app/order.py", ("app/order.py", "lib/order.py", "app/orders.py", "x"))
-    ('app/order.py', 'lib/order.py', 'app/orders.py')
-    >>> near_matches("lib/OrderItem.ts", ("web/order_item.ts", "lib/order-item.js"))
-    ('web/order_item.ts', 'lib/order-item.js')
-    """
-    names = {other: other.rpartition("/")[2] for other in paths}
-    wanted = path.rpartition("/")[2]
-    letters, folder = _letters(wanted), wanted.split(".")[0]
-    stem = letters.split(".")[0]
-    rules: tuple[Callable[[str], bool], ...] = (
-        lambda other: names[other] == wanted,
-        lambda other: _letters(names[other]) == letters,
-        lambda other: bool(stem) and _letters(names[other]).split(".")[0] == stem,
-        lambda other: (
-            bool(folder)
-            and names[other].split(".")[0] in _ENTRANCES
-            and other.split("/")[-2:-1] == [folder]
-        ),
-    )
-    found: dict[str, None] = {}
-    for rule in rules:
-        found |= dict.fromkeys(sorted(filter(rule, names), key=lambda o: _distance(path, o)))
-        if len(found) >= _MOST:
-            return tuple(found)[:_MOST]
-    misspelt = _misspelt(wanted, names.values())
-    near = (other for name in misspelt for other in names if names[other] == name)
-    found |= dict.fromkeys(sorted(near, key=lambda other: _distance(path, other)))
-    return tuple(found)[:_MOST]
-
-
-def _misspelt(wanted: str, names: Iterable[str]) -> list[str]:
-    wanted = wanted[:100]
-    off = max(2, len(wanted) // 4)
-    near = [item for item in dict.fromkeys(names) if abs(len(item) - len(wanted)) <= off]
-    near.sort(key=lambda item: (item[:2] != wanted[:2], item[-3:] != wanted[-3:]))
-    # letter by letter is slow: of the likeliest 2,000 only
-    return difflib.get_close_matches(wanted, near[:2_000], n=_MOST, cutoff=_ALIKE)
-
-
-def folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """List every folder that holds one of the files.
-
-    >>> folders(("a/b/c.py", "a/d.py"))
-    ('a', 'a/b')
-    """
-    parts = (path.split("/") for path in paths)
-    return tuple(sorted({"/".join(p[:n]) for p in parts for n in range(1, len(p))}))
-
-
-def no_file(code: CodeReader, path: str) -> Refusal:
-    """Say why a file cannot be read, and what to read instead."""
-    paths = code.paths()
-    if path in paths:
-        return Refusal(f"{path} is not text, or too large to show.")
-    if any(other.startswith(f"{path}/") for other in paths):
-        return Refusal(f"{path} is a folder: use list_directory.")
-    near = near_matches(path, paths)
-    hint = sentence_of(near) or "Use find_files or search_code."
-    return Refusal(f"There is no file {path} at this commit. {hint}", NothingThere(near=near))
-
-
-def no_folder(code: CodeReader, path: str) -> Refusal:
-    """Say why a folder cannot be looked into, and what to use instead."""
-    near = near_matches(path, folders(code.paths()))
-    hint = sentence_of(near) or "List the root with path ''."
-    what = f"There is no folder {path or '(root)'} at this commit. {hint}"
-    return Refusal(what, NothingThere(near=near))
-
-
-def sentence_of(near: Iterable[str]) -> str:
-    """Name near matches in a sentence; empty where there are none."""
-    shown = ", ".join(map(name, near))
-    return f"Near matches: {shown}." if shown else ""
-
-
-def _letters(name: str) -> str:
-    """Equal for OrderItem.ts and order_item.ts."""
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
-
-
-def _distance(path: str, other: str) -> tuple[bool, int, int]:
-    """Our own files first, then those whose folders have more in common with the path's."""
-    mine, theirs = path.split("/"), other.split("/")
-    ending = _common(reversed(mine), reversed(theirs))
-    return is_vendored(other), -ending, -_common(mine, theirs)
-
-
-def _common(one: Iterable[str], other: Iterable[str]) -> int:
-    count = 0
-    for mine, theirs in zip(one, other, strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
 
 
 # What a conversation was shown of the code, as places that can be shown again.

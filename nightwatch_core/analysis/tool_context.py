@@ -1,16 +1,126 @@
-"""Context of a tool: what it may read, and what the conversation has already."""
+"""Context, answers and refusals of the tools: look-ups, texts cut to size, and remaining runs."""
 
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
+from typing import NamedTuple, Protocol
 
-from nightwatch_core.analysis.budget import RunsLeft
-from nightwatch_core.analysis.research import no_file
-from nightwatch_core.analysis.tool_arguments import Refusal
-from nightwatch_core.code.code_view import lines_of
+from pydantic import ValidationError
+
+from nightwatch_core.analysis import limits
+from nightwatch_core.code.code_view import MARK, halves, lines_of, name
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.conversation import NothingThere, ToolValue
 from nightwatch_core.models.errors import Case, Trace
-from nightwatch_core.ports import CodeReader, LibraryReader
+from nightwatch_core.models.proposals import Run
+from nightwatch_core.ports import CodeReader, LibraryReader, Records
 from nightwatch_core.privacy.secret_files import is_secret_file, refusal
-from nightwatch_core.text.escaping import line
+from nightwatch_core.text.escaping import clean, line
+from nightwatch_core.text.plain_text import digest, plural
+from nightwatch_core.traces.placing import is_vendored
+
+
+class ToolAnswer(NamedTuple):
+    """A tool's answer: text for the model, value for code."""
+
+    text: str
+    value: ToolValue | None = None
+
+
+class Refusal(Exception):  # noqa: N818 - a sentence for the model, never seen outside the tools
+    """The reason why a call cannot be answered, and what to ask instead."""
+
+    def __init__(self, sentence: str, value: ToolValue | None = None) -> None:
+        """`sentence` is sent to the model; `value` is for code."""
+        super().__init__(sentence)
+        self.value = value
+
+
+def listed(rows: Sequence[str], limit: int, more: str) -> str:
+    """Join rows of about `limit` characters; `more` says how to get the others.
+
+    >>> listed(["a", "b", "c"], 4, "more, name a folder").splitlines()
+    ['a', 'b', '[... 1 more, name a folder ...]']
+    """
+    used = 0
+    for number, row in enumerate(rows):
+        used += len(row) + 1
+        if used > limit and number:
+            return "\n".join((*rows[:number], f"{MARK}{len(rows) - number} {more} ...]"))
+    return "\n".join(rows)
+
+
+# What may be run for one analysis, by whom, and how much of it is left.
+#
+# What was run is kept, so that a night that is taken up again shows the same.
+
+
+class RunsCode(Protocol):
+    """Runs code, confined, in the project at one commit; raises `GiveUp` with a hint."""
+
+    def run_test(self, test: str) -> Run:
+        """Run a file of tests, or one test by its id."""
+        ...
+
+    def run_snippet(self, code: str) -> Run:
+        """Run code in the project's language."""
+        ...
+
+
+class KeptRuns:
+    """A `RunsCode` that runs the same once a night: what it gave is in `records`."""
+
+    def __init__(
+        self, runner: RunsCode, records: Records, prefix: str, turn: AbstractContextManager[object]
+    ) -> None:
+        """Keep runs below `prefix`, which names night and project; who runs holds `turn`."""
+        self._runner, self._records, self._prefix = runner, records, prefix
+        self._turn = turn
+
+    def run_test(self, test: str) -> Run:
+        """Run a file of tests, or one test by its id."""
+        return self._kept(self._runner.run_test, "test", test)
+
+    def run_snippet(self, code: str) -> Run:
+        """Run code in the project's language."""
+        return self._kept(self._runner.run_snippet, "snippet", code)
+
+    def _kept(self, run: Callable[[str], Run], kind: str, text: str) -> Run:
+        key = f"{self._prefix}/{kind}/{digest(text)}"
+        with self._turn:
+            try:
+                return Run.model_validate(json.loads(self._records.get(key) or ""))
+            except (ValidationError, ValueError):
+                came = run(text)
+            came = came.model_copy(update={"output": halves(came.output, limits.RUN_KEPT)})
+            self._records.put(key, json.dumps(came.model_dump(mode="json")))
+        return came
+
+
+class RunsLeft:
+    """Remaining runs of one analysis, whose calls are made one after another."""
+
+    def __init__(self, runner: RunsCode) -> None:
+        self.runner = runner
+        self.runs, self.seconds = limits.RUNS, limits.RUNS_SECONDS
+
+    def take(self, run: Callable[[str], Run], text: str) -> Run:
+        """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
+        if self.runs <= 0 or self.seconds <= limits.RUNS_SECONDS_KEPT:
+            most = f"{plural(limits.RUNS, 'run')} and {limits.RUNS_SECONDS:.0f} s an error"
+            raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
+        try:
+            result = run(text)
+        except GiveUp as trouble:
+            raise Refusal(f"Not run: {clean(str(trouble))}.") from None
+        self.runs, self.seconds = self.runs - 1, self.seconds - result.seconds
+        return result
 
 
 @dataclass(frozen=True)
@@ -27,15 +137,121 @@ class ToolContext:
 
     @cached_property
     def frame_files(self) -> tuple[str, ...]:
-        """Return files of the trace's own frames, innermost first."""
+        """Return files of the trace's app frames, innermost first."""
         frames = self.case.trace.in_app if self.case.trace else ()
         return tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
 
     def lines(self, path: str) -> tuple[str, ...]:
-        """Give the file's lines; raises `Refusal` where there is none to read."""
+        """Return the file's lines; raises `Refusal` where they cannot be read."""
         if is_secret_file(path):
             raise Refusal(f"{refusal(line(path))}.")
         text = self.code.read_file(path)
         if text is None:
-            raise no_file(self.code, path)
+            raise _no_file(self.code, path)
         return lines_of(text)
+
+    def search(self, text: str, folder: str, most: int, ask: str) -> tuple[SearchHit, ...]:
+        """Search the code; raises `Refusal` with `ask` where it is too slow or finds too much."""
+        try:
+            return self.code.search(text, folder, most)
+        except GiveUp as trouble:
+            raise Refusal(f"No search: {line(str(trouble))}. {ask}") from None
+
+
+# Near matches of a name that does not exist.
+
+_MOST = 5
+_ALIKE = 0.75
+_ENTRANCES = ("index", "__init__", "mod", "main", "base")  # what a file becomes that is split up
+
+
+def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """List up to five paths like `path`: by the first rule that knows one, nearest first.
+
+    >>> near_matches("srv/app/order.py", ("app/order.py", "lib/order.py", "app/orders.py", "x"))
+    ('app/order.py', 'lib/order.py', 'app/orders.py')
+    >>> near_matches("lib/OrderItem.ts", ("web/order_item.ts", "lib/order-item.js"))
+    ('web/order_item.ts', 'lib/order-item.js')
+    """
+    names = {other: other.rpartition("/")[2] for other in paths}
+    wanted = path.rpartition("/")[2]
+    letters, folder = _letters(wanted), wanted.split(".")[0]
+    stem = letters.split(".")[0]
+    rules: tuple[Callable[[str], bool], ...] = (
+        lambda other: names[other] == wanted,
+        lambda other: _letters(names[other]) == letters,
+        lambda other: bool(stem) and _letters(names[other]).split(".")[0] == stem,
+        lambda other: (
+            bool(folder)
+            and names[other].split(".")[0] in _ENTRANCES
+            and other.split("/")[-2:-1] == [folder]
+        ),
+    )
+    found: dict[str, None] = {}
+    for rule in rules:
+        found |= dict.fromkeys(sorted(filter(rule, names), key=lambda o: _distance(path, o)))
+        if len(found) >= _MOST:
+            return tuple(found)[:_MOST]
+    misspelt = _misspelt(wanted, names.values())
+    near = (other for name in misspelt for other in names if names[other] == name)
+    found |= dict.fromkeys(sorted(near, key=lambda other: _distance(path, other)))
+    return tuple(found)[:_MOST]
+
+
+def _misspelt(wanted: str, names: Iterable[str]) -> list[str]:
+    wanted = wanted[:100]
+    off = max(2, len(wanted) // 4)
+    near = [item for item in dict.fromkeys(names) if abs(len(item) - len(wanted)) <= off]
+    near.sort(key=lambda item: (item[:2] != wanted[:2], item[-3:] != wanted[-3:]))
+    # letter by letter is slow: of the likeliest 2,000 only
+    return difflib.get_close_matches(wanted, near[:2_000], n=_MOST, cutoff=_ALIKE)
+
+
+def folders(paths: Iterable[str]) -> tuple[str, ...]:
+    """List every folder that holds one of the files.
+
+    >>> folders(("a/b/c.py", "a/d.py"))
+    ('a', 'a/b')
+    """
+    parts = (path.split("/") for path in paths)
+    return tuple(sorted({"/".join(p[:n]) for p in parts for n in range(1, len(p))}))
+
+
+def _no_file(code: CodeReader, path: str) -> Refusal:
+    paths = code.paths()
+    if path in paths:
+        return Refusal(f"{path} is not text, or too large to show.")
+    if any(other.startswith(f"{path}/") for other in paths):
+        return Refusal(f"{path} is a folder: use list_directory.")
+    near = near_matches(path, paths)
+    hint = sentence_of(near) or "Use find_files or search_code."
+    return Refusal(f"There is no file {path} at this commit. {hint}", NothingThere(near=near))
+
+
+def no_folder(code: CodeReader, path: str) -> Refusal:
+    """Say why a folder cannot be looked into, and what to use instead."""
+    near = near_matches(path, folders(code.paths()))
+    hint = sentence_of(near) or "List the root with path ''."
+    what = f"There is no folder {path or '(root)'} at this commit. {hint}"
+    return Refusal(what, NothingThere(near=near))
+
+
+def sentence_of(near: Iterable[str]) -> str:
+    """Name near matches in a sentence; empty where there are none."""
+    shown = ", ".join(map(name, near))
+    return f"Near matches: {shown}." if shown else ""
+
+
+def _letters(name: str) -> str:
+    """Equal for OrderItem.ts and order_item.ts."""
+    return re.sub(r"[^a-z0-9.]", "", name.lower())
+
+
+def _distance(path: str, other: str) -> tuple[bool, int, int]:
+    """Our own files first, then those whose folders have more in common with the path's."""
+
+    def common(step: int) -> int:
+        pairs = zip(path.split("/")[::step], other.split("/")[::step], strict=False)
+        return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+    return is_vendored(other), -common(-1), -common(1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.analysis.research import near_matches
+from nightwatch_core.analysis.tool_context import near_matches
 
 PATHS = (
     "app/models/order.rb",

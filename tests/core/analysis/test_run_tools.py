@@ -7,7 +7,7 @@ from analysis_shapes import AGENT, analysed, answer, asks, case, group
 from twins.reading import MemoryModel, MemoryRecords
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.budget import KeptRuns, RunsLeft
+from nightwatch_core.analysis.tool_context import KeptRuns, RunsLeft
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Run
 
