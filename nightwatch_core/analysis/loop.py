@@ -6,10 +6,10 @@ Where tools answered more than was to be expected, a bound is exceeded by that o
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -43,16 +43,31 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
 from nightwatch_core.text.plain_text import estimated_tokens
 
+T = TypeVar("T")
+
+
+WithoutAnswer = Literal["refused", "context exceeded", "invalid", "budget gone"]
+
+
+_TEXTS: Mapping[WithoutAnswer, str] = {
+    "refused": "the model refused to answer ({detail})",
+    "context exceeded": "the conversation no longer fits the model's context ({detail}): lower "
+    "max_iterations, or choose a model with a larger context",
+    "invalid": "no readable answer: {detail}",
+    "budget gone": "what is left ({detail}) does not pay for one call: raise total_token_budget or "
+    "cost_per_night",
+}
+
+
+def _gave_up(kind: WithoutAnswer, detail: str, reason: str = "") -> GiveUp:
+    """The exception of a conversation that ended without an answer, with its ending."""
+    trouble = GiveUp(_TEXTS[kind].format(detail=reason or detail))
+    trouble.ending = Ending(kind=kind, detail=detail[:ENDING])
+    return trouble
+
+
 # How conversations end, each way by its name for reports to count, and what the log says of it.
 
-_FATAL: Mapping[str, str] = {
-    "refused": "the model refused to answer ({detail})",
-    "context exceeded": "the conversation no longer fits the model's context ({detail}): choose a "
-    "model with a larger context, or lower max_iterations of the agent file",
-}
-_TOO_LITTLE = (
-    "what is left ({bound}) does not pay for one call: raise total_token_budget or cost_per_night"
-)
 _UNPRICED = (
     "the price of the model {model} is not known, so that no cap on USD can be kept: set "
     "NIGHTWATCH_COST_PER_NIGHT=0 (--cost-per-night 0) to go without one, tokens stay bounded by "
@@ -60,42 +75,23 @@ _UNPRICED = (
 )
 
 
-def with_answer(bound: Bound | None) -> Ending:
-    """Return the ending of a conversation that came to an answer, by itself or at a bound."""
-    return Ending(kind="wrapped up", detail=bound) if bound else Ending()
-
-
 def fatal(reply: Reply) -> GiveUp | None:
-    """Say why the conversation cannot go on after this reply; None where it can."""
+    """Return why the conversation cannot go on after this reply; None where it can."""
     if reply.stop != "refused" and reply.stop != "context exceeded":
         return None
-    text = _FATAL[reply.stop].format(detail=reply.detail or "no reason given")
-    return _ended(text, Ending(kind=reply.stop, detail=reply.detail[:ENDING]))
-
-
-def invalid(complaint: str) -> GiveUp:
-    """Say that no readable answer came, even after it was asked for once more."""
-    ending = Ending(kind="invalid", detail=complaint[:ENDING])
-    return _ended(f"no readable answer: {complaint}", ending)
+    return _gave_up(reply.stop, reply.detail, reply.detail or "no reason given")
 
 
 def not_begun(bound: Bound) -> GiveUp:
-    """Say that not even one call fits what may be used, or the model's context."""
+    """Return the error that not even one call fits the budget, or the model's context."""
     if bound == "context":
-        text = _FATAL["context exceeded"].format(detail="the first message alone")
-        return _ended(text, Ending(kind="context exceeded", detail=bound))
-    return _ended(_TOO_LITTLE.format(bound=bound), Ending(kind="budget gone", detail=bound))
+        return _gave_up("context exceeded", bound, "the first message alone")
+    return _gave_up("budget gone", bound)
 
 
-def unreachable(trouble: NightWatchError) -> None:
-    """Note on what a model raised that it could not be reached."""
-    if trouble.ending is None:
-        trouble.ending = Ending(kind="unreachable", detail=str(trouble)[:ENDING])
-
-
-def unpriced(model: str) -> StopTheNight:
-    """Say that a cap on USD was asked for, and nobody knows what the model costs."""
-    return StopTheNight(_UNPRICED.format(model=model[:80]))
+def invalid(complaint: str) -> GiveUp:
+    """Return the error that no readable answer came, even after one repair."""
+    return _gave_up("invalid", complaint)
 
 
 def failure(case: Case, trouble: BaseException) -> Failure:
@@ -130,12 +126,6 @@ def ending_text(analysis: Analysis) -> str:
     elif look:
         parts.append(f"second look, because {look.wanted}: the {look.kept} verdict was kept")
     return "; ".join(parts)
-
-
-def _ended(text: str, ending: Ending) -> GiveUp:
-    trouble = GiveUp(text)
-    trouble.ending = ending
-    return trouble
 
 
 # What the loop says to a model between its turns. Each text is a prompt.
@@ -216,7 +206,7 @@ class CallHistory(Value):
     truncated: int = 0  # answers that were shortened
 
     def forgotten(self) -> "CallHistory":
-        """The same, after answers were taken out of what the model is sent: all may be asked."""
+        """Return the same after answers were cleared: every call may be repeated."""
         update = {"answered": {}, "known": frozenset(), "cleared": self.shown}
         return self.model_copy(update=update)
 
@@ -225,18 +215,14 @@ class CallHistory(Value):
         """Return every line and hit the model has seen, whether it is still sent to it or not."""
         return self.known | self.cleared
 
-    def idled(self) -> "CallHistory":
-        """Return the same, after a turn that brought nothing."""
-        return self.model_copy(update={"idle": self.idle + 1})
-
 
 def with_results(
     history: CallHistory, calls: tuple[ToolCall, ...], run_tool: RunTool, turn: int = 1
 ) -> tuple[ResultsTurn, CallHistory]:
-    """Give a result for every call, in order; a call that was made before is not run again.
+    """Return a result for every call, in order; a call that was made before is not run again.
 
-    What was asked before is answered with the turn that holds the answer; asked once more, with
-    that answer itself. `turn` is the model's, from 1.
+    A repeated call is answered with the turn that holds the answer; repeated once more, with that
+    answer itself. `turn` is the model's, from 1.
     """
     fresh: dict[str, ToolCall] = {}
     for call in calls:
@@ -244,38 +230,42 @@ def with_results(
             fresh.setdefault(_key(call), call)
     asked = tuple(fresh.values())
     ran = dict(zip(fresh, _side_by_side(run_tool, asked, history.known), strict=True))
-    whole: list[ToolResult] = []
-    for call in calls:
-        is_fresh = fresh.get(_key(call)) is call
-        whole.append(
-            ran[_key(call)] if is_fresh else _not_run(call, _key(call) in ran, history, turn)
-        )
-    results = _bounded(whole)
-    new = [
-        (call, full, told)
-        for call, full, told in zip(calls, whole, results, strict=True)
+    whole = [
+        ran[_key(call)]
         if fresh.get(_key(call)) is call
+        else _not_run(call, _key(call) in ran, history, turn)
+        for call in calls
     ]
+    results = _bounded(whole)
     answered = dict(history.answered)
-    for call in calls:
-        if _key(call) in answered:
-            update = {"reminded": True}
-            answered[_key(call)] = answered[_key(call)].model_copy(update=update)
-    for call, full, told in new:
-        if told is full:  # what was cut may be asked again
-            answered[_key(call)] = AnsweredCall(turn=turn, text=full.text, is_error=full.is_error)
-    history = history.model_copy(update={"answered": answered})
-    history = _noted(history, [(call, told) for call, _, told in new])
-    return ResultsTurn(results=results), history
+    lines: set[str] = set()
+    read = dict.fromkeys(history.read)
+    missed, truncated = history.missed, history.truncated
+    for call, full, sent in zip(calls, whole, results, strict=True):
+        key = _key(call)
+        if fresh.get(key) is not call:
+            if key in history.answered:
+                answered[key] = answered[key].model_copy(update={"reminded": True})
+            continue
+        if sent is full:  # what was cut may be asked again
+            answered[key] = AnsweredCall(turn=turn, text=full.text, is_error=full.is_error)
+        lines |= lines_shown(call, sent)
+        read |= dict.fromkeys(files_read(call, sent))
+        missed, truncated = missed + sent.missing, truncated + (f"\n{MARK}" in sent.text)
+    update = {
+        "answered": answered,
+        "known": history.known | lines,
+        "idle": 0 if lines - history.known else history.idle + 1,
+        "read": tuple(read),
+        "missed": missed,
+        "truncated": truncated,
+    }
+    return ResultsTurn(results=results), history.model_copy(update=update)
 
 
-def declined(calls: tuple[ToolCall, ...], why: str) -> ResultsTurn:
-    """Give every call a result that says why none of them was run."""
-    return ResultsTurn(
-        results=tuple(
-            ToolResult(id=call.id, name=call.name, text=why, is_error=True) for call in calls
-        )
-    )
+def _not_run_at_all(calls: tuple[ToolCall, ...], why: str) -> ResultsTurn:
+    results = (ToolResult(id=c.id, name=c.name, text=why, is_error=True) for c in calls)
+    return ResultsTurn(results=tuple(results))
 
 
 def _side_by_side(
@@ -310,21 +300,6 @@ def _not_run(call: ToolCall, in_this_turn: bool, history: CallHistory, turn: int
         note = _AGAIN if before.reminded else _SAME_AGAIN
         text, is_error = note.format(turn=before.turn, text=before.text), before.is_error
     return ToolResult(id=call.id, name=call.name, text=text, is_error=is_error)
-
-
-def _noted(history: CallHistory, new: Sequence[tuple[ToolCall, ToolResult]]) -> CallHistory:
-    """The history with what new results added: lines, files read, calls that missed."""
-    lines = frozenset[str]().union(*(lines_shown(call, result) for call, result in new))
-    read = (path for call, result in new for path in files_read(call, result))
-    return history.model_copy(
-        update={
-            "known": history.known | lines,
-            "idle": 0 if lines - history.known else history.idle + 1,
-            "read": tuple(dict.fromkeys((*history.read, *read))),
-            "missed": history.missed + sum(result.missing for _, result in new),
-            "truncated": history.truncated + sum(f"\n{MARK}" in item.text for _, item in new),
-        }
-    )
 
 
 def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
@@ -374,19 +349,31 @@ class LoopState(Value):
     calls: CallHistory = CallHistory()
     iterations: int = 0
     bound: Bound | None = None  # that ended it
-    repaired: bool = False  # an answer that could not be read was asked for once more
+    repaired: bool = False  # an unreadable answer was asked for once more
     unmended: Answer | None = None  # a readable answer that was sent back once
     cleared: int = 0  # tokens of tool results that the model is no longer sent
+
+    def saying(self, *turns: ResultsTurn | UserTurn, **update: object) -> "LoopState":
+        """Return the state with turns added, and other fields updated."""
+        texts: list[str] = []
+        for turn in turns:
+            results = () if isinstance(turn, UserTurn) else turn.results
+            texts += [result.text for result in results]
+            texts += [turn.text] if isinstance(turn, UserTurn) else []
+        conversation, budget = self.conversation.said(*turns), self.budget.adding(texts)
+        return self.model_copy(update={"conversation": conversation, "budget": budget, **update})
+
+    def switched(self, **update: object) -> "LoopState":
+        """Return the state with fields of the conversation changed."""
+        conversation = self.conversation.model_copy(update=update)
+        return self.model_copy(update={"conversation": conversation})
 
 
 def begin(opening: Conversation, able: Capabilities, allowance: Allowance) -> LoopState:
     """Return the state before the first call; raises where USD are capped without a price."""
-    if (
-        not able.local
-        and allowance.cost is not None
-        and None in (able.input_price, able.output_price)
-    ):
-        raise unpriced(able.model)
+    prices = (able.input_price, able.output_price)
+    if not able.local and allowance.cost is not None and None in prices:
+        raise StopTheNight(_UNPRICED.format(model=able.model[:80]))
     fixed = estimated_tokens(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
     budget = CallBudget(
         allowance=allowance,
@@ -406,21 +393,9 @@ def bound_in_sight(state: LoopState, seconds_left: float) -> Bound | None:
         return "iterations"
     if state.calls.idle >= IDLE_TURNS:
         return "progress"
-    if seconds_left < concluding_seconds(allowance):
+    if seconds_left < CONCLUSION_SHARE * allowance.seconds:
         return "time"
     return state.budget.bound(concluding=False)
-
-
-def concluding_seconds(allowance: Allowance) -> float:
-    """Seconds kept for the call that concludes."""
-    return CONCLUSION_SHARE * allowance.seconds
-
-
-def wrapped_up(state: LoopState, bound: Bound) -> LoopState:
-    """Tools off, and the model told to conclude."""
-    off = state.conversation.model_copy(update={"tools_off": True})
-    state = state.model_copy(update={"conversation": off, "bound": bound})
-    return _said(state, UserTurn(text=WRAP_UP, effort="low"))
 
 
 def request(state: LoopState) -> Conversation:
@@ -430,7 +405,7 @@ def request(state: LoopState) -> Conversation:
 
 
 def heard(state: LoopState, reply: Reply) -> LoopState:
-    """Return the model's turn added; once results were cleared, their calls may be asked again."""
+    """Return the state with the model's turn; calls whose results were cleared may be repeated."""
     cleared = max(state.cleared, reply.usage.cleared_tokens)
     forgets = cleared > state.cleared or reply.usage.compactions
     return state.model_copy(
@@ -444,35 +419,25 @@ def heard(state: LoopState, reply: Reply) -> LoopState:
     )
 
 
-def asks_for_more(state: LoopState, reply: Reply) -> bool:
-    """Tell whether the reply is not meant as an answer: it calls tools, or was only paused."""
-    return not state.conversation.tools_off and (bool(reply.turn.calls) or reply.stop == "paused")
-
-
-def with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> LoopState:
+def _with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> LoopState:
     """Add the tool results; the last call of a truncated message may be incomplete."""
     if not reply.turn.calls:
         return state
     if reply.stop == "cut":
-        turn, calls = declined(reply.turn.calls, CUT), state.calls.idled()
+        turn = _not_run_at_all(reply.turn.calls, CUT)
+        calls = state.calls.model_copy(update={"idle": state.calls.idle + 1})
     else:
         turn, calls = with_results(state.calls, reply.turn.calls, run_tool, state.iterations)
-    notice = _what_is_left(state)
-    turns = (turn, UserTurn(text=notice)) if notice else (turn,)
-    return _said(state.model_copy(update={"calls": calls}), *turns)
-
-
-def _what_is_left(state: LoopState) -> str:
-    allowance, used = state.budget.allowance, state.budget.used
-    if state.budget.able.local:
-        return ""
-    turns = allowance.iterations - state.iterations - 1
-    left = allowance.tokens - used.new_tokens
-    return what_is_left(turns, left, allowance.tokens) if turns > 0 else ""
+    allowance, left = state.budget.allowance, state.budget.allowance.iterations - state.iterations
+    notice = ""
+    if not state.budget.able.local and left > 1:
+        tokens_left = allowance.tokens - state.budget.used.new_tokens
+        notice = what_is_left(left - 1, tokens_left, allowance.tokens)
+    return state.saying(turn, *([UserTurn(text=notice)] if notice else []), calls=calls)
 
 
 def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState:
-    """Return the answer asked for once more, tools off; raises `GiveUp` the second time.
+    """Ask for the answer once more, tools off; raises `GiveUp` the second time.
 
     Where words did not keep the model from calling tools, calls are forbidden: the cache is lost.
     """
@@ -481,39 +446,16 @@ def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState
         raise invalid(why)
     if state.bound and (bound := state.budget.bound(concluding=True)):
         raise invalid(f"{why}; too little is left to ask again ({bound})")
-    update: dict[str, object] = {"tools_off": True}
-    if calls := reply.turn.calls:
-        update["no_calls"] = True
-        state = state.model_copy(update={"budget": state.budget.uncached()})
-    conversation = state.conversation.model_copy(update=update)
-    state = state.model_copy(update={"conversation": conversation, "repaired": True})
-    ask = UserTurn(text=REPAIR.format(why=why))
-    # every call wants its result before anything else is said
-    return _said(state, declined(calls, TOOLS_OFF), ask) if calls else _said(state, ask)
-
-
-def asked_to_mend(state: LoopState, answer: Answer, why: str) -> LoopState:
-    """Return the answer sent back once; it may still look at what it has to, within its bounds."""
-    state = state.model_copy(update={"unmended": answer})
-    return _said(state, UserTurn(text=why))
-
-
-def _said(state: LoopState, *turns: ResultsTurn | UserTurn) -> LoopState:
-    texts: list[str] = []
-    for turn in turns:
-        texts += (
-            [turn.text] if isinstance(turn, UserTurn) else [result.text for result in turn.results]
-        )
-    conversation, budget = state.conversation.said(*turns), state.budget.adding(texts)
-    return state.model_copy(update={"conversation": conversation, "budget": budget})
+    ask, calls = UserTurn(text=REPAIR.format(why=why)), reply.turn.calls
+    if not calls:
+        return state.switched(tools_off=True).saying(ask, repaired=True)
+    state = state.model_copy(update={"budget": state.budget.uncached()})
+    state = state.switched(tools_off=True, no_calls=True)
+    # every call needs its result before anything else is said
+    return state.saying(_not_run_at_all(calls, TOOLS_OFF), ask, repaired=True)
 
 
 Complain = Callable[[Answer, CallHistory], str]  # asks to mend an answer; empty: need not be
-
-
-def no_complaint(_answer: Answer, _calls: CallHistory) -> str:
-    """Take every answer as it is."""
-    return ""
 
 
 class Conclusion(Value):
@@ -530,39 +472,44 @@ def converse(
     run_tool: RunTool,
     allowance: Allowance,
     clock: Clock,
-    complain: Complain = no_complaint,
+    complain: Complain = lambda _answer, _calls: "",
 ) -> Conclusion:
     """Lead the conversation to an answer; one that `complain` objects to is sent back once.
 
     Raises `GiveUp` where the model refuses, its answer cannot be read even after one repair, or too
     little may be used for one call; `TryLater` and `StopTheNight` come from the model or the tools,
-    `StopTheNight` too where USD are capped and the model's price is not known. Each of them says in
-    `usage` what was used until then, and in `ending` how the conversation ended, where it did.
+    `StopTheNight` too where USD are capped and the model's price is not known. Each of them has the
+    `usage` until then, and in `ending` how the conversation ended, where it did.
     """
     end, used = clock.monotonic() + allowance.seconds, Usage()
     state: LoopState | None = None
     try:
-        with _reaching_the_model():
-            able = model.capabilities()
+        able = _reached(model.capabilities)
         state = begin(opening, able, allowance)
         if bound := state.budget.bound(concluding=True):
             raise not_begun(bound)
         while True:
             left = end - clock.monotonic()
             if not state.conversation.tools_off and (bound := bound_in_sight(state, left)):
-                state = wrapped_up(state, bound)
-            with _reaching_the_model():
-                reply = model.reply(request(state), max(left, concluding_seconds(allowance), 1.0))
+                ask = UserTurn(text=WRAP_UP, effort="low")
+                state = state.switched(tools_off=True).saying(ask, bound=bound)
+            seconds = max(left, CONCLUSION_SHARE * allowance.seconds, 1.0)
+            reply = _reached(model.reply, request(state), seconds)
             state = heard(state, reply)
             used = state.budget.used
             state, answer = _after(state, reply, run_tool, complain)
             if answer:
-                return _concluded(state, answer)
+                break
     except NightWatchError as trouble:
-        if state and state.unmended and not isinstance(trouble, StopTheNight):
-            return _concluded(state, state.unmended, trouble.usage or Usage())
-        trouble.usage = used + (trouble.usage or Usage())
-        raise
+        if state is None or not state.unmended or isinstance(trouble, StopTheNight):
+            trouble.usage = used + (trouble.usage or Usage())
+            raise
+        # asking for a better answer was in vain
+        answer, more = state.unmended, trouble.usage or Usage()
+        budget = state.budget.model_copy(update={"used": state.budget.used + more})
+        state = state.model_copy(update={"budget": budget})
+    ending = Ending(kind="wrapped up", detail=state.bound) if state.bound else Ending()
+    return Conclusion(answer=answer, ending=ending, state=state)
 
 
 def _after(
@@ -570,29 +517,22 @@ def _after(
 ) -> tuple[LoopState, Answer | None]:
     if trouble := fatal(reply):
         raise trouble
-    if asks_for_more(state, reply):
-        return with_tool_results(state, reply, run_tool), None
+    if not state.conversation.tools_off and (reply.turn.calls or reply.stop == "paused"):
+        return _with_tool_results(state, reply, run_tool), None
     try:
         answer = read_answer(reply.turn.text)
     except GiveUp as complaint:
         return asked_to_repair(state, reply, str(complaint)), None
     has_room = not state.unmended and not state.budget.bound(concluding=True)
     if has_room and (why := complain(answer, state.calls)):
-        return asked_to_mend(state, answer, why), None
+        return state.saying(UserTurn(text=why), unmended=answer), None
     return state, answer
 
 
-def _concluded(state: LoopState, answer: Answer, more: Usage | None = None) -> Conclusion:
-    """The answer with its ending; `more` was used by asking for a better one in vain."""
-    budget = state.budget.model_copy(update={"used": state.budget.used + (more or Usage())})
-    state = state.model_copy(update={"budget": budget})
-    return Conclusion(answer=answer, ending=with_answer(state.bound), state=state)
-
-
-@contextmanager
-def _reaching_the_model() -> Iterator[None]:
+def _reached(ask: Callable[..., T], *arguments: object) -> T:
     try:
-        yield
+        return ask(*arguments)
     except TryLater as trouble:
-        unreachable(trouble)
+        if trouble.ending is None:
+            trouble.ending = Ending(kind="unreachable", detail=str(trouble)[:ENDING])
         raise
