@@ -32,8 +32,7 @@ from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
 from nightwatch_core.traces.placing import PathIndex
 from tasks.records import results
 from tasks.runner import KEPT, PATIENTLY, attempt, attempt_and_go_on, each, ends, same
-from tasks.wiring import bare_code, reading
-from tasks.wiring import local as wiring
+from tasks.wiring import bare_code, local, reading
 
 log = logging.getLogger(__name__)
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
@@ -201,7 +200,7 @@ def _newest_release(groups: tuple[ErrorGroup, ...]) -> str:
 def prune_records() -> None:
     """Delete records that no night used for a month, and the oldest beyond half a gibibyte."""
     try:
-        pruned = wiring.prune_results(results())
+        pruned = local.prune_results(results())
     except OSError as error:
         raise GiveUp(f"the results in {results()} cannot be pruned: {error}") from error
     log.info(

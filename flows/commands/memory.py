@@ -243,7 +243,7 @@ Expires = Annotated[
 
 
 @ignore.callback()
-def _group_ignore() -> None:
+def _ignore_rules() -> None:
     """Ignore rules: list them, see suggestions, accept one."""
 
 

@@ -187,7 +187,7 @@ Which = Annotated[
     str, typer.Option("--text", help="Print the text of a request: its number or hash.")
 ]
 Others = Annotated[bool, typer.Option("--others", help="List requests sent outside nights.")]
-SHOWN_MANIFEST = 12  # digits of a hash
+DIGITS = 12  # digits of a hash
 
 
 def manifest(night: NightName = "", text: Which = "", others: Others = False) -> None:
@@ -204,7 +204,7 @@ def _list(requests: tuple[SentRequest, ...], when: str) -> None:
     console = plain_console()
     for number, request in enumerate(requests, 1):
         size = f"{request.bytes:>11,} B" if request.bytes else " " * 13
-        digest = request.sha256[:SHOWN_MANIFEST].ljust(SHOWN_MANIFEST)
+        digest = request.sha256[:DIGITS].ljust(DIGITS)
         what = line(f"{request.service}: {request.method} {request.to}", 1_000)
         at = f"{request.at:%Y-%m-%d %H:%M:%S}"
         console.print(f"{number:>5}  {at}  {size}  {digest}  {what}", markup=False)

@@ -24,7 +24,7 @@ from nightwatch_core.analysis.answers import (
 from nightwatch_core.analysis.budget import Bound, CallBudget, Prompt
 from nightwatch_core.analysis.limits import CONCLUSION_SHARE, ENDING, IDLE_TURNS
 from nightwatch_core.analysis.tools import ONE_BY_ONE
-from nightwatch_core.code.code_view import CUT as CUT_code_view
+from nightwatch_core.code.code_view import CUT as CUT_LINE
 from nightwatch_core.code.code_view import MARK
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Analysis, Ending, Failure
@@ -322,7 +322,7 @@ def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
 
 def _cut(text: str, room: int) -> str:
     end = text.rfind("\n", room // 2, room)
-    kept = text[:end] if end > 0 else f"{text[:room]}{CUT_code_view}"
+    kept = text[:end] if end > 0 else f"{text[:room]}{CUT_LINE}"
     numbered = [row for row in kept.split("\n") if NUMBERED.match(row)]
     last = NUMBERED.match(numbered[-1]) if numbered else None
     onward = f", lines from {int(last['line']) + 1}" if last else ""

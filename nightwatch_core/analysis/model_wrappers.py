@@ -216,10 +216,10 @@ def request_set(
     """
     questions = {group.fingerprint: (group, talk) for group, talk in asked}
     texts = ((name, talk.system, _words(talk)) for name, (_, talk) in questions.items())
-    name = _digest_request_sets((night, *map(json.dumps, texts)))[:SET_CHARACTERS]
+    name = _digest_of((night, *map(json.dumps, texts)))[:SET_CHARACTERS]
     return tuple(
         TriageItem(
-            key=f"{name}-{_digest_request_sets((fingerprint,))[:ITEM_CHARACTERS]}",
+            key=f"{name}-{_digest_of((fingerprint,))[:ITEM_CHARACTERS]}",
             fingerprint=fingerprint,
             conversation=talk,
             group=group,
@@ -239,7 +239,7 @@ def intent_of(
 ) -> Batch:
     """Return the intent to submit these items as one batch."""
     return Batch(
-        digest=_digest_request_sets(sorted(item.key for item in items))[:ITEM_CHARACTERS],
+        digest=_digest_of(sorted(item.key for item in items))[:ITEM_CHARACTERS],
         night=night,
         model=model,
         submitted=now,
@@ -257,7 +257,7 @@ def _words(conversation: Conversation) -> list[object]:
     return [turn.model_dump(mode="json") for turn in conversation.turns]
 
 
-def _digest_request_sets(parts: Iterable[str]) -> str:
+def _digest_of(parts: Iterable[str]) -> str:
     whole = hashlib.sha256()
     for part in parts:
         raw = part.encode("utf-8", "replace")

@@ -27,7 +27,7 @@ from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import Preview, PreviewKind
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.text.words import words_error_classes as words
+from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex, ReadFile, is_vendored
 from nightwatch_core.traces.trace_text import passes_on
 

@@ -46,7 +46,7 @@ _OF_PEOPLE = {"email", "phone", "card", "iban", "ip"}  # masks that hide no key
 _HOST = re.compile(r"\b(?:https?|wss?|ftp)://([\w.-]{1,253})", re.I)
 _TESTS_BESIDE = 100  # files that are read
 _PROSE = (".md", ".rst", ".adoc", ".txt")
-_COMMENT_NEW_POWERS = re.compile(r"^\s*(?:#|//|/?\*|--|;|<!--)")
+_COMMENT_LINE = re.compile(r"^\s*(?:#|//|/?\*|--|;|<!--)")
 
 
 class _Changed(NamedTuple):
@@ -136,7 +136,7 @@ def _addresses(changed: _Changed) -> str:
 
 def _without_comments(text: str) -> str:
     # a comment may be written by anybody and allows no address
-    return "\n".join(line for line in text.splitlines() if not _COMMENT_NEW_POWERS.match(line))
+    return "\n".join(line for line in text.splitlines() if not _COMMENT_LINE.match(line))
 
 
 def _keys(changed: _Changed) -> str:

@@ -12,7 +12,7 @@ from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.transactions import Endpoint, endpoint
-from nightwatch_core.text.words import words_error_classes as words
+from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex, Placement, by_tail, plain
 
 _MAILERS = ("_mailer", "_notifier")

@@ -672,13 +672,13 @@ def _closed(item: OwnItem, earlier: Earlier) -> OutcomeKind | None:
     return None if _last(earlier) == kind else kind
 
 
-def _reopened_tracker_outcomes(item: OwnItem, earlier: Earlier) -> OutcomeKind | None:
+def _reopened_issue(item: OwnItem, earlier: Earlier) -> OutcomeKind | None:
     return "reopened" if item.state == "open" and _last(earlier) in SHUT else None
 
 
 NOTICED: dict[str, tuple[Noticed, ...]] = {
     "pull": (_merged, _edited, _rejected),
-    "issue": (_closed, _reopened_tracker_outcomes),
+    "issue": (_closed, _reopened_issue),
 }
 """What is noticed of our items, in the order in which it is told."""
 

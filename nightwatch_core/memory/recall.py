@@ -475,7 +475,7 @@ def own_entry(case: Case, entries: Iterable[IndexEntry]) -> IndexEntry | None:
     return min(same, key=lambda pair: _rank(case, *pair))[0] if same else None
 
 
-_MOST_NAMED, _LONGEST_RANKING = 2, 120  # frames, characters of a quoted text
+_MOST_NAMED, _LONGEST_QUOTE = 2, 120  # frames, characters of a quoted text
 Recalled = tuple[tuple[IndexEntry, Match], ...]
 
 
@@ -580,33 +580,33 @@ def reasons(query: SearchDocument, lesson: SearchDocument) -> tuple[str, ...]:
     return same or (SIMILAR_WORDS,)
 
 
-def _frames_ranking(query: SearchDocument, lesson: SearchDocument) -> str:
+def _shared_frames(query: SearchDocument, lesson: SearchDocument) -> str:
     shared = _shared((*query.places, *query.frames), (*lesson.places, *lesson.frames))
-    named = ", ".join(line(name, _LONGEST_RANKING) for name in shared[:_MOST_NAMED])
+    named = ", ".join(line(name, _LONGEST_QUOTE) for name in shared[:_MOST_NAMED])
     more = f" and {len(shared) - _MOST_NAMED} more" if len(shared) > _MOST_NAMED else ""
     return f"same frames {named}{more}" if len(shared) > 1 else f"same frame {named}" * len(shared)
 
 
 def _message(query: SearchDocument, lesson: SearchDocument) -> str:
     own, other = message_template(query.message), message_template(lesson.message)
-    return f"same message “{line(own, _LONGEST_RANKING)}”" if own and own == other else ""
+    return f"same message “{line(own, _LONGEST_QUOTE)}”" if own and own == other else ""
 
 
 def _class(query: SearchDocument, lesson: SearchDocument) -> str:
     same = query.error_class and query.error_class == lesson.error_class
-    return f"same class {line(query.error_class, _LONGEST_RANKING)}" if same else ""
+    return f"same class {line(query.error_class, _LONGEST_QUOTE)}" if same else ""
 
 
 def _cause(query: SearchDocument, lesson: SearchDocument) -> str:
     outer = {last_segment(query.error_class)} & {last_segment(lesson.error_class)}
     shared = [name for name in _shared(classes(query), classes(lesson)) if name not in outer]
-    return f"same cause {line(shared[0], _LONGEST_RANKING)}" if shared else ""
+    return f"same cause {line(shared[0], _LONGEST_QUOTE)}" if shared else ""
 
 
 def _transaction(query: SearchDocument, lesson: SearchDocument) -> str:
     own, other = transaction_template(query.transaction), transaction_template(lesson.transaction)
     same = query.transaction and lesson.transaction and own == other
-    return f"same transaction {line(own, _LONGEST_RANKING)}" if same else ""
+    return f"same transaction {line(own, _LONGEST_QUOTE)}" if same else ""
 
 
 def _tags(query: SearchDocument, lesson: SearchDocument) -> str:
@@ -620,7 +620,7 @@ def _shared(own: Iterable[str], other: Iterable[str]) -> list[str]:
 
 
 REASONS: tuple[Callable[[SearchDocument, SearchDocument], str], ...] = (
-    _frames_ranking,
+    _shared_frames,
     _message,
     _class,
     _cause,
@@ -631,7 +631,7 @@ SIMILAR_WORDS = "similar words"  # where nothing is the same as a whole
 
 # Find lessons by a person's words.
 
-_WORD_WORD_SEARCH = re.compile(r"\w{2,60}")
+_SEARCH_WORD = re.compile(r"\w{2,60}")
 
 
 def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson, Match], ...]:
@@ -646,7 +646,7 @@ def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson,
     >>> [match.because for _, match in search_lessons("missing price", (cart,))]
     [('missing',)]
     """
-    wanted = tuple(dict.fromkeys(_WORD_WORD_SEARCH.findall(query.lower()[:500])))
+    wanted = tuple(dict.fromkeys(_SEARCH_WORD.findall(query.lower()[:500])))
     scored = ((lesson, _match(wanted, lesson)) for lesson in lessons if lesson.has_cause)
     matches = [(lesson, match) for lesson, match in scored if match.because]
     return tuple(sorted(matches, key=lambda pair: (-pair[1].score, pair[0].file)))

@@ -14,9 +14,7 @@ from nightwatch_core.memory.limits import (
     MOST_INTENT_WORDS,
     MOST_SENTENCES,
 )
-from nightwatch_core.memory.note_reader import decision_text as decision_text_note_layout
-from nightwatch_core.memory.note_reader import passed_on
-from nightwatch_core.memory.note_reader import problem_text as problem_text_note_layout
+from nightwatch_core.memory.note_reader import decision_text, passed_on, problem_text
 from nightwatch_core.memory.recall import frame_name
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Decision, FoundLearning, Notes, Problem, TaskFile
@@ -110,13 +108,13 @@ def _stands(root: str, text: str, low: str) -> bool:
     return False
 
 
-def problem_text(problem: Problem) -> str:
+def problem_words(problem: Problem) -> str:
     """Return everything a problem says, its name left out."""
     rest = (problem.root_cause, problem.solution, problem.prevention)
     return "\n".join((*problem.symptoms, *rest))
 
 
-def decision_text(decision: Decision) -> str:
+def decision_words(decision: Decision) -> str:
     """Return everything a decision says, its name left out."""
     return f"{decision.alternatives}\n{decision.rationale}"
 
@@ -140,8 +138,8 @@ def _headlines(notes: Notes) -> Iterable[str]:
 
 
 def _rest(notes: Notes) -> Iterable[str]:
-    yield from map(problem_text, notes.problems)
-    yield from map(decision_text, notes.decisions)
+    yield from map(problem_words, notes.problems)
+    yield from map(decision_words, notes.decisions)
 
 
 def _hits(wanted: Words, task: TaskFile) -> Hits:
@@ -335,9 +333,9 @@ def _noted(task: TaskFile) -> list[Item]:
 
 def _items(notes: Notes) -> Iterable[Item]:
     for problem in notes.problems:
-        yield f"{problem.what}\n{problem_text_note_layout(problem)}", _problem(problem)
+        yield f"{problem.what}\n{problem_text(problem)}", _problem(problem)
     for decision in notes.decisions:
-        yield f"{decision.choice}\n{decision_text_note_layout(decision)}", _decision(decision)
+        yield f"{decision.choice}\n{decision_text(decision)}", _decision(decision)
     for gotcha in notes.gotchas:
         yield gotcha, _labelled((_GOTCHA, gotcha))
 

@@ -35,8 +35,7 @@ from nightwatch_core.patterns.pattern_text import (
 )
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.transactions import endpoint
-from nightwatch_core.text.words import last_segment, stem
-from nightwatch_core.text.words import words_error_classes as words_of_name
+from nightwatch_core.text.words import last_segment, stem, words_of_name
 
 # Words of the trade, and classes raised for everything: they say little about a cause.
 
@@ -695,7 +694,7 @@ def _nearness(case: Case, pattern: Pattern) -> int:
         return 3
     name = case.leader.error_class
     same_class = name in pattern.error_classes
-    same_place = not _places_detection(case).isdisjoint(pattern.modules)
+    same_place = not _places_of(case).isdisjoint(pattern.modules)
     if same_class and same_place:
         return 2
     if pattern.rule == "hot_spot" or not pattern.error_classes:
@@ -703,7 +702,7 @@ def _nearness(case: Case, pattern: Pattern) -> int:
     return int(same_class and not pattern.modules and last_segment(name) not in GENERIC_CLASSES)
 
 
-def _places_detection(case: Case) -> frozenset[str]:
+def _places_of(case: Case) -> frozenset[str]:
     top = case.trace.top if case.trace else None
     transactions = (group.transaction for group in case.groups)
     places = {
@@ -746,7 +745,7 @@ def _documents(
     if not lesson.has_cause:
         return ()
     own = [(file, item) for file, item in patterns.items() if _is_about(item, lesson)]
-    own.sort(key=lambda pair: (_age_lesson_links(pair[1]), pair[0]))
+    own.sort(key=lambda pair: (_link_age(pair[1]), pair[0]))
     similar = (by_name[name] for name in lesson.related if name in by_name)
     others = {item.file: item for item in similar if item.file not in ("", lesson.file)}
     return (
@@ -764,7 +763,7 @@ def _is_about(pattern: Pattern, lesson: Lesson) -> bool:
     return by_hand and (not pattern.modules or not places.isdisjoint(pattern.modules))
 
 
-def _age_lesson_links(pattern: Pattern) -> int:
+def _link_age(pattern: Pattern) -> int:
     return -pattern.nights[-1].toordinal() if pattern.nights else 0
 
 

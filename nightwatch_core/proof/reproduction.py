@@ -9,10 +9,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from nightwatch_core.analysis import loop as endings
+from nightwatch_core.analysis import loop
 from nightwatch_core.analysis.answers import read_object
-from nightwatch_core.analysis.loop import begin, heard
-from nightwatch_core.analysis.loop import request as request_loop_state
+from nightwatch_core.analysis.loop import begin, heard, request
 from nightwatch_core.analysis.prompts import (
     caller,
     cut_out,
@@ -22,7 +21,7 @@ from nightwatch_core.analysis.prompts import (
     only_data,
     preview_text,
 )
-from nightwatch_core.code import edits as fixing
+from nightwatch_core.code import edits
 from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.edit_policy import hidden_in, refusal
@@ -413,7 +412,7 @@ def schema() -> dict[str, Any]:
     return {"type": "object", "properties": texts, "required": list(FIELDS)}
 
 
-def request(harness: Harness, examples: tuple[str, ...]) -> str:
+def reproduction_request(harness: Harness, examples: tuple[str, ...]) -> str:
     """Write the message that asks for a test; `examples` are paths of tests."""
     briefing, fence = harness.briefing, harness.briefing.fence
     case = briefing.analysis.case
@@ -431,7 +430,7 @@ def request(harness: Harness, examples: tuple[str, ...]) -> str:
         place=place,
         runner=harness.runner.name,
         cause=fenced(block(briefing.analysis.root_cause, _CAUSE), fence),
-        diff=fenced(halves(fixing.diff(briefing.analysis.fix), _DIFF), fence),
+        diff=fenced(halves(edits.diff(briefing.analysis.fix), _DIFF), fence),
         code="\n\n".join(fenced(text, fence) for text in _code(harness)),
         tests="\n\n".join(fenced(text, fence) for text in tests),
     )
@@ -504,7 +503,7 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     opening = Conversation(
         system=prompt("reproduction_system"),
         answer_schema=schema(),
-        turns=(UserTurn(text=request(harness, examples)),),
+        turns=(UserTurn(text=reproduction_request(harness, examples)),),
         case=briefing.analysis.case,
         max_tokens=TOKENS,
         tools_off=True,
@@ -513,11 +512,11 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
         state = begin(opening, briefing.model.capabilities(), briefing.allowance)
         while True:
             if bound := state.budget.bound(concluding=True):
-                raise endings.not_begun(bound)
+                raise loop.not_begun(bound)
             seconds = float(briefing.allowance.seconds)
-            reply = briefing.model.reply(request_loop_state(state), seconds)
+            reply = briefing.model.reply(request(state), seconds)
             used, tries = used + reply.usage, tries + 1
-            if trouble := endings.fatal(reply):
+            if trouble := loop.fatal(reply):
                 raise trouble
             reproduction, shown = _answered(harness, reply, examples)
             if reproduction.outcome != "not reproduced" or tries >= ASKS:

@@ -29,7 +29,7 @@ from nightwatch_core.models.conversation import (
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.words import words_error_classes as words
+from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import fitted
 
 # Asking

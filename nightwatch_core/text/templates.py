@@ -98,7 +98,7 @@ def _load() -> TemplateRules:
 
 MESSAGE_LIMIT = 8_192  # characters looked at, before any pattern
 TEMPLATE_LIMIT = 300  # characters kept: sources cut long messages at different places
-REMEMBERED_MESSAGE_TEMPLATES = 2_048  # templates kept in memory: errors come in swarms
+REMEMBERED_TEMPLATES = 2_048  # templates kept in memory: errors come in swarms
 REMEMBERED_WORDS = 16_384
 
 
@@ -150,7 +150,7 @@ def message_template(message: str) -> str:
     return _message_template(without_numbers(message[:MESSAGE_LIMIT]))
 
 
-@lru_cache(maxsize=REMEMBERED_MESSAGE_TEMPLATES)
+@lru_cache(maxsize=REMEMBERED_TEMPLATES)
 def _message_template(message: str) -> str:
     text = _meaningful(message)
     if _TRIGGER.search(text):

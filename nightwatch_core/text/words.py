@@ -87,7 +87,7 @@ def _without_e(word: str) -> str:
 
 _SPAN = re.compile(r"`([^`\n]+)`")
 _LONGEST = 200  # characters of a word that is looked at
-_ENDINGS_CODE_WORDS = (
+_CODE_SUFFIXES = (
     "py|pyi|rb|erb|js|jsx|mjs|cjs|ts|tsx|vue|php|go|rs|java|kt|scala|cs|cshtml|c|h|cc|cpp|hpp|sql|html|css|scss"
     "|json|ya?ml|toml|md|rst|txt|lock|xml|cfg|ini|sh|jinja2?|j2|twig|haml|slim|ex|exs|swift|gradle|proto|csproj"
 )
@@ -96,7 +96,7 @@ _CODE = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?:[\w.@+-]+/)+[\w@+-][\w.@+-]*\.[A-Za-z]\w{{0,9}}{_LINE}",  # app/models/cart.rb:12
-        rf"[\w@+-][\w.@+-]*\.(?:{_ENDINGS_CODE_WORDS}){_LINE}",
+        rf"[\w@+-][\w.@+-]*\.(?:{_CODE_SUFFIXES}){_LINE}",
         r"(?=[^\s_]*_)[$@:.*&]{0,2}(?=\w*[^\W_])[A-Za-z_][\w.:?!-]*(?:\(\))?",  # snake_case
         r"[A-Za-z_][\w.:]*\(\)",
         r"[A-Za-z_]\w*(?:(?:::|->|#|\.)[A-Za-z_]\w*[?!]?)*(?:::|->|#)[A-Za-z_]\w*[?!]?",
@@ -197,7 +197,7 @@ def _words(text: str) -> Iterator[Piece]:
 # `PrototypeError` is not taken for a `TypeError`.
 
 _T = TypeVar("_T")
-_LONGEST_ERROR_CLASSES = 500  # characters of a class name that are looked at
+_LONGEST_CLASS = 500  # characters of a class name that are looked at
 _SEPARATORS = re.compile(r"::|[.\\/]")
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
@@ -208,7 +208,7 @@ def segments(error_class: str) -> tuple[str, ...]:
     >>> segments("ActiveRecord::RecordNotFound"), segments(r"\App\Oops"), segments("*net.OpError")
     (('ActiveRecord', 'RecordNotFound'), ('App', 'Oops'), ('net', 'OpError'))
     """
-    parts = _SEPARATORS.split(error_class[:_LONGEST_ERROR_CLASSES])
+    parts = _SEPARATORS.split(error_class[:_LONGEST_CLASS])
     return tuple(part for part in (raw.strip(" \t\r\n*&:;") for raw in parts) if part)
 
 
@@ -221,13 +221,13 @@ def last_segment(error_class: str) -> str:
     return segments(error_class)[-1] if segments(error_class) else ""
 
 
-def words_error_classes(name: str) -> tuple[str, ...]:
+def words_of_name(name: str) -> tuple[str, ...]:
     """Return the words of a name in camel case or snake case.
 
-    >>> words_error_classes("PGNotAuthorizedError"), words_error_classes("not_found")
+    >>> words_of_name("PGNotAuthorizedError"), words_of_name("not_found")
     (('PG', 'Not', 'Authorized', 'Error'), ('not', 'found'))
     """
-    return tuple(_WORDS.findall(name[:_LONGEST_ERROR_CLASSES]))
+    return tuple(_WORDS.findall(name[:_LONGEST_CLASS]))
 
 
 class ClassTable(Generic[_T]):
@@ -237,9 +237,7 @@ class ClassTable(Generic[_T]):
         self._names = {segments(name): value for name, value in names.items()}
         self._namespaces = {segments(name): value for name, value in namespaces.items()}
         single = {
-            words_error_classes(name[0]): value
-            for name, value in self._names.items()
-            if len(name) == 1
+            words_of_name(name[0]): value for name, value in self._names.items() if len(name) == 1
         }
         self._suffixes = {key: value for key, value in single.items() if len(key) > 1}
 
@@ -253,7 +251,7 @@ class ClassTable(Generic[_T]):
         [None, None, None]
         """
         parts = segments(error_class)
-        name = words_error_classes(parts[-1]) if parts else ()
+        name = words_of_name(parts[-1]) if parts else ()
         for found in (
             self._names.get(parts),
             self._names.get(parts[-1:]),

@@ -307,7 +307,7 @@ _WHOLE = re.compile(
     )
     + ")"
 )
-_CALL_WRAPPED_LINES = re.compile(rf"\s*{_NET_CALL}")
+_NET_CALL_LINE = re.compile(rf"\s*{_NET_CALL}")
 _PLACE_OF_CALL = re.compile(r"\s*in \S.{0,1000}:line \d{1,9}$")
 
 
@@ -353,7 +353,7 @@ def _width(lines: Sequence[str]) -> int:
 
 def _rejoined_at(lines: Sequence[str], at: int, width: int) -> tuple[str, int]:
     line, below = lines[at], lines[at + 1 : at + WRAPPED_LINES]
-    if below and _CALL_WRAPPED_LINES.match(line) and _PLACE_OF_CALL.match(below[0]):
+    if below and _NET_CALL_LINE.match(line) and _PLACE_OF_CALL.match(below[0]):
         return f"{line.rstrip()} {below[0].strip()}", 2
     if not _BEGUN.match(line) or _WHOLE.match(line):
         return line, 1

@@ -251,7 +251,7 @@ def _code_and_header(rest: str) -> tuple[str, str]:
 # deeper than its frame, what follows decides: source lies between two frames, and the exception
 # below the last one.
 
-_MARGIN_PYTHON_LAYOUT = re.compile(r"\s*(?:[|+]\s*)?")
+_GROUP_MARGIN = re.compile(r"\s*(?:[|+]\s*)?")
 _SOURCE_LINES = 12  # between two frames: statements over several lines, anchors
 
 
@@ -315,5 +315,5 @@ def _ends_frames(row: str) -> bool:
 
 
 def _indent(line: str) -> int:
-    margin = _MARGIN_PYTHON_LAYOUT.match(line)
+    margin = _GROUP_MARGIN.match(line)
     return margin.end() if margin else 0

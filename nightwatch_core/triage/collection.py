@@ -134,7 +134,7 @@ def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
 # When to ask whether a batch has ended: often at first, then less and less.
 
 STEPS = ((10, 30.0), (20, 60.0))  # so many times, after so many seconds
-LATER_POLLING = 300.0  # seconds between all further times
+LATER_SECONDS = 300.0  # seconds between all further times
 MOST = 50  # times that a task can be tried again
 
 
@@ -147,7 +147,7 @@ def pauses(minutes: int) -> tuple[float, ...]:
     ((), 50)
     """
     planned = [pause for times, pause in STEPS for _ in range(times)]
-    planned += [LATER_POLLING] * (MOST - len(planned))
+    planned += [LATER_SECONDS] * (MOST - len(planned))
     left, kept = 60.0 * minutes, list[float]()
     for pause in planned:
         if pause > left:

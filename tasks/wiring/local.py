@@ -18,7 +18,7 @@ from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside, standard_library
 from nightwatch_core.adapters.local.quiet import SystemClock, pause
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
-from nightwatch_core.adapters.stores import state_folder as result_folder
+from nightwatch_core.adapters.stores import state_folder
 from nightwatch_core.adapters.stores.documents import IgnoreFile, KnowledgeFiles
 from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import (
@@ -127,9 +127,9 @@ class CodeRecords:
         code_records().put(key, text)
 
 
-def prune_results(folder: Path) -> result_folder.Pruned:
+def prune_results(folder: Path) -> state_folder.Pruned:
     """Delete records that no night used for long, and the oldest where they are too many."""
-    return result_folder.prune(folder)
+    return state_folder.prune(folder)
 
 
 def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:

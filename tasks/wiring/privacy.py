@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from nightwatch_core.adapters.stores.atomic_files import make_private
 from nightwatch_core.adapters.stores.state_folder import check_room_for_a_night, mask_key
-from nightwatch_core.adapters.stores.traffic import PROCESS, SentRequests
+from nightwatch_core.adapters.stores.traffic import MANIFEST, SentRequests
 from nightwatch_core.models.options import Destination
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import Outbox
@@ -136,12 +136,12 @@ class _ScrubbedRecords:
 
 def open_list(at: Settings) -> None:
     """List what this process sends in the state folder; call it before clients are made."""
-    PROCESS.open(at.state / "sent", scrubber(at).scrub)
+    MANIFEST.open(at.state / "sent", scrubber(at).scrub)
 
 
 def list_for(night: str) -> None:
     """Assign what this run sends to a night; deletes the lists of deleted nights."""
-    PROCESS.belongs_to(night)
+    MANIFEST.belongs_to(night)
     sent_requests().forget_old(settings().state / "nights")
 
 
@@ -155,4 +155,4 @@ def destinations(prefect: str) -> tuple[Destination, ...]:
     host = urlsplit(prefect).netloc.rpartition("@")[2]
     server = Destination(service="Prefect", host=host, listed=False)
     is_here = (urlsplit(prefect).hostname or "localhost") in ("localhost", "127.0.0.1", "::1")
-    return (*PROCESS.destinations(), *(() if is_here else (server,)))
+    return (*MANIFEST.destinations(), *(() if is_here else (server,)))

@@ -18,10 +18,9 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.local.quiet import QuietBatches, QuietBatchStore, SystemClock
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
 from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES
-from nightwatch_core.adapters.stores import traffic as manifest_stores
 from nightwatch_core.adapters.stores.code_cache import RecordedHost
 from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.default_ports import RULES
@@ -174,9 +173,9 @@ def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> C
 
 def priced(model: str, usage: Usage) -> Usage:
     """Add the cost of a model's usage; None without a price."""
-    from nightwatch_core.adapters.claude import features as prices
+    from nightwatch_core.adapters.claude import features
 
-    return prices.priced(model, usage)
+    return features.priced(model, usage)
 
 
 def slack(settings: Settings, clock: Clock) -> SlackNotifier:
@@ -338,13 +337,13 @@ def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) 
 
 def service_calls() -> tuple[ServiceCalls, ...]:
     """Return the requests to every service since the night began, from this process."""
-    return tuple(PROCESS.calls().values())
+    return tuple(METER.calls().values())
 
 
 def begin_counting() -> None:
     """Forget what was sent before: a night begins."""
-    PROCESS.reset()
-    manifest_stores.PROCESS.reset()
+    METER.reset()
+    MANIFEST.reset()
     privacy.second_check(settings()).reset()
 
 

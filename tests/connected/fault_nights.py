@@ -40,7 +40,7 @@ from prefect.settings import (
 from services.faults import Elsewhere, FaultyService
 
 from flows.commands.night import run_and_show
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.markers import read_marker
 from tasks import runner as policies
@@ -111,7 +111,7 @@ class FaultyWorld(World):
 
     def waited(self) -> tuple[float, ...]:
         """Seconds of pauses of the last night, by service."""
-        return tuple(call.waited for call in PROCESS.calls().values())
+        return tuple(call.waited for call in METER.calls().values())
 
 
 @contextlib.contextmanager

@@ -48,7 +48,7 @@ from nightwatch_core.adapters.claude.features import (
     token_prices,
 )
 from nightwatch_core.adapters.claude.model import EXPECTED, Calls, answer_to, reply_of, usage_of
-from nightwatch_core.adapters.claude.request import PROCESS, request_for
+from nightwatch_core.adapters.claude.request import GATE, request_for
 from nightwatch_core.analysis.model_wrappers import intent_of
 from nightwatch_core.analysis.second_look import read_first_sight
 from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError, TryLater
@@ -440,7 +440,7 @@ class ClaudeBatches:
 
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
         """Return the answer to one item of a batch at once, at full price."""
-        reply = answer_to(lambda features: params(item, features), self._calls, timeout, PROCESS)
+        reply = answer_to(lambda features: params(item, features), self._calls, timeout, GATE)
         return result_of(reply, item.key, item.fingerprint)
 
     def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:

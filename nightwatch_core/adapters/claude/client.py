@@ -15,7 +15,7 @@ import anthropic
 import httpx2
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.stores.traffic import PROCESS, Bounds, bounded_async
+from nightwatch_core.adapters.stores.traffic import MANIFEST, Bounds, bounded_async
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import retry_after
@@ -228,7 +228,7 @@ def _bounds(response: httpx2.Response) -> Bounds:
 
 async def _note(request: httpx2.Request) -> None:
     body = await request.aread()
-    PROCESS.sent(SERVICE, request.method, str(request.url), body)
+    MANIFEST.sent(SERVICE, request.method, str(request.url), body)
 
 
 @cache

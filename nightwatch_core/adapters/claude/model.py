@@ -33,10 +33,8 @@ from nightwatch_core.adapters.claude.features import (
     number,
     priced,
 )
-from nightwatch_core.adapters.claude.request import PROCESS as PROCESS_cache_gate
-from nightwatch_core.adapters.claude.request import Ended, Gate, beginning, request_for
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
-from nightwatch_core.adapters.stores.traffic import ServiceMeter
+from nightwatch_core.adapters.claude.request import GATE, Ended, Gate, beginning, request_for
+from nightwatch_core.adapters.stores.traffic import METER, ServiceMeter
 from nightwatch_core.errors import MayHaveArrived, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import (
@@ -74,7 +72,7 @@ class Calls:
         silence: float = SILENCE,
         client: Callable[[], Any] | None = None,
         features: Features | None = None,
-        meter: ServiceMeter = PROCESS,
+        meter: ServiceMeter = METER,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
@@ -383,7 +381,7 @@ class Claude:
         tuning: Tuning | None = None,
         client: Callable[[], Any] | None = None,
         features: Features | None = None,
-        gate: Gate = PROCESS_cache_gate,
+        gate: Gate = GATE,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""

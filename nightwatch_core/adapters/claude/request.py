@@ -174,7 +174,7 @@ class Gate:
             own.set()
 
 
-PROCESS = Gate()  # what one process sends goes through one gate
+GATE = Gate()  # what one process sends goes through one gate
 
 
 def beginning(request: Mapping[str, Any], whose: tuple[str, ...]) -> str:

@@ -444,15 +444,15 @@ def mailed_changes(
     """
     with tempfile.TemporaryDirectory(prefix="nightwatch-patch-") as folder:
         git = new_repository(Path(folder), "main")
-        commit = commit_tree(git, "", _written_mailed_patch(git, trees[0]), "Base", at)
+        commit = commit_tree(git, "", _blobs_of(git, trees[0]), "Base", at)
         for (before, after), message in zip(pairwise(trees), messages, strict=True):
             gone = {path: PathState("0", "") for path in before if path not in after}
-            steps = {**gone, **_written_mailed_patch(git, after)}
+            steps = {**gone, **_blobs_of(git, after)}
             commit = commit_tree(git, commit, steps, message, at)
         return mailed(git, commit, scrub, len(messages))
 
 
-def _written_mailed_patch(git: Git, files: Text) -> dict[str, PathState]:
+def _blobs_of(git: Git, files: Text) -> dict[str, PathState]:
     asked = ("hash-object", "-w", "-t", "blob", "--stdin")
     return {
         path: PathState(mode or FILE, git.line(*asked, stdin=content))

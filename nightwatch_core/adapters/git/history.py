@@ -289,7 +289,7 @@ def hunks(patch: str) -> str:
 Obtain = Callable[[Sequence[str]], bool]  # blobs by name; False where they cannot be had
 
 _SHORTENED = re.compile(r"[0-9a-f]{7,64}")
-_FIELDS_HISTORY = ("%H", "%an", "%ct", "%s", "%b")
+_COMMIT_FIELDS = ("%H", "%an", "%ct", "%s", "%b")
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 _ALL = ("--no-merges", "--full-history")  # also what a merge did not take over
 _CHANGES = ("diff-tree", "-r", "--root", "--no-commit-id", "--diff-merges=first-parent", *_PLAIN)
@@ -332,7 +332,7 @@ class History:
             return None
         changed = self._changed(sha)
         mark = secrets.token_hex(16)
-        fields = "%x00".join((mark, *_FIELDS_HISTORY))
+        fields = "%x00".join((mark, *_COMMIT_FIELDS))
         output = self._git.run("log", "--no-patch", "--max-count=1", f"--format={fields}", sha)
         record = output.decode(errors="replace").partition(f"{mark}\0")[2]
         logged, message = self._read(record), record.split("\0")[-1].strip()
@@ -445,7 +445,7 @@ class History:
         shown = (
             "--no-patch",
             "--no-color",
-            "--format=" + "%x00".join((mark, *_FIELDS_HISTORY[:-1])),
+            "--format=" + "%x00".join((mark, *_COMMIT_FIELDS[:-1])),
         )
         try:
             outcome = self._git.attempt("log", *shown, *asked, timeout=QUICK_SECONDS)

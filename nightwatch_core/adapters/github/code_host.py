@@ -62,9 +62,8 @@ from nightwatch_core.adapters.github.rows import (
     TreeRow,
 )
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores import traffic as manifest
 from nightwatch_core.adapters.stores.code_cache import CodeCache, SingleFlight
-from nightwatch_core.adapters.stores.traffic import sending
+from nightwatch_core.adapters.stores.traffic import MANIFEST, sending
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.proposals import DraftPull
@@ -353,7 +352,7 @@ class Clone:
     def _ask(self, arguments: Sequence[str], stdin: str) -> None:
         token = self._origin.token()
         asked = "\n".join((*arguments, stdin)).encode()  # of git's own protocol: what it is told
-        manifest.PROCESS.sent("GitHub", "git fetch", self._origin.address, asked)
+        MANIFEST.sent("GitHub", "git fetch", self._origin.address, asked)
         outcome = self.store.attempt(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"),
             *("--filter=blob:none", *arguments),

@@ -30,8 +30,8 @@ from githubkit.versions import RestVersionSwitcher
 from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
 from nightwatch_core.adapters.stores.traffic import (
+    METER,
     VALUES,
     Bounds,
     ServiceMeter,
@@ -411,7 +411,7 @@ class Server(NamedTuple):
     timeout: float = SILENCE
     read_only: bool = False
     pause: Callable[[float], None] = time.sleep  # waits that many seconds
-    meter: ServiceMeter = PROCESS
+    meter: ServiceMeter = METER
 
 
 class Connection(GitHub[BaseAuthStrategy]):

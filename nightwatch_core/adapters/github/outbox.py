@@ -62,7 +62,7 @@ from nightwatch_core.adapters.github.rows import (
     read,
 )
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.proposals import (
     Comment,
@@ -112,7 +112,7 @@ class Writes:
             except Unavailable as refused:  # not done for sure, so it may be asked again
                 if last or refused.wait > LONGEST_WAIT:
                     raise
-                PROCESS.wait(SERVICE, refused.wait)
+                METER.wait(SERVICE, refused.wait)
                 self._pause(refused.wait)
         raise AssertionError("unreachable")
 

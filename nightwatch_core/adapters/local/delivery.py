@@ -375,7 +375,7 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(str(value) for value in values)
 
 
-_PATIENCE_DELIVERY = 60.0  # seconds until another publisher has to be done
+_LOCK_SECONDS = 60.0  # seconds until another publisher has to be done
 _NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MOST_EQUIVALENTS = 100  # pull requests, newest first, whose change is looked for in the base
 
@@ -415,9 +415,7 @@ class LocalDelivery:
         Raises `TryLater` while another process publishes, `GiveUp` where files cannot be written.
         """
         try:
-            with atomic_files.only_writer(
-                self._files.lock, _PATIENCE_DELIVERY, str(self._files.nights)
-            ):
+            with atomic_files.only_writer(self._files.lock, _LOCK_SECONDS, str(self._files.nights)):
                 return self._published(proposal)
         except Refused as refused:
             return receipt_for(proposal, "refused", reason=str(refused))

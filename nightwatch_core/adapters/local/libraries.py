@@ -138,9 +138,9 @@ def _below(folder: Path, module: str) -> Iterator[str]:
                 yield (Path(place) / name).relative_to(folder).as_posix()
 
 
-_FILES_LIBRARIES = 5_000  # of a package
+_MOST_FILES = 5_000  # of a package
 _COPIES = 20  # of a package
-_FOLDERS_LIBRARIES = 20_000  # of a folder of packages that are looked at
+_MOST_FOLDERS = 20_000  # of a folder of packages that are looked at
 _NO_SOURCE = frozenset(
     (
         *(".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".node", ".exe", ".wasm"),
@@ -218,7 +218,7 @@ class InstalledLibraries:
             for root in self._roots
             for ecosystem, patterns in _SHELVES
             for pattern in patterns
-            for shelf in _below_libraries(root, pattern)
+            for shelf in _package_folders(root, pattern)
         )
         return tuple(dict.fromkeys(found))
 
@@ -248,8 +248,8 @@ def _folders(checkout: Path) -> tuple[Path, ...]:
     return tuple(checkout / name for name in names[:200])
 
 
-def _below_libraries(root: Path, pattern: str) -> Iterator[Path]:
-    places = (root,) if pattern == "." else sorted(root.glob(pattern))[:_FOLDERS_LIBRARIES]
+def _package_folders(root: Path, pattern: str) -> Iterator[Path]:
+    places = (root,) if pattern == "." else sorted(root.glob(pattern))[:_MOST_FOLDERS]
     for place in places:
         if place.is_dir() and place.resolve().is_relative_to(root.resolve()):
             yield place
@@ -332,10 +332,10 @@ def _files(copy: _Copy) -> Iterator[str]:
         yield from copy.files
         return
     if copy.record is not None:
-        listed = listed_files(copy.record)[:_FILES_LIBRARIES]
+        listed = listed_files(copy.record)[:_MOST_FILES]
         yield from (name for name in listed if Path(name).suffix not in _NO_SOURCE)
         return
-    left = _FILES_LIBRARIES
+    left = _MOST_FILES
     for place, folders, names in os.walk(copy.folder):
         folders[:] = sorted(name for name in folders if name not in _NOT_OF_IT)
         for name in sorted(names):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeGuard
 
-from nightwatch_core.adapters.new_relic import nerdgraph as nrql
+from nightwatch_core.adapters.new_relic import nerdgraph
 from nightwatch_core.adapters.new_relic.answers import Answer, TooSlow, Unwell
 from nightwatch_core.adapters.new_relic.nerdgraph import (
     DETAIL,
@@ -260,16 +260,16 @@ class Counter:
         counts = Counts()
         try:
             answer = self._ask(
-                whole=self._errors(window, nrql.FACETS),
-                classes=self._errors(window, nrql.FACETS[:1]),
-                detail=self._errors(window, nrql.DETAIL),
-                traffic=nrql.traffic(self._guids, window),
+                whole=self._errors(window, nerdgraph.FACETS),
+                classes=self._errors(window, nerdgraph.FACETS[:1]),
+                detail=self._errors(window, nerdgraph.DETAIL),
+                traffic=nerdgraph.traffic(self._guids, window),
             )
             counts.traffic = _traffic(answer)
-            counts.whole, counts.total, counts.rejects = _rows(answer, "whole", nrql.FACETS)
-            counts.classes, in_classes, _ = _rows(answer, "classes", nrql.FACETS[:1])
+            counts.whole, counts.total, counts.rejects = _rows(answer, "whole", nerdgraph.FACETS)
+            counts.classes, in_classes, _ = _rows(answer, "classes", nerdgraph.FACETS[:1])
             counts.total = max(counts.total, in_classes)
-            counts.detail, _, _ = _rows(answer, "detail", nrql.DETAIL)
+            counts.detail, _, _ = _rows(answer, "detail", nerdgraph.DETAIL)
         except TooSlow:
             if not halvings:
                 raise
@@ -281,7 +281,7 @@ class Counter:
         return counts
 
     def _errors(self, window: Window, facets: tuple[str, ...]) -> str:
-        return nrql.errors(self._guids, window, self._attributes, facets)
+        return nerdgraph.errors(self._guids, window, self._attributes, facets)
 
     def _count_halves(self, window: Window, halvings: int) -> Counts:
         middle = window.since + (window.until - window.since) / 2
@@ -300,12 +300,12 @@ class Counter:
         )
 
     def _add_releases_and_hours(self, counts: Counts, window: Window) -> None:
-        version = nrql.first_of(nrql.RELEASES, self._attributes)
+        version = nerdgraph.first_of(nerdgraph.RELEASES, self._attributes)
         queries = {}
         if version:
-            queries["versions"] = nrql.versions(self._guids, window, version)
+            queries["versions"] = nerdgraph.versions(self._guids, window, version)
         if len(hours_of(window)) < MAX_HOURS:
-            queries["hours"] = nrql.hourly(self._guids, window)
+            queries["hours"] = nerdgraph.hourly(self._guids, window)
         if not queries:
             return
         try:
@@ -319,8 +319,8 @@ class Counter:
                 results[alias] = results_of(answer, alias)[0]
             except NightWatchError as trouble:
                 counts.partial.append(f"{alias} of errors could not be read: {trouble}")
-        counts.releases = by_release(results.get("versions", []), (*nrql.FACETS, version))
-        counts.hourly = by_hour(results.get("hours", []), nrql.FACETS)
+        counts.releases = by_release(results.get("versions", []), (*nerdgraph.FACETS, version))
+        counts.hourly = by_hour(results.get("hours", []), nerdgraph.FACETS)
 
 
 def _traffic(answer: Answer) -> int | None:

@@ -25,8 +25,14 @@ from nightwatch_core.adapters.new_relic.answers import (
     listed,
     throttled,
 )
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
-from nightwatch_core.adapters.stores.traffic import Bounds, ServiceMeter, bounded, json_of, note
+from nightwatch_core.adapters.stores.traffic import (
+    METER,
+    Bounds,
+    ServiceMeter,
+    bounded,
+    json_of,
+    note,
+)
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.errors import Window
 from nightwatch_core.text.plain_text import retry_after
@@ -91,7 +97,7 @@ class NerdGraph:
         times: httpx.Timeout | float = TIMES,
         deadline: float = DEADLINE,
         pause: Callable[[float], None] = time.sleep,
-        meter: ServiceMeter = PROCESS,
+        meter: ServiceMeter = METER,
     ) -> None:
         """Ask at `url`, a region's name or an address; nothing is asked yet."""
         self._key = api_key.strip()

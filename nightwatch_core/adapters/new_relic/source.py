@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from nightwatch_core.adapters.new_relic import nerdgraph as nrql
+from nightwatch_core.adapters.new_relic import nerdgraph
 from nightwatch_core.adapters.new_relic.answers import Answer, TooSlow, Unwell
 from nightwatch_core.adapters.new_relic.groups import (
     Counter,
@@ -127,8 +127,8 @@ class Application:
             day = Window(since=now - DAY, until=now)
             try:
                 answer = self.ask(
-                    errors=nrql.keys("TransactionError", guids, day),
-                    traces=nrql.keys("ErrorTrace", guids, day),
+                    errors=nerdgraph.keys("TransactionError", guids, day),
+                    traces=nerdgraph.keys("ErrorTrace", guids, day),
                 )
                 errors, traces = (_keys(results_of(answer, a)[0]) for a in ("errors", "traces"))
             except (GiveUp, TooSlow):
@@ -137,7 +137,7 @@ class Application:
             return self._attributes
 
     def _search(self, name: str) -> tuple[Entity, ...]:
-        query, cursor = nrql.applications(self._account, name), None
+        query, cursor = nerdgraph.applications(self._account, name), None
         entities: list[Entity] = []
         for _ in range(SEARCH_PAGES):
             answer = self._client.ask(FIND_ENTITY, q=query, cursor=cursor)
@@ -255,12 +255,12 @@ class NewRelic:
         if limit < 1:
             return ()
         guids, names = self._application.guids, self._application.attributes().traces
-        version = nrql.first_of(nrql.RELEASES, names)
+        version = nerdgraph.first_of(nerdgraph.RELEASES, names)
         transaction = group.transaction if not names or "transactionName" in names else ""
         until = (group.last_seen or self._clock.now()) + AROUND
         since = (group.first_seen or until - DAY) - AROUND
         window = Window(since=max(since, until - LONGEST_TRACE_WINDOW), until=until)
-        query = nrql.occurrences(guids, window, group.error_class, transaction, version)
+        query = nerdgraph.occurrences(guids, window, group.error_class, transaction, version)
         rows = results_of(self._application.ask(rows=query), "rows")[0]
         asked = traced_occurrences(rows, group, guids, version)[:limit]
         if not asked:
@@ -301,7 +301,7 @@ class NewRelic:
             )
         entities = self._application.entities()
         now = self._clock.now()
-        query = nrql.count(self._application.guids, Window(since=now - DAY, until=now))
+        query = nerdgraph.count(self._application.guids, Window(since=now - DAY, until=now))
         rows = results_of(self._application.ask(n=query), "n")[0]
         seen = integer(rows[0].get("n")) if rows else 0
         quiet = "" if any(entity.reporting for entity in entities) else ", not reporting now"

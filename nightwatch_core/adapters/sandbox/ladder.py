@@ -53,14 +53,14 @@ def start_words(cell: Cell) -> tuple[str, ...]:
 # The root is changed by pivot_root, and the old one unmounted: a program that is root in its
 # namespace finds its way out of a mere chroot.
 
-NAME_NAMESPACES = "unshare"
+UNSHARE = "unshare"
 _NEEDED = ("unshare", "pivot_root", "setpriv", "mount", "umount", "env")
 _ROOT = "/mnt"  # of the namespace alone: a folder that every system has
 _FLAGS = ("", ",nosuid", ",nosuid,nodev", ",nosuid,nodev,noexec")  # that may not be taken away
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
-def start_words_namespaces(cell: Cell) -> tuple[str, ...]:
+def unshare_command(cell: Cell) -> tuple[str, ...]:
     """Return the command that runs the cell; empty where a tool is missing."""
     programs = {name: shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") for name in _NEEDED}
     if not all(programs.values()):
@@ -149,7 +149,7 @@ class Confinement(NamedTuple):
 
 LADDER = (
     Confinement(NAME, start_words),
-    Confinement(NAME_NAMESPACES, start_words_namespaces),
+    Confinement(UNSHARE, unshare_command),
     Confinement(container.NAME, container.start_words, container.run_and_remove, container.LOOK),
 )
 

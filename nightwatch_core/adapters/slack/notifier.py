@@ -44,9 +44,7 @@ from nightwatch_core.adapters.slack.blocks import (
     without_folders,
 )
 from nightwatch_core.adapters.slack.sent_messages import SentMessage, SentMessages
-from nightwatch_core.adapters.stores import traffic as manifest
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
-from nightwatch_core.adapters.stores.traffic import ServiceMeter, json_of
+from nightwatch_core.adapters.stores.traffic import MANIFEST, METER, ServiceMeter, json_of
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
@@ -105,7 +103,7 @@ class SlackCalls:
         clock: Clock,
         sleep: Callable[[float], None],
         timeout: float,
-        meter: ServiceMeter = PROCESS,
+        meter: ServiceMeter = METER,
     ) -> None:
         """Take what every call needs; nothing is sent yet."""
         _SILENT.setLevel(logging.CRITICAL + 1)  # the client would log every failure as an error
@@ -177,7 +175,7 @@ class _Client(WebClient):
         self, url: str, req: urllib.request.Request
     ) -> dict[str, Any]:
         asked = req.data if isinstance(req.data, bytes) else b""
-        manifest.PROCESS.sent(SERVICE, req.get_method(), url, asked)
+        MANIFEST.sent(SERVICE, req.get_method(), url, asked)
         direct = [] if url.startswith("https:") else [urllib.request.ProxyHandler({})]
         opener = urllib.request.build_opener(_NoRedirects, *direct)
         try:

@@ -567,7 +567,7 @@ def _index(entries: Mapping[str, Entry | str], complaints: tuple[str, ...]) -> I
 
 # The team's ignore.yml: read as the night reads it, and written when a person accepts a rule.
 
-LOCK_IGNORE_FILE_STORE = ".ignore.lock"
+IGNORE_LOCK = ".ignore.lock"
 _MARK = "\ufeff"
 _BOUNDS = ("expires", "unless_rate_above")
 
@@ -602,7 +602,7 @@ class IgnoreFile:
         and once more afterwards. Raises `StopTheNight` where the file cannot be read or written, or
         would not hold exactly the rules it held and this one; it is untouched then.
         """
-        lock, place = self.path.with_name(LOCK_IGNORE_FILE_STORE), str(self.path)
+        lock, place = self.path.with_name(IGNORE_LOCK), str(self.path)
         with atomic_files.only_writer(lock, PATIENCE, place, StopTheNight):
             before = self._text()
             same = next((item for item in rules_from(before).rules if _same(item, rule)), None)

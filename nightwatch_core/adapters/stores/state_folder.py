@@ -45,7 +45,7 @@ from nightwatch_core.models.report import Bundle
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.replay.record import name_of
-from nightwatch_core.replay.sealing import SCHEMA as SCHEMA_sealing
+from nightwatch_core.replay.sealing import SCHEMA as BUNDLE_SCHEMA
 from nightwatch_core.replay.sealing import opened
 
 OLD = 3_600  # seconds: no command of ours holds one of git's locks that long
@@ -342,11 +342,10 @@ def _read(file: Path) -> tuple[Batch | None, str]:
 MAGIC = "NIGHTWATCH BUNDLE"
 LEVEL = 3  # of lzma: a tenth larger than its best, in a fifth of the time
 MEMORY = 128 * 2**20  # bytes that unpacking may take
-DAY_BUNDLE_FILES = 86_400.0  # seconds
 _NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HEAD = re.compile(rf"{MAGIC} (\d{{1,6}}) ([0-9a-f]{{64}})\n".encode())
 _OPEN = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 class BundleFiles:
@@ -381,7 +380,7 @@ class BundleFiles:
         """Write a bundle; where the night is over its journal goes. Raises `OSError`."""
         path, name = self.path(night), name_of(lines[0])
         packed = lzma.compress("\n".join(lines).encode("ascii"), preset=LEVEL)
-        atomic_files.write(path, f"{MAGIC} {SCHEMA_sealing} {name}\n".encode() + packed)
+        atomic_files.write(path, f"{MAGIC} {BUNDLE_SCHEMA} {name}\n".encode() + packed)
         if is_over:
             self._journal(night).unlink(missing_ok=True)
         return path
@@ -391,7 +390,7 @@ class BundleFiles:
 
         Nothing is younger than now, so that a clock that was set back deletes nothing.
         """
-        since = (time.time() if now is None else now) - days * DAY_BUNDLE_FILES
+        since = (time.time() if now is None else now) - days * DAY
         ages = [(file.stat().st_mtime, file.stat().st_size, file) for file in self._files()]
         used = deleted = 0
         for changed, size, path in sorted(ages, reverse=True):
@@ -426,10 +425,10 @@ def read_bundle(path: Path) -> Bundle:
     head = _HEAD.match(packed[:200])
     if head is None:
         raise GiveUp(f"{path} is no bundle of a night")
-    if int(head[1]) > SCHEMA_sealing:
+    if int(head[1]) > BUNDLE_SCHEMA:
         raise GiveUp(
             f"{path} is of a newer NightWatch (its schema is {int(head[1])}, this one reads up to "
-            f"{SCHEMA_sealing}): read it with that one"
+            f"{BUNDLE_SCHEMA}): read it with that one"
         )
     if len(packed) > BUNDLE_PACKED:
         raise GiveUp(f"{path} is larger than {BUNDLE_PACKED:,} bytes: it is not ours")
@@ -460,8 +459,7 @@ def _unpacked(packed: bytes, path: Path) -> str:
 
 LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
 _PLAIN = re.compile(r"v\d{1,3}:[0-9a-f]{1,64}")
-_OPEN_TRANSCRIPTS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-_log_transcripts = logging.getLogger(__name__)
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 
 
 class Transcripts:
@@ -487,9 +485,7 @@ class Transcripts:
             self._append(file, entry.model_copy(update={"at": self._clock.now()}))
         except OSError as trouble:
             self._closed.add(file)
-            _log_transcripts.warning(
-                "the transcript %s cannot be written: %s", file, trouble.strerror
-            )
+            log.warning("the transcript %s cannot be written: %s", file, trouble.strerror)
 
     def find(self, wanted: str, night: str = "") -> Transcript:
         """Return the newest transcript of the error called `wanted`, or beginning so.
@@ -499,7 +495,7 @@ class Transcripts:
         matches = [
             (file, kept)
             for file in self._newest_first(wanted)
-            if (kept := _read_transcripts(file)) and _is_meant(kept.fingerprint, wanted)
+            if (kept := _read_transcript(file)) and _is_meant(kept.fingerprint, wanted)
         ]
         names = sorted({kept.fingerprint for _, kept in matches})
         if len(names) > 1:
@@ -518,7 +514,7 @@ class Transcripts:
 
     def _append(self, file: Path, entry: TranscriptEntry) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(file, _OPEN_TRANSCRIPTS, 0o600)
+        handle = os.open(file, _APPEND, 0o600)
         try:
             os.fchmod(handle, 0o600)
             line = self._line(entry)
@@ -571,7 +567,7 @@ def _changed(file: Path) -> tuple[int, str]:
         return (0, str(file))
 
 
-def _read_transcripts(file: Path) -> Transcript | None:
+def _read_transcript(file: Path) -> Transcript | None:
     try:
         lines = file.read_bytes()[: TRANSCRIPT_BYTES + 1_000].splitlines()
     except OSError:

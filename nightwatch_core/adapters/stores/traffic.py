@@ -230,7 +230,7 @@ def _changed(file: Path) -> datetime:
     return datetime.fromtimestamp(file.stat().st_mtime, UTC)
 
 
-PROCESS = Manifest()
+MANIFEST = Manifest()
 """Of this process, in which every adapter notes what it sends."""
 
 
@@ -238,7 +238,7 @@ def note(service: str) -> Callable[[Any], None]:
     """Return a hook for requests of an HTTP client: what they are is noted."""
 
     def hook(request: Any) -> None:
-        PROCESS.sent(service, request.method, str(request.url), request.read())
+        MANIFEST.sent(service, request.method, str(request.url), request.read())
 
     return hook
 
@@ -366,7 +366,7 @@ def _trouble(error: Exception) -> str:
     return line(str(error) if ours else type(error).__name__, LONGEST_TROUBLE)
 
 
-PROCESS_SERVICE_METER = ServiceMeter()
+METER = ServiceMeter()
 """Of this process, which the adapters count in unless they are given another one."""
 
 # Answers of services, read within bounds: so many bytes once unpacked, so many seconds, no more.

@@ -7,7 +7,7 @@ from services.github_checks import Checks
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.tracker import GitHubTracker
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
+from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.publish.markers import marker
@@ -72,9 +72,9 @@ def test_what_may_not_be_read_is_not_known(
 ) -> None:
     _may(drafted, *allowed)
     drafted.checks[_head(drafted)] = Checks(("success",))
-    PROCESS.reset()
+    METER.reset()
     assert _verdict(drafted) == verdict
-    assert PROCESS.calls()["GitHub"].refused == 0  # nobody has to give these rights
+    assert METER.calls()["GitHub"].refused == 0  # nobody has to give these rights
 
 
 def test_a_failure_counts_whatever_else_may_not_be_read(drafted: GitHub) -> None:

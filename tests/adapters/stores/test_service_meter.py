@@ -16,15 +16,14 @@ from slack_team import POST, a_team
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
-from nightwatch_core.adapters.stores.traffic import PROCESS_SERVICE_METER as PROCESS
-from nightwatch_core.adapters.stores.traffic import ServiceMeter
+from nightwatch_core.adapters.stores.traffic import METER, ServiceMeter
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 NEVER = datetime(2026, 12, 1, tzinfo=UTC)
 
 
 def _counted(service: str) -> tuple[int, int, int, int, float, bool]:
-    one = PROCESS.calls()[service]
+    one = METER.calls()[service]
     return (
         *(one.requests, one.unanswered, one.refused),
         *(one.waits, one.waited, one.is_last_well),
@@ -33,9 +32,9 @@ def _counted(service: str) -> tuple[int, int, int, int, float, bool]:
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    PROCESS.reset()
+    METER.reset()
     yield
-    PROCESS.reset()
+    METER.reset()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_a_key_that_claude_refuses_is_a_refusal():
         server.fail("401", times=9)
         with pytest.raises(StopTheNight):
             claude(server).reply(shown(), 20)
-        assert server.key not in PROCESS.calls()["Claude"].trouble
+        assert server.key not in METER.calls()["Claude"].trouble
     assert _counted("Claude")[2] == 1
 
 
@@ -148,4 +147,4 @@ def test_github_is_counted_with_its_waits_and_the_end_of_its_token(tmp_path):
         with pytest.raises(GiveUp):
             client.ask(lambda rest: rest.repos.get("acme", "nowhere"))
     assert _counted("GitHub") == (3, 1, 0, 1, 7.0, True)
-    assert PROCESS.calls()["GitHub"].expires == NEVER
+    assert METER.calls()["GitHub"].expires == NEVER

@@ -111,37 +111,37 @@ def test_new_cases_beyond_the_limit_are_dropped_with_their_groups():
     ]
 
 
-END_RANKING = datetime(2026, 11, 3, 2, tzinfo=UTC)
-DAY_RANKING = Window(since=END_RANKING - timedelta(hours=24), until=END_RANKING)
+RANKED_END = datetime(2026, 11, 3, 2, tzinfo=UTC)
+RANKED_DAY = Window(since=RANKED_END - timedelta(hours=24), until=RANKED_END)
 
 
-def group_ranking(**values):
+def ranked_group(**values):
     known = {"fingerprint": "v1:1", "source": "file", "error_class": "NoMethodError"}
     return ErrorGroup.model_validate(known | values)
 
 
 def test_the_score_is_the_weighted_sum_of_its_terms():
-    seen = group_ranking(
-        occurrences=50, transaction="Controller/a/b", last_seen=END_RANKING - timedelta(hours=6)
+    seen = ranked_group(
+        occurrences=50, transaction="Controller/a/b", last_seen=RANKED_END - timedelta(hours=6)
     )
     values = {"occurrences": 0.5, "severity": 0.7, "recency": 0.75, "user-facing": 1.0}
-    assert terms(seen, DAY_RANKING) == values
-    assert score(seen, DAY_RANKING) == pytest.approx(0.4 * 0.5 + 0.3 * 0.7 + 0.2 * 0.75 + 0.1 * 1.0)
+    assert terms(seen, RANKED_DAY) == values
+    assert score(seen, RANKED_DAY) == pytest.approx(0.4 * 0.5 + 0.3 * 0.7 + 0.2 * 0.75 + 0.1 * 1.0)
 
 
 def test_recency_falls_from_one_to_zero_over_the_window():
-    hours = [recency(END_RANKING - timedelta(hours=h), DAY_RANKING) for h in (0, 12, 24, 48)]
+    hours = [recency(RANKED_END - timedelta(hours=h), RANKED_DAY) for h in (0, 12, 24, 48)]
     assert hours == [1.0, 0.5, 0.0, 0.0]
-    assert recency(END_RANKING + timedelta(hours=5), DAY_RANKING) == 1.0
+    assert recency(RANKED_END + timedelta(hours=5), RANKED_DAY) == 1.0
 
 
 def test_recency_is_a_half_where_unknown():
-    assert recency(None, DAY_RANKING) == 0.5
-    assert recency(END_RANKING.replace(tzinfo=None), DAY_RANKING) == 0.5
+    assert recency(None, RANKED_DAY) == 0.5
+    assert recency(RANKED_END.replace(tzinfo=None), RANKED_DAY) == 0.5
 
 
 def test_a_window_without_length_does_not_divide_by_zero():
-    assert recency(END_RANKING, Window(since=END_RANKING, until=END_RANKING)) == 1.0
+    assert recency(RANKED_END, Window(since=RANKED_END, until=RANKED_END)) == 1.0
 
 
 @pytest.mark.parametrize(

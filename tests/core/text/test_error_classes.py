@@ -1,5 +1,5 @@
 from nightwatch_core.text.words import ClassTable, last_segment, segments
-from nightwatch_core.text.words import words_error_classes as words
+from nightwatch_core.text.words import words_of_name as words
 
 TABLE = ClassTable({"Db::Error": "full", "TypeError": "name", "Oops": "one"}, {"Db": "space"})
 
