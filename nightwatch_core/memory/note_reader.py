@@ -1,13 +1,15 @@
-"""A lesson's notes: drawn from it by rule, added to its document, searched as a task's."""
+"""`<future-agent-notes>` sections: read, written, drawn from a lesson by rule, and searched."""
 
 import html
 import re
 import textwrap
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date
-from itertools import accumulate
-from typing import TypeVar
+from functools import cache
+from itertools import islice
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import GiveUp
@@ -30,95 +32,36 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.text import escaping
 from nightwatch_core.text.escaping import line
 
-# Links between documents: what one names as related, and what lies in a task's own directory.
-
-LINKED = 0.5  # share of its relevance that a document passes on to those it is linked with
-_LINK = re.compile(r"\[[^\[\]]{0,300}\]\(([^()\s]{1,300})\)")  # [text](file)
-_WIKI_LINK = re.compile(r"\[\[([^\[\]|]{1,300})(?:\|[^\[\]]{0,300})?\]\]")  # [[file|text]]
-
-Passed = Mapping[str, tuple[float, str]]  # id to the relevance it was passed, and by whom
-
-
-def passed_on(
-    relevant: Mapping[str, float], documents: Mapping[str, TaskFile], about: Iterable[TaskFile] = ()
-) -> Passed:
-    """Return the score documents inherit from linked ones, the highest of them.
-
-    `relevant` maps ids to a relevance of their own; links are followed once. What the documents
-    names that the search is `about` gets the full share. A task's directory is linked with the
-    task, both ways: `auth` and `auth/research`.
-    """
-    names = _names(documents)
-    passed: dict[str, tuple[float, str]] = {}
-    subjects = [(file.id, 1.0, file) for file in about]
-    own = [(id, relevant[id], documents[id]) for id in sorted(relevant)]
-    for id, relevance, document in (*subjects, *own):
-        share = LINKED * relevance
-        for target in linked_with(document, names):
-            if target != id and share > passed.get(target, (0.0, ""))[0]:
-                passed[target] = (share, id)
-    return passed
+_FIELDS = {
+    "problem": ("what", "symptoms", "root_cause", "solution", "prevention"),
+    "decision": ("choice", "alternatives", "rationale"),
+}
+# What text after a closed element belongs to.
+_PARENTS = {field: item for item, fields in _FIELDS.items() for field in fields}
+_PARENTS |= {"gotcha": "gotchas"}
+_NAMES = (
+    "timestamp|problems?|what|symptoms|root[-_]?cause|solution|prevention"
+    "|decisions?|choice|alternatives|rationale|gotchas?"
+)
+_TAG = re.compile(rf"<(/?)({_NAMES})(?=[\s/>])([^<>]{{0,200}})>", re.IGNORECASE | re.ASCII)
+_END = re.compile(
+    r"</future-agent-notes\b|^[ \t]{0,12}<future-agent-notes\b", re.I | re.A | re.MULTILINE
+)
+_MARK = re.compile(
+    r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]{0,200})"
+    r"|[ \t]{0,12}<future-agent-notes(?=[\s>])[^<>\n]{0,200}>)",
+    re.IGNORECASE | re.ASCII | re.MULTILINE,
+)
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+")
+_BAD_ENDS = ("closed unmerged", "not planned", "no effect", "regressed")
 
 
-def linked_with(document: TaskFile, names: Mapping[str, Sequence[str]]) -> list[str]:
-    """The ids of the documents that one names, and of those in its directory or that it lies in."""
-    own = _directory(document.id)
-    named = [id for task in document.related_tasks for id in _meant(task, names)]
-    inside = [id for id in names.get(f"{document.id}/", ()) if id != document.id]
-    beside = [*names.get(own, ()), *names.get(f"{own}/", ())] if own else []
-    return list(dict.fromkeys((*named, *inside, *beside)))
-
-
-def plain_name(link: str) -> str:
-    """Return a link as people write one, without what is around the name.
-
-    >>> plain_name("[Search](../tasks/task-a.md#notes)"), plain_name("[[task-b|B]]")
-    ('../tasks/task-a.md', 'task-b')
-    >>> plain_name("v1:0a1b")
-    'v1:0a1b'
-    """
-    written = _WIKI_LINK.search(link) or _LINK.search(link)
-    target = written[1] if written else link
-    return target.strip().strip("`'\"<>").partition("#")[0].strip()
-
-
-def _meant(link: str, names: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The ids a link may mean: as it stands, else by the last parts of its path."""
-    name = plain_name(link)
-    steps = [step for step in name.removesuffix(".md").split("/") if step not in ("", ".", "..")]
-    tails = ("/".join(steps[-count:]) for count in (2, 1) if len(steps) >= count)
-    for item in (link, name, *tails):
-        if ids := names.get(item) or names.get(f"{item}/"):
-            return ids
-    return ()
-
-
-def _names(documents: Mapping[str, TaskFile]) -> Mapping[str, list[str]]:
-    """Every name of a document to its id; `auth/` names all documents of that directory."""
-    names: dict[str, list[str]] = {}
-    for id, document in documents.items():
-        for name in {id, document.file} - {""}:
-            names.setdefault(name, []).append(id)
-        if own := _directory(id):
-            names.setdefault(f"{own}/", []).append(id)
-    return names
-
-
-def _directory(id: str) -> str:
-    return id.rpartition("/")[0]
-
-
-# `<future-agent-notes>` sections written in the one layout: two spaces a level, text escaped.
-#
-# `&` and `<` are escaped, so that nothing in a text opens or closes an element.
-
-_FRAME = 400  # characters for what stands around the items
-
-Kept = TypeVar("Kept")
+# Writing: two spaces a level; `&` and `<` are escaped, so that no text opens or closes an element.
 
 
 def rendered(notes: Notes) -> str:
-    """Return one section in the seed's layout, without a line end after it; empty for empty notes.
+    """Return one section, without a line end after it; empty for empty notes.
 
     What was normalised is read back the same: `notes_in(rendered(n)) == (normalised(n),)`.
 
@@ -133,118 +76,56 @@ def rendered(notes: Notes) -> str:
     </future-agent-notes>
     """
     kept = normalised(notes)
-    return "" if kept.empty else _section(kept)
+    return "" if kept.empty else _template().render(notes=kept)
 
 
 def normalised(notes: Notes) -> Notes:
-    """The notes as they are kept: clean text of bounded size, nothing empty, everything named.
+    """Return clean notes of bounded size, without empty items, each item named.
 
     A problem or decision without a name is named by the first thing that is said about it. Where
     the section would be too long, the last items are left out.
     """
-    problems = _not_empty(map(_problem, notes.problems[:MOST_ITEMS]))
-    decisions = _not_empty(map(_decision, notes.decisions[:MOST_ITEMS]))
-    gotchas = _not_empty(map(_text, notes.gotchas[:MOST_ITEMS]))
-    sizes = (
-        *(len(problem_text(problem)) for problem in problems),
-        *(len(decision_text(decision)) for decision in decisions),
-        *(len(gotcha_text(gotcha)) for gotcha in gotchas),
+    problems = tuple(filter(None, map(_problem, notes.problems[:MOST_ITEMS])))
+    decisions = tuple(filter(None, map(_decision, notes.decisions[:MOST_ITEMS])))
+    gotchas = tuple(filter(None, map(_text, notes.gotchas[:MOST_ITEMS])))
+
+    def first_items(count: int) -> Notes:
+        rest = max(count - len(problems), 0)
+        return Notes(
+            timestamp=notes.timestamp,
+            problems=problems[:count],
+            decisions=decisions[:rest],
+            gotchas=gotchas[: max(rest - len(decisions), 0)],
+        )
+
+    def size(count: int) -> int:
+        return len(_template().render(notes=first_items(count)))
+
+    every = len(problems) + len(decisions) + len(gotchas)
+    fits = size(every) <= LONGEST_SECTION
+    return first_items(
+        every if fits else bisect_right(range(every + 1), LONGEST_SECTION, key=size) - 1
     )
-    room = bisect_right(tuple(accumulate(size + 1 for size in sizes)), LONGEST_SECTION - _FRAME)
-    first, second = len(problems), len(problems) + len(decisions)
-    return Notes(
-        timestamp=notes.timestamp,
-        problems=problems[:room],
-        decisions=decisions[: max(room - first, 0)],
-        gotchas=gotchas[: max(room - second, 0)],
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("nightwatch_core.memory"),
+        autoescape=False,  # noqa: S701 - every text passes `escaped`
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-
-
-def _section(notes: Notes) -> str:
-    """The section of notes that were normalised; no line end after it.
-
-    >>> print(_section(Notes(decisions=(Decision(choice="Keep <T>"),))))
-    <future-agent-notes>
-      <decisions>
-        <decision>
-          <choice>Keep &lt;T></choice>
-        </decision>
-      </decisions>
-    </future-agent-notes>
-    """
-    stamp = f"  <timestamp>{notes.timestamp}</timestamp>" if notes.timestamp else ""
-    parts = (
-        stamp,
-        _group("problems", map(problem_text, notes.problems)),
-        _group("decisions", map(decision_text, notes.decisions)),
-        _group("gotchas", map(gotcha_text, notes.gotchas)),
+    environment.filters["escaped"] = lambda text: text.replace("&", "&amp;").replace("<", "&lt;")
+    environment.filters["indented"] = lambda text, depth: "\n".join(
+        f"{' ' * depth}{row}".rstrip() for row in text.split("\n")
     )
-    inside = "\n\n".join(part for part in parts if part)
-    return f"<future-agent-notes>\n{inside}\n</future-agent-notes>"
-
-
-def problem_text(problem: Problem) -> str:
-    """Return one `<problem>`; what is empty is left out.
-
-    >>> print(problem_text(Problem(what="Slow", symptoms=("30s",))).strip())
-    <problem>
-          <what>Slow</what>
-          <symptoms>
-            - 30s
-          </symptoms>
-        </problem>
-    """
-    symptoms = "\n".join(f"        - {_escaped(symptom)}" for symptom in problem.symptoms)
-    parts = (
-        _element("what", problem.what, 6),
-        f"      <symptoms>\n{symptoms}\n      </symptoms>" if symptoms else "",
-        _element("root-cause", problem.root_cause, 6),
-        _element("solution", problem.solution, 6),
-        _element("prevention", problem.prevention, 6),
-    )
-    return _item("problem", parts)
-
-
-def decision_text(decision: Decision) -> str:
-    """Return one `<decision>`; what is empty is left out."""
-    parts = (
-        _element("choice", decision.choice, 6),
-        _element("alternatives", decision.alternatives, 6),
-        _element("rationale", decision.rationale, 6),
-    )
-    return _item("decision", parts)
-
-
-def gotcha_text(gotcha: str) -> str:
-    """Return one `<gotcha>`."""
-    return _element("gotcha", gotcha, 4)
-
-
-def _group(name: str, items: Iterable[str]) -> str:
-    inside = "\n".join(items)
-    return f"  <{name}>\n{inside}\n  </{name}>" if inside else ""
-
-
-def _item(name: str, parts: Iterable[str]) -> str:
-    inside = "\n".join(part for part in parts if part)
-    return f"    <{name}>\n{inside}\n    </{name}>"
-
-
-def _element(name: str, text: str, depth: int) -> str:
-    """An element on one line; text of several lines stands indented between its tags."""
-    pad = " " * depth
-    if "\n" not in text:
-        return f"{pad}<{name}>{_escaped(text)}</{name}>" if text else ""
-    lines = "\n".join(f"{pad}  {line}".rstrip() for line in _escaped(text).split("\n"))
-    return f"{pad}<{name}>\n{lines}\n{pad}</{name}>"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    return environment.get_template("notes.xml.j2")
 
 
 def _problem(problem: Problem) -> Problem | None:
-    symptoms = _not_empty(_line(symptom) for symptom in problem.symptoms[:MOST_ITEMS])
+    symptoms = tuple(filter(None, map(_one_line, problem.symptoms[:MOST_ITEMS])))
     rest = tuple(map(_text, (problem.root_cause, problem.solution, problem.prevention)))
     what = next(filter(None, (_text(problem.what), *symptoms, *rest)), "")
     named = Problem(
@@ -256,277 +137,133 @@ def _problem(problem: Problem) -> Problem | None:
 def _decision(decision: Decision) -> Decision | None:
     rest = tuple(map(_text, (decision.alternatives, decision.rationale)))
     choice = next(filter(None, (_text(decision.choice), *reversed(rest))), "")
-    named = Decision(choice=choice, alternatives=rest[0], rationale=rest[1])
-    return named if choice else None
-
-
-def _not_empty(values: Iterable[Kept | None]) -> tuple[Kept, ...]:
-    return tuple(value for value in values if value)
+    return Decision(choice=choice, alternatives=rest[0], rationale=rest[1]) if choice else None
 
 
 def _text(text: str) -> str:
-    """Clean lines without the indentation they share; their first one says something.
-
-    Twice, because a text that began with an empty line is dedented as a whole the first time, and
-    without its first line from then on.
-    """
-    return _dedented(_dedented(text))
-
-
-def _dedented(text: str) -> str:
+    """Clean lines without the indentation they share."""
     clean = escaping.clean(text[: 4 * LONGEST_ELEMENT].replace("\r\n", "\n").replace("\r", "\n"))
-    first, _, rest = clean.partition("\n")
-    dedented = textwrap.dedent(rest) if first.strip() else textwrap.dedent(clean)
-    lines = (f"{first}\n{dedented}" if first.strip() else dedented).split("\n")
-    return _cut("\n".join(line.rstrip() for line in lines).strip())
+    first, _, rest = clean.strip().partition("\n")
+    lines = f"{first}\n{textwrap.dedent(rest)}".split("\n")
+    return _cut("\n".join(row.rstrip() for row in lines).strip())
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return _cut(" ".join(escaping.clean(text[: 4 * LONGEST_ELEMENT]).split()))
 
 
 def _cut(text: str) -> str:
-    return (
-        text
-        if len(text) <= LONGEST_ELEMENT
-        else text[: LONGEST_ELEMENT - 1].rstrip() + escaping.MORE
-    )
+    is_short = len(text) <= LONGEST_ELEMENT
+    return text if is_short else text[: LONGEST_ELEMENT - 1].rstrip() + escaping.MORE
 
 
-_BAD_ENDS = ("closed unmerged", "not planned", "no effect", "regressed")
-
-
-def draw_notes(lesson: Lesson, on: date) -> Notes:
-    """Draw the notes of a lesson by rule; where its fix was verified, with the figures that say so.
-
-    >>> fate = OutcomeEvent(kind="verified", number=7, on=date(2030, 5, 9),
-    ...                     because="40 a day, now 0")
-    >>> lesson = Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="No default.",
-    ...                 title="No total", first_detected=date(2030, 5, 1), fates=(fate,))
-    >>> draw_notes(lesson, date(2030, 5, 9)).problems[0].solution
-    'Pull request #7, verified: 40 a day, now 0'
-    """
-    own = lesson_notes(lesson)
-    problem = own.problems[0]
-    if fate := _proof(lesson):
-        tried = "; ".join(edit.description for edit in lesson.edits if edit.description)
-        pull = f"Pull request #{fate.number}" if fate.number else "Its fix"
-        figures = f"{pull}, verified" + (f": {fate.because}" if fate.because else "")
-        update = {
-            "solution": f"{tried} ({figures})" if tried else figures,
-            "prevention": "; ".join(lesson.next_steps) or problem.prevention,
-        }
-        problem = problem.model_copy(update=update)
-    return normalised(own.model_copy(update={"timestamp": on, "problems": (problem,)}))
-
-
-def add_notes(lesson: Lesson, notes: Notes, related: tuple[str, ...] = ()) -> Lesson:
-    """Add notes at the end of a lesson and links to what is related.
-
-    The very same notes are not added twice. Raises `GiveUp` where there is nothing to note, or the
-    lesson has 20 sections already.
-    """
-    kept = normalised(notes)
-    if kept.empty:
-        raise GiveUp("there is nothing to note: no problem, decision or gotcha")
-    if kept not in lesson.notes and len(lesson.notes) >= MOST_SECTIONS:
-        raise GiveUp(f"{lesson.file or 'the lesson'} has {MOST_SECTIONS} sections of notes already")
-    notes_now = lesson.notes if kept in lesson.notes else (*lesson.notes, kept)
-    own = lesson.names | {lesson.file}
-    linked = dict.fromkeys((*lesson.related, *(item for item in related if item not in own)))
-    return lesson.model_copy(update={"notes": notes_now, "related": tuple(linked)[-MOST_RELATED:]})
-
-
-def _proof(lesson: Lesson) -> OutcomeEvent | None:
-    """That the very fix the lesson holds was verified, and nothing spoke against it since."""
-    ends = [fate for fate in lesson.fates if fate.kind in ("verified", *FAILED)]
-    if not ends or ends[-1].kind != "verified":
-        return None
-    fixes = {item.fix for item in lesson.proposed if item.number == ends[-1].number and item.fix}
-    is_another = bool(fixes) and fix_digest(lesson.edits) not in fixes
-    return None if is_another else ends[-1]
-
-
-def as_task(lesson: Lesson) -> TaskFile:
-    """Show a lesson as a task file, so that both are searched alike.
-
-    Where its notes tell of no problem, one is made of its own root cause and learnings; of one
-    that knows no cause there is nothing but what people noted.
-    """
-    has_problems = any(notes.problems for notes in lesson.notes)
-    own = () if has_problems or not lesson.has_cause else (lesson_notes(lesson),)
-    notes = (*own, *lesson.notes)
-    return TaskFile(
-        id=lesson.fingerprint,
-        file=lesson.file,
-        title=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
-        related_tasks=lesson.related,
-        notes=tuple(note for note in notes if not note.empty),
-        promoted=lesson.promoted,
-    )
-
-
-def lesson_notes(lesson: Lesson) -> Notes:
-    """Write what a lesson says by itself as notes; a fix that came to nothing is said to have."""
-    seen = [night.date for night in lesson.nights] or [lesson.first_detected]
-    tried = [edit.description for edit in lesson.edits if edit.description]
-    solution = "; ".join(tried or lesson.next_steps)
-    if solution and lesson.outcome in _BAD_ENDS:
-        solution = f"Proposed, then {lesson.outcome}{_reviewers_words(lesson)}: {solution}"
-    elif solution and not tried:
-        solution = f"None yet; next: {solution}"
-    problem = Problem(
-        what=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
-        symptoms=(f"{lesson.error_class}: {lesson.message}",) if lesson.message else (),
-        root_cause=lesson.root_cause,
-        solution=solution,
-    )
-    return Notes(timestamp=max(seen), problems=(problem,), gotchas=lesson.learnings)
-
-
-def _reviewers_words(lesson: Lesson) -> str:
-    last = next((fate for fate in reversed(lesson.fates) if fate.kind == lesson.outcome), None)
-    words = line(" / ".join(last.words[:3]), 500) if last else ""
-    return f" (“{words}”)" if words else ""
-
-
-# `<future-agent-notes>` sections read from any text.
-#
-# People edit these sections by hand and strangers' text stands around them. So reading is tolerant,
-# every pattern is bounded, and the time taken grows with the length of the text, not faster.
-
-_PARENTS = {
-    "timestamp": "",
-    "problems": "",
-    "problem": "problems",
-    "what": "problem",
-    "symptoms": "problem",
-    "root-cause": "problem",
-    "solution": "problem",
-    "prevention": "problem",
-    "decisions": "",
-    "decision": "decisions",
-    "choice": "decision",
-    "alternatives": "decision",
-    "rationale": "decision",
-    "gotchas": "",
-    "gotcha": "gotchas",
-}
-_NAMES = "|".join(sorted(_PARENTS, key=len, reverse=True)).replace("root-cause", "root[-_]?cause")
-_TAG = re.compile(rf"<(/?)({_NAMES})(?=[\s/>])([^<>]{{0,200}})>", re.IGNORECASE | re.ASCII)
-_END = re.compile(
-    r"</future-agent-notes\b|^[ \t]{0,12}<future-agent-notes\b", re.I | re.A | re.MULTILINE
-)
-_MARK = re.compile(
-    r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]{0,200})"
-    r"|[ \t]{0,12}<future-agent-notes(?=[\s>])[^<>\n]{0,200}>)",
-    re.IGNORECASE | re.ASCII | re.MULTILINE,
-)
-
-_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
-_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+")
-_PROBLEM = ("what", "symptoms", "root-cause", "solution", "prevention")
-_DECISION = ("choice", "alternatives", "rationale")
-_KINDS = {
-    **dict.fromkeys(("problem", *_PROBLEM), "problem"),
-    **dict.fromkeys(("decision", *_DECISION), "decision"),
-}
-
-Piece = tuple[str, str | None]  # element and the text in it; None where the element begins
-
-Item = dict[str, str]  # element to its text, of one problem or decision
+# Reading: people edit sections by hand and strangers' text surrounds them. So reading is tolerant,
+# every pattern is bounded, and the time grows with the length of the text, not faster.
 
 
 def notes_in(text: str) -> tuple[Notes, ...]:
-    """Return every section of a text that says something, in order; never raises.
+    """Return every section of a text that is not empty, in order; never raises.
 
     At most 20 sections of 64 KiB are read, and 50 items of each kind.
 
     >>> notes_in("<future-agent-notes><gotcha>a &lt; b</gotcha></future-agent-notes>")[0].gotchas
     ('a < b',)
+    >>> notes_in("```xml\\n<future-agent-notes><gotcha>a</gotcha></future-agent-notes>\\n```\\n")
+    ()
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return tuple(notes for body in sections(text) if not (notes := _notes(body)).empty)
+    bodies = _sections(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return tuple(
+        notes for body in islice(bodies, MOST_SECTIONS) if not (notes := _notes(body)).empty
+    )
 
 
-def sections(text: str) -> Iterator[str]:
-    r"""Yield the inside of every section, in order; none from within a closed code block.
-
-    >>> list(sections("<future-agent-notes>a</future-agent-notes> b"))
-    ['a']
-    >>> list(sections("```xml\n<future-agent-notes>a</future-agent-notes>\n```\n"))
-    []
-    """
+def _sections(text: str) -> Iterator[str]:
+    """Yield the inside of every section that is not in a closed code block."""
     marks = list(_MARK.finditer(text))
-    closing = _longest_closing(marks)
-    number = found = passed = 0
-    while number < len(marks) and found < MOST_SECTIONS:
-        mark = marks[number]
-        number += 1
+    closed, passed = _closed_fences(marks), 0
+    for number, mark in enumerate(marks):
+        fence = mark["fence"]
         if mark.start() < passed:
             continue
-        fence = mark["fence"]
-        if fence is None:
-            start = mark.end()
-            stop = min(start + LONGEST_SECTION, len(text))
-            end = _END.search(text, start, stop)
-            body = text[start : end.start() if end else stop]
-            passed = mark.end() + len(body)
-            found += 1
-            yield body
-        elif closing[number].get(fence[0], 0) >= len(fence):
-            number = 1 + next(
-                later for later in range(number, len(marks)) if _closes(marks[later], fence)
-            )
+        if number in closed:
+            later = (marks[index] for index in range(number + 1, len(marks)))
+            passed = next(end.end() for end in later if _closes(end, fence))
+        elif not fence:
+            stop = min(mark.end() + LONGEST_SECTION, len(text))
+            end = _END.search(text, mark.end(), stop)
+            passed = end.start() if end else stop
+            yield text[mark.end() : passed]
 
 
-def pieces(body: str) -> Iterator[Piece]:
-    """Yield the elements of a section and the text that stands in each, as they come.
+def _closed_fences(marks: list[re.Match[str]]) -> set[int]:
+    """Numbers of the fences that a later one closes, found in one pass from the end."""
+    longest, closed = {"`": 0, "~": 0}, set()
+    for number in range(len(marks) - 1, -1, -1):
+        fence = marks[number]["fence"]
+        if fence and longest[fence[0]] >= len(fence):
+            closed.add(number)
+        if fence and _closes(marks[number], fence):
+            longest[fence[0]] = max(longest[fence[0]], len(fence))
+    return closed
 
-    Elements we do not know are text. One that is never closed ends where the next one begins.
 
-    >>> list(pieces("<gotcha>use <b>x</b></gotcha>"))
-    [('', ''), ('gotcha', None), ('gotcha', 'use <b>x</b>'), ('gotchas', '')]
-    """
-    body = _without_comments(body)
-    current, at = "", 0
-    for tag in _TAG.finditer(body):
-        yield current, body[at : tag.start()]
-        at = tag.end()
-        name = tag[2].lower()
-        name = "root-cause" if name.startswith("root") else name
-        if not tag[1]:
-            yield name, None
-        current = _PARENTS[name] if tag[1] or tag[3].endswith("/") else name
-    yield current, body[at:]
+def _closes(mark: re.Match[str], fence: str) -> bool:
+    return (mark["fence"] or "").startswith(fence) and not mark["rest"].strip()
 
 
 def _notes(body: str) -> Notes:
-    items: dict[str, list[Item]] = {"problem": [{}], "decision": [{}]}
+    items: dict[str, list[dict[str, str]]] = {"problem": [{}], "decision": [{}]}
     gotchas: list[str] = []
-    timestamp = ""
-    for name, text in pieces(body):
-        if name in _KINDS:
-            _add(items[_KINDS[name]], name, text)
+    timestamp = None
+    for name, text in _pieces(body):
+        kind = name if name in items else _PARENTS.get(name, "")
+        if kind in items:
+            _add(items[kind], name, text)
         elif text and name == "gotcha":
             gotchas.append(_unescaped(text))
         elif text and name == "gotchas":
             gotchas += _listed(_unescaped(text))
-        elif text and name == "timestamp":
-            timestamp = text.strip()
+        elif text and name == "timestamp" and text.strip():
+            timestamp = _date(text.strip())
     return normalised(
         Notes(
-            timestamp=_date(timestamp),
-            problems=tuple(map(_problem_of, items["problem"])),
-            decisions=tuple(map(_decision_of, items["decision"])),
+            timestamp=timestamp,
+            problems=tuple(
+                Problem.model_validate({**fields, "symptoms": _listed(fields["symptoms"])})
+                for fields in (_fields("problem", item) for item in items["problem"])
+            ),
+            decisions=tuple(
+                Decision.model_validate(_fields("decision", item)) for item in items["decision"]
+            ),
             gotchas=tuple(gotchas),
         )
     )
 
 
-def _add(items: list[Item], name: str, text: str | None) -> None:
-    """Begin an item, or add text to the last one; its name said a second time begins another."""
-    begins = name in ("problem", "decision") or (name in ("what", "choice") and name in items[-1])
+def _pieces(body: str) -> Iterator[tuple[str, str | None]]:
+    """Yield each element and the text in it, and each element with None where it begins.
+
+    Unknown elements are text. An element that is never closed ends where the next one begins.
+    """
+    *commented, rest = body.split("-->")
+    body = "".join(
+        part[: part.find("<!--")] if "<!--" in part else f"{part}-->" for part in commented
+    )
+    body, current, at = body + rest, "", 0
+    for tag in _TAG.finditer(body):
+        yield current, body[at : tag.start()]
+        at = tag.end()
+        name = tag[2].lower()
+        name = "root_cause" if name.startswith("root") else name
+        if not tag[1]:
+            yield name, None
+        current = _PARENTS.get(name, "") if tag[1] or tag[3].endswith("/") else name
+    yield current, body[at:]
+
+
+def _add(items: list[dict[str, str]], name: str, text: str | None) -> None:
+    """Begin an item, or add text to the last one; a second name begins another."""
+    begins = name in _FIELDS or (name in ("what", "choice") and name in items[-1])
     if text is None:
         if begins and items[-1]:
             items.append({})
@@ -535,29 +272,17 @@ def _add(items: list[Item], name: str, text: str | None) -> None:
         items[-1][name] = f"{before}\n{_unescaped(text)}" if before else _unescaped(text)
 
 
-def _problem_of(item: Item) -> Problem:
-    alone = item.get("problem", "") if len(item) == 1 else ""
-    return Problem(
-        what=item.get("what", alone),
-        symptoms=_listed(item.get("symptoms", "")),
-        root_cause=item.get("root-cause", ""),
-        solution=item.get("solution", ""),
-        prevention=item.get("prevention", ""),
-    )
-
-
-def _decision_of(item: Item) -> Decision:
-    alone = item.get("decision", "") if len(item) == 1 else ""
-    return Decision(
-        choice=item.get("choice", alone),
-        alternatives=item.get("alternatives", ""),
-        rationale=item.get("rationale", ""),
-    )
+def _fields(kind: str, item: dict[str, str]) -> dict[str, str]:
+    """The fields of a problem or decision; text that stands alone in it is its name."""
+    fields = {field: item.get(field, "") for field in _FIELDS[kind]}
+    if set(item) == {kind}:
+        fields[_FIELDS[kind][0]] = item[kind]
+    return fields
 
 
 def _listed(text: str) -> tuple[str, ...]:
     """Items of a list, their later lines joined; without any bullet every line is an item."""
-    lines = [stripped for line in text.split("\n") if (stripped := line.strip())]
+    lines = [stripped for row in text.split("\n") if (stripped := row.strip())]
     if not any(map(_BULLET.match, lines)):
         return tuple(lines)
     items: list[str] = []
@@ -581,26 +306,92 @@ def _date(text: str) -> date | None:
         return None
 
 
-def _longest_closing(marks: list[re.Match[str]]) -> list[dict[str, int]]:
-    """For each mark and what follows it: the longest fence of either kind that could close."""
-    longest: list[dict[str, int]] = [{}]
-    for mark in reversed(marks):
-        so_far = longest[-1]
-        fence = mark["fence"]
-        if fence and not mark["rest"].strip():
-            so_far = {**so_far, fence[0]: max(so_far.get(fence[0], 0), len(fence))}
-        longest.append(so_far)
-    return longest[::-1]
+# Notes of lessons.
 
 
-def _closes(mark: re.Match[str], fence: str) -> bool:
-    other = mark["fence"] or ""
-    return other.startswith(fence) and not mark["rest"].strip()
+def draw_notes(lesson: Lesson, on: date) -> Notes:
+    """Draw the notes of a lesson by rule; a verified fix is told with its figures.
+
+    >>> fate = OutcomeEvent(kind="verified", number=7, on=date(2030, 5, 9),
+    ...                     because="40 a day, now 0")
+    >>> lesson = Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="No default.",
+    ...                 title="No total", first_detected=date(2030, 5, 1), fates=(fate,))
+    >>> draw_notes(lesson, date(2030, 5, 9)).problems[0].solution
+    'Pull request #7, verified: 40 a day, now 0'
+    """
+    own = lesson_notes(lesson)
+    problem = own.problems[0]
+    if fate := _verified_fix(lesson):
+        tried = "; ".join(edit.description for edit in lesson.edits if edit.description)
+        pull = f"Pull request #{fate.number}" if fate.number else "Its fix"
+        figures = f"{pull}, verified" + (f": {fate.because}" if fate.because else "")
+        update = {
+            "solution": f"{tried} ({figures})" if tried else figures,
+            "prevention": "; ".join(lesson.next_steps) or problem.prevention,
+        }
+        problem = problem.model_copy(update=update)
+    return normalised(own.model_copy(update={"timestamp": on, "problems": (problem,)}))
 
 
-def _without_comments(body: str) -> str:
-    kept, at = [], 0
-    while (start := body.find("<!--", at)) >= 0 and (end := body.find("-->", start)) >= 0:
-        kept.append(body[at:start])
-        at = end + 3
-    return "".join((*kept, body[at:]))
+def _verified_fix(lesson: Lesson) -> OutcomeEvent | None:
+    """The event that verified the lesson's present fix, unless a later one speaks against it."""
+    ends = [fate for fate in lesson.fates if fate.kind in ("verified", *FAILED)]
+    if not ends or ends[-1].kind != "verified":
+        return None
+    fixes = {item.fix for item in lesson.proposed if item.number == ends[-1].number and item.fix}
+    return ends[-1] if not fixes or fix_digest(lesson.edits) in fixes else None
+
+
+def add_notes(lesson: Lesson, notes: Notes, related: Iterable[str] = ()) -> Lesson:
+    """Add notes at the end of a lesson, and links to related documents.
+
+    The very same notes are not added twice. Raises `GiveUp` where there is nothing to note, or the
+    lesson has 20 sections already.
+    """
+    kept = normalised(notes)
+    if kept.empty:
+        raise GiveUp("there is nothing to note: no problem, decision or gotcha")
+    every = tuple(dict.fromkeys((*lesson.notes, kept)))
+    if len(every) > max(MOST_SECTIONS, len(lesson.notes)):
+        raise GiveUp(f"{lesson.file or 'the lesson'} has {MOST_SECTIONS} sections of notes already")
+    own = lesson.names | {lesson.file}
+    linked = dict.fromkeys((*lesson.related, *(item for item in related if item not in own)))
+    return lesson.model_copy(update={"notes": every, "related": tuple(linked)[-MOST_RELATED:]})
+
+
+def as_task(lesson: Lesson) -> TaskFile:
+    """Show a lesson as a task file, so that both are searched alike.
+
+    Where its notes tell of no problem, its own root cause and learnings stand in for them.
+    """
+    has_problems = any(notes.problems for notes in lesson.notes)
+    own = () if has_problems or not lesson.has_cause else (lesson_notes(lesson),)
+    return TaskFile(
+        id=lesson.fingerprint,
+        file=lesson.file,
+        title=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
+        related_tasks=lesson.related,
+        notes=tuple(note for note in (*own, *lesson.notes) if not note.empty),
+        promoted=lesson.promoted,
+    )
+
+
+def lesson_notes(lesson: Lesson) -> Notes:
+    """Write a lesson's own fields as notes; the solution says so where a fix failed."""
+    seen = [night.date for night in lesson.nights] or [lesson.first_detected]
+    tried = [edit.description for edit in lesson.edits if edit.description]
+    solution = "; ".join(tried or lesson.next_steps)
+    if solution and lesson.outcome in _BAD_ENDS:
+        last = next((fate for fate in reversed(lesson.fates) if fate.kind == lesson.outcome), None)
+        comments = line(" / ".join(last.words[:3]), 500) if last else ""
+        quoted = f" (“{comments}”)" if comments else ""
+        solution = f"Proposed, then {lesson.outcome}{quoted}: {solution}"
+    elif solution and not tried:
+        solution = f"None yet; next: {solution}"
+    problem = Problem(
+        what=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
+        symptoms=(f"{lesson.error_class}: {lesson.message}",) if lesson.message else (),
+        root_cause=lesson.root_cause,
+        solution=solution,
+    )
+    return Notes(timestamp=max(seen), problems=(problem,), gotchas=lesson.learnings)

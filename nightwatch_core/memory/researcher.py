@@ -1,8 +1,9 @@
-"""The learnings researcher: what was learned before that has to do with what is intended now."""
+"""Search earlier learnings for an intent, by its words and by links between documents."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from math import log
 from typing import NamedTuple
@@ -14,47 +15,43 @@ from nightwatch_core.memory.limits import (
     MOST_INTENT_WORDS,
     MOST_SENTENCES,
 )
-from nightwatch_core.memory.note_reader import decision_text, passed_on, problem_text
 from nightwatch_core.memory.recall import frame_name
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import Decision, FoundLearning, Notes, Problem, TaskFile
+from nightwatch_core.models.knowledge import FoundLearning, Notes, TaskFile
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.templates import message_template, transaction_template
 from nightwatch_core.text.words import last_segment, stem, words
 
-# How much of an intent a document covers: 0 to 1, from words alone.
-#
-# Every word of the intent weighs by its rarity among the documents; a word nobody wrote weighs 0.7.
-# The score is the share of that weight a document covers, titles and notes counting more than the
-# sections around them, damped where little was covered in all: one common word is no finding.
+# Every word of the intent weighs by its rarity among the documents. The relevance of a document is
+# the share of that weight it covers, titles and notes counting more than other sections, damped
+# where little was covered in all: one common word is no finding.
 
 NOTES = "future-agent-notes"
+LIMIT, THRESHOLD = 5, 0.3
+LINKED = 0.5  # share of its relevance that a document passes on to those it is linked with
 _UNKNOWN = 0.7  # what a word weighs that no document has: it may be only how it was put
 _DAMPING = 0.5  # weight covered at which the share counts half
 _SMOOTHING = 20  # documents added: with three documents rarity says little
 _HEADLINE, _NOTE, _SECTION = 1.0, 0.9, 0.6
-
-_LETTERS, _LETTER = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_]")
+_FRAMES = 4  # innermost ones of the application that belong to the intent of a case
+_MOST_ITEMS = 3  # problems, decisions and gotchas that a summary holds
+_LONGEST_LINE = 300  # characters
+_PLACEHOLDER = re.compile(r"<[a-z]{1,12}>")  # of a message template
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_LINK = re.compile(r"\[[^\[\]]{0,300}\]\(([^()\s]{1,300})\)")  # [text](file)
+_WIKI_LINK = re.compile(r"\[\[([^\[\]|]{1,300})(?:\|[^\[\]]{0,300})?\]\]")  # [[file|text]]
 
 Words = Mapping[str, str]  # stem to the word as the intent has it
-Part = tuple[str, float, str]  # source section ("" for the title), weight, text
+Item = tuple[str, tuple[str, ...]]  # the text that is searched, and its lines in a summary
 
 
-class Hits(NamedTuple):
-    """Hits of an intent's words in one document."""
+class _Hits(NamedTuple):
+    """The words of an intent that one document has."""
 
     task: TaskFile
-    best: Mapping[str, float]  # stem to the weight of the best part it stands in
+    best: Mapping[str, float]  # stem to the weight of the best part that has it
     sources: tuple[str, ...]  # sections with a word of the intent, in their order
-
-
-class Scored(NamedTuple):
-    """A document and the share of the intent that it covers."""
-
-    task: TaskFile
-    relevance: float
-    sources: tuple[str, ...] = ()
-    covered: tuple[str, ...] = ()  # words of the intent, those that weigh most first
+    relevance: float = 0.0
 
 
 def intent_words(intent: str) -> Words:
@@ -71,117 +68,6 @@ def intent_words(intent: str) -> Words:
     return roots
 
 
-def scores(wanted: Words, tasks: Iterable[TaskFile]) -> tuple[list[Scored], Mapping[str, float]]:
-    """Return every document with its score, in the order given, and the weight of each word."""
-    every = [_hits(wanted, task) for task in tasks]
-    documents = Counter(root for hits in every for root in hits.best)
-    weights = {root: _rarity(documents[root], len(every)) for root in wanted}
-    most = sum(weights.values())
-    return [_scored(hits, weights, most, wanted) for hits in every], weights
-
-
-def hits_in(text: str, wanted: Words) -> set[str]:
-    """Return the words of the intent that stand in a text, by their stems.
-
-    >>> sorted(hits_in("OrdersController queried", intent_words("order query catalog")))
-    ['order', 'query']
-    """
-    low = text.lower()
-    if len(low) != len(text):  # a few letters are longer in lower case: places would not agree
-        return {root for word in words(text) if (root := stem(word)) in wanted}
-    return {root for root in wanted if _stands(root, text, low)}
-
-
-def _stands(root: str, text: str, low: str) -> bool:
-    """Looks only at the letters around places where the stem could begin: texts may be long."""
-    key = root.removesuffix("y")  # "queries" has all of "query" but its last letter
-    at = low.find(key)
-    while at >= 0:
-        begin, after = at, at + 1
-        while begin and _LETTER.match(text, begin - 1):
-            begin -= 1
-        if run := _LETTERS.match(text, at):
-            after = run.end()
-            if any(stem(word) == root for word in words(text[begin:after])):
-                return True
-        at = low.find(key, after)
-    return False
-
-
-def problem_words(problem: Problem) -> str:
-    """Return everything a problem says, its name left out."""
-    rest = (problem.root_cause, problem.solution, problem.prevention)
-    return "\n".join((*problem.symptoms, *rest))
-
-
-def decision_words(decision: Decision) -> str:
-    """Return everything a decision says, its name left out."""
-    return f"{decision.alternatives}\n{decision.rationale}"
-
-
-def _parts(task: TaskFile) -> Iterable[Part]:
-    yield "", _HEADLINE, task.title
-    yield (
-        NOTES,
-        _HEADLINE,
-        "\n".join(headline for notes in task.notes for headline in _headlines(notes)),
-    )
-    yield NOTES, _NOTE, "\n".join(item for notes in task.notes for item in _rest(notes))
-    for section in task.sections:
-        yield section.name, _SECTION, section.text[:LONGEST_TASK_SECTION]
-
-
-def _headlines(notes: Notes) -> Iterable[str]:
-    yield from (problem.what for problem in notes.problems)
-    yield from (decision.choice for decision in notes.decisions)
-    yield from notes.gotchas
-
-
-def _rest(notes: Notes) -> Iterable[str]:
-    yield from map(problem_words, notes.problems)
-    yield from map(decision_words, notes.decisions)
-
-
-def _hits(wanted: Words, task: TaskFile) -> Hits:
-    best: dict[str, float] = {}
-    sources: dict[str, None] = {}
-    for source, weight, text in _parts(task):
-        roots = hits_in(text, wanted) if text else set()
-        for root in roots:
-            best[root] = max(best.get(root, 0.0), weight)
-        if roots and source:
-            sources[source] = None
-    return Hits(task, best, tuple(sources))
-
-
-def _rarity(documents: int, every: int) -> float:
-    """1 for a word few documents have, near 0 for one that most have."""
-    if not documents:
-        return _UNKNOWN
-    count = every + _SMOOTHING
-    return log(1 + (count - documents + 0.5) / (documents + 0.5)) / log(1 + (count - 0.5) / 1.5)
-
-
-def _scored(hits: Hits, weights: Mapping[str, float], most: float, wanted: Words) -> Scored:
-    if not hits.best:
-        return Scored(hits.task, 0.0)
-    covered = sum(weights[root] * weight for root, weight in hits.best.items())
-    relevance = min(1.0, covered / most * covered / (covered + _DAMPING))
-    heaviest = sorted(hits.best, key=lambda root: (-weights[root] * hits.best[root], root))
-    return Scored(hits.task, relevance, hits.sources, tuple(wanted[root] for root in heaviest))
-
-
-LIMIT, THRESHOLD = 5, 0.3
-_FRAMES = 4  # innermost ones of the application that belong to the intent of a case
-_PLACEHOLDER = re.compile(r"<[a-z]{1,12}>")  # of a message template
-_MOST_TOLD = 3  # problems, decisions and gotchas of one document
-_LONGEST_LINE = 300  # characters
-_GOTCHA = "Gotcha"
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-
-Item = tuple[str, tuple[str, ...]]  # everything it says, and the lines that tell it
-
-
 def relevant_learnings(
     intent: str,
     tasks: Iterable[TaskFile],
@@ -191,51 +77,50 @@ def relevant_learnings(
 ) -> tuple[FoundLearning, ...]:
     """Find the documents that have most to say about an intent, best first, ties by id.
 
-    Relevance (0 to 1) is the share of the intent's words that a document covers, see
-    scores.py. A document that is linked with a relevant one (named among its related tasks, or of
-    the same task's directory) gets half of that one's relevance, where it has less itself; so does
-    one that is linked with what the intent is `about`. Links are followed once. Raises `GiveUp`
-    where the intent is empty, too long, or says nothing.
+    Relevance (0 to 1) is the share of the intent's words that a document covers. A document that is
+    linked with a relevant one (named among its related tasks, or of the same task's directory) gets
+    at least half of that one's relevance; one that is linked with what the intent is `about` gets
+    all of it. Links are followed once. Raises `GiveUp` where the intent is empty, too long, or says
+    nothing.
 
     >>> note = Notes(gotchas=("Prisma needs its client regenerated after a migration",))
     >>> found = relevant_learnings("run a Prisma migration", [TaskFile(id="t-1", notes=(note,))])
-    >>> [(one.task_id, one.source_sections) for one in found]
+    >>> [(learning.task_id, learning.source_sections) for learning in found]
     [('t-1', ('future-agent-notes',))]
     """
-    wanted = intent_words(_checked(intent))
-    if not wanted:
+    if not intent.strip():
+        raise GiveUp('the intent is empty: say what you are about to do, as "add a search index"')
+    if len(intent) > LONGEST_INTENT:
+        raise GiveUp(f"the intent is longer than {LONGEST_INTENT} characters: say it in a sentence")
+    intended = intent_words(intent)
+    if not intended:
         raise GiveUp("the intent says nothing to look for: name what you are about to do")
-    every, weights = scores(wanted, tasks)
-    own = {
-        item.task.id: item for item in sorted(every, key=_rank, reverse=True) if _speaks(item.task)
-    }
-    relevant = {
-        id: item.relevance for id, item in own.items() if _enough(item.relevance, threshold)
-    }
-    linked = passed_on(relevant, {id: item.task for id, item in own.items()}, about)
-    ranked = sorted(
-        ((max(item.relevance, linked.get(id, (0.0, ""))[0]), item) for id, item in own.items()),
-        key=lambda pair: (-pair[0], pair[1].task.id),
-    )
-    best = [pair for pair in ranked if _enough(pair[0], threshold)][: max(limit, 0)]
+    every, weights = _scored(intended, tasks)
+    every.sort(key=lambda hits: (-hits.relevance, hits.task.file), reverse=True)
+    own = {hits.task.id: hits for hits in every if _speaks(hits.task)}  # the best of each id
+    least = max(threshold, 1e-9)
+    relevant = {id: hits.relevance for id, hits in own.items() if hits.relevance >= least}
+    linked = _passed_on(relevant, {id: hits.task for id, hits in own.items()}, about)
+    totals = {id: max(hits.relevance, linked[id][0]) for id, hits in own.items()}
+    best = sorted((id for id in own if totals[id] >= least), key=lambda id: (-totals[id], id))
     return tuple(
         FoundLearning(
-            task_id=item.task.id,
-            title=item.task.title,
-            relevance=round(relevance, 4),
-            summary=summary(item.task, wanted, weights),
-            source_sections=item.sources or _own_sections(item.task),
-            file=item.task.file,
-            because=_because(item, linked.get(item.task.id, (0.0, ""))),
+            task_id=id,
+            title=own[id].task.title,
+            relevance=round(totals[id], 4),
+            summary=_summary(own[id].task, intended, weights),
+            source_sections=own[id].sources or _own_sections(own[id].task),
+            file=own[id].task.file,
+            because=_because(own[id], linked[id], intended, weights),
         )
-        for relevance, item in best
+        for id in best[: max(limit, 0)]
     )
 
 
 def learnings_for_case(
     case: Case, tasks: Iterable[TaskFile], limit: int = LIMIT
 ) -> tuple[FoundLearning, ...]:
-    """Find what was learned about errors and tasks like tonight's; its own lesson is left out.
+    """Find learnings about errors and tasks like the case; its own lesson is left out.
 
     What its own lesson names as related is found all the same.
     """
@@ -261,21 +146,63 @@ def intent_of(case: Case) -> str:
     return _PLACEHOLDER.sub(" ", " ".join(parts))[:LONGEST_INTENT]
 
 
-def _checked(intent: str) -> str:
-    if not intent.strip():
-        raise GiveUp('the intent is empty: say what you are about to do, as "add a search index"')
-    if len(intent) > LONGEST_INTENT:
-        raise GiveUp(f"the intent is longer than {LONGEST_INTENT} characters: say it in a sentence")
-    return intent
+def hits_in(text: str, intended: Words) -> frozenset[str]:
+    """Return the words of the intent that a text has, by their stems.
+
+    >>> sorted(hits_in("OrdersController queried", intent_words("order query catalog")))
+    ['order', 'query']
+    """
+    return _roots(text) & intended.keys() if text else frozenset()
 
 
-def _rank(scored: Scored) -> tuple[float, str]:
-    """Of two documents with one id the more relevant one comes last."""
-    return (-scored.relevance, scored.task.file)
+@lru_cache(maxsize=8_192)  # every case of a night searches the same documents
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(text)))
 
 
-def _enough(relevance: float, threshold: float) -> bool:
-    return relevance >= threshold and relevance > 0
+def _scored(intended: Words, tasks: Iterable[TaskFile]) -> tuple[list[_Hits], Mapping[str, float]]:
+    """Every document with its relevance, and the weight of each word."""
+    every = [_hits(intended, task) for task in tasks]
+    documents = Counter(root for hits in every for root in hits.best)
+    count = len(every) + _SMOOTHING
+    weights = {
+        root: log(1 + (count - documents[root] + 0.5) / (documents[root] + 0.5))
+        / log(1 + (count - 0.5) / 1.5)
+        if documents[root]
+        else _UNKNOWN
+        for root in intended
+    }
+    most = sum(weights.values())
+    scored = []
+    for hits in every:
+        covered = sum(weights[root] * weight for root, weight in hits.best.items())
+        relevance = min(1.0, covered / most * covered / (covered + _DAMPING))
+        scored.append(hits._replace(relevance=relevance))
+    return scored, weights
+
+
+def _hits(intended: Words, task: TaskFile) -> _Hits:
+    best: dict[str, float] = {}
+    sources: dict[str, None] = {}
+    headlines, rest = list[str](), list[str]()
+    for notes in task.notes:
+        headlines += (item.what for item in notes.problems)
+        headlines += (item.choice for item in notes.decisions)
+        headlines += notes.gotchas
+        rest += (text for text, _ in _items(notes))
+    parts = (
+        ("", _HEADLINE, task.title),
+        (NOTES, _HEADLINE, "\n".join(headlines)),
+        (NOTES, _NOTE, "\n".join(rest)),
+        *((item.name, _SECTION, item.text[:LONGEST_TASK_SECTION]) for item in task.sections),
+    )
+    for source, weight, text in parts:
+        roots = hits_in(text, intended)
+        for root in roots:
+            best[root] = max(best.get(root, 0.0), weight)
+        if roots and source:
+            sources[source] = None
+    return _Hits(task, best, tuple(sources))
 
 
 def _speaks(task: TaskFile) -> bool:
@@ -284,79 +211,103 @@ def _speaks(task: TaskFile) -> bool:
 
 def _own_sections(task: TaskFile) -> tuple[str, ...]:
     names = (NOTES,) if task.notes else ()
-    return tuple(
-        dict.fromkeys((*names, *(section.name for section in task.sections if section.text)))
-    )
+    written = (section.name for section in task.sections if section.text)
+    return tuple(dict.fromkeys((*names, *written)))
 
 
-def _because(scored: Scored, link: tuple[float, str]) -> tuple[str, ...]:
-    same = f"same words: {', '.join(scored.covered[:6])}" if scored.covered else ""
-    linked = f"related to {link[1]}" if link[0] > scored.relevance else ""
+def _because(
+    hits: _Hits, link: tuple[float, str], intended: Words, weights: Mapping[str, float]
+) -> tuple[str, ...]:
+    heaviest = sorted(hits.best, key=lambda root: (-weights[root] * hits.best[root], root))
+    covered = ", ".join(intended[root] for root in heaviest[:6])
+    same = f"same words: {covered}" if covered else ""
+    linked = f"related to {link[1]}" if link[0] > hits.relevance else ""
     return tuple(filter(None, (same, linked)))
 
 
-def summary(task: TaskFile, wanted: Words, weights: Mapping[str, float]) -> str:
-    """Tell a document in lines of the seed's form, by the items that weigh most.
+# Links: what one document names as related, and what lies in a task's own directory.
 
-    The best gotcha is told beside what shares words with the intent, for it came from the same
-    work. A document without notes tells by the one sentence of each section that fits best.
 
-    >>> notes = Notes(gotchas=("The edge has no `fs`", "Regenerate the client"))
-    >>> summary(TaskFile(id="t", notes=(notes,)), {"edg": "edge"}, {"edg": 1.0})
-    'Gotcha: The edge has no `fs`'
+def _passed_on(
+    relevant: Mapping[str, float], documents: Mapping[str, TaskFile], about: Iterable[TaskFile]
+) -> Mapping[str, tuple[float, str]]:
+    """The highest relevance that each document inherits from a linked one, and that one's id.
+
+    A task's directory is linked with the task, both ways: `auth` and `auth/research`.
     """
-    best = _best(_noted(task), wanted, weights) or _best(_sentences(task), wanted, weights)
-    return "\n".join(text for _, lines in best for text in lines)
+    names: dict[str, list[str]] = defaultdict(list)
+    for id, document in documents.items():
+        for name in {id, document.file} - {""}:
+            names[name].append(id)
+        if directory := id.rpartition("/")[0]:
+            names[f"{directory}/"].append(id)
+    passed: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
+    own = ((id, relevant[id], documents[id]) for id in sorted(relevant))
+    for id, relevance, document in (*((file.id, 1.0, file) for file in about), *own):
+        directory = id.rpartition("/")[0]
+        near = (f"{id}/", *((directory, f"{directory}/") if directory else ()))
+        targets = [target for name in near for target in names.get(name, ())]
+        targets += (target for link in document.related_tasks for target in _linked(link, names))
+        for target in targets:
+            if target != id and LINKED * relevance > passed[target][0]:
+                passed[target] = (LINKED * relevance, id)
+    return passed
 
 
-def _best(items: list[Item], wanted: Words, weights: Mapping[str, float]) -> list[Item]:
-    """The items with words of the intent, else the first ones; as they stood in the document."""
-    scored = [
-        (sum(weights.get(root, 0.0) for root in hits_in(text, wanted)), -number)
-        for number, (text, _) in enumerate(items)
-    ]
-    ranked = sorted(scored, reverse=True)
-    best = [pair for pair in ranked[:_MOST_TOLD] if pair[0] > 0] or ranked[:_MOST_TOLD]
-    gotchas = [pair for pair in ranked if _is_gotcha(items[-pair[1]])]
-    if gotchas and not any(_is_gotcha(items[-number]) for _, number in best):
-        best = [*best[: _MOST_TOLD - 1], gotchas[0]]
-    return [items[-number] for _, number in sorted(best, key=lambda pair: -pair[1])]
+def _linked(link: str, names: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The ids that a link names as people write one, else by the last parts of its path."""
+    written = _WIKI_LINK.search(link) or _LINK.search(link)
+    name = (written[1] if written else link).strip().strip("`'\"<>").partition("#")[0].strip()
+    steps = [step for step in name.removesuffix(".md").split("/") if step not in ("", ".", "..")]
+    for tried in (link, name, "/".join(steps[-2:]), "/".join(steps[-1:])):
+        if ids := names.get(tried) or names.get(f"{tried}/"):
+            return ids
+    return ()
 
 
-def _is_gotcha(item: Item) -> bool:
-    return any(text.startswith(f"{_GOTCHA}: ") for text in item[1])
+# Summaries: labelled lines, by the items that weigh most.
 
 
-def _noted(task: TaskFile) -> list[Item]:
-    return [item for notes in task.notes for item in _items(notes)]
+def _summary(task: TaskFile, intended: Words, weights: Mapping[str, float]) -> str:
+    """At most three items, as they stand in the document, one of them a gotcha if there is any.
 
-
-def _items(notes: Notes) -> Iterable[Item]:
-    for problem in notes.problems:
-        yield f"{problem.what}\n{problem_text(problem)}", _problem(problem)
-    for decision in notes.decisions:
-        yield f"{decision.choice}\n{decision_text(decision)}", _decision(decision)
-    for gotcha in notes.gotchas:
-        yield gotcha, _labelled((_GOTCHA, gotcha))
-
-
-def _problem(problem: Problem) -> tuple[str, ...]:
-    cause = problem.root_cause
-    named = f"{line(problem.what, 140)} (root cause: {line(cause, 300)})" if cause else problem.what
-    return _labelled(("Problem", named), ("Solution", problem.solution))
-
-
-def _decision(decision: Decision) -> tuple[str, ...]:
-    return _labelled(("Decision", decision.choice), ("Rationale", decision.rationale))
-
-
-def _sentences(task: TaskFile) -> list[Item]:
-    return [
+    A document without notes is summed up by the sentences of its sections that fit best.
+    """
+    items = [item for notes in task.notes for item in _items(notes)] or [
         (sentence, _labelled((section.name.capitalize(), sentence)))
         for section in task.sections
         for sentence in islice(_SENTENCE.split(section.text[:LONGEST_TASK_SECTION]), MOST_SENTENCES)
         if len(sentence) > 3
     ]
+    scored = [
+        (sum(weights.get(root, 0.0) for root in hits_in(text, intended)), -number)
+        for number, (text, _) in enumerate(items)
+    ]
+    ranked = sorted(scored, reverse=True)
+    best = [pair for pair in ranked[:_MOST_ITEMS] if pair[0] > 0] or ranked[:_MOST_ITEMS]
+    gotchas = [pair for pair in ranked if _is_gotcha(items[-pair[1]])]
+    if gotchas and gotchas[0] not in best:
+        best = [*best[: _MOST_ITEMS - 1], gotchas[0]]
+    chosen = sorted(-number for _, number in best)
+    return "\n".join(text for number in chosen for text in items[number][1])
+
+
+def _is_gotcha(item: Item) -> bool:
+    return any(text.startswith("Gotcha: ") for text in item[1])
+
+
+def _items(notes: Notes) -> Iterable[Item]:
+    for problem in notes.problems:
+        what, cause = problem.what, problem.root_cause
+        named = f"{line(what, 140)} (root cause: {line(cause, 300)})" if cause else what
+        lines = _labelled(("Problem", named), ("Solution", problem.solution))
+        rest = (*problem.symptoms, cause, problem.solution, problem.prevention)
+        yield "\n".join((what, *rest)), lines
+    for decision in notes.decisions:
+        text = f"{decision.choice}\n{decision.alternatives}\n{decision.rationale}"
+        yield text, _labelled(("Decision", decision.choice), ("Rationale", decision.rationale))
+    for gotcha in notes.gotchas:
+        yield gotcha, _labelled(("Gotcha", gotcha))
 
 
 def _labelled(*lines: tuple[str, str]) -> tuple[str, ...]:
