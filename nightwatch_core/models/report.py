@@ -47,28 +47,6 @@ class WrittenLesson(Value):
     what: Literal["new", "refreshed", "reused", "unknown"]  # "unknown": it names no cause
 
 
-class Duplicate(Value):
-    """An analysis that came to a cause that was there."""
-
-    fingerprint: str
-    same_as: str  # another one's fingerprint, or a lesson's file
-    is_lesson: bool = False
-
-
-class Duplicates(Value):
-    """Analyses of a night that came to a cause that was there (`report.duplicates`)."""
-
-    judged: int  # analyses that name a cause with more than low confidence
-    count: int = 0  # thereof, duplicates
-    of_lessons: int = 0  # thereof, of what a lesson on another error tells
-    listed: tuple[Duplicate, ...] = ()  # the best ranked
-
-    @property
-    def share(self) -> float:
-        """Return the share, 0 to 1."""
-        return self.count / self.judged if self.judged else 0.0
-
-
 class LearningResult(Value):
     """Results of the learning steps."""
 
@@ -82,7 +60,6 @@ class LearningResult(Value):
     patterns: tuple[Pattern, ...] = ()
     suggestions: tuple[IgnoreSuggestion, ...] = ()
     scoreboard: Scoreboard | None = None  # how right earlier analyses proved; None: not reckoned
-    duplicates: Duplicates | None = None  # None: not counted, or nothing to count
     failure: str = ""  # why learning is incomplete
 
 
@@ -103,15 +80,6 @@ class NightRecord(Value):
     night: Night | None = None
     read_whole: bool = False  # all errors of its window, as far as the source lists them
     well: tuple[str, ...] = ()  # services that answered
-
-
-class Confidences(Value):
-    """Verdicts by confidence."""
-
-    high: int = 0
-    medium: int = 0
-    low: int = 0
-    unknown: int = 0  # without a known cause, and so in none of the others
 
 
 class SecondLooks(Value):
@@ -136,20 +104,15 @@ class Accounts(Value):
     analysed: int = 0
     failed: int = 0
     reused: int = 0  # known errors whose earlier verdict still stands
-    fell_back: int = 0  # answered by the rules model in place of one that was away
     prompt_cache_rate: float | None = None  # share of prompts that was read from the cache
     code_cache_rate: float | None = None
     knowledge_rate: float | None = None  # share of verdicts that earlier nights had helped
     missed: int = 0  # tool calls that named a file that is not there
     truncated: int = 0  # tool results that were shortened
-    facts_told: int = 0  # facts of other errors of the night that analyses were told
-    facts_used: int = 0  # thereof: that the finding rests on
     iterations_per_error: float | None = None
     tokens_per_error: float | None = None  # new tokens: cache reads left out
     cost_per_error: float | None = None  # USD; None also where a price is not known
-    confidences: Confidences = Confidences()
     second_looks: SecondLooks = SecondLooks()
-    duplicates: Duplicates | None = None  # None: no analysis that could be one
     proofs: Usage = Usage()  # of reproductions and corrections, besides `usage`
 
 

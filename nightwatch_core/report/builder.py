@@ -28,7 +28,6 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import (
     Accounts,
-    Confidences,
     LearningResult,
     Night,
     RunReport,
@@ -39,7 +38,6 @@ from nightwatch_core.models.report import (
 from nightwatch_core.models.value import Value
 from nightwatch_core.publish.finding_parts import with_gates
 from nightwatch_core.publish.overlap import with_overlaps
-from nightwatch_core.report.duplicates import duplicates
 from nightwatch_core.report.publications import NAMES, PATCH, PUBLISHED, name_of
 from nightwatch_core.text.plain_text import plural
 
@@ -65,7 +63,6 @@ def accounts(
     reads = sum((item.code_reads for item in fresh if item.code_reads), before)
     known = (analysis for analysis in analyses if analysis.has_cause)
     helped = sum(item.ending.kind == "reused" or item.recalled > 0 for item in known)
-    told = [fact for analysis in fresh for fact in analysis.handed]
     led = [item.iterations for item in fresh if item.iterations]
     return Accounts(
         usage=spent,
@@ -74,20 +71,15 @@ def accounts(
         analysed=len(fresh),
         failed=len(failures),
         reused=len(analyses) - len(fresh),
-        fell_back=sum(item.by_fallback for item in fresh),
         prompt_cache_rate=_share(spent.cache_read_tokens, spent.prompt_tokens),
         code_cache_rate=_share(reads.hits, reads.total),
         knowledge_rate=_share(helped, len(analyses)),
         missed=sum(item.missed for item in fresh),
         truncated=sum(item.truncated for item in fresh),
-        facts_told=len(told),
-        facts_used=sum(bool(item.used) for item in told),
         iterations_per_error=_share(sum(led), len(led)),
         tokens_per_error=_share(spent.new_tokens, errors),
         cost_per_error=None if spent.cost is None else _share(spent.cost, errors),
-        confidences=_confidences(analyses),
         second_looks=second_looks(fresh),
-        duplicates=duplicates(fresh),
     )
 
 
@@ -102,16 +94,6 @@ def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
         kept=len(kept),
         surer=sum(_is_surer(look.confidence) for look in kept),
         usage=sum((look.usage for look in made), Usage()),
-    )
-
-
-def _confidences(analyses: tuple[Analysis, ...]) -> Confidences:
-    counted = Counter(analysis.confidence for analysis in analyses if analysis.has_cause)
-    return Confidences(
-        high=counted["high"],
-        medium=counted["medium"],
-        low=counted["low"],
-        unknown=sum(not analysis.has_cause for analysis in analyses),
     )
 
 
@@ -248,17 +230,13 @@ def learning_result(
         patterns=patterns,
         suggestions=suggestions,
         scoreboard=with_drafts(scoreboard(upkeep.lessons), report.outcomes),
-        duplicates=duplicates(report.analyses, upkeep.lessons),
         failure=_few(upkeep.troubles),
     )
 
 
 def add_learning(report: RunReport, learned: LearningResult) -> RunReport:
-    """Add what was learned, also about duplicates of what earlier nights taught."""
-    counted = learned.duplicates or report.accounts.duplicates
-    held = report.accounts.model_copy(update={"duplicates": counted})
-    update = {"learned": learned, "accounts": held}
-    return degrade(report.model_copy(update=update), learned.failure)
+    """Add what was learned."""
+    return degrade(report.model_copy(update={"learned": learned}), learned.failure)
 
 
 def finish_report(report: RunReport, now: datetime) -> RunReport:

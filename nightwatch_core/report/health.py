@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, timedelta
+from typing import Literal
 
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.options import (
@@ -20,97 +21,12 @@ from nightwatch_core.report.excerpts import LONG, NAME, Limits
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural, roughly
 
-# What is due: things that will fail, or mislead, unless somebody sees to them.
-
 SOON = timedelta(days=14)  # a sign-in that ends within
 OLD_PRICES = timedelta(days=120)
 FULL = 0.9  # of the lessons that are kept at hand
-LEAST_FREE = 2**30  # bytes; or
-LEAST_SHARE = 0.03  # of the disk
+LEAST_FREE, LEAST_SHARE = 2**30, 0.03  # bytes, or share, of the disk that should be free
 
-
-class DueFacts(Value):
-    """Facts that the rules check."""
-
-    report: RunReport
-    calls: tuple[ServiceCalls, ...]
-    state: StateFolder
-    lessons: int | None
-    model_note: str
-
-
-def due_sentences(
-    report: RunReport,
-    calls: Iterable[ServiceCalls],
-    state: StateFolder,
-    lessons: int | None,
-    model_note: str,
-) -> tuple[str, ...]:
-    """Return everything that is due, one sentence each, what is next to fail first."""
-    facts = DueFacts(
-        report=report, calls=tuple(calls), state=state, lessons=lessons, model_note=model_note
-    )
-    return tuple(sentence for rule in DUE for sentence in rule(facts))
-
-
-def _sign_ins(facts: DueFacts) -> Iterator[str]:
-    for call in facts.calls:
-        left = call.expires - facts.report.finished if call.expires else None
-        if call.expires and left is not None and left < SOON:
-            verb = "ended" if left < timedelta() else "ends"
-            yield f"the sign-in to {call.service} {verb} on {call.expires:%Y-%m-%d}: make a new one"
-
-
-def _models(facts: DueFacts) -> Iterator[str]:
-    if facts.model_note:
-        yield f"{facts.report.options.model} {facts.model_note}"
-
-
-def _disk(facts: DueFacts) -> Iterator[str]:
-    state = facts.state
-    if state.size and state.free < max(LEAST_FREE, LEAST_SHARE * state.size):
-        yield f"{state.free / 2**30:.1f} GiB are free on the disk of the state folder"
-
-
-def _gaps(facts: DueFacts) -> Iterator[str]:
-    if facts.report.night.left_out:
-        yield facts.report.night.left_out
-
-
-def _locks(facts: DueFacts) -> Iterator[str]:
-    locks = facts.state.old_locks
-    if locks:
-        more = f" (and {len(locks) - 1} more)" if len(locks) > 1 else ""
-        yield f"{locks[0]}{more} is over an hour old: delete it, if no git runs there"
-
-
-def _prices(facts: DueFacts) -> Iterator[str]:
-    priced = facts.report.accounts.priced
-    try:
-        age = facts.report.finished.date() - date.fromisoformat(priced)
-    except ValueError:
-        return
-    if age > OLD_PRICES:
-        yield f"prices are {roughly(age)} old ({priced}): costs are reckoned with them"
-
-
-def _lessons(facts: DueFacts) -> Iterator[str]:
-    limit = MAX_LESSONS
-    if facts.lessons is not None and facts.lessons >= FULL * limit:
-        kept = plural(facts.lessons, "lesson")
-        yield f"{kept} of {limit:,} at hand: the least useful are archived from there on"
-
-
-DUE: tuple[Callable[[DueFacts], Iterator[str]], ...] = (
-    _sign_ins,
-    _models,
-    _disk,
-    _gaps,
-    _locks,
-    _prices,
-    _lessons,
-)
-
+CLAUDE = "Claude"
 SERVICES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub", "slack": "Slack"}
 LOCAL: Mapping[str, str] = {
     "file": "files of errors",
@@ -118,7 +34,6 @@ LOCAL: Mapping[str, str] = {
     "checkout": "the checkout",
     "local": "this machine",
 }
-CLAUDE = "Claude"
 
 
 class HealthFacts(Value):
@@ -136,32 +51,81 @@ class HealthFacts(Value):
 
 
 def health(report: RunReport, facts: HealthFacts) -> Health:
-    """Say of each service of the night how it was, and what somebody has to see to."""
+    """Return the state of each service of the night, and what somebody has to do."""
     calls = {call.service: call for call in facts.calls}
     roles = {name: ("other",) for name in calls} | _roles(report.options)
-    trouble = facts.records_trouble
-    state = "away" if trouble else "well"
-    records = ServiceHealth.model_validate(
-        {"name": "Prefect's store", "roles": ("records",), "state": state, "detail": trouble}
-    )
+    ordered = sorted(roles.items(), key=lambda role: role[1] == ("other",))
+    lessons = "" if facts.lessons is None else plural(facts.lessons, "lesson")
     services = (
-        *(
-            _service(name, did, calls.get(name), report, facts.earlier)
-            for name, did in sorted(roles.items(), key=lambda role: role[1] == ("other",))
-        ),
-        _knowledge(facts),
-        records,
+        *(_service(name, did, calls.get(name), report, facts.earlier) for name, did in ordered),
+        _kept("knowledge", "memory", trouble=facts.knowledge_trouble, detail=lessons),
+        _kept("Prefect's store", "records", trouble=facts.records_trouble),
     )
-    due = due_sentences(report, facts.calls, facts.state, facts.lessons, facts.model_note)
-    alarms = (
-        f"{alarm}: look where it comes from, and replace the key if it is one"
-        for alarm in facts.alarms
-    )
-    return Health(services=services, due=(*alarms, *due), left=facts.left)
+    due = (sentence for rule in DUE for sentence in rule(report, facts))
+    return Health(services=services, due=tuple(due), left=facts.left)
+
+
+# What is due: things that will fail, or mislead, unless somebody sees to them.
+
+
+def _alarms(_: RunReport, facts: HealthFacts) -> Iterator[str]:
+    for alarm in facts.alarms:
+        yield f"{alarm}: look where it comes from, and replace the key if it is one"
+
+
+def _sign_ins(report: RunReport, facts: HealthFacts) -> Iterator[str]:
+    for call in facts.calls:
+        if call.expires and (left := call.expires - report.finished) < SOON:
+            verb = "ended" if left < timedelta() else "ends"
+            yield f"the sign-in to {call.service} {verb} on {call.expires:%Y-%m-%d}: make a new one"
+
+
+def _model(report: RunReport, facts: HealthFacts) -> Iterator[str]:
+    if facts.model_note:
+        yield f"{report.options.model} {facts.model_note}"
+
+
+def _disk(_: RunReport, facts: HealthFacts) -> Iterator[str]:
+    free, size = facts.state.free, facts.state.size
+    if size and free < max(LEAST_FREE, LEAST_SHARE * size):
+        yield f"{free / 2**30:.1f} GiB are free on the disk of the state folder"
+
+
+def _gap(report: RunReport, _: HealthFacts) -> Iterator[str]:
+    if report.night.left_out:
+        yield report.night.left_out
+
+
+def _locks(_: RunReport, facts: HealthFacts) -> Iterator[str]:
+    if locks := facts.state.old_locks:
+        more = f" (and {len(locks) - 1} more)" if len(locks) > 1 else ""
+        yield f"{locks[0]}{more} is over an hour old: delete it, if no git runs there"
+
+
+def _prices(report: RunReport, _: HealthFacts) -> Iterator[str]:
+    priced = report.accounts.priced
+    try:
+        age = report.finished.date() - date.fromisoformat(priced)
+    except ValueError:
+        return
+    if age > OLD_PRICES:
+        yield f"prices are {roughly(age)} old ({priced}): costs are reckoned with them"
+
+
+def _lessons(_: RunReport, facts: HealthFacts) -> Iterator[str]:
+    if facts.lessons is not None and facts.lessons >= FULL * MAX_LESSONS:
+        kept = plural(facts.lessons, "lesson")
+        yield f"{kept} of {MAX_LESSONS:,} at hand: the least useful are archived from there on"
+
+
+DUE: tuple[Callable[[RunReport, HealthFacts], Iterator[str]], ...] = (
+    *(_alarms, _sign_ins, _model, _disk),
+    *(_gap, _locks, _prices, _lessons),
+)
 
 
 def _roles(options: NightOptions) -> dict[str, tuple[str, ...]]:
-    """Services by name, with what they did; one may do several things.
+    """Return services by name, with what they did; one may do several things.
 
     >>> night = NightOptions(source="newrelic", code="github", delivery="github", model="rules")
     >>> _roles(night)
@@ -190,51 +154,26 @@ def _service(
     earlier: Iterable[NightRecord],
 ) -> ServiceHealth:
     if name not in (*SERVICES.values(), CLAUDE):
-        return _local(name, roles, report)
+        read = report.errors or report.rejects if "errors" in roles else True
+        read = read and (report.commit is not None if "code" in roles else True)
+        trouble = "" if read or report.status != "failed" else "nothing was read"
+        return _kept(name, *roles, trouble=trouble)
     if calls is None:
         return ServiceHealth(name=name, roles=roles, state="not asked")
-    state = _state(calls)
-    last = next((record.started for record in earlier if name in record.well), None)
-    return ServiceHealth.model_validate(
-        {
-            "name": name,
-            "roles": roles,
-            "state": state,
-            "calls": calls,
-            "detail": "" if state == "well" else calls.trouble,
-            "last_well": last if state == "away" else None,
-        }
-    )
-
-
-def _state(calls: ServiceCalls) -> str:
-    """Away: nothing came. Troubled: something did, and something else did not, or not at once."""
     failed = calls.unanswered + calls.refused
-    if calls.requests and failed >= calls.requests:
-        return "away"
-    return "troubled" if failed or calls.waits else "well"
+    well = ServiceHealth(name=name, roles=roles, calls=calls)
+    if calls.requests and failed >= calls.requests:  # nothing came
+        last = next((record.started for record in earlier if name in record.well), None)
+        return well.model_copy(update={"state": "away", "detail": calls.trouble, "last_well": last})
+    if failed or calls.waits:  # something came, and something else did not, or not at once
+        return well.model_copy(update={"state": "troubled", "detail": calls.trouble})
+    return well
 
 
-def _local(name: str, roles: tuple[str, ...], report: RunReport) -> ServiceHealth:
-    came: dict[str, bool] = {
-        "errors": bool(report.errors or report.rejects or report.status != "failed"),
-        "code": bool(report.commit or report.status != "failed"),
-    }
-    is_well = all(came.get(role, True) for role in roles)
-    detail = "" if is_well else "nothing was read"
-    state = "well" if is_well else "away"
-    return ServiceHealth.model_validate(
-        {"name": name, "roles": roles, "state": state, "detail": detail}
-    )
-
-
-def _knowledge(facts: HealthFacts) -> ServiceHealth:
-    if facts.lessons is None:
-        return ServiceHealth(
-            name="knowledge", roles=("memory",), state="away", detail=facts.knowledge_trouble
-        )
-    count = f"{facts.lessons:,} lesson{'' if facts.lessons == 1 else 's'}"
-    return ServiceHealth(name="knowledge", roles=("memory",), detail=count)
+def _kept(name: str, *roles: str, trouble: str = "", detail: str = "") -> ServiceHealth:
+    """Return the health of something on this machine: it works, or `trouble` says why not."""
+    state: Literal["well", "away"] = "away" if trouble else "well"
+    return ServiceHealth(name=name, roles=roles, state=state, detail=trouble or detail)
 
 
 def well_services(health: Health | None) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def accounts_line(accounts: Accounts) -> str:
     """
     if not accounts.analysed + accounts.failed:
         return ""
-    used, looks, same = accounts.usage, accounts.second_looks, accounts.duplicates
+    used, looks = accounts.usage, accounts.second_looks
     cost = "price unknown" if used.cost is None else f"${used.cost:.2f}"
     parts = (
         f"{used.new_tokens:,} new tokens ({accounts.tokens_per_error or 0:,.0f} an error)",
@@ -148,7 +148,6 @@ def accounts_line(accounts: Accounts) -> str:
         f"{used.cleared_tokens:,} tokens cleared" if used.cleared_tokens else "",
         plural(used.compactions, "compaction") if used.compactions else "",
         f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
-        f"{same.share:.0%} found twice" if same and same.count else "",
         f"proofs {money(accounts.proofs.cost)}" if accounts.proofs.calls else "",
     )
     return " · ".join(part for part in parts if part)
@@ -222,33 +221,12 @@ def _missed(accounts: Accounts) -> str:
     return ", ".join(filter(None, (missed, cut)))
 
 
-def _duplicates(accounts: Accounts) -> str:
-    counted = accounts.duplicates
-    if not counted:
-        return ""
-    text = f"{counted.count} of {plural(counted.judged, 'cause')} ({counted.share:.0%})"
-    if not counted.count:
-        return text
-    tonight = counted.count - counted.of_lessons
-    where = (
-        f"{tonight} of tonight's others" if tonight else "",
-        f"{counted.of_lessons} of lessons on other errors" if counted.of_lessons else "",
-    )
-    return f"{text}: {', '.join(filter(None, where))}"
-
-
 def _second_looks(accounts: Accounts) -> str:
     looks = accounts.second_looks
     if not looks.wanted:
         return ""
     looked = f"{looks.made} of {plural(looks.wanted, 'weak verdict')} looked at again"
     return f"{looked}, {looks.kept} replaced, {looks.surer} surer" if looks.made else looked
-
-
-def _run_context(accounts: Accounts) -> str:
-    if not accounts.facts_told:
-        return ""
-    return f"{plural(accounts.facts_told, 'fact')} of other errors told, {accounts.facts_used} used"
 
 
 _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
@@ -259,7 +237,5 @@ _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
     ("Hits", _rates),
     ("Tools", _missed),
     ("Second looks", _second_looks),
-    ("Found twice", _duplicates),
-    ("Run context", _run_context),
     ("Proofs", lambda accounts: spending(accounts.proofs) if accounts.proofs.calls else ""),
 )

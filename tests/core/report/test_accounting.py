@@ -11,7 +11,7 @@ from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Ending, Failure, SecondLook
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.report import Accounts, Confidences
+from nightwatch_core.models.report import Accounts
 from nightwatch_core.report.builder import accounts
 from nightwatch_core.report.scoreboard_text import accounts_line
 
@@ -47,7 +47,6 @@ def test_rates_and_averages():
     assert (told.missed, told.truncated) == (3, 3)
     assert (told.iterations_per_error, told.tokens_per_error) == (4.0, 200.0)
     assert told.cost_per_error == pytest.approx(0.5)
-    assert told.confidences == Confidences(high=1, medium=1, low=1)
     assert (told.models, told.priced) == ((OPUS,), "2026-09-25")
 
 
@@ -64,13 +63,11 @@ def test_what_second_looks_changed():
             looked_again("second", "low", "low"),
             looked_again("first", "low", "medium"),
             looked_again("first", "low", skipped="nothing left"),
-            analysis(by_fallback=True),
         )
     )
     looks = told.second_looks
     assert (looks.wanted, looks.made, looks.kept, looks.surer) == (4, 3, 2, 1)
     assert looks.usage.calls == 3
-    assert told.fell_back == 1
 
 
 def test_a_line_for_a_channel():
