@@ -1,11 +1,12 @@
-"""Agent files: front matter that says how an analysis is led, and the prompt that leads it."""
+"""Agent files: front matter that says how an analysis is led, and the prompt below it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import cast, get_args
+from typing import Annotated, Any, Literal
 
 import yaml
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError
 
 from nightwatch_core.analysis.limits import BASES, EXAMPLE, EXAMPLES, PROMPT
 from nightwatch_core.errors import StopTheNight
@@ -16,142 +17,7 @@ from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import digest, text_table
 
-# The front matter of an agent file: its values with their lines, and one check a field.
-
-EFFORTS: tuple[str, ...] = get_args(Effort)
-_FIRST = 2  # the line after the opening "---"
-
-Problem = tuple[str, int | None]  # a sentence, and the item of the list it is about
-
-
-class FrontMatter(Value):
-    """Front matter of an agent file, and the prompt below it."""
-
-    meta: dict[str, object] = {}
-    body: str = ""
-    lines: dict[str, int] = {}  # of keys in the file, and of a list's items as "key 0"
-    wrong: str = ""  # what is wrong with the YAML; nothing else is known then
-    wrong_line: int = 1
-
-    def line(self, key: str, item: int | None = None) -> int:
-        """Return the line of a key, or of an item of its list; the first where it is not known."""
-        own = self.lines.get(key, 1)
-        return own if item is None else self.lines.get(f"{key} {item}", own)
-
-
-@lru_cache(maxsize=32)  # YAML is slow, and every analysis reads all agents
-def read_front_matter(text: str) -> FrontMatter:
-    """Take an agent file apart: a text without front matter is all prompt.
-
-    >>> front = read_front_matter("---\\nname: a\\ntools:\\n- blame\\n---\\nFind it.\\n")
-    >>> front.meta["name"], front.line("name"), front.line("tools", 0), front.body
-    ('a', 2, 4, 'Find it.\\n')
-    >>> read_front_matter("---\\nname: a\\nname: b\\n---\\n").wrong_line
-    3
-    """
-    try:
-        meta, body = frontmatter.read(text)
-    except frontmatter.BrokenFrontMatter as broken:
-        wrong = broken.problem if broken.line else str(broken)
-        return FrontMatter(wrong=wrong[:200], wrong_line=broken.line or 1)
-    return FrontMatter(meta=meta, body=body, lines=_lines(text.removeprefix("\ufeff")))
-
-
-def problems(front: FrontMatter) -> Iterator[tuple[str, int, str]]:
-    """Yield keys with their line and what is wrong; an empty value counts as not given."""
-    for key, value in front.meta.items():
-        if key not in CHECKS:
-            yield line(key, 60), front.line(key), f"it is not known, only {', '.join(CHECKS)}"
-        elif value is not None and (problem := CHECKS[key](value)):
-            why, item = problem
-            yield key, front.line(key, item), why
-
-
-def _text(value: object) -> Problem | None:
-    return None if isinstance(value, str) and value.strip() else ("it has to be text", None)
-
-
-def _list_of(
-    allowed: Callable[[object], bool], sentence: str
-) -> Callable[[object], Problem | None]:
-    def check(value: object) -> Problem | None:
-        if not isinstance(value, list):
-            return sentence, None
-        wrong = next((n for n, item in enumerate(value) if not allowed(item)), None)
-        return None if wrong is None else (f"{_shown(value[wrong])}: {sentence}", wrong)
-
-    return check
-
-
-def _is_language(one: object) -> bool:
-    return isinstance(one, str) and bool(one.strip()) and one == one.lower()
-
-
-def _examples(value: object) -> Problem | None:
-    most = f"at most {EXAMPLES} texts of at most {EXAMPLE} characters"
-    if not isinstance(value, list) or len(value) > EXAMPLES:
-        return f"it has to be a list of {most}", None
-    for item, entry in enumerate(value):
-        if not isinstance(entry, str) or not 0 < len(entry.strip()) <= EXAMPLE:
-            return f"every example has to be text, {most}", item
-        if "</example>" in entry:
-            return "an example holds no </example>", item
-    return None
-
-
-def _effort(value: object) -> Problem | None:
-    is_one = isinstance(value, str) and value in EFFORTS
-    return None if is_one else (f"{_shown(value)} is not one of {', '.join(EFFORTS)}", None)
-
-
-def _number(smallest: int, largest: int) -> Callable[[object], Problem | None]:
-    def check(value: object) -> Problem | None:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        fits = whole and smallest <= int(str(value)) <= largest
-        wanted = f"it has to be a whole number from {smallest} to {largest}"
-        return None if fits else (wanted, None)
-
-    return check
-
-
-CHECKS: Mapping[str, Callable[[object], Problem | None]] = {
-    "name": _text,
-    "description": _text,
-    "extends": _text,
-    "languages": _list_of(
-        _is_language, "it has to be a list of languages in small letters: [ruby]"
-    ),
-    "model": _text,
-    "effort": _effort,
-    "thinking_budget": _number(1_024, 128_000),
-    "max_iterations": _number(1, 100),
-    "max_tokens": _number(1_000, 128_000),
-    "tools": _list_of(lambda item: item in TOOLS, f"it has to be a list of {', '.join(TOOLS)}"),
-    "examples": _examples,
-}
-
-
-def _shown(value: object) -> str:
-    return repr(line(str(value)[:200], 60))
-
-
-def _lines(text: str) -> dict[str, int]:
-    parts = frontmatter.parts_of(text)
-    root = frontmatter.composed(text[parts.begin : parts.end])[0] if parts else None
-    lines: dict[str, int] = {}
-    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        lines[key.value] = key.start_mark.line + _FIRST
-        for item, entry in enumerate(value.value if isinstance(value, yaml.SequenceNode) else ()):
-            lines[f"{key.value} {item}"] = entry.start_mark.line + _FIRST
-    return lines
-
-
-__all__ = ["BASE", "BUILT_IN", "CHECKS", "agents_of", "choose", "inherited"]
-
 BASE = "base-analyzer"  # leads where no agent speaks the trace's language
-_OWN = ("name", "description", "extends", "languages")  # never taken from a base
-_EXAMPLES = "# Worked examples"
-
 BUILT_IN = AgentSpec(
     name=BASE,
     description="The prompt used where there are no agent files.",
@@ -159,91 +25,169 @@ BUILT_IN = AgentSpec(
     tools=TOOLS,
     prompt=text_table(__package__, "prompts.toml")["built_in_agent"],
 )
+_OWN = ("name", "description", "extends", "languages")  # never taken from a base
+
+
+def _no_end(example: str) -> str:
+    if "</example>" in example:
+        raise ValueError("an example holds no </example>")
+    return example
+
+
+def _small(language: str) -> str:
+    if language != language.lower():
+        raise ValueError("languages are in small letters: [ruby]")
+    return language
+
+
+Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
+Example = Annotated[Text, Field(max_length=EXAMPLE), AfterValidator(_no_end)]
+
+
+class FrontMatter(Value, extra="forbid", strict=True):
+    """The fields of an agent file; an empty value counts as not given."""
+
+    name: Text | None = None
+    description: Text | None = None
+    extends: Text | None = None
+    languages: list[Annotated[Text, AfterValidator(_small)]] | None = None
+    model: Text | None = None
+    effort: Effort | None = None
+    thinking_budget: Annotated[int, Field(ge=1_024, le=128_000)] | None = None
+    max_iterations: Annotated[int, Field(ge=1, le=100)] | None = None
+    max_tokens: Annotated[int, Field(ge=1_000, le=128_000)] | None = None
+    tools: list[Literal[TOOLS]] | None = None  # type: ignore[valid-type]
+    examples: Annotated[list[Example], Field(max_length=EXAMPLES)] | None = None
+
+
+class AgentFile(Value):
+    """An agent file: its front matter, its prompt, and the problems by line."""
+
+    meta: dict[str, Any] = {}
+    body: str = ""
+    lines: dict[str, int] = {}  # of keys, and of a list's items as "key 0"
+    problems: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages, also where other fields are wrong."""
+        named = self.meta.get("languages")
+        return tuple(filter(_is_text, named)) if isinstance(named, list) else ()
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 class BrokenFile(StopTheNight):
-    """An agent file that cannot be used; says file and line, and what is allowed."""
+    """An agent file that cannot be used; names file and line, and what is allowed."""
 
     def __init__(self, said: str, languages: tuple[str, ...] = ()) -> None:
         super().__init__(said)
         self.languages = languages
 
 
-def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
-    """Build an agent with what its bases give: their prompts before its own, their fields where
-    it says nothing. Name, description and languages are its own; examples replace a base's.
+@lru_cache(maxsize=32)  # YAML is slow, and every analysis reads all agents
+def read_agent_file(text: str) -> AgentFile:
+    """Read an agent file: a text without front matter is all prompt.
 
-    `text_of` gives the text of an agent's file (the name is the file's, without `.md`), None where
-    there is none; a base analyser without a file is the built-in one. A text without front matter
-    is all prompt. Raises `StopTheNight` naming file, line, key and what is allowed, also where
-    bases go round in a circle or are not there.
+    >>> file = read_agent_file("---\\nname: a\\ntools:\\n- blame\\n---\\nFind it.\\n")
+    >>> file.meta["name"], file.lines["tools 0"], file.body
+    ('a', 4, 'Find it.\\n')
+    >>> read_agent_file("---\\nname: a\\nname: b\\n---\\n").problems
+    ((3, "key 'name' comes twice"),)
+    """
+    try:
+        meta, body = frontmatter.read(text)
+    except frontmatter.BrokenFrontMatter as broken:
+        problem = broken.problem if broken.line else str(broken)
+        return AgentFile(problems=((broken.line or 1, problem[:200]),))
+    text = text.removeprefix("\ufeff")
+    parts = frontmatter.parts_of(text)
+    root = frontmatter.composed(text[parts.begin : parts.end])[0] if parts else None
+    lines: dict[str, int] = {}
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        lines[key.value] = key.start_mark.line + 2  # after the opening "---"
+        for item, entry in enumerate(value.value if isinstance(value, yaml.SequenceNode) else ()):
+            lines[f"{key.value} {item}"] = entry.start_mark.line + 2
+    return AgentFile(meta=meta, body=body, lines=lines, problems=tuple(_problems(meta, lines)))
+
+
+def _problems(meta: dict[str, Any], lines: dict[str, int]) -> Iterator[tuple[int, str]]:
+    try:
+        FrontMatter.model_validate(meta)
+    except ValidationError as wrong:
+        for error in wrong.errors(include_url=False, include_input=False):
+            key, *items = map(str, error["loc"])
+            at = lines.get(f"{key} {items[0]}" if items else key, lines.get(key, 1))
+            reason = error["msg"].removeprefix("Value error, ")
+            is_unknown = error["type"] == "extra_forbidden"
+            known = f"it is not known, only {', '.join(FrontMatter.model_fields)}"
+            yield at, f"{line(key, 60)}: {known if is_unknown else line(reason)}"
+
+
+def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
+    """Build an agent with the prompts of its bases before its own, and their fields as defaults.
+
+    Name, description and languages are its own; examples replace a base's. `text_of` gives the text
+    of an agent's file (the name is the file's, without `.md`), None where there is none; a base
+    analyser without a file is the built-in one. Raises `StopTheNight` naming file, line, key and
+    what is allowed, also where bases form a circle or do not exist.
 
     >>> text = "---\\nlanguages: [go]\\n---\\nFind the cause.\\n"
     >>> inherited("go-services", {"go-services": text}.get).languages
     ('go',)
     """
     chain = _chain(name, text_of)
-    fields: dict[str, object] = {}
-    for _, front in reversed(chain):
+    fields: dict[str, Any] = {}
+    for _, file in reversed(chain):
         fields = {key: value for key, value in fields.items() if key not in _OWN}
-        fields |= {key: value for key, value in front.meta.items() if value is not None}
-    bodies = [front.body.strip() for _, front in reversed(chain)]
-    given = cast(Sequence[str], fields.get("examples") or ())
-    examples = [f"<example>\n{item.strip()}\n</example>" for item in given]
-    prompt = "\n\n".join(filter(None, (*bodies, *((_EXAMPLES, *examples) if examples else ()))))
+        fields |= {key: value for key, value in file.meta.items() if value is not None}
+    bodies = [file.body.strip() for _, file in reversed(chain)]
+    examples = [f"<example>\n{text.strip()}\n</example>" for text in fields.get("examples") or ()]
+    heading = ["# Worked examples"] if examples else []
+    prompt = "\n\n".join(filter(None, (*bodies, *heading, *examples)))
     if not 0 < len(prompt) <= PROMPT:
-        said = f"the prompt below the front matter must have 1 to {PROMPT} characters"
-        raise BrokenFile(f"agents/{name}.md:1: {said}", _languages(chain[0][1]))
+        wrong = f"the prompt below the front matter must have 1 to {PROMPT} characters"
+        raise BrokenFile(f"agents/{name}.md:1: {wrong}", chain[0][1].languages)
     texts = "\0".join(text_of(item) or BUILT_IN.prompt for item, _ in chain)
     return AgentSpec.model_validate(
         {**fields, "name": name, "prompt": prompt, "digest": digest(texts)}
     )
 
 
-def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, FrontMatter]]:
-    chain: list[tuple[str, FrontMatter]] = []
-    own: tuple[str, ...] = ()
-    wanted: str | None = name
-    while wanted is not None:
-        text = text_of(wanted)
-        if text is None and wanted == BASE and chain:
-            return [*chain, (BASE, FrontMatter(body=BUILT_IN.prompt))]
-        if text is None:
-            raise _no_base(chain, wanted, own)
-        front = read_front_matter(text)
-        own = own if chain else _languages(front)
-        _check(wanted, front, tuple(item for item, _ in chain), own)
-        chain.append((wanted, front))
-        base = front.meta.get("extends")
-        wanted = base if isinstance(base, str) else None
+def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, AgentFile]]:
+    """The agent's file and those of its bases, the nearest first."""
+    chain: list[tuple[str, AgentFile]] = []
+    current: str | None = name
+    while current is not None:
+        own = chain[0][1].languages if chain else ()
+        if (text := text_of(current)) is None:
+            if current == BASE and chain:
+                return [*chain, (BASE, AgentFile(body=BUILT_IN.prompt))]
+            if not chain:
+                raise BrokenFile(f"agents/{line(current, 60)}.md:1: there is no such file")
+            by, file = chain[-1]
+            at, missing = file.lines.get("extends", 1), f"agents/{line(current, 60)}.md"
+            raise BrokenFile(f"agents/{by}.md:{at}: extends: there is no {missing}", own)
+        file, before = read_agent_file(text), [item for item, _ in chain]
+        wrong = list(file.problems)
+        if file.meta.get("name") not in (None, current):
+            problem = f"name: it has to be {current!r}, as the file is called"
+            wrong.append((file.lines.get("name", 1), problem))
+        base, at = file.meta.get("extends"), file.lines.get("extends", 1)
+        if base in (*before, current):
+            circle = " → ".join((*before, current, str(base)))
+            wrong.append((at, f"extends: it leads back to itself: {circle}"))
+        if len(before) > BASES:
+            wrong.append((at, f"extends: more than {BASES} bases"))
+        if wrong:
+            at, problem = min(wrong)
+            asked = "".join(f", which agents/{item}.md extends" for item in reversed(before))
+            raise BrokenFile(f"agents/{current}.md:{at}: {problem}{asked}", own or file.languages)
+        chain.append((current, file))
+        current = base
     return chain
-
-
-def _check(name: str, front: FrontMatter, before: tuple[str, ...], own: tuple[str, ...]) -> None:
-    wrong = [(front.wrong_line, front.wrong)] if front.wrong else []
-    wrong += [(at, f"{key}: {why}") for key, at, why in problems(front)]
-    if front.meta.get("name") not in (None, name):
-        wrong.append((front.line("name"), f"name: it has to be {name!r}, as the file is called"))
-    base = front.meta.get("extends")
-    if base in (*before, name):
-        circle = " → ".join((*before, name, str(base)))
-        wrong.append((front.line("extends"), f"extends: it leads back to itself: {circle}"))
-    if len(before) > BASES:
-        wrong.append((front.line("extends"), f"extends: more than {BASES} bases"))
-    if wrong:
-        at, why = min(wrong)
-        asked = "".join(f", which agents/{item}.md extends" for item in reversed(before))
-        raise BrokenFile(f"agents/{name}.md:{at}: {why}{asked}", own)
-
-
-def _no_base(
-    chain: list[tuple[str, FrontMatter]], wanted: str, languages: tuple[str, ...]
-) -> StopTheNight:
-    if not chain:
-        return BrokenFile(f"agents/{line(wanted, 60)}.md:1: there is no such file")
-    name, front = chain[-1]
-    said = f"extends: there is no agents/{line(wanted, 60)}.md"
-    return BrokenFile(f"agents/{name}.md:{front.line('extends')}: {said}", languages)
 
 
 def agents_of(store: AgentStore) -> Agents:
@@ -272,22 +216,17 @@ def agents_of(store: AgentStore) -> Agents:
 def choose(agents: Agents, language: str, name: str = "") -> AgentSpec:
     """Choose the agent of that name, else the first for the language, the base, the built-in.
 
-    Raises `StopTheNight` with the names there are where the named one is not among them, and with
-    what is wrong where the chosen one is broken; a broken file that nobody chose is no trouble.
+    Raises `StopTheNight` with the existing names where the named one is missing, and with the
+    problem where the chosen one is broken; a broken file that nobody chose does not matter.
     """
     leads: dict[str, AgentSpec | BrokenAgent] = {spec.name: spec for spec in agents.specs}
     leads |= {agent.name: agent for agent in agents.broken}
     if name and name not in leads and name != BASE:
         known = ", ".join(dict.fromkeys((*sorted(leads), BASE)))
         raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {known}")
-    spoken = language.lower()
-    speaking = sorted(n for n, item in leads.items() if spoken and spoken in item.languages)
+    language = language.lower()
+    speaking = sorted(n for n, item in leads.items() if language and language in item.languages)
     chosen = leads.get(name or (speaking[0] if speaking else BASE), BUILT_IN)
     if isinstance(chosen, BrokenAgent):
         raise StopTheNight(chosen.complaint)
     return chosen
-
-
-def _languages(front: FrontMatter) -> tuple[str, ...]:
-    named = front.meta.get("languages")
-    return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()

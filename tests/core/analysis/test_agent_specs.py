@@ -6,8 +6,8 @@ import pytest
 
 from nightwatch_core.analysis.agent_specs import (
     BUILT_IN,
-    CHECKS,
     BrokenFile,
+    FrontMatter,
     agents_of,
     choose,
     inherited,
@@ -61,7 +61,7 @@ def test_every_key_is_read():
     )
     assert re.fullmatch("[0-9a-f]{12}", spec.digest)
     assert spec.digest != spec_from(TEXT + " ", "go-services").digest
-    assert set(CHECKS) == set(AgentSpec.model_fields) - {"prompt", "digest"}
+    assert set(FrontMatter.model_fields) == set(AgentSpec.model_fields) - {"prompt", "digest"}
 
 
 def test_a_prompt_without_front_matter_is_an_agent():
@@ -81,22 +81,25 @@ def test_empty_values_are_defaults_and_no_tools_are_none():
     [
         ("temprature: 1", "2: temprature: it is not known, only name, description"),
         ("model: x\n\n# y\nspeed: 1", "5: speed: it is not known"),
-        ("effort: max\nspeed: 1", "2: effort: 'max' is not one of low, medium, high"),
-        ("tools: [read_file, bash]", "2: tools: 'bash': it has to be a list of read_file, search"),
-        ("tools:\n- read_file\n- bash", "4: tools: 'bash': it has to be a list of read_file"),
+        ("effort: max\nspeed: 1", "2: effort: Input should be 'high', 'medium' or 'low'"),
+        ("tools: [read_file, bash]", "2: tools: Input should be 'read_file', 'search_code'"),
+        ("tools:\n- read_file\n- bash", "4: tools: Input should be 'read_file', 'search_code'"),
         ("tools: [{a: b}]", "2: tools: "),
-        ("tools: read_file", "2: tools: it has to be a list of read_file"),
+        ("tools: read_file", "2: tools: Input should be a valid list"),
         ("effort: [low]", "2: effort: "),
-        ("languages: Ruby", "2: languages: it has to be a list"),
-        ("languages:\n- go\n- Ruby", "4: languages: 'Ruby': it has to be a list of languages in"),
-        ("thinking_budget: 10", "2: thinking_budget: it has to be a whole number from 1024 to"),
-        ("max_iterations: 0", "2: max_iterations: it has to be a whole number from 1 to 100"),
+        ("languages: Ruby", "2: languages: Input should be a valid list"),
+        ("languages:\n- go\n- Ruby", "4: languages: languages are in small letters: [ruby]"),
+        (
+            "thinking_budget: 10",
+            "2: thinking_budget: Input should be greater than or equal to 1024",
+        ),
+        ("max_iterations: 0", "2: max_iterations: Input should be greater than or equal to 1"),
         ("max_iterations: true", "2: max_iterations: "),
-        ("max_tokens: many", "2: max_tokens: it has to be a whole number from 1000 to 128000"),
-        ("model: 4", "2: model: it has to be text"),
+        ("max_tokens: many", "2: max_tokens: Input should be a valid integer"),
+        ("model: 4", "2: model: Input should be a valid string"),
         ("name: other", "2: name: it has to be 'x', as the file is called"),
-        ("examples: One.", "2: examples: it has to be a list of at most 10 texts"),
-        ("examples:\n- a\n-", "4: examples: every example has to be text"),
+        ("examples: One.", "2: examples: Input should be a valid list"),
+        ("examples:\n- a\n-", "4: examples: Input should be a valid string"),
         ("examples:\n- a </example> b", "3: examples: an example holds no </example>"),
         ("extends: x", "2: extends: it leads back to itself: x → x"),
         ("extends: none", "2: extends: there is no agents/none.md"),

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from flows.commands import app as command
-from nightwatch_core.analysis.agent_specs import CHECKS
+from nightwatch_core.analysis.agent_specs import FrontMatter
 from nightwatch_core.models.options import REPLACED
 from nightwatch_core.settings import CHECKOUT, names
 
@@ -16,7 +16,7 @@ _DESIGN = CHECKOUT.parent / "shared/seeds"
 def _works():
     night = typer.main.get_command(command.app(["night"])).commands["night"]
     flags = {flag for parameter in night.params for flag in parameter.opts}
-    return {*names(), *flags, *command.VERBS, *CHECKS}
+    return {*names(), *flags, *command.VERBS, *FrontMatter.model_fields}
 
 
 def test_nothing_is_refused_that_works():
