@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.first_look.dry_analysis import FirstLookText, estimate, first_look
+from nightwatch_core.first_look.dry_analysis import estimate, first_look, rendered
 from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.errors import ReadingProgress
 from nightwatch_core.models.options import STANDARD_INPUT, NightOptions
@@ -343,7 +343,7 @@ def try_file(files: Files, **choices: Any) -> None:
             lambda cases: estimate(cases, options, near.model, near.price),
         )
     make_plain()
-    Console().print(FirstLookText(look))
+    Console().print(rendered(look))
     if look.groups:
         print(f"  {_night(options)}")  # on one line, to be copied
     raise SystemExit(0 if look.groups else 1)

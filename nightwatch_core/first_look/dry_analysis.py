@@ -1,11 +1,11 @@
 """Look at files of errors as a night would, without analysing anything."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -46,29 +46,20 @@ DEAREST = Usage(
 
 
 def estimate(cases: int, options: NightOptions, model: str, price: Price) -> Estimate:
-    """Say what `cases` new errors would cost, of which a night takes its first few."""
+    """Return the cost of `cases` new errors, of which a night takes its first few."""
     errors = min(cases, options.max_errors or 5)
+    least, most = (sum([price(model, usage)] * errors, Usage()) for usage in (CHEAPEST, DEAREST))
     return Estimate(
         model=model,
         errors=errors,
-        least=_times(errors, price(model, CHEAPEST)),
-        most=_times(errors, price(model, DEAREST)),
+        least=least,
+        most=most,
         measured=MEASURED_BUGS,
         cap=options.cost_per_night or None,
     )
 
 
-def _times(errors: int, usage: Usage) -> Usage:
-    return sum([usage] * errors, Usage())
-
-
-# The bounds of this room, each with its unit.
-
-TRACED = 60  # groups whose newest trace is placed
-RELEASES = 8  # that are looked up
-SHOWN_ERRORS, SHOWN_REJECTS, SHOWN_GAPS = 10, 5, 8  # lines
-ERROR, WHERE, REASON = 90, 90, 200  # characters
-
+REASON = 200  # characters of a reason
 Place = Callable[[ErrorGroup, tuple[Trace, ...]], tuple[tuple[Trace, ...], Commit | None]]
 
 
@@ -79,7 +70,7 @@ def first_look(
     lookback: timedelta | None,
     cost_of: Callable[[int], Estimate],
 ) -> FirstLook:
-    """Read the files and place the traces of the best ranked groups; `cost_of` takes cases.
+    """Read the files and place the traces of the 60 best ranked groups; `cost_of` takes cases.
 
     Raises `StopTheNight` where a file or the checkout cannot be read at all.
     """
@@ -88,49 +79,47 @@ def first_look(
         return FirstLook(contents=contents)
     window = source.window(lookback, now)
     groups = source.error_groups(window).groups
-    ranked = select(groups, IgnoreRules(), TRACED, window).kept
-    place = _placing(repository, groups)
+    named = [{name for name in (group.release, *group.releases) if name} for group in groups]
+    place = _placing(repository, frozenset[str]().union(*named))
     glanced, traced = [], []
-    for group in ranked:
+    for group in select(groups, IgnoreRules(), 60, window).kept:
         traces, commit = place(group, source.traces(group, 1))
         newest = next(iter(traces), None)
         glanced.append(_glanced(group, newest, commit, repository))
         traced.append((group, newest))
     made = len(cases(tuple(traced)))
+    counts = Counter(name for names in named for name in sorted(names))
+    most = sorted(sorted(counts), key=lambda name: -counts[name])[:8]
     return FirstLook(
         contents=contents,
         groups=len(groups),
         errors=tuple(glanced),
         cases=made,
-        releases=_releases(groups, repository),
+        releases=tuple(
+            FoundRelease(name=name, commit=repository.host.commit_of(name) if repository else None)
+            for name in most
+        ),
         base=repository.host.head() if repository else None,
         estimate=cost_of(made),
     )
 
 
-def _placing(repository: Repository | None, groups: tuple[ErrorGroup, ...]) -> Place:
+def _placing(repository: Repository | None, releases: frozenset[str]) -> Place:
     if repository is None:
         return lambda _, traces: (traces, None)
     host, base = repository.host, repository.host.head()
-    deployed = deployments(host.releases(), (), _named(groups))
+    deployed, name = deployments(host.releases(), (), releases), repository.options.commit
+    chosen = host.commit_of(name, branches=True) if name else None
+    if name and chosen is None:
+        raise GiveUp(f"{ascii(name[:80])} is no tag, branch or commit of the checkout")
 
     def place(
         group: ErrorGroup, traces: tuple[Trace, ...]
     ) -> tuple[tuple[Trace, ...], Commit | None]:
-        commit = _chosen(repository) or failed_commit(sighting_of(group, traces, deployed), host)
+        commit = chosen or failed_commit(sighting_of(group, traces, deployed), host)
         return place_traces(traces, group, commit, base, repository)
 
     return place
-
-
-def _chosen(repository: Repository) -> Commit | None:
-    name = repository.options.commit
-    if not name:
-        return None
-    commit = repository.host.commit_of(name, branches=True)
-    if commit is None:
-        raise GiveUp(f"{ascii(name[:80])} is no tag, branch or commit of the checkout")
-    return commit
 
 
 def _glanced(
@@ -152,63 +141,42 @@ def _glanced(
     )
 
 
-def _named(groups: tuple[ErrorGroup, ...]) -> frozenset[str]:
-    return frozenset(name for group in groups for name in (group.release, *group.releases) if name)
-
-
-def _releases(
-    groups: tuple[ErrorGroup, ...], repository: Repository | None
-) -> tuple[FoundRelease, ...]:
-    """The releases that most groups failed in, and their commits."""
-    counts = dict.fromkeys(sorted(_named(groups)), 0)
-    for group in groups:
-        for name in {group.release, *group.releases} & counts.keys():
-            counts[name] += 1
-    most = sorted(counts, key=lambda name: -counts[name])[:RELEASES]
-    return tuple(
-        FoundRelease(name=name, commit=repository.host.commit_of(name) if repository else None)
-        for name in most
-    )
-
-
-# A first look in sentences: each says one thing that was understood, or why something was not.
-
-LANGUAGES = {
-    "csharp": "C#",
-    "go": "Go",
-    "javascript": "JavaScript",
-    "php": "PHP",
-}  # those that one does not write with a capital alone
+# Languages that are not written with a capital alone.
+LANGUAGES = {"csharp": "C#", "go": "Go", "javascript": "JavaScript", "php": "PHP"}
 
 
 def content_lines(contents: FileContents) -> tuple[str, ...]:
-    """Say what the files hold: records, shapes, span."""
+    """Describe the contents of the files: records, formats, time span."""
+    if not contents.records:
+        span = ""
+    elif contents.window is None:
+        span = ", without times"
+    else:
+        times = dict.fromkeys((moment(contents.window.since), moment(contents.window.until)))
+        span = f", {' to '.join(times)}"
     counted = f"{plural(contents.records, 'record')} of errors" if contents.records else "No error"
     others = f", {contents.harmless:,} that are none" if contents.harmless else ""
     named = ((name, count) for name, count in contents.shapes if name and count)
-    shapes = tuple(f"{count:,} × {line(name)}" for name, count in named)
-    return (f"{counted}{others}{_span(contents)}", *shapes)
-
-
-def _span(contents: FileContents) -> str:
-    if not contents.records:
-        return ""
-    if contents.window is None:
-        return ", without times"
-    since, until = moment(contents.window.since), moment(contents.window.until)
-    return f", {since}" if since == until else f", {since} to {until}"
+    shapes = (f"{count:,} × {line(name)}" for name, count in named)
+    return (f"{counted}{others}{span}", *shapes)
 
 
 def unread_lines(contents: FileContents) -> tuple[str, ...]:
-    """Say what could not be read and why; equal reasons once, with a place to look at."""
-    reasons = _by_reason(contents.rejects)
-    shown = first(reasons, SHOWN_REJECTS)
+    """List what could not be read; equal reasons once, with a place to look at."""
+    by_reason: dict[str, list[RejectedRecord]] = {}
+    for reject in contents.rejects:
+        by_reason.setdefault(line(reject.reason, REASON), []).append(reject)
+    rows = [
+        (reason, sum(item.count for item in alike), line(alike[0].place, REASON))
+        for reason, alike in by_reason.items()
+    ]
+    shown = first(sorted(rows, key=lambda row: -row[1]), 5)
     lines = [f"{plural(count, 'record')}: {why} ({where})" for why, count, where in shown.items]
     lines += [f"and {shown.more:,} more reasons"] if shown.more else []
     unlisted = contents.rejected - sum(reject.count for reject in contents.rejects)
     lines += [f"{plural(unlisted, 'more record')} like these"] if unlisted > 0 else []
     lines += [f"{count:,} {line(reason, REASON)}" for reason, count in contents.left_out]
-    gaps = first(contents.missing, SHOWN_GAPS)
+    gaps = first(contents.missing, 8)
     lines += [line(gap, REASON) for gap in gaps.items]
     return (*lines, *([f"and {gaps.more:,} more"] if gaps.more else []))
 
@@ -225,31 +193,19 @@ def help_lines(contents: FileContents) -> tuple[str, ...]:
     )
 
 
-def _by_reason(rejects: Iterable[RejectedRecord]) -> list[tuple[str, int, str]]:
-    by_reason: dict[str, list[RejectedRecord]] = {}
-    for reject in rejects:
-        by_reason.setdefault(line(reject.reason, REASON), []).append(reject)
-    rows = [
-        (why, sum(item.count for item in alike), line(alike[0].place, REASON))
-        for why, alike in by_reason.items()
-    ]
-    return sorted(rows, key=lambda row: -row[1])
-
-
 def group_lines(look: FirstLook) -> tuple[str, ...]:
-    """Say how many error groups there are, and of which languages."""
+    """Count the error groups by language, and name their releases."""
     traced = len(look.errors)
     languages = Counter(LANGUAGES.get(e.language, e.language.title()) for e in look.errors)
     named = ", ".join(f"{name or 'no stack trace'} {n}" for name, n in languages.most_common())
     best = f"the best ranked {traced} of them: " if traced < look.groups else ""
     summary = f"{plural(look.groups, 'error group')} ({best}{named})" if traced else "No error"
     causes = f", {plural(look.cases, 'case')} to analyse" if look.cases else ""
-    return (f"{summary}{causes}", *map(_release_line, look.releases))
-
-
-def _release_line(release: FoundRelease) -> str:
-    name = f"release {line(release.name, 80)}"
-    return f"{name} is {_commit(release.commit)}" if release.commit else name
+    releases = (
+        f"release {line(item.name, 80)}{f' is {_commit(item.commit)}' if item.commit else ''}"
+        for item in look.releases
+    )
+    return (f"{summary}{causes}", *releases)
 
 
 def checkout_lines(look: FirstLook) -> tuple[str, ...]:
@@ -289,23 +245,41 @@ def _commit(commit: Commit) -> str:
 
 
 def place_of(error: GlancedError) -> str:
-    """Say where an error leads, and what is known about the line there; long paths lose folders."""
-    place = _place_of(error)
-    return place if len(place) <= WHERE else f"…{place[1 - WHERE :]}"
-
-
-def _place_of(error: GlancedError) -> str:
-    if error.top is None:
+    """Name the place of an error and the state of its line; long paths lose folders."""
+    top = error.top
+    if top is None:
         return "no frame of your own" if error.frames else "no stack trace"
     if error.commit is None:
-        return error.top.place
-    if not error.top.repo_path:
-        return f"{error.top.place} (not in the checkout)"
-    is_other = error.misfit and error.top.fit == "unknown"
-    return error.top.place + (_OTHER_CODE if is_other else _FITS[error.top.fit])
+        place = top.place
+    elif not top.repo_path:
+        place = f"{top.place} (not in the checkout)"
+    elif error.misfit and top.fit == "unknown":
+        place = f"{top.place} (of other code than this)"
+    else:
+        place = top.place + _FITS[top.fit]
+    return place if len(place) <= 90 else f"…{place[-89:]}"
 
 
-_OTHER_CODE = " (of other code than this)"
+def rendered(look: FirstLook) -> Group:
+    """Lay the result out for a terminal, in colour and without."""
+    blocks: list[tuple[str, Iterable[RenderableType]]] = [
+        ("Read", content_lines(look.contents)),
+        ("Not read", (Text(text, "yellow") for text in unread_lines(look.contents))),
+        ("What can be read", help_lines(look.contents)),
+    ]
+    if look.contents.records:
+        blocks += [("Errors", (*group_lines(look), _table(look))), ("Code", checkout_lines(look))]
+    if look.errors:
+        blocks.append(("A night over it", cost_lines(look.estimate)))
+    shown: list[RenderableType] = []
+    for title, rows in blocks:
+        if inner := [Text(row) if isinstance(row, str) else row for row in rows]:
+            shown.append(Text(title, "bold underline"))
+            shown += [Padding(row, (0, 0, 0, 2), expand=False) for row in inner]
+            shown.append(Text())
+    return Group(*shown)
+
+
 _FITS = {
     "same": " ✓",
     "moved": " ✓ (moved)",
@@ -330,58 +304,20 @@ def cost_lines(estimate: Estimate | None) -> tuple[str, ...]:
     )
 
 
-# A first look in a terminal, in colour and without.
-
-
-class FirstLookText:
-    """A rich renderable: `Console().print(FirstLookText(look))`."""
-
-    def __init__(self, look: FirstLook) -> None:
-        """Take the look; it is laid out when it is printed, for that console's width."""
-        self._look = look
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Everything in reading order."""
-        look = self._look
-        yield from _block("Read", content_lines(look.contents))
-        yield from _block("Not read", unread_lines(look.contents), "yellow")
-        yield from _block("What can be read", help_lines(look.contents))
-        if look.contents.records:
-            yield from _block("Errors", group_lines(look))
-            yield Padding(_table(look), (0, 0, 1, 2), expand=False)
-            yield from _block("Code", checkout_lines(look))
-        if look.errors:
-            yield from _block("A night over it", cost_lines(look.estimate))
-
-
-def _block(title: str, lines: Iterable[str], style: str = "") -> Iterator[RenderableType]:
-    shown = tuple(lines)
-    if shown:
-        yield Text(title, "bold underline")
-        for text in shown:
-            yield Padding(Text(text, style), (0, 0, 0, 2), expand=False)
-        yield Text()
-
-
-def _table(look: FirstLook) -> RenderableType:
+def _table(look: FirstLook) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     has_users = any(error.group.users is not None for error in look.errors)
-    table.add_column("Times", justify="right", no_wrap=True)
-    if has_users:
-        table.add_column("Users", justify="right", no_wrap=True)
+    for column in ("Times", "Users") if has_users else ("Times",):
+        table.add_column(column, justify="right", no_wrap=True)
     table.add_column("Error", overflow="fold")
-    shown = first(look.errors, SHOWN_ERRORS)
-    for error in shown.items:
+    shown = look.errors[:10]
+    for error in shown:
         users = "" if error.group.users is None else f"{error.group.users:,}"
         counts = (f"{error.group.occurrences:,}", *([users] if has_users else []))
-        table.add_row(*counts, _error(error))
-    if look.groups > len(shown.items):
-        rest = Text(f"and {look.groups - len(shown.items):,} more", "dim")
+        words = ": ".join(filter(None, (error.group.error_class, error.group.message)))
+        place = Text(line(place_of(error), 90), "dim")
+        table.add_row(*counts, Text(line(words, 90)).append("\n").append_text(place))
+    if look.groups > len(shown):
+        rest = Text(f"and {look.groups - len(shown):,} more", "dim")
         table.add_row(*([""] * (1 + has_users)), rest)
     return table
-
-
-def _error(error: GlancedError) -> Text:
-    words = ": ".join(filter(None, (error.group.error_class, error.group.message)))
-    place = Text(line(place_of(error), WHERE), "dim")
-    return Text(line(words, ERROR)).append("\n").append_text(place)

@@ -13,7 +13,6 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.first_look.dry_analysis import (
     CHEAPEST,
     DEAREST,
-    FirstLookText,
     checkout_lines,
     content_lines,
     cost_lines,
@@ -21,6 +20,7 @@ from nightwatch_core.first_look.dry_analysis import (
     first_look,
     group_lines,
     place_of,
+    rendered,
     unread_lines,
 )
 from nightwatch_core.models.answer import FirstLook, Usage
@@ -253,5 +253,5 @@ def test_hostile_text_is_shown_as_text() -> None:
 
 def printed(seen: FirstLook, width: int = 100) -> str:
     out = StringIO()
-    Console(file=out, width=width, force_terminal=False).print(FirstLookText(seen))
+    Console(file=out, width=width, force_terminal=False).print(rendered(seen))
     return out.getvalue()
