@@ -295,11 +295,16 @@ def read_answer(text: str) -> Answer:
     try:
         return Answer.model_validate(_tidied(object_in(unpacked(text), _REQUIRED)))
     except ValidationError as problems:
-        wrong = "; ".join(
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-            for problem in problems.errors(include_input=False)[:6]
-        )
+        wrong = problems_text(problems, 6)
         raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
+
+
+def problems_text(problems: ValidationError, most: int) -> str:
+    """List the first problems of an answer, each with its place."""
+    return "; ".join(
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+        for problem in problems.errors(include_input=False)[:most]
+    )
 
 
 def _tidied(answer: dict[str, Any]) -> dict[str, Any]:

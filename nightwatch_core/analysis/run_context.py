@@ -5,7 +5,7 @@ same night or the same minute is no reason.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from nightwatch_core.analysis.limits import NEAR_LINES, RUN_CONTEXT, RUN_FACT, RUN_FACTS, RUN_QUOTE
@@ -19,8 +19,6 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
 
-_SHORTEST_NAME = 4  # characters of a name that can be looked for
-_DISTINCTIVE = 9  # characters from which on a plain word counts as distinctive
 _LEAST_POINTS = 4
 
 
@@ -46,7 +44,16 @@ class Gathered(NamedTuple):
 
 def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
     """Return a fact for each sure finding: the quoted line, never the model's prose."""
-    return tuple(_fact(analysis) for analysis in analyses if _teaches(analysis))
+    return tuple(
+        _fact(analysis)
+        for analysis in analyses
+        if analysis.has_cause
+        and analysis.confidence != "low"
+        and analysis.score >= LEAST_SCORE
+        and not (analysis.misfit or analysis.by_fallback)
+        and analysis.evidence
+        and all(evidence.verified for evidence in analysis.evidence)
+    )
 
 
 def relevant_facts(
@@ -59,10 +66,10 @@ def relevant_facts(
     """
     rated = []
     for fact in facts:
-        reasons = [(points, name) for name, points, holds in REASONS if holds(fact, gathered)]
-        total = sum(points for points, _ in reasons)
+        reasons = _reasons(fact, gathered)
+        total = sum(reasons.values())
         if total >= _LEAST_POINTS and not set(fact.sources) <= family:
-            rated.append((total, fact, reasons[0][1]))
+            rated.append((total, fact, next(iter(reasons))))
     rated.sort(key=lambda item: -item[0])
     chosen, left = list[tuple[RunFact, str]](), RUN_CONTEXT
     for _, fact, reason in rated[:RUN_FACTS]:
@@ -73,22 +80,34 @@ def relevant_facts(
     return tuple(chosen)
 
 
+def _reasons(fact: RunFact, gathered: Gathered) -> dict[str, int]:
+    """Reasons to give an error the fact, with their points."""
+    case, research = gathered.case, gathered.research
+    messages = [f"{group.error_class} {group.message[:2_000]}" for group in case.groups[:8]]
+    source = "\n".join(
+        preview.text for preview in research.previews if preview.kind in ("failing", "flow")
+    )
+    commits = {author.commit.sha for author in research.changes.authors if author.kind != "used"}
+    for suspect in research.suspects:
+        commits |= {suspect.pull.sha, *suspect.pull.commits}
+    rules = (
+        ("it fails in that file", 6, gathered.path in fact.paths),
+        (
+            "its message names it",
+            6,
+            _names_any(fact.names, "\n".join((*messages, gathered.symptom.text))),
+        ),
+        ("its source names it", 4, _names_any(fact.names, source)),
+        ("the same change is suspected", 4, {sha[:10] for sha in commits} & set(fact.changes)),
+    )
+    return {reason: points for reason, points, holds in rules if holds}
+
+
 def handed(research: ResearchContext, finding: Analysis) -> tuple[HandedFact, ...]:
     """Return each fact that the analysis was given, and how the finding used it."""
     return tuple(
         HandedFact(text=fact.text, because=because, used=_used(fact, finding))
         for fact, because in zip(research.run_facts, research.run_because, strict=True)
-    )
-
-
-def _teaches(finding: Analysis) -> bool:
-    return (
-        finding.has_cause
-        and finding.confidence != "low"
-        and finding.score >= LEAST_SCORE
-        and not (finding.misfit or finding.by_fallback)
-        and bool(finding.evidence)
-        and all(evidence.verified for evidence in finding.evidence)
     )
 
 
@@ -112,40 +131,8 @@ def _fact(finding: Analysis) -> RunFact:
     )
 
 
-def _fails_there(fact: RunFact, gathered: Gathered) -> bool:
-    return gathered.path in fact.paths
-
-
-def _message_names_it(fact: RunFact, gathered: Gathered) -> bool:
-    texts = [f"{group.error_class} {group.message[:2_000]}" for group in gathered.case.groups[:8]]
-    return _names_any(fact.names, "\n".join((*texts, gathered.symptom.text)))
-
-
-def _source_names_it(fact: RunFact, gathered: Gathered) -> bool:
-    previews = gathered.research.previews
-    shown = (preview.text for preview in previews if preview.kind in ("failing", "flow"))
-    return _names_any(fact.names, "\n".join(shown))
-
-
-def _is_same_change(fact: RunFact, gathered: Gathered) -> bool:
-    commits = {
-        author.commit.sha for author in gathered.research.changes.authors if author.kind != "used"
-    }
-    for suspect in gathered.research.suspects:
-        commits |= {suspect.pull.sha, *suspect.pull.commits}
-    return bool({sha[:10] for sha in commits} & set(fact.changes))
-
-
-# Why a fact is passed on, with its points; the first that holds is the reason given.
-REASONS: tuple[tuple[str, int, Callable[[RunFact, Gathered], bool]], ...] = (
-    ("it fails in that file", 6, _fails_there),
-    ("its message names it", 6, _message_names_it),
-    ("its source names it", 4, _source_names_it),
-    ("the same change is suspected", 4, _is_same_change),
-)
-
-
 def _used(fact: RunFact, finding: Analysis) -> str:
+    """Say how the finding used the fact; empty where it did not."""
     frames = finding.case.trace.in_app if finding.case.trace else ()
     own = {(frame.repo_path, frame.line) for frame in frames}
     for evidence in finding.evidence:
@@ -158,20 +145,13 @@ def _used(fact: RunFact, finding: Analysis) -> str:
         return f"it names {commit}"
     symptom = Gathered(finding.case, ResearchContext()).symptom.text
     text = f"{finding.title}\n{finding.root_cause}"
-    return next(
-        (
-            f"it names {name}"
-            for name in fact.names
-            if _names_any((name,), text) and not _names_any((name,), symptom)
-        ),
-        "",
-    )
+    new = (n for n in fact.names if _names_any((n,), text) and not _names_any((n,), symptom))
+    return next((f"it names {name}" for name in new), "")
 
 
 def _names_any(names: Iterable[str], text: str) -> bool:
     return any(
-        len(name) >= _SHORTEST_NAME and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
-        for name in names
+        len(name) >= 4 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names
     )
 
 
@@ -181,4 +161,4 @@ def _is_distinctive(name: str) -> bool:
     >>> _is_distinctive("basket_rows"), _is_distinctive("price"), _is_distinctive("Gateway")
     (True, False, False)
     """
-    return len(name) >= _DISTINCTIVE or bool(re.search(r"\w[_.:/]\w|[a-z][A-Z]", name))
+    return len(name) >= 9 or bool(re.search(r"\w[_.:/]\w|[a-z][A-Z]", name))

@@ -5,12 +5,12 @@ still use. It can only make things better: the better of the two verdicts is kep
 second look fails, the first.
 """
 
-from collections.abc import Callable
 from typing import Any, get_args
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from nightwatch_core.analysis.answers import problems_text
 from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS, RANGES
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.errors import GiveUp
@@ -24,64 +24,68 @@ LEAST_SCORE = 0.5
 MOST_PASSES = 2
 NO_CAUSE = "cause unknown"
 
-# Why a verdict is weak; the first that holds is told.
-WEAK: tuple[tuple[str, Callable[[Analysis], bool]], ...] = (
-    (NO_CAUSE, lambda analysis: not analysis.has_cause),
-    ("the confidence is low", lambda analysis: analysis.confidence == "low"),
-    (f"the score is below {LEAST_SCORE}", lambda analysis: analysis.score < LEAST_SCORE),
-)
 SAME_AGAIN = "the rules would see the same again"
 NOTHING_NEW = "there is nothing new to see"
 NOT_ENOUGH = "too little is left of the allowance ({bound})"
 
 
-# What a second look could see that the first did not; without any of it none is made.
-NEWS: tuple[tuple[str, Callable[[Analysis, tuple[str, ...]], bool]], ...] = (
-    ("it was cut off", lambda first, _: first.ending.kind == "wrapped up"),
-    ("quotes that are not in the code", lambda first, _: not _is_verified(first)),
-    ("explanations left open", lambda first, _: bool(_hypotheses(first, "open"))),
-    ("steps it named", lambda first, _: bool(first.next_steps)),
-    ("findings of tonight", lambda _, findings: bool(findings)),
-)
-
-
 def news(first: Analysis, findings: tuple[str, ...]) -> str:
-    """Name what a second look could see that the first did not; empty where nothing is new.
+    """Name what a second analysis could see that the first did not; empty for nothing.
 
     `findings` are others of the night.
     """
-    return next((name for name, holds in NEWS if holds(first, findings)), "")
+    is_verified = first.evidence and all(evidence.verified for evidence in first.evidence)
+    reasons = (
+        ("it was cut off", first.ending.kind == "wrapped up"),
+        ("quotes that are not in the code", not is_verified),
+        ("explanations left open", _hypotheses(first, "open")),
+        ("steps it named", first.next_steps),
+        ("findings of tonight", findings),
+    )
+    return next((name for name, holds in reasons if holds), "")
 
 
 def wanted(first: Analysis) -> str:
-    """Say why a second look is wanted; empty where it is not."""
+    """Return why a second analysis is wanted; empty where it is not."""
     if first.passes >= MOST_PASSES or first.misfit or first.fix_alone:
         return ""
-    return next((why for why, holds in WEAK if holds(first)), "")
+    if not first.has_cause:
+        return NO_CAUSE
+    if first.confidence == "low":
+        return "the confidence is low"
+    return f"the score is below {LEAST_SCORE}" if first.score < LEAST_SCORE else ""
 
 
 def left_of(may: Allowance, used: Usage) -> Allowance:
-    """Reckon what the first look left; turns and time are anew, for they bound one conversation."""
-    cost = None if may.cost is None else max(may.cost - _spent(used, may.cost), 0.0)
+    """Return what the first analysis left; turns and time start anew: they bound a conversation."""
+    cost = None
+    if may.cost is not None:  # an unknown price counts as all of it
+        cost = max(may.cost - (may.cost if used.cost is None else used.cost), 0.0)
     return may.model_copy(update={"tokens": max(may.tokens - used.new_tokens, 0), "cost": cost})
 
 
 def seed(first: Analysis) -> str:
-    """Write for the second look what the first found: findings, files read, what was ruled out."""
+    """Write for the second analysis: findings, files read, what was ruled out."""
+    quotes = (
+        f"{evidence.path}:{evidence.line} {evidence.quote}"
+        + ("" if evidence.verified else " (not found there)")
+        for evidence in first.evidence
+    )
     found = f"Finding ({first.confidence} confidence)" if first.has_cause else "Not proved"
     parts = (
         (found, (f"{first.title}: {first.root_cause}",)),
-        ("Quoted from the code", tuple(_quote(first))),
+        ("Quoted from the code", tuple(quotes)),
         ("Files it read", first.read),
         ("Explanations it ruled out", _hypotheses(first, "ruled out")),
         ("Explanations it left open", _hypotheses(first, "open")),
         ("What it would look at next", first.next_steps),
     )
-    return "\n\n".join(
-        "\n".join((f"{name}:", *(f"- {_flat(item)}" for item in items[:FINDINGS])))
+    sections = (
+        (f"{name}:", *(f"- {shortened(one_line(item), FINDING)}" for item in items[:FINDINGS]))
         for name, items in parts
         if items
     )
+    return "\n\n".join(map("\n".join, sections))
 
 
 def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
@@ -97,8 +101,9 @@ def failed(first: Analysis, why: str, reason: str, used: Usage) -> Analysis:
 
 
 def better(first: Analysis, second: Analysis, why: str) -> Analysis:
-    """Return the better of two verdicts, with what both took; a tie keeps the first."""
+    """Return the better of two verdicts, with the usage of both; a tie keeps the first."""
     by = advantage(first, second)
+    reads = (first.code_reads, second.code_reads)
     look = _look(
         first,
         why,
@@ -118,13 +123,9 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "lines_read": (*first.lines_read, *second.lines_read)[:RANGES],
             "missed": first.missed + second.missed,
             "truncated": first.truncated + second.truncated,
-            "code_reads": _both(first.code_reads, second.code_reads),
+            "code_reads": sum(filter(None, reads), CodeReads()) if any(reads) else None,
         }
     )
-
-
-def _is_verified(first: Analysis) -> bool:
-    return bool(first.evidence) and all(evidence.verified for evidence in first.evidence)
 
 
 def _look(first: Analysis, why: str, **more: Any) -> SecondLook:
@@ -132,34 +133,12 @@ def _look(first: Analysis, why: str, **more: Any) -> SecondLook:
     return SecondLook(wanted=why, **{**only_first, **more})
 
 
-def _spent(used: Usage, all_of_it: float) -> float:
-    return all_of_it if used.cost is None else used.cost
-
-
-def _quote(first: Analysis) -> list[str]:
-    return [
-        f"{evidence.path}:{evidence.line} {evidence.quote}"
-        + ("" if evidence.verified else " (not found there)")
-        for evidence in first.evidence
-    ]
-
-
 def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:
     return tuple(
-        f"{hypothesis.statement} ({hypothesis.because})"
-        if hypothesis.because
-        else hypothesis.statement
-        for hypothesis in first.hypotheses
-        if hypothesis.standing == standing
+        f"{item.statement} ({item.because})" if item.because else item.statement
+        for item in first.hypotheses
+        if item.standing == standing
     )
-
-
-def _flat(text: str) -> str:
-    return shortened(one_line(text), FINDING)
-
-
-def _both(first: CodeReads | None, second: CodeReads | None) -> CodeReads | None:
-    return first + second if first and second else first or second
 
 
 # What a model says of an error at first sight, read strictly: what does not fit is no answer.
@@ -168,8 +147,8 @@ def _both(first: CodeReads | None, second: CodeReads | None) -> CodeReads | None
 def read_first_sight(text: str) -> FirstSight:
     """Read the one object in a model's answer; raises `GiveUp` saying what is wrong with it.
 
-    Prose or fences around it, upper case, "yes" for true and unknown fields are understood; a
-    category that is none of ours is unknown, and nothing else is guessed.
+    Prose or fences around it, upper case, "yes" for true and unknown fields are understood; any
+    other category is unknown, and nothing else is guessed.
 
     >>> said = '{"severity": "High", "likely_cause": "", "needs_deep_investigation": "yes"}'
     >>> read_first_sight(f"Here: {said}").severity
@@ -179,28 +158,17 @@ def read_first_sight(text: str) -> FirstSight:
     if begin < 0 or end < begin:
         raise GiveUp("the answer is no JSON object" if text.strip() else "the answer is empty")
     try:
-        return FirstSight.model_validate(_tidied(from_json(text[begin : end + 1])))
-    except ValidationError as problems:
-        wrong = "; ".join(
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-            for problem in problems.errors(include_input=False)[:4]
-        )
-        raise GiveUp(f"the answer does not fit: {wrong}"[:500]) from None
+        answer = from_json(text[begin : end + 1])
     except ValueError:
         raise GiveUp("the answer is no whole JSON object") from None
-
-
-def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
     fields = {name: answer[name] for name in FirstSight.model_fields if name in answer}
-    words = {
-        name: str(fields[name]).strip().lower()
-        for name in ("severity", "category")
-        if name in fields
-    }
-    if words.get("category") not in get_args(Category):
-        words["category"] = "unknown"
-    if isinstance(fields.get("needs_deep_investigation"), int | float) and not isinstance(
-        fields["needs_deep_investigation"], bool
-    ):
-        fields["needs_deep_investigation"] = None  # a number is neither yes nor no
-    return fields | words
+    for name in fields.keys() & {"severity", "category"}:
+        fields[name] = str(fields[name]).strip().lower()
+    if fields.get("category") not in get_args(Category):
+        fields["category"] = "unknown"
+    if type(fields.get("needs_deep_investigation")) in (int, float):  # neither yes nor no
+        fields["needs_deep_investigation"] = None
+    try:
+        return FirstSight.model_validate(fields)
+    except ValidationError as problems:
+        raise GiveUp(f"the answer does not fit: {problems_text(problems, 4)}"[:500]) from None

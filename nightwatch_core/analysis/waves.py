@@ -57,6 +57,24 @@ class Waves(Value):
     tells: bool = False  # the analyst reads facts of other errors; the rules do not
     facts: tuple[RunFact, ...] = ()  # from verified findings of earlier waves
 
+    def after(self, analyses: Iterable[Analysis]) -> "Waves":
+        """Return the waves with the facts of verified findings."""
+        found = facts_found(analyses) if self.tells else ()
+        return self.model_copy(update={"facts": (*self.facts, *found)})
+
+    def family_of(self, fingerprint: str) -> frozenset[str]:
+        """Return the cases of an error's family, itself included."""
+        named = (
+            frozenset(case.fingerprint for case in (family.leader, *family.siblings))
+            for family in self.families
+        )
+        return next((names for names in named if fingerprint in names), frozenset((fingerprint,)))
+
+    def facts_for(self, prepared: Prepared) -> tuple[tuple[RunFact, str], ...]:
+        """Return the facts of other families for an error, each with the reason."""
+        family = self.family_of(prepared.fingerprint)
+        return relevant_facts(self.facts, prepared.gathered, family)
+
 
 def first_wave(
     options: NightOptions,
@@ -80,18 +98,16 @@ def first_wave(
         tells=able is not None and not able.local,
     )
     shares = zip(prepared, split_budget(options, len(prepared), able=able), strict=True)
-    by_name = {share.fingerprint: (share, allowance) for share, allowance in shares}
+    by_name = {item.fingerprint: (item, allowance) for item, allowance in shares}
     leading = (by_name[family.leader.fingerprint] for family in related)
-    leaders = tuple(
-        assignment_of(waves, item, allowance) for item, allowance in leading if allowance.tokens > 0
-    )
-    return waves.model_copy(update={"leaders": leaders})
+    leaders = (assignment_of(waves, item, allowed) for item, allowed in leading if allowed.tokens)
+    return waves.model_copy(update={"leaders": tuple(leaders)})
 
 
 def second_wave(
     options: NightOptions, waves: Waves, first: WaveResult, able: Capabilities | None = None
 ) -> tuple[Assignment, ...]:
-    """Assign all others: siblings told what their leader found, with what wave 1 left."""
+    """Assign all others: siblings with their leader's finding, and what wave 1 left."""
     begun = {assignment.case.fingerprint for assignment in waves.leaders}
     analyses = {analysis.fingerprint: analysis for analysis in first.analyses}
     leader_of = {
@@ -99,7 +115,7 @@ def second_wave(
         for family in waves.families
         for case in family.siblings
     }
-    waves = with_found(waves, first.analyses)
+    waves = waves.after(first.analyses)
     waiting = tuple(item for item in waves.prepared if item.fingerprint not in begun)
     spent = total_usage(first.analyses, first.failures)
     allowances = split_budget(options, len(waiting), spent, able)
@@ -107,12 +123,6 @@ def second_wave(
         assignment_of(waves, item, allowance, leader_of.get(item.fingerprint))
         for item, allowance in zip(waiting, allowances, strict=True)
     )
-
-
-def with_found(waves: Waves, analyses: Iterable[Analysis]) -> Waves:
-    """Add the facts that verified findings teach."""
-    found = facts_found(analyses) if waves.tells else ()
-    return waves.model_copy(update={"facts": (*waves.facts, *found)})
 
 
 def all_reads(
@@ -139,26 +149,31 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
     Finding and learnings are at most four lines of 200 characters; all lines together stay within
     1,500 characters.
     """
-    learnings = (
-        f"learned: {learning.fact} ({learning.path}:{learning.line})"
-        if learning.path
-        else f"learned: {learning.fact}"
-        for learning in leader.learnings[: limits.LEADER_LINES - 1]
-    )
-    lines = (finding_line(leader), *(_line(learning) for learning in learnings))
-    tags = _line(", ".join(leader.tags))
-    patterns = f"patterns seen: {tags}" if tags else ""
-    left = limits.LEADER_FINDINGS - sum(len(line) + 1 for line in (*lines, patterns)) - 1
-    return tuple(filter(None, (*lines, _files(leader.read, left), patterns)))
+    rows = [finding_line(leader)]
+    for learning in leader.learnings[: limits.LEADER_LINES - 1]:
+        place = f" ({learning.path}:{learning.line})" if learning.path else ""
+        rows.append(shortened(one_line(f"learned: {learning.fact}{place}"), LEADER_LINE))
+    tags = shortened(one_line(", ".join(leader.tags)), LEADER_LINE)
+    patterns = [f"patterns seen: {tags}"] if tags else []
+    room = limits.LEADER_FINDINGS - sum(len(row) + 1 for row in (*rows, *patterns)) - 1
+    room -= 0 if patterns else 1
+    files, left = "files examined: ", len(leader.read)
+    for path in map(one_line, leader.read):
+        if len(f"{files}{path}, and {left} more") > room:
+            break
+        files, left = f"{files}{path}, ", left - 1
+    if left < len(leader.read):
+        rows.append(f"{files}and {left} more" if left else files.removesuffix(", "))
+    return (*rows, *patterns)
 
 
 def assignment_of(
     waves: Waves, prepared: Prepared, allowance: Allowance, leader: Analysis | None = None
 ) -> Assignment:
-    """Put together what one analysis needs; a `leader`'s findings are told where it has a cause."""
+    """Return the input of one analysis; a `leader`'s findings are added where it has a cause."""
     knows = leader is not None and leader.has_cause
     findings = leader_findings(leader) if leader and knows else prepared.research.leader_findings
-    facts = relevant_facts(waves.facts, prepared.gathered, family_of(waves, prepared.fingerprint))
+    facts = waves.facts_for(prepared)
     update = {
         "leader_findings": findings,
         "run_facts": tuple(fact for fact, _ in facts),
@@ -176,52 +191,21 @@ def assignment_of(
     )
 
 
-def family_of(waves: Waves, fingerprint: str) -> frozenset[str]:
-    """Name the cases of an error's family, itself included."""
-    named = (
-        frozenset(case.fingerprint for case in (family.leader, *family.siblings))
-        for family in waves.families
-    )
-    return next((names for names in named if fingerprint in names), frozenset((fingerprint,)))
-
-
-def _files(read: tuple[str, ...], room: int) -> str:
-    """As many whole paths as there is room for; empty where none was read."""
-    text, left = "files examined: ", len(read)
-    for path in map(one_line, read):
-        more = f"{path}, "
-        if len(text) + len(more) + len(f"and {left} more") > room:
-            break
-        text, left = text + more, left - 1
-    if left == len(read):
-        return ""
-    return f"{text}and {left} more" if left else text.removesuffix(", ")
-
-
 def finding_line(leader: Analysis) -> str:
-    """Title, files and root cause on one line, at least half of it for the cause."""
+    """Write title, confidence, files and root cause in a line, half of it or more for the cause."""
     name = one_line(leader.title) or last_segment(leader.case.leader.error_class)
-    title = shortened(name, limits.LEADER_LINE // 3)
-    standing = _standing(leader, limits.LEADER_LINE // 2 - len(f"{title} (): "))
-    return shortened(f"{title} ({standing}): {one_line(leader.root_cause)}", limits.LEADER_LINE)
-
-
-def _standing(leader: Analysis, room: int) -> str:
+    title = shortened(name, LEADER_LINE // 3)
+    room = LEADER_LINE // 2 - len(f"{title} (): ")
+    about, link = str(leader.confidence), "; "
     paths = (*(edit.path for edit in leader.fix), *(evidence.path for evidence in leader.evidence))
-    text: str = leader.confidence
-    link = "; "
     for path in tuple(dict.fromkeys(paths))[: limits.LEADER_FILES]:
-        if len(text) + len(link) + len(path) > room:
+        if len(about) + len(link) + len(path) > room:
             break
-        text, link = f"{text}{link}{path}", ", "
-    return text
+        about, link = f"{about}{link}{path}", ", "
+    return shortened(f"{title} ({about}): {one_line(leader.root_cause)}", LEADER_LINE)
 
 
-def _line(text: str) -> str:
-    return shortened(one_line(text), limits.LEADER_LINE)
-
-
-# Who is looked at again when all were looked at once: weak verdicts, told tonight's findings.
+# Second analyses of weak verdicts, when all errors were analysed once.
 
 
 class ThirdWave(Value):
@@ -237,47 +221,50 @@ def third_wave(
     results: tuple[WaveResult, ...],
     able: Capabilities | None = None,
 ) -> ThirdWave:
-    """Assign second looks at what stayed weak in the first two waves.
+    """Assign second analyses of what stayed weak in the first two waves.
 
-    A look gets what the first one left of what an error may use, within what the night has left.
-    A family's leader comes after its siblings here: what they found is told.
+    Each gets what the first one left of an error's allowance, within what the night has left. A
+    family's leader comes after its siblings here: it is given their findings.
     """
     analyses = tuple(analysis for result in results for analysis in result.analyses)
-    waves = with_found(waves, analyses)
+    waves = waves.after(analyses)
+    prepared = {item.fingerprint: item for item in waves.prepared}
+    chosen: list[tuple[Analysis, tuple[str, ...]]] = []
+    skipped: list[Analysis] = []
     wanted = (analysis for analysis in analyses if second_look.wanted(analysis))
-    weak = tuple(sorted(wanted, key=lambda item: item.has_cause))  # those without a cause first
-    findings = {item.fingerprint: _other_findings(item, analyses, waves) for item in weak}
-    news = {
-        item.fingerprint: (*findings[item.fingerprint], *_new_facts(item, waves)) for item in weak
-    }
-    reasons = {item.fingerprint: _hindrance(item, news[item.fingerprint], able) for item in weak}
-    chosen = tuple(item for item in weak if not reasons[item.fingerprint])
+    for first in sorted(wanted, key=lambda item: item.has_cause):  # those without a cause first
+        findings = _other_findings(first, analyses, waves)
+        given = {fact.text for fact in first.handed}
+        facts = (fact.text for fact, _ in waves.facts_for(prepared[first.fingerprint]))
+        if able is None or able.local or first.by_fallback:
+            reason = second_look.SAME_AGAIN
+        elif second_look.news(first, (*findings, *(text for text in facts if text not in given))):
+            chosen.append((first, findings))
+            continue
+        else:
+            reason = second_look.NOTHING_NEW
+        skipped.append(second_look.skipped(first, second_look.wanted(first), reason))
     failures = tuple(failure for result in results for failure in result.failures)
     shares = split_budget(options, len(chosen), total_usage(analyses, failures), able)
     most = split_budget(options, 1, able=able)[0]
-    allowances = (
-        _within(second_look.left_of(most, offer.usage), share)
-        for offer, share in zip(chosen, shares, strict=True)
-    )
-    return ThirdWave(
-        assignments=tuple(
-            _assignment(waves, offer, findings[offer.fingerprint], allowance)
-            for offer, allowance in zip(chosen, allowances, strict=True)
-        ),
-        skipped=tuple(
-            second_look.skipped(item, second_look.wanted(item), reason)
-            for item in weak
-            if (reason := reasons[item.fingerprint])
-        ),
-    )
+    assignments = []
+    for (first, findings), share in zip(chosen, shares, strict=True):
+        left = second_look.left_of(most, first.usage)
+        costs = [cost for cost in (left.cost, share.cost) if cost is not None]
+        update = {"tokens": min(left.tokens, share.tokens), "cost": min(costs, default=None)}
+        allowance = left.model_copy(update=update)
+        assignment = assignment_of(waves, prepared[first.fingerprint], allowance)
+        research = assignment.research.model_copy(update={"leader_findings": findings})
+        assignments.append(assignment.model_copy(update={"first": first, "research": research}))
+    return ThirdWave(assignments=tuple(assignments), skipped=tuple(skipped))
 
 
 def with_second_looks(
     results: tuple[WaveResult, ...], wave: ThirdWave, looks: WaveResult
 ) -> tuple[WaveResult, ...]:
-    """Give the waves with their weak verdicts replaced; a look that failed leaves the first.
+    """Return the waves with their weak verdicts replaced; a second analysis that failed does not.
 
-    Where looks say that nothing can be done tonight, so do the waves.
+    Where the third wave says that nothing can be done tonight, so do the others.
     """
     after = {analysis.fingerprint: analysis for analysis in (*wave.skipped, *looks.analyses)}
     firsts = {assignment.case.fingerprint: assignment.first for assignment in wave.assignments}
@@ -286,56 +273,21 @@ def with_second_looks(
             after[first.fingerprint] = second_look.failed(
                 first, second_look.wanted(first), failure.reason, failure.usage
             )
-    return tuple(
-        result.model_copy(
-            update={
-                "analyses": tuple(
-                    after.get(analysis.fingerprint, analysis) for analysis in result.analyses
-                ),
-                "stopped": result.stopped or looks.stopped,
-            }
-        )
-        for result in results
-    )
-
-
-def _hindrance(analysis: Analysis, findings: tuple[str, ...], able: Capabilities | None) -> str:
-    if able is None or able.local or analysis.by_fallback:
-        return second_look.SAME_AGAIN
-    return "" if second_look.news(analysis, findings) else second_look.NOTHING_NEW
-
-
-def _assignment(
-    waves: Waves, first: Analysis, findings: tuple[str, ...], allowance: Allowance
-) -> Assignment:
-    assignment = assignment_of(waves, _prepared(waves, first), allowance)
-    research = assignment.research.model_copy(update={"leader_findings": findings})
-    return assignment.model_copy(update={"first": first, "research": research})
-
-
-def _prepared(waves: Waves, first: Analysis) -> Prepared:
-    return next(item for item in waves.prepared if item.fingerprint == first.fingerprint)
-
-
-def _new_facts(first: Analysis, waves: Waves) -> tuple[str, ...]:
-    gathered, family = _prepared(waves, first).gathered, family_of(waves, first.fingerprint)
-    known = {fact.text for fact in first.handed}
-    facts = relevant_facts(waves.facts, gathered, family)
-    return tuple(fact.text for fact, _ in facts if fact.text not in known)
+    replaced = []
+    for result in results:
+        analyses = tuple(after.get(item.fingerprint, item) for item in result.analyses)
+        update = {"analyses": analyses, "stopped": result.stopped or looks.stopped}
+        replaced.append(result.model_copy(update=update))
+    return tuple(replaced)
 
 
 def _other_findings(
     analysis: Analysis, analyses: Iterable[Analysis], waves: Waves
 ) -> tuple[str, ...]:
-    """Lines on what the night found for related errors, its family first; weak ones teach nothing.
-
-    Related are its family, and errors whose analysis read a file it fails in. Of others it is told
-    facts, where they touch it.
-    """
-    family = family_of(waves, analysis.fingerprint)
-    files = (
-        {frame.repo_path for frame in analysis.case.trace.in_app} if analysis.case.trace else set()
-    )
+    """Findings of its family first, then of errors whose analysis read a file it fails in."""
+    family = waves.family_of(analysis.fingerprint)
+    trace = analysis.case.trace
+    files = {frame.repo_path for frame in trace.in_app} if trace else set()
     others = [
         other
         for other in analyses
@@ -346,9 +298,3 @@ def _other_findings(
     ]
     others.sort(key=lambda other: other.fingerprint not in family)
     return tuple(finding_line(other)[:LEADER_LINE] for other in others[:OTHER_FINDINGS])
-
-
-def _within(left: Allowance, share: Allowance) -> Allowance:
-    costs = [item for item in (left.cost, share.cost) if item is not None]
-    tokens = min(left.tokens, share.tokens)
-    return left.model_copy(update={"tokens": tokens, "cost": min(costs, default=None)})
