@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, get_args
 
@@ -40,8 +40,6 @@ from nightwatch_core.text.escaping import clean, line
 
 # What an answer's edits are sent back for, once: the rules that would refuse them, in words.
 
-_REASONS = 10  # that are told
-
 
 def complaints(
     answer: Answer, case: Case, code: CodeReader, read: Collection[str]
@@ -63,7 +61,7 @@ def mend_request(refused: tuple[RefusedEdit, ...]) -> str:
     These edits cannot be proposed as they are:
     - a.py: it was not read
     """
-    rows = (f"- {line(edit.path, 200)}: {line(edit.reason)}" for edit in refused[:_REASONS])
+    rows = (f"- {line(edit.path, 200)}: {line(edit.reason)}" for edit in refused[:10])
     return TEXTS["refused_edits"].format(reasons="\n".join(rows)) if refused else ""
 
 
@@ -159,22 +157,11 @@ def read_object(text: str, fields: tuple[str, ...]) -> dict[str, Any]:
     >>> read_object('Here: {"expecting": "x", "more": 1}', ("expecting", "path"))
     {'expecting': 'x'}
     """
-    given = object_in(unpacked(text), fields).items()
+    given = object_in(text, fields).items()
     return {name: value for key, value in given if (name := snake(key)) in fields}
 
 
-def unpacked(text: str) -> str:
-    """Return the text, bounded; where it is one JSON text, what that holds.
-
-    >>> unpacked('"{}"'), unpacked('"a" and "b"')
-    ('{}', '"a" and "b"')
-    """
-    inner = loaded(text) if (text := text[:ANSWER_CHARACTERS]).lstrip().startswith('"') else None
-    return inner if isinstance(inner, str) else text
-
-
-def loaded(text: str) -> object:
-    """Return the JSON that the text is; None where it is none."""
+def _loaded(text: str) -> object:
     try:
         value: object = json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -183,47 +170,38 @@ def loaded(text: str) -> object:
 
 
 def object_in(text: str, required: tuple[str, ...]) -> dict[str, Any]:
-    """Give the last object that holds most of what is required; raises `GiveUp` without any."""
+    """Return the last object that holds most of what is required; raises `GiveUp` without any.
+
+    A JSON text that holds the answer is understood, too. No object inside another one counts.
+    """
+    text = text[:ANSWER_CHARACTERS]
+    inner = _loaded(text) if text.lstrip().startswith('"') else None
+    text = inner if isinstance(inner, str) else text
+    decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
     best, most, wrong = None, 0, "the answer holds no JSON object"
-    for candidate, problem in _objects(text, required[:2]):
-        wrong = problem or wrong
-        held = sum(_has(candidate, name) for name in required)
-        if held and held >= most:
-            best, most = candidate, held
+    while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
+        at = opening.start()
+        value: object = None
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            end = max(error.pos, at + 1)
+            cut = "Unterminated" in error.msg or not text[error.pos : error.pos + 100].strip()
+            what = "is cut off" if cut else f"is not valid: {error.msg} at character {error.pos}"
+            wrong = f"the answer's JSON object {what}"
+        except (ValueError, RecursionError):  # a number of thousands of digits; nested too deep
+            end = at + 10 * _ATTEMPT
+            wrong = "the answer's JSON object is not one a person would write"
+        effort += end - at + _ATTEMPT
+        keys = set(map(snake, value)) if isinstance(value, dict) else set()
+        is_answer = not keys.isdisjoint(required[:2])
+        at = end if is_answer else at + 1
+        held = len(keys.intersection(required))
+        if isinstance(value, dict) and is_answer and held >= most:
+            best, most = value, held
     if best is None:
         raise GiveUp(wrong)
     return best
-
-
-def _objects(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Objects that look like an answer, and problems met on the way; none inside another one."""
-    decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
-    while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
-        at = opening.start()
-        value, end, problem = _decoded(decoder, text, at)
-        effort += end - at + _ATTEMPT
-        if isinstance(value, dict) and any(_has(value, name) for name in wanted):
-            yield value, ""
-            at = end
-            continue
-        yield {}, problem
-        at += 1
-
-
-def _decoded(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int, str]:
-    try:
-        value, end = decoder.raw_decode(text, at)
-    except json.JSONDecodeError as wrong:
-        cut = "Unterminated" in wrong.msg or not text[wrong.pos : wrong.pos + 100].strip()
-        what = "is cut off" if cut else f"is not valid: {wrong.msg} at character {wrong.pos}"
-        return None, max(wrong.pos, at + 1), f"the answer's JSON object {what}"
-    except (ValueError, RecursionError):  # a number of thousands of digits; nested too deep
-        return None, at + 10 * _ATTEMPT, "the answer's JSON object is not one a person would write"
-    return value, end, ""
-
-
-def _has(candidate: dict[str, Any], name: str) -> bool:
-    return any(snake(key) == name for key in candidate)
 
 
 def snake(key: object) -> str:
@@ -238,7 +216,6 @@ def snake(key: object) -> str:
 
 _REQUIRED = ("title", "root_cause", "confidence")
 _PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
-_LISTS = tuple(name for name, field in Answer.model_fields.items() if field.default == ())
 _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a bare text stands for
     "file_changes": (Edit, ""),  # a fix is not guessed from words
     "evidence": (Evidence, "path"),
@@ -246,8 +223,6 @@ _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a b
     "learnings": (Learning, "fact"),
     "steps": (PlannedStep, "title"),
 }
-_NOTHING = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
-_STANDINGS: tuple[str, ...] = get_args(Hypothesis.model_fields["standing"].annotation)
 _SURE = {
     **{f"{word} confidence": word for word in ("high", "medium", "low")},
     **{"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
@@ -270,7 +245,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "confidence": get_args(Confidence),
     "fix_confidence": get_args(Confidence),
     "action": get_args(Action),
-    "standing": _STANDINGS,
+    "standing": get_args(Hypothesis.model_fields["standing"].annotation),
 }
 
 
@@ -292,11 +267,44 @@ def read_answer(text: str) -> Answer:
     >>> read_answer(said).confidence
     'high'
     """
+    fields = _fields_of(object_in(text, _REQUIRED), Answer)
+    for name, field in Answer.model_fields.items():
+        if field.default == () and name in fields:
+            fields[name] = _items_of(name, fields[name])
+    if fields.get("file_changes"):
+        fields.setdefault("has_fix", True)
+    if fields.get("fix_confidence") not in _CHOICES["fix_confidence"]:
+        fields.pop("fix_confidence", None)  # it decides nothing: no reason to ask again
     try:
-        return Answer.model_validate(_tidied(object_in(unpacked(text), _REQUIRED)))
+        return Answer.model_validate(fields)
     except ValidationError as problems:
         wrong = problems_text(problems, 6)
         raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
+
+
+def _items_of(name: str, value: object) -> list[object]:
+    """A list of items as their kind wants them; a single item is a list of one."""
+    kind, bare = _ITEMS.get(name, (None, ""))
+    if isinstance(value, str) and value.strip().lower().rstrip(".") in _NONE:
+        return []
+    value = _unpacked(value)
+    listed = value if isinstance(value, list) else [value]
+    items = [item for item in listed if item not in (None, "")]
+    if kind is None:
+        return [_clean(item, "") for item in items[:ANSWER_ITEMS]]
+    given = list(map(_unpacked, items[:ANSWER_ITEMS]))
+    dicts = [{bare: item} if bare and not isinstance(item, dict) else item for item in given]
+    return [_fields_of(item, kind) if isinstance(item, dict) else item for item in dicts]
+
+
+_NONE = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
+
+
+def _unpacked(value: object) -> object:
+    """A list or object that came as its JSON."""
+    is_json = isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
+    inner = _loaded(str(value)) if is_json else None
+    return inner if isinstance(inner, list | dict) else value
 
 
 def problems_text(problems: ValidationError, most: int) -> str:
@@ -305,43 +313,6 @@ def problems_text(problems: ValidationError, most: int) -> str:
         f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
         for problem in problems.errors(include_input=False)[:most]
     )
-
-
-def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
-    fields = _fields_of(answer, Answer)
-    for name in _LISTS:
-        if name in fields:
-            fields[name] = _items(name, fields[name])
-    if fields.get("file_changes"):
-        fields.setdefault("has_fix", True)
-    if fields.get("fix_confidence") not in _CHOICES["fix_confidence"]:
-        fields.pop("fix_confidence", None)  # it decides nothing: no reason to ask again
-    return fields
-
-
-def _items(name: str, value: object) -> list[object]:
-    """A list of items as their kind wants them; a single item is a list of one."""
-    (kind, bare), value = _ITEMS.get(name, (None, "")), _from_json(value, is_list=True)
-    items = value if isinstance(value, list) else [value]
-    items = [item for item in items[:ANSWER_ITEMS] if item is not None and item != ""]
-    if kind is None:
-        return [_clean(item, "") for item in items]
-    return [
-        _fields_of(item if isinstance(item, dict) else {bare: item}, kind)
-        if bare or isinstance(item, dict)
-        else item
-        for item in map(_from_json, items)
-    ]
-
-
-def _from_json(value: object, is_list: bool = False) -> object:
-    """A list or object that came as its JSON; nothing where a word for that stands alone."""
-    if not isinstance(value, str):
-        return value
-    if is_list and value.strip().lower().rstrip(".") in _NOTHING:
-        return []
-    inner = loaded(value) if value.lstrip()[:1] in ("[", "{") else None
-    return inner if isinstance(inner, list | dict) else value
 
 
 def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
@@ -357,26 +328,20 @@ def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any
     return cleaned
 
 
-_AS_THEY_STAND = ("old", "new", "quote", "path")  # as files have them
-
-
 def _clean(value: object, key: str) -> object:
-    """Numbers where text is meant, half or hidden characters, "12-14": as the schema has them."""
+    """Text for numbers, no half or hidden characters, the number of "12-14": as in the schema."""
     if key == "line":
         return _line(value)
     if isinstance(value, str):
         text = value.encode("utf-8", "replace").decode()
-        text = text if key in _AS_THEY_STAND else clean(text)
-        return _choice(text, key) if key in _CHOICES else text
+        text = text if key in ("old", "new", "quote", "path") else clean(text)  # as in files
+        if key not in _CHOICES:
+            return text
+        meant = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
+        meant = SYNONYMS[key].get(meant, meant)
+        return meant if meant in _CHOICES[key] else text[:100]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value)[:100] if is_number and key != "has_fix" else value
-
-
-def _choice(text: str, key: str) -> str:
-    """The allowed word that is meant; the text itself where none is."""
-    meant = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
-    meant = SYNONYMS[key].get(meant, meant)
-    return meant if meant in _CHOICES[key] else text[:100]
 
 
 def _line(value: object) -> int:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import get_args
 
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.assignment import BatchTriage, Sighting
+from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
 from nightwatch_core.models.batch import (
     Batch,
     BatchState,
@@ -19,7 +20,7 @@ from nightwatch_core.models.report import NightRecord
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.triage.batch_triage import sightings, waiting
-from nightwatch_core.triage.planning import Questions, submitted
+from nightwatch_core.triage.planning import Questions
 
 _ENDS: dict[str, tuple[ResultKind, str]] = {  # of items of which no result can be read any more
     "expired": ("expired", "the batch expired before the service came to it"),
@@ -35,11 +36,6 @@ class ReadBatch(Value):
 
     batch: Batch
     running: str = ""
-
-    @property
-    def is_read(self) -> bool:
-        """Tell whether everything that will ever come of it is there."""
-        return not self.running
 
 
 def of_sources(
@@ -79,8 +75,8 @@ def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:
 def collected(
     read: Sequence[ReadBatch], every: Iterable[Batch], now: datetime, complaints: Sequence[str] = ()
 ) -> BatchTriage:
-    """Make the night's value of what was read; `every` has the other batches of these sources."""
-    done = [batch.batch for batch in read if batch.is_read]
+    """Return the night's value of what was read; `every` has all batches of these sources."""
+    done = [batch.batch for batch in read if not batch.running]
     digests = {item.digest for item in done}
     others = [batch for batch in every if batch.digest not in digests and batch.collected_by]
     judged = tuple(sighting for batch in done for sighting in sightings(batch) if sighting.result)
@@ -98,11 +94,17 @@ def collected(
 def with_submission(
     triage: BatchTriage, sent: Submission, cost: str, questions: Questions
 ) -> BatchTriage:
-    """Add what was submitted, and earlier words that still hold, to the night's value."""
-    told = {item.group.fingerprint for item in triage.judged}
-    kept = (item for item in questions.kept if item.group.fingerprint not in told)
+    """Add the submitted batches, and earlier results that still hold, to the night's value."""
+    judged = {item.group.fingerprint for item in triage.judged}
+    kept = (item for item in questions.kept if item.group.fingerprint not in judged)
+    submitted = (
+        SubmittedBatch(
+            id=batch.id, model=batch.model, errors=len(batch.fingerprints), expires=batch.expires
+        )
+        for batch in sent.batches
+    )
     update = {
-        "submitted": (*triage.submitted, *map(submitted, sent.batches)),
+        "submitted": (*triage.submitted, *submitted),
         "cost": cost if sent.batches else triage.cost,
         "kept": tuple(item for item in kept if item.result),
         "awaited": sum(item.result is None for item in questions.kept),
@@ -133,8 +135,6 @@ def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
 
 # When to ask whether a batch has ended: often at first, then less and less.
 
-STEPS = ((10, 30.0), (20, 60.0))  # so many times, after so many seconds
-LATER_SECONDS = 300.0  # seconds between all further times
 MOST = 50  # times that a task can be tried again
 
 
@@ -146,15 +146,12 @@ def pauses(minutes: int) -> tuple[float, ...]:
     >>> pauses(0), len(pauses(10_000))
     ((), 50)
     """
-    planned = [pause for times, pause in STEPS for _ in range(times)]
-    planned += [LATER_SECONDS] * (MOST - len(planned))
-    left, kept = 60.0 * minutes, list[float]()
-    for pause in planned:
-        if pause > left:
-            break
-        left -= pause
-        kept.append(pause)
-    return tuple(kept)
+    planned = [30.0] * 10 + [60.0] * 20 + [300.0] * (MOST - 30)
+    return tuple(
+        pause
+        for pause, total in zip(planned, accumulate(planned), strict=True)
+        if total <= 60.0 * minutes
+    )
 
 
 # Whose turn it is to be analysed: flagged errors by severity, in turns with tonight's own.
@@ -163,9 +160,13 @@ _ORDER: tuple[str, ...] = get_args(Severity)  # the worst first
 
 
 def flagged(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
-    """Those that deserve an analysis and had none, the worst first, then as they were ranked."""
-    open_ones = (sighting for sighting in sightings if sighting.flagged and not sighting.taken)
-    return tuple(sorted(open_ones, key=_place))
+    """Return those that need an analysis and had none, the worst first, then as ranked."""
+
+    def place(sighting: Sighting) -> tuple[int, int]:
+        severity = sighting.first_sight.severity if sighting.first_sight else _ORDER[-1]
+        return _ORDER.index(severity), sighting.rank
+
+    return tuple(sorted((item for item in sightings if item.flagged and not item.taken), key=place))
 
 
 def only_flagged(
@@ -179,8 +180,3 @@ def only_flagged(
         for place, group in enumerate(every[candidates:], start=candidates + 1)
     )
     return Selection(kept=tuple(every[:candidates]), dropped=tuple(late))
-
-
-def _place(sighting: Sighting) -> tuple[int, int]:
-    severity = sighting.first_sight.severity if sighting.first_sight else _ORDER[-1]
-    return _ORDER.index(severity), sighting.rank

@@ -1,9 +1,64 @@
-"""Plan of a night's batches: questions, and cost."""
+"""Plan of a night's batches: questions, usual and maximal cost."""
 
-from nightwatch_core.models.assignment import Sighting, SubmittedBatch
+import json
+from collections.abc import Sequence
+
+from nightwatch_core.models.assignment import Sighting
 from nightwatch_core.models.batch import Batch, TriageItem
+from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.value import Value
-from nightwatch_core.triage.costs import BatchCost, affordable, cost_of, left_over
+from nightwatch_core.text.plain_text import estimated_tokens, money, plural
+from nightwatch_core.triage.batch_triage import USUAL_ANSWER_TOKENS
+
+
+class BatchCost(Value):
+    """USD of all items, at the batch's share of the list prices; None: no price is known."""
+
+    usual: float | None = 0.0
+    most: float | None = 0.0
+
+    @property
+    def text(self) -> str:
+        """Return the cost for people.
+
+        >>> BatchCost(usual=0.21, most=1.5).text, BatchCost(usual=None, most=None).text
+        ('about $0.21, at most $1.50', 'price unknown')
+        >>> BatchCost(usual=0.001, most=0.004).text, BatchCost(usual=0.001, most=0.02).text
+        ('under $0.01', 'at most $0.02')
+        """
+        if self.usual is None or self.most is None:
+            return "price unknown"
+        usual, most = money(self.usual), money(self.most)
+        about = f"about {usual}, " if self.usual >= 0.01 and usual != most else ""
+        return f"{about}at most {most}" if self.most >= 0.01 else most
+
+
+def cost_of(items: Sequence[TriageItem], prices: Batch) -> BatchCost:
+    """Return the cost of these items at the prices of a batch; an unknown price stays unknown."""
+    usual = most = 0.0
+    for item in items:
+        cost = _one(item.conversation, prices)
+        if cost.usual is None or cost.most is None:
+            return cost
+        usual, most = usual + cost.usual, most + cost.most
+    return BatchCost(usual=usual, most=most)
+
+
+def _one(conversation: Conversation, prices: Batch) -> BatchCost:
+    turns = [turn.text for turn in conversation.turns if isinstance(turn, UserTurn)]
+    texts = (conversation.system, json.dumps(conversation.answer_schema), *turns)
+    prompt = sum(map(estimated_tokens, texts))
+    price = next(
+        (price for price in prices.prices if price.up_to is None or prompt <= price.up_to), None
+    )
+    if price is None:
+        return BatchCost(usual=None, most=None)
+    read, share = prompt * price.input, prices.share / 1_000_000
+    usual = min(USUAL_ANSWER_TOKENS, conversation.max_tokens)
+    return BatchCost(
+        usual=(read + usual * price.output) * share,
+        most=(read + conversation.max_tokens * price.output) * share,
+    )
 
 
 class Questions(Value):
@@ -24,13 +79,17 @@ class Plan(Value):
 
 def plan(items: tuple[TriageItem, ...], prices: Batch, left: float | None) -> Plan:
     """Take as many of the items, best first, as cannot cost more than `left` USD; None: all."""
-    some = items[: affordable(items, prices, left)]
-    over = left_over(len(items) - len(some), left)
-    return Plan(items=some, cost=cost_of(some, prices), over=over)
-
-
-def submitted(batch: Batch) -> SubmittedBatch:
-    """Make what the report says of a batch."""
-    return SubmittedBatch(
-        id=batch.id, model=batch.model, errors=len(batch.fingerprints), expires=batch.expires
-    )
+    count = len(items)
+    if left is not None:
+        spent, count = 0.0, 0
+        for item in items:
+            most = _one(item.conversation, prices).most
+            if most is None or (spent := spent + most) > left:
+                break
+            count += 1
+    over = ""
+    if rest := len(items) - count:
+        were = plural(rest, "error was", "errors were")
+        budget = f"{money(left)} of cost_per_night are left"
+        over = f"{were} not asked about at first sight: {budget}"
+    return Plan(items=items[:count], cost=cost_of(items[:count], prices), over=over)

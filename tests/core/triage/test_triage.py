@@ -25,7 +25,7 @@ from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.triage import batch_triage as asking
 from nightwatch_core.triage import collection as collecting
-from nightwatch_core.triage import costs, planning
+from nightwatch_core.triage import planning
 from nightwatch_core.triage.batch_triage import (
     BUILT_IN,
     check_batch_mode,
@@ -142,7 +142,7 @@ def prompt_of(item) -> int:
 def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
     some = items(*map(group, range(1, 6)))
     prices = intent_of(some, "n", "m", NOW, (PRICE,))
-    whole, one = costs.cost_of(some, prices), costs.cost_of(some[:1], prices)
+    whole, one = planning.cost_of(some, prices), planning.cost_of(some[:1], prices)
     assert whole.most > whole.usual > 0
     assert one.most == pytest.approx((prompt_of(some[0]) * 0.1 + 2_000 * 0.5) / 2e6)
     plan = planning.plan(some, prices, 2.5 * one.most)
