@@ -129,7 +129,7 @@ def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
     assert not third.analyses[1].has_cause
     assert third.analyses[1].handover.lines
     assert "looked at again on the 4th night" in third.analyses[1].waiting
-    assert "All 3 error groups are known, 1 with a cause, 2 without" in printed(third)
+    assert "3 known error groups, 2 without a cause: nothing new" in printed(third)
     assert [item.receipts for item in (second, third)] == [(), ()]
 
 
