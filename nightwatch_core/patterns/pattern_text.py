@@ -1,49 +1,47 @@
-"""A pattern as a Markdown document, and back; what people write under "## Notes" is kept.
+"""A pattern as a Markdown document, and back; notes of people under "## Notes" are kept.
 
-Documents come from people, too: those need no front matter, and hold what they hold. But what a
-document says in front matter must be what a pattern holds, or its reader is told what is wrong.
+Documents come from people, too: those need no front matter. But front matter must hold what a
+pattern holds, or its reader learns what is wrong.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date, timedelta
-from typing import get_args
+
+from pydantic import ValidationError
 
 from nightwatch_core.code.suspects import proved_change
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.lesson_text import LARGEST, first_problem, template
+from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.memory.recall import seed_tags
 from nightwatch_core.models.analysis import FELL_BACK, Analysis
-from nightwatch_core.models.knowledge import Lesson, Pattern, PatternEntry, PatternType
+from nightwatch_core.models.knowledge import Lesson, Pattern, PatternEntry
 from nightwatch_core.text import frontmatter
-from nightwatch_core.text.escaping import block, code_span, line, markdown
+from nightwatch_core.text.escaping import block, line
 
 NOTES = "\n## Notes\n"
+_KEYS = (  # of the front matter, in their order
+    "title", "pattern_type", "rule", "description", "occurrences", "suggestion", "because",
+    "error_classes", "modules", "tags", "fingerprints",
+)  # fmt: skip
+_LISTS = {"because": 200, "error_classes": 200, "modules": 300, "tags": 100, "fingerprints": 100}
 _MOST_LISTED, _MOST_NIGHTS, _MOST_REASONS = 50, 60, 10
 _LONGEST_TEXT, _LONGEST_NOTES = 2_000, 1_000
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def pattern_document(pattern: Pattern, before: str = "") -> str:
-    """The pattern's document; `before` is the one it replaces, whose notes are taken over."""
-    rows = "\n".join(f"- {markdown(reason, 200)}" for reason in pattern.because[:_MOST_REASONS])
-    reasons = f"## Because\n\n{rows}" if rows else ""
-    parts = (
-        f"# {markdown(pattern.title, 120)}",
-        markdown(pattern.description, _LONGEST_TEXT),
-        f"**Suggestion:** {markdown(pattern.suggestion, _LONGEST_TEXT)}"
-        if pattern.suggestion
-        else "",
-        reasons,
-        _listed("Error Classes", pattern.error_classes),
-        _listed("Places", pattern.modules),
-        _found(pattern.nights),
-    )
-    body = "\n\n".join(part for part in parts if part)
+    """Write the pattern's document; `before` is the one it replaces, whose notes are taken over."""
+    pattern = _bounded(pattern)
+    nights = [night.isoformat() for night in pattern.nights]
+    values = {name: getattr(pattern, name) for name in _KEYS}
+    meta = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+    meta |= {"first_seen": nights[0] if nights else None, "nights": nights[:_MOST_NIGHTS]}
+    body = template("pattern.md.j2").render(of=pattern).strip("\n")
     _, found, notes = before.partition(NOTES)
     kept = f"\n{NOTES}{notes.rstrip()}\n" if found else "\n"
-    return frontmatter.render(_meta(pattern), f"\n{body}{kept}")
+    return frontmatter.render(meta, f"\n{body}{kept}")
 
 
 def pattern_of(text: str, file: str) -> Pattern:
@@ -58,28 +56,48 @@ def pattern_of(text: str, file: str) -> Pattern:
     ('slow-rates', 'Ask the vendor first.', 'systemic_issue')
     """
     meta, body = frontmatter.read(text)
-    told, _, notes = f"\n{body}".partition(NOTES)
-    written = _text(meta, "description", _LONGEST_TEXT) or block(told.strip(), _LONGEST_TEXT)
+    written, _, notes = f"\n{body}".partition(NOTES)
+    values = {name: meta[name] for name in (*_KEYS, "nights") if meta.get(name) is not None}
+    if isinstance(values.get("title"), int | float):  # people write titles that YAML reads so
+        values["title"] = str(values["title"])
+    default = {"title": "", "description": "", "pattern_type": "systemic_issue"}
+    try:
+        found = _bounded(Pattern.model_validate(default | values))
+    except ValidationError as problems:
+        raise GiveUp(f"pattern: {first_problem(problems)}") from None
+    if type(values.get("occurrences", 0)) is not int or not 0 <= found.occurrences < LARGEST:
+        raise GiveUp("pattern: occurrences: Input should be a whole number from 0")
+    description = found.description or block(written.strip(), _LONGEST_TEXT)
     noted = block(notes.strip(), _LONGEST_NOTES)
-    stem = file.rpartition("/")[2].removesuffix(".md")
-    return Pattern(
-        title=_title(meta) or line(stem, 200),
-        description=f"{written}\n\nNotes: {noted}".strip() if noted else written,
-        pattern_type=_type(meta),
-        error_classes=_texts(meta, "error_classes", 200),
-        modules=_texts(meta, "modules", 300),
-        occurrences=_count(meta),
-        suggestion=_text(meta, "suggestion", _LONGEST_TEXT),
-        fingerprints=_texts(meta, "fingerprints", 100),
-        tags=_texts(meta, "tags", 100),
-        rule=_text(meta, "rule", 60),
-        because=_texts(meta, "because", 200),
-        nights=_nights(meta),
+    name = file.rpartition("/")[2].removesuffix(".md")
+    return found.model_copy(
+        update={
+            "title": found.title or line(name, 200),
+            "description": f"{description}\n\nNotes: {noted}".strip() if noted else description,
+            "nights": tuple(sorted(set(found.nights[-_MOST_NIGHTS:]))),
+        }
+    )
+
+
+def _bounded(pattern: Pattern) -> Pattern:
+    lists = {
+        name: tuple(text[:longest] for text in getattr(pattern, name)[:_MOST_LISTED])
+        for name, longest in _LISTS.items()
+    }
+    return pattern.model_copy(
+        update={
+            **lists,
+            "title": line(pattern.title, 200),
+            "description": pattern.description[:_LONGEST_TEXT],
+            "suggestion": pattern.suggestion[:_LONGEST_TEXT],
+            "rule": pattern.rule[:60],
+            "because": lists["because"][:_MOST_REASONS],
+        }
     )
 
 
 def pattern_entry(text: str, file: str) -> PatternEntry:
-    """A pattern document's line in the index; raises `GiveUp` where its front matter is wrong.
+    """Return a pattern document's line in the index; raises `GiveUp` as `pattern_of`.
 
     >>> pattern_entry("---\\noccurrences: 3\\n---\\n", "patterns/slow.md")
     PatternEntry(file='patterns/slow.md', title='slow', occurrences=3, modules=(), tags=())
@@ -114,98 +132,6 @@ def pattern_told(pattern: Pattern) -> str:
     return "\n".join(row for row in rows if row.strip())
 
 
-def _meta(pattern: Pattern) -> Mapping[str, object]:
-    return {
-        "title": line(pattern.title, 200),
-        "pattern_type": pattern.pattern_type,
-        "rule": pattern.rule[:60],
-        "description": pattern.description[:_LONGEST_TEXT],
-        "occurrences": pattern.occurrences,
-        "suggestion": pattern.suggestion[:_LONGEST_TEXT],
-        "because": [reason[:200] for reason in pattern.because[:_MOST_REASONS]],
-        "error_classes": [name[:200] for name in pattern.error_classes[:_MOST_LISTED]],
-        "modules": [name[:300] for name in pattern.modules[:_MOST_LISTED]],
-        "tags": [tag[:100] for tag in pattern.tags[:_MOST_LISTED]],
-        "fingerprints": [name[:100] for name in pattern.fingerprints[:_MOST_LISTED]],
-        "first_seen": pattern.nights[0].isoformat() if pattern.nights else None,
-        "nights": [night.isoformat() for night in pattern.nights[:_MOST_NIGHTS]],
-    }
-
-
-def _listed(title: str, texts: tuple[str, ...]) -> str:
-    rows = "\n".join(f"- {code_span(text)}" for text in texts[:_MOST_LISTED])
-    return f"## {title}\n\n{rows}" if rows else ""
-
-
-def _found(nights: tuple[date, ...]) -> str:
-    if not nights:
-        return ""
-    known = f"{len(nights)} {'nights' if len(nights) > 1 else 'night'}"
-    return f"Found on {known}, first on {nights[0]}, last on {nights[-1]}."
-
-
-def _title(meta: Mapping[str, object]) -> str:
-    """People write titles that YAML takes for numbers."""
-    title = meta.get("title")
-    if isinstance(title, (dict, list)):
-        raise GiveUp("pattern: `title` is no text: write it in one line")
-    return "" if title is None else line(str(title), 200)
-
-
-def _text(meta: Mapping[str, object], name: str, most: int) -> str:
-    value = meta.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise GiveUp(f"pattern: `{name}` is no text: put it in quotes")
-    return value[:most]
-
-
-def _texts(meta: Mapping[str, object], name: str, most: int) -> tuple[str, ...]:
-    value = meta.get(name)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise GiveUp(f"pattern: `{name}` is no list of texts: write one `- text` a line")
-    return tuple(item[:most] for item in value[:_MOST_LISTED])
-
-
-def _count(meta: Mapping[str, object]) -> int:
-    value = meta.get("occurrences")
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**15:
-        raise GiveUp("pattern: `occurrences` is no whole number: write how often it was seen")
-    return value
-
-
-def _type(meta: Mapping[str, object]) -> PatternType:
-    value = meta.get("pattern_type", "systemic_issue")
-    for known in get_args(PatternType):
-        if value == known:
-            found: PatternType = known
-            return found
-    raise GiveUp(f"pattern: `pattern_type` must be one of {', '.join(get_args(PatternType))}")
-
-
-def _nights(meta: Mapping[str, object]) -> tuple[date, ...]:
-    value = meta.get("nights")
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise GiveUp("pattern: `nights` is no list of dates: write `- 2030-05-01`")
-    return tuple(sorted({_night(item) for item in value[-_MOST_NIGHTS:]}))
-
-
-def _night(value: object) -> date:
-    if not isinstance(value, str) or not _DATE.fullmatch(value):
-        raise GiveUp("pattern: `nights` is no list of dates: write `- 2030-05-01`")
-    try:
-        return date.fromisoformat(value)
-    except ValueError as error:
-        raise GiveUp(f"pattern: `nights` holds a date that is none: {error}") from error
-
-
 # Who is in a pattern, counted once: cases under all of their names, and lessons over nights.
 
 RECENT = timedelta(days=30)  # a lesson not seen for longer than this is history
@@ -215,18 +141,13 @@ SOLVED = "verified"  # the outcome of a fix that was measured and works
 
 
 def recent_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
-    """Lessons seen within 30 days of the newest sighting of all."""
-    last = [
-        max((s.date for s in lesson.nights), default=lesson.first_detected) for lesson in lessons
-    ]
-    newest = max(last, default=date.min)
-    return tuple(
-        lesson for lesson, day in zip(lessons, last, strict=True) if newest - day <= RECENT
-    )
+    """Return the lessons seen within 30 days of the newest sighting of all."""
+    newest = max(map(last_seen, lessons), default=date.min)
+    return tuple(lesson for lesson in lessons if newest - last_seen(lesson) <= RECENT)
 
 
 def open_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
-    """Recent lessons that nothing replaced, and whose fix was not yet seen to work."""
+    """Return recent lessons that are not superseded, and whose fix was not verified."""
     return tuple(
         lesson
         for lesson in recent_lessons(lessons)
