@@ -7,7 +7,7 @@ every rule is tried on the nights that were, and only one that hides nothing but
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import chain, islice
 from statistics import median
@@ -17,6 +17,7 @@ from nightwatch_core.intake.ignore_rules import expired, ignored_by, matcher, ma
 from nightwatch_core.intake.limits import MATCHED_TEXT
 from nightwatch_core.intake.selection import severity
 from nightwatch_core.memory.follow_up import AFTER_A_MERGE
+from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.recall import seed_tags
 from nightwatch_core.memory.reuse import RULES
 from nightwatch_core.models.errors import ErrorGroup, Window
@@ -101,7 +102,7 @@ def backtest(
     lesson says that a fix of ours was merged. Users of one night are added up over its groups, so
     that one who met two of them counts twice.
     """
-    hidden = [covered(rule, night) for night in nights]
+    hidden = [_covered(rule, night) for night in nights]
     fixed = {name for lesson in lessons if was_fixed(lesson) for name in lesson.names}
     names = {group.fingerprint for groups in hidden for group in groups}
     users = [sum(g.users for g in groups if g.users is not None) for groups in hidden]
@@ -115,22 +116,23 @@ def backtest(
     )
 
 
-def covered(rule: IgnoreRule, night: NightGroups) -> tuple[ErrorGroup, ...]:
-    """Return the groups of a night that the rule would have hidden."""
-    return tuple(filter(matcher(rule), night.groups))
-
-
 def only_covered(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:
     """Return the same nights with nothing but what the rule would have hidden.
 
     They stand in for the whole nights in `backtest` and `rates` of that rule, and take less time.
     """
-    return tuple(night.model_copy(update={"groups": covered(rule, night)}) for night in nights)
+    return tuple(night.model_copy(update={"groups": _covered(rule, night)}) for night in nights)
+
+
+def _covered(rule: IgnoreRule, night: NightGroups) -> tuple[ErrorGroup, ...]:
+    return tuple(filter(matcher(rule), night.groups))
 
 
 def rates(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[float, ...]:
     """Occurrences a day on each night on which the rule covers any, all its groups summed."""
-    counted = ((sum(g.occurrences for g in covered(rule, night)), night.window) for night in nights)
+    counted = (
+        (sum(g.occurrences for g in _covered(rule, night)), night.window) for night in nights
+    )
     return tuple(per_day(count, window) for count, window in counted if count)
 
 
@@ -216,7 +218,7 @@ SHORTEST, LONGEST = 16, 120  # characters of a pattern over messages
 _LONGEST_NAME = 300  # characters of a transaction or a class
 _FIXED_START = re.compile(r"[^\d'\"`<>{}\[\]()#=@/\\]*")  # of a message: up to what may vary
 _WORD_END = re.compile(r"\s+\S*$")
-_STEP = re.compile(r"[^\W_]{3}\S*[/.#:]|[/.#:]\S*[^\W_]{3}")  # a name below or beside another
+_STEP = re.compile(r"[^\W_]{3}\S*[/.#:]|[/.#:]\S*[^\W_]{3}")  # a name next to another
 _PARENT = re.compile(r".*[/#:]")  # of a transaction: up to its last separator
 _STEP_NAME = re.compile(r"[^\W_]{3,}")
 # Steps that all transactions of a kind begin with.
@@ -225,25 +227,25 @@ _COMMON = (
     "spring servlet uri get put post head patch delete options http https api"
 )
 _COMMON_STEPS = frozenset(_COMMON.split())
-# A rule over one of them would hide what nobody has seen.
+# A rule over one of them would hide unseen errors.
 _GENERIC = frozenset(name.lower() for name in GENERIC_CLASSES)
 
 
 def candidates(
     seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup] = ()
 ) -> tuple[IgnoreRule, ...]:
-    """Rules that cover an error: its message, the start of it, its class, its transaction.
+    """Return rules that cover an error: its message, the start of it, its class, its transaction.
 
     `seen` are sightings of one class, and `of_class` all others of that class, whatever the error.
     Where a message is fixed enough nothing wider is tried. A class has to be one that was seen in
-    one transaction, or with one message, and none that anything is raised as. A transaction is the
-    last resort: it hides whatever else goes wrong there.
+    one transaction, or with one message, and not a generic one. A transaction is the last resort:
+    it hides every other error there.
 
     >>> from nightwatch_core.models.errors import ErrorGroup
     >>> def tried(message: str, transaction: str = "") -> list[tuple[str, str, str]]:
-    ...     one = ErrorGroup(fingerprint="v1:a", source="file", error_class="Rates::Reset",
-    ...                      message=message, transaction=transaction)
-    ...     return [(rule.field, rule.match, rule.pattern) for rule in candidates([one])]
+    ...     group = ErrorGroup(fingerprint="v1:a", source="file", error_class="Rates::Reset",
+    ...                        message=message, transaction=transaction)
+    ...     return [(rule.field, rule.match, rule.pattern) for rule in candidates([group])]
     >>> tried("connection was reset by 10.0.0.1")
     [('message', 'prefix', 'connection was reset by')]
     >>> [field for field, _, _ in tried("bot probe /wp.bak", "GET /wp.bak")][:2]
@@ -251,96 +253,53 @@ def candidates(
     """
     if not seen:
         return ()
-    by_message = _plain(make(seen) for make in OVER_MESSAGES)
-    wider = (_class(seen, of_class), _transaction(seen), _start_of_transaction(seen))
-    return by_message or _plain(wider)
+    narrow = _over_messages({group.message.strip() for group in seen})
+    wide = chain(_over_class(seen, of_class), _over_transactions(seen))
+    return _plain(narrow) or _plain(wide)
 
 
-def _whole_message(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
-    messages = {group.message.strip() for group in seen}
-    message = next(iter(messages))
-    fits = SHORTEST <= len(message) <= LONGEST and _fixed_start(message) == message
-    if len(messages) > 1 or not fits:
-        return None
-    return IgnoreRule(pattern=message, match="exact", field="message")
+def _plain(rules: Iterable[IgnoreRule]) -> tuple[IgnoreRule, ...]:
+    """Rules whose pattern is one line without hidden characters, and fits."""
+    return tuple(rule for rule in rules if line(rule.pattern, 300) == rule.pattern)
 
 
-def _start_of_message(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
-    messages = {group.message.strip() for group in seen}
-    start = _shared_start(messages)
+def _over_messages(messages: set[str]) -> Iterator[IgnoreRule]:
+    first, last = min(messages), max(messages)
+    same = next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))
+    start = first[:same]
     if len(messages) > 1:  # the last word may be cut in two
         start = _WORD_END.sub("", start)
-    pattern = _fixed_start(start[:LONGEST]).strip()
-    if len(pattern) < SHORTEST:
-        return None
-    return IgnoreRule(pattern=pattern, match="prefix", field="message")
+    elif SHORTEST <= len(start) <= LONGEST and _FIXED_START.fullmatch(start):
+        yield IgnoreRule(pattern=start, match="exact", field="message")
+    fixed = _FIXED_START.match(start[:LONGEST])
+    pattern = fixed.group().strip() if fixed else ""
+    if len(pattern) >= SHORTEST:
+        yield IgnoreRule(pattern=pattern, match="prefix", field="message")
 
 
-def _transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
-    """The only transaction, unless it is a bare one such as "/" or "GET /"."""
+def _over_class(seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup]) -> Iterator[IgnoreRule]:
+    every = (*seen, *of_class)
+    places = {group.transaction.strip() for group in every}
+    messages = {message_template(group.message) for group in every}
+    name = seen[0].error_class.strip()
+    is_narrow = any(len(texts) == 1 and "" not in texts for texts in (places, messages))
+    is_generic = re.split(r"[.:\\/]", name)[-1].lower() in _GENERIC
+    if name and is_narrow and not is_generic and len(name) <= _LONGEST_NAME:
+        yield IgnoreRule(pattern=name, match="exact", field="error_class")
+
+
+def _over_transactions(seen: Sequence[ErrorGroup]) -> Iterator[IgnoreRule]:
+    """The only transaction, unless it is a bare one such as "/" or "GET /"; else their parent."""
     names = {group.transaction.strip() for group in seen}
     name = next(iter(names))
-    if len(names) > 1 or len(name) > _LONGEST_NAME or not _STEP.search(name):
-        return None
-    return IgnoreRule(pattern=name, match="exact", field="transaction")
-
-
-def _start_of_transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
-    names = {group.transaction.strip() for group in seen}
+    if len(names) == 1 and len(name) <= _LONGEST_NAME and _STEP.search(name):
+        yield IgnoreRule(pattern=name, match="exact", field="transaction")
     matches = [_PARENT.match(name[:_LONGEST_NAME]) for name in names]
     parents = {match.group() if match else "" for match in matches}
     parent = next(iter(parents))
     steps = {step.lower() for step in _STEP_NAME.findall(parent)} - _COMMON_STEPS
-    if len(names) == 1 or len(parents) > 1 or not steps:
-        return None
-    return IgnoreRule(pattern=parent, match="prefix", field="transaction")
-
-
-def _class(seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup]) -> IgnoreRule | None:
-    name = seen[0].error_class.strip()
-    last = re.split(r"[.:\\/]", name)[-1].lower()
-    is_wide = not (_one_place(seen, of_class) or _one_message(seen, of_class))
-    if not name or last in _GENERIC or len(name) > _LONGEST_NAME or is_wide:
-        return None
-    return IgnoreRule(pattern=name, match="exact", field="error_class")
-
-
-def _one_place(*seen: Sequence[ErrorGroup]) -> bool:
-    places = {group.transaction.strip() for groups in seen for group in groups}
-    return len(places) == 1 and "" not in places
-
-
-def _one_message(*seen: Sequence[ErrorGroup]) -> bool:
-    messages = {message_template(group.message) for groups in seen for group in groups}
-    return len(messages) == 1 and "" not in messages
-
-
-# From narrow to wide.
-OVER_MESSAGES: tuple[Callable[[Sequence[ErrorGroup]], IgnoreRule | None], ...] = (
-    _whole_message,
-    _start_of_message,
-)
-
-
-def _shared_start(texts: set[str]) -> str:
-    """Return the common prefix of all texts.
-
-    >>> _shared_start({"one two", "one three"})
-    'one t'
-    """
-    first, last = min(texts), max(texts)
-    same = next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))
-    return first[:same]
-
-
-def _fixed_start(text: str) -> str:
-    match = _FIXED_START.match(text)
-    return match.group() if match else ""
-
-
-def _plain(rules: Iterable[IgnoreRule | None]) -> tuple[IgnoreRule, ...]:
-    """Rules whose pattern is one line without hidden characters, and fits."""
-    return tuple(rule for rule in rules if rule and line(rule.pattern, 300) == rule.pattern)
+    if len(names) > 1 and len(parents) == 1 and steps:
+        yield IgnoreRule(pattern=parent, match="prefix", field="transaction")
 
 
 # Which errors are noise: seen on three nights or more, and nobody can do much about them.
@@ -352,119 +311,49 @@ TRANSIENT = "transient"  # the tag an analyst gives
 ENDED = (
     *("merged", "edited before merge", "closed unmerged", "closed", "not planned"),
     *("verified", "no effect"),
-)  # outcomes after which nobody is at it
+)  # outcomes after which nobody works on the error
 KNOWLEDGE = "knowledge"  # the source of a lesson's error as a rule sees it
 GRAVE = 1.0  # severity of classes that are never noise
+MOST = 10
+MOST_TRIED = 50  # errors for which a rule is sought, the most frequent ones
+HOLDS = timedelta(days=30)  # how long a suggested rule holds
+LOW, PASSES = "no cause was found in the code", "passes by itself"
+TOO_FEW = "it was seen on less than three nights"
 
 
-class NoiseEvidence(Value):
-    """Evidence about lessons besides their own text."""
-
-    today: date
-    nights: tuple[NightGroups, ...] = ()  # newest first
-    fixed: frozenset[str] = frozenset()  # names of errors with a fix proposed tonight
-    transient: frozenset[str] = frozenset()  # of errors that an analyst calls transient tonight
-    in_work: frozenset[str] = frozenset()  # of errors that somebody is at
-    rules: tuple[IgnoreRule, ...] = ()  # not expired
-    lapsed: tuple[IgnoreRule, ...] = ()  # expired
-
-
-def noise_evidence(
+def suggest_rules(
     report: RunReport,
     lessons: tuple[Lesson, ...],
     rules: IgnoreRules,
     nights: Sequence[NightGroups],
-) -> NoiseEvidence:
-    """Return tonight's noise evidence; `nights` are comparable nights, newest first."""
-    today = report.night.window.until.date()
-    analyses = [
-        (analysis, (analysis.fingerprint, *analysis.case.aliases)) for analysis in report.analyses
-    ]
-    tagged = (names for analysis, names in analyses if TRANSIENT in telling_tags(analysis))
-    return NoiseEvidence(
-        today=today,
-        nights=tuple(nights),
-        fixed=_all(names for analysis, names in analyses if analysis.has_fix),
-        transient=_all(tagged),
-        in_work=in_work(report, lessons),
-        rules=tuple(rule for rule in rules.rules if not expired(rule, today)),
-        lapsed=tuple(rule for rule in rules.rules if expired(rule, today)),
-    )
+) -> tuple[IgnoreSuggestion, ...]:
+    """Suggest rules for errors seen on three nights or more, without a fix, that are noise.
+
+    Such an error is unexplained (its confidence was low on every night), or an analyst who read the
+    code calls it transient and it went away by itself twice at least. `nights` are those of
+    `comparable_nights`; a rule has to prove itself there:
+
+    - it hides the error on three nights or more, and its rate on none of them jumps,
+    - it hides no error that later got a merged fix, or any fix, or that somebody works on,
+    - everything else it hides is noise too, or the same failure at another place.
+
+    Nothing is suggested that a rule covers which has not expired: one that does not hold tonight,
+    because the error comes too often, is no reason for another. Each rule holds for 30 days, and up
+    to a rate. Most occurrences first, at most 10.
+    """
+    history = _History(report, lessons, rules, nights)
+    by_rule: dict[IgnoreRule, list[Lesson]] = {}
+    for lesson in history.noise[:MOST_TRIED]:
+        if rule := history.narrowest_rule(lesson):
+            by_rule.setdefault(rule, []).append(lesson)
+    suggestions = [history.suggestion(rule, about) for rule, about in by_rule.items()]
+    suggestions.sort(key=lambda item: (-item.backtest.occurrences, item.pattern))
+    return tuple(suggestions[:MOST])
 
 
-def _all(names: Iterable[Iterable[str]]) -> frozenset[str]:
-    return frozenset(name for item in names for name in item)
-
-
-def is_transient(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    """Tell whether an analyst calls it transient, and it went away by itself."""
-    own = {tag.strip().lower() for tag in lesson.tags}
-    own -= set(seed_tags(lesson.error_class, lesson.transaction))  # words of a name say nothing
-    called = TRANSIENT in own or bool(lesson.names & tonight.transient)
-    return called and recoveries(lesson.names, tonight.nights) >= RECOVERIES
-
-
-def always_low(lesson: Lesson) -> bool:
-    """Tell whether no night found its cause."""
-    return bool(lesson.nights) and all(seen.confidence == "low" for seen in lesson.nights)
-
-
-def why_not_noise(lesson: Lesson, tonight: NoiseEvidence) -> str:
-    """Return the reason a lesson's error is not noise; empty where it is."""
-    return next((why for why, holds in AGAINST if holds(lesson, tonight)), "")
-
-
-def _has_fix(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    proposed = lesson.has_fix or lesson.pr_number is not None or bool(lesson.edits)
-    return proposed or was_fixed(lesson) or bool(lesson.names & tonight.fixed)
-
-
-def _was_dealt_with(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    return any(fate.kind == "closed" for fate in lesson.fates)
-
-
-def _in_work(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    return bool(lesson.names & tonight.in_work)
-
-
-def _is_grave(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    return severity(lesson.error_class) >= GRAVE
-
-
-def _is_ignored(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    return ignored_by(tonight.rules, as_group(lesson)) is not None
-
-
-def _only_rules_looked(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    return lesson.model == RULES and not lesson.has_cause and not is_transient(lesson, tonight)
-
-
-def _is_understood(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    return not always_low(lesson) and not is_transient(lesson, tonight)
-
-
-def _is_gone(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    last = max((seen.date for seen in lesson.nights), default=lesson.first_detected)
-    return tonight.today - last > RECENT
-
-
-def _is_rare(lesson: Lesson, tonight: NoiseEvidence) -> bool:
-    return len({seen.date for seen in lesson.nights}) < NIGHTS
-
-
-TOO_FEW = "it was seen on less than three nights"
-# Why an error is not taken for noise; the first that holds is the reason.
-AGAINST: tuple[tuple[str, Callable[[Lesson, NoiseEvidence], bool]], ...] = (
-    ("it has or had a fix", _has_fix),
-    ("its issue was closed as done", _was_dealt_with),
-    ("somebody is at it", _in_work),
-    ("its class is among the gravest", _is_grave),
-    ("a rule covers it", _is_ignored),
-    (TOO_FEW, _is_rare),
-    ("only the rules looked at it", _only_rules_looked),
-    ("it is understood, and does not pass by itself", _is_understood),
-    ("it was not seen for a month", _is_gone),
-)
+def rule_from(suggestion: IgnoreSuggestion) -> IgnoreRule:
+    """Return the rule as it would stand in ignore.yml."""
+    return IgnoreRule(**suggestion.model_dump(exclude={"evidence", "backtest"}))
 
 
 def as_group(lesson: Lesson) -> ErrorGroup:
@@ -478,19 +367,141 @@ def as_group(lesson: Lesson) -> ErrorGroup:
     )
 
 
-def in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
+class _History:
+    """Tonight's report, the lessons and the comparable nights, newest first."""
+
+    def __init__(
+        self,
+        report: RunReport,
+        lessons: tuple[Lesson, ...],
+        rules: IgnoreRules,
+        nights: Sequence[NightGroups],
+    ) -> None:
+        self.today = report.night.window.until.date()
+        self.lessons, self.nights = lessons, nights
+        self.rules = [rule for rule in rules.rules if not expired(rule, self.today)]
+        self.lapsed = [rule for rule in rules.rules if expired(rule, self.today)]
+        fixed, transient = set[str](), set[str]()
+        for analysis in report.analyses:
+            names = {analysis.fingerprint, *analysis.case.aliases}
+            fixed |= names if analysis.has_fix else set()
+            transient |= names if TRANSIENT in telling_tags(analysis) else set()
+        self.fixed, self.transient, self.in_work = fixed, transient, _in_work(report, lessons)
+        self.lesson_of = {name: lesson for lesson in lessons for name in lesson.names}
+        self.noise = [lesson for lesson in lessons if not self.why_not_noise(lesson)]
+        self.noise.sort(key=lambda item: (-_times(item), item.fingerprint))
+        self.harmless = {name for lesson in self.noise for name in lesson.names}
+
+    def why_not_noise(self, lesson: Lesson) -> str:
+        """The first reason a lesson's error is not noise; empty where it is."""
+        transient, low = self._is_transient(lesson), _always_low(lesson)
+        proposed = lesson.has_fix or lesson.pr_number is not None or bool(lesson.edits)
+        is_fixed = proposed or was_fixed(lesson) or not lesson.names.isdisjoint(self.fixed)
+        reasons = (
+            (is_fixed, "it has or had a fix"),
+            (any(f.kind == "closed" for f in lesson.fates), "its issue was closed as done"),
+            (not lesson.names.isdisjoint(self.in_work), "somebody works on it"),
+            (severity(lesson.error_class) >= GRAVE, "its class is among the gravest"),
+            (ignored_by(self.rules, as_group(lesson)) is not None, "a rule covers it"),
+            (len({seen.date for seen in lesson.nights}) < NIGHTS, TOO_FEW),
+            (
+                lesson.model == RULES and not lesson.has_cause and not transient,
+                "only the rules analysed it",
+            ),
+            (not low and not transient, "it is understood, and does not pass by itself"),
+            (self.today - last_seen(lesson) > RECENT, "it was not seen for a month"),
+        )
+        return next((reason for holds, reason in reasons if holds), "")
+
+    def _is_transient(self, lesson: Lesson) -> bool:
+        """Tell whether an analyst calls it transient, and it went away by itself."""
+        own = {tag.strip().lower() for tag in lesson.tags}
+        own -= set(seed_tags(lesson.error_class, lesson.transaction))  # words of a name say nothing
+        tagged = TRANSIENT in own or not lesson.names.isdisjoint(self.transient)
+        return tagged and recoveries(lesson.names, self.nights) >= RECOVERIES
+
+    def narrowest_rule(self, lesson: Lesson) -> IgnoreRule | None:
+        """The first candidate that proves itself on the comparable nights."""
+        past = chain(
+            (g for night in self.nights for g in night.groups), map(as_group, self.lessons)
+        )
+        of_class = [group for group in past if group.error_class == lesson.error_class]
+        own = [g for g in of_class if g.fingerprint in lesson.names and g.source != KNOWLEDGE]
+        rules = candidates(own, of_class)
+        return next((rule for rule in rules if self._proves_itself(rule, lesson)), None)
+
+    def _proves_itself(self, rule: IgnoreRule, lesson: Lesson) -> bool:
+        nights = only_covered(rule, self.nights)
+        hidden = [{group.fingerprint for group in night.groups} for night in nights]
+        if sum(not lesson.names.isdisjoint(names) for names in hidden) < NIGHTS:
+            return False
+        if not is_steady(rates(rule, nights)) or backtest(rule, nights, self.lessons).fixed_later:
+            return False
+        learned = (group for group in map(as_group, self.lessons) if matches(rule, group))
+        return all(
+            group.fingerprint in self.harmless or self._is_same_elsewhere(group, lesson)
+            for group in chain(*(night.groups for night in nights), learned)
+        )
+
+    def _is_same_elsewhere(self, group: ErrorGroup, noise: Lesson) -> bool:
+        own = self.lesson_of.get(group.fingerprint)
+        if own and (self.why_not_noise(own) != TOO_FEW or not _always_low(own)):
+            return False
+        same = message_template(group.message) == message_template(noise.message)
+        return same and group.error_class == noise.error_class
+
+    def suggestion(self, rule: IgnoreRule, about: list[Lesson]) -> IgnoreSuggestion:
+        """The rule with its reason, figures and bounds."""
+        nights = only_covered(rule, self.nights)
+        return IgnoreSuggestion(
+            pattern=rule.pattern,
+            match=rule.match,
+            field=rule.field,
+            reason=LOW if all(map(_always_low, about)) else PASSES,
+            evidence=self._evidence(about),
+            expires=self.today + HOLDS,
+            unless_rate_above=tripwire(rates(rule, nights)),
+            backtest=backtest(rule, nights, self.lessons),
+        )
+
+    def _evidence(self, lessons: list[Lesson]) -> str:
+        seen = [night for lesson in lessons for night in lesson.nights]
+        dates = sorted({night.date for night in seen})
+        gone = sum(recoveries(i.names, self.nights) for i in lessons if self._is_transient(i))
+        fates = (fate for lesson in lessons for fate in lesson.fates)
+        declined = [fate.number for fate in fates if fate.kind == "not planned"]
+        lapsed = [ignored_by(self.lapsed, as_group(lesson)) for lesson in lessons]
+        ended = [rule.expires for rule in lapsed if rule and rule.expires]
+        parts = (
+            f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, "
+            f"{sum(map(_times, lessons))} times, no fix is known; confidence was low on "
+            f"{sum(night.confidence == 'low' for night in seen)} of {len(seen)} sightings",
+            f"it went away by itself {gone} times" if gone else "",
+            f"issue #{declined[-1]} was closed as not planned" if declined else "",
+            f"was ignored until {max(ended)}" if ended else "",
+        )
+        titles = "; ".join(as_group(lesson).title for lesson in lessons[:3])
+        return line(f"{'; '.join(filter(None, parts))}: {titles}", 600)
+
+
+def _always_low(lesson: Lesson) -> bool:
+    return bool(lesson.nights) and all(seen.confidence == "low" for seen in lesson.nights)
+
+
+def _times(lesson: Lesson) -> int:
+    return sum(seen.occurrences for seen in lesson.nights)
+
+
+def _in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
     """Names of errors with an open issue or pull request of ours, or a fix that is being watched.
 
-    What the tracker told tonight counts. Where it told nothing, lessons do, and an item whose end
+    What the tracker answered tonight counts. Without an answer lessons do, and an item whose end
     none of them knows is open.
     """
     at = {item.fingerprint for item in report.outcomes if item.state == "open"}
     at |= {receipt.fingerprint for receipt in report.receipts if receipt.number}
-    at |= {
-        update.fingerprint
-        for update in report.followed
-        if update.watch and not update.watch.verdict
-    }
+    watched = (update for update in report.followed if update.watch and not update.watch.verdict)
+    at |= {update.fingerprint for update in watched}
     ours = (
         lesson
         for lesson in lessons
@@ -506,151 +517,3 @@ def _remembers_open(lesson: Lesson) -> bool:
     last |= {item.number: item.outcome for item in lesson.proposed}
     last |= {fate.number: fate.kind for fate in lesson.fates}
     return any(end not in ENDED for number, end in last.items() if number is not None)
-
-
-MOST = 10
-MOST_TRIED = 50  # errors for which a rule is sought, the most frequent ones
-HOLDS = timedelta(days=30)  # how long a suggested rule holds
-LOW, PASSES = "no cause was found in the code", "passes by itself"
-
-
-def suggest_rules(
-    report: RunReport,
-    lessons: tuple[Lesson, ...],
-    rules: IgnoreRules,
-    nights: Sequence[NightGroups],
-) -> tuple[IgnoreSuggestion, ...]:
-    """Rules for errors seen on three nights or more, without a fix, that nobody can do much about.
-
-    Such an error is unexplained (its confidence was low on every night), or an analyst who read the
-    code calls it transient and it went away by itself twice at least. `nights` are those of
-    `backtest.comparable_nights`; a rule has to prove itself there:
-
-    - it hides the error on three nights or more, and its rate on none of them jumps,
-    - it hides no error that later got a merged fix, or any fix, or that somebody is at,
-    - everything else it hides is noise too, or the same failure at another place.
-
-    Nothing is suggested that a rule covers which has not expired: one that does not hold tonight,
-    because the error comes too often, is no reason for another. Each rule holds for 30 days, and up
-    to a rate. Most occurrences first, at most 10.
-    """
-    evidence = noise_evidence(report, lessons, rules, nights)
-    noise = [lesson for lesson in lessons if not why_not_noise(lesson, evidence)]
-    noise.sort(key=lambda item: (-_times(item), item.fingerprint))
-    by_rule: dict[IgnoreRule, list[Lesson]] = {}
-    for lesson in noise[:MOST_TRIED]:
-        if rule := _narrowest(lesson, noise, lessons, evidence):
-            by_rule.setdefault(rule, []).append(lesson)
-    suggestions = (_suggestion(rule, about, lessons, evidence) for rule, about in by_rule.items())
-    ranked = sorted(
-        suggestions, key=lambda suggestion: (-suggestion.backtest.occurrences, suggestion.pattern)
-    )
-    return tuple(ranked[:MOST])
-
-
-def rule_from(suggestion: IgnoreSuggestion) -> IgnoreRule:
-    """Return the rule as it would stand in ignore.yml."""
-    return IgnoreRule(**suggestion.model_dump(exclude={"evidence", "backtest"}))
-
-
-def _narrowest(
-    lesson: Lesson, noise: list[Lesson], lessons: tuple[Lesson, ...], tonight: NoiseEvidence
-) -> IgnoreRule | None:
-    names = lesson.names
-    past = chain((g for night in tonight.nights for g in night.groups), map(as_group, lessons))
-    alike = [group for group in past if group.error_class == lesson.error_class]
-    own = [g for g in alike if g.fingerprint in names and g.source != KNOWLEDGE]
-    for rule in candidates(own, alike):
-        if _proves_itself(rule, lesson, noise, lessons, tonight):
-            return rule
-    return None
-
-
-def _proves_itself(
-    rule: IgnoreRule,
-    lesson: Lesson,
-    noise: list[Lesson],
-    lessons: tuple[Lesson, ...],
-    tonight: NoiseEvidence,
-) -> bool:
-    names, nights = lesson.names, only_covered(rule, tonight.nights)
-    if sum(any(g.fingerprint in names for g in night.groups) for night in nights) < NIGHTS:
-        return False
-    if not is_steady(rates(rule, nights)) or backtest(rule, nights, lessons).fixed_later:
-        return False
-    taught = (group for lesson in lessons if matches(rule, group := as_group(lesson)))
-    harmless = {name for lesson in noise for name in lesson.names}
-    lesson_of = {name: lesson for lesson in lessons for name in lesson.names}
-    return all(
-        group.fingerprint in harmless
-        or _same_elsewhere(group, _known(group, lesson_of), lesson, tonight)
-        for group in chain(*(night.groups for night in nights), taught)
-    )
-
-
-def _known(group: ErrorGroup, lesson_of: Mapping[str, Lesson]) -> Lesson | None:
-    return lesson_of.get(group.fingerprint)
-
-
-def _same_elsewhere(
-    group: ErrorGroup, known: Lesson | None, noise: Lesson, tonight: NoiseEvidence
-) -> bool:
-    if known is not None and why_not_noise(known, tonight) != TOO_FEW:
-        return False
-    if known is not None and not always_low(known):
-        return False
-    same = message_template(group.message) == message_template(noise.message)
-    return same and group.error_class == noise.error_class
-
-
-def _suggestion(
-    rule: IgnoreRule, about: list[Lesson], lessons: tuple[Lesson, ...], tonight: NoiseEvidence
-) -> IgnoreSuggestion:
-    nights = only_covered(rule, tonight.nights)
-    return IgnoreSuggestion(
-        pattern=rule.pattern,
-        match=rule.match,
-        field=rule.field,
-        reason=LOW if all(map(always_low, about)) else PASSES,
-        evidence=_evidence(about, tonight),
-        expires=tonight.today + HOLDS,
-        unless_rate_above=tripwire(rates(rule, nights)),
-        backtest=backtest(rule, nights, lessons),
-    )
-
-
-def _evidence(lessons: list[Lesson], tonight: NoiseEvidence) -> str:
-    dates = sorted({seen.date for lesson in lessons for seen in lesson.nights})
-    low = sum(seen.confidence == "low" for lesson in lessons for seen in lesson.nights)
-    sightings = sum(len(lesson.nights) for lesson in lessons)
-    names = "; ".join(as_group(lesson).title for lesson in lessons[:3])
-    times = sum(map(_times, lessons))
-    return line(
-        f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, {times} times, "
-        f"no fix is known; confidence was low on {low} of {sightings} sightings"
-        f"{''.join(_asides(lessons, tonight))}: {names}",
-        600,
-    )
-
-
-def _asides(lessons: list[Lesson], tonight: NoiseEvidence) -> Iterator[str]:
-    gone = sum(
-        recoveries(lesson.names, tonight.nights)
-        for lesson in lessons
-        if is_transient(lesson, tonight)
-    )
-    if gone:
-        yield f"; it went away by itself {gone} times"
-    declined = [
-        fate.number for lesson in lessons for fate in lesson.fates if fate.kind == "not planned"
-    ]
-    if declined:
-        yield f"; issue #{declined[-1]} was closed as not planned"
-    lapsed = [ignored_by(tonight.lapsed, as_group(lesson)) for lesson in lessons]
-    ended = [rule.expires for rule in lapsed if rule and rule.expires]
-    if ended:
-        yield f"; was ignored until {max(ended)}"
-
-
-def _times(lesson: Lesson) -> int:
-    return sum(seen.occurrences for seen in lesson.nights)
