@@ -2,10 +2,12 @@
 
 import math
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from nightwatch_core.code.suspects import proved_change
@@ -14,14 +16,20 @@ from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import MERGED, TURNED_DOWN, Lesson, Pattern, RelatedDocument
+from nightwatch_core.models.knowledge import (
+    MERGED,
+    TURNED_DOWN,
+    Lesson,
+    Pattern,
+    PatternType,
+    RelatedDocument,
+)
 from nightwatch_core.patterns.pattern_text import (
     MOST_MEMBERS,
     CaseNames,
     all_occurrences,
     by_error,
     count_errors,
-    count_nights,
     dates_seen,
     first_places,
     is_confident,
@@ -37,43 +45,15 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.text.words import last_segment, stem, words_of_name
 
-# Words of the trade, and classes raised for everything: they say little about a cause.
+_WORDS: dict[str, str] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+GENERIC_CLASSES = frozenset(_WORDS["generic_classes"].split())
+_STEMS_OF_TRADE = frozenset(map(stem, _WORDS["trade"].split()))
 
-_TRADE = (
-    "nil null none undefined missing error exception fail failure crash break raise throw return "
-    "call caller check guard value key object field attribute method function code line file "
-    "request response data record entry row table column default optional empty absent blank "
-    "timeout connection retry production deploy test stack trace bug fix handle use user read "
-    "write load find found look lookup know expect assume need exist add set pass come go reach "
-    "service server client database query null-check type string number name path case condition "
-    "old new wrong first second time day once long"
-)
-_RAISED_FOR_EVERYTHING = (
-    "Error Exception Throwable StandardError RuntimeError RuntimeException NoMethodError "
-    "NameError KeyError IndexError RangeError TypeError ValueError AttributeError ArgumentError "
-    "LookupError ReferenceError SyntaxError AssertionError NotImplementedError ZeroDivisionError "
-    "FrozenError NullPointerException IllegalStateException IllegalArgumentException "
-    "ClassCastException IndexOutOfBoundsException ArrayIndexOutOfBoundsException "
-    "UnsupportedOperationException NumberFormatException NoSuchElementException ErrorException "
-    "LogicException errorString wrapError PanicError OSError IOException "
-    "RecordNotFound RecordInvalid StatementInvalid DoesNotExist "
-    "ValidationError HTTPError HttpError HTTPException HttpException HttpErrorResponse "
-    "BaseException SystemException ApplicationException FatalError Fault InternalServerError "
-    "RequestException ResponseError ClientError ServerError ServiceError ApiError APIError "
-    "ApiException UnknownError GenericError UnhandledException InternalError"
-)
-
-TRADE_WORDS = frozenset(_TRADE.split())
-# Classes that a language raises for everything: two of them in two places have nothing in common.
-GENERIC_CLASSES = frozenset(_RAISED_FOR_EVERYTHING.split())
-
-# How alike two causes are told: by the places they rest on, and by the words they choose.
+# The similarity of two causes: of the lines they cite, and of their words.
 #
-# Equal words are rare: two analyses tell one cause in their own ways. What stays is what it is
-# about:
-# names in the code, and the rare words around them. Words of the trade (`nil`, `missing`,
-# `timeout`)
-# stand in most causes, so they weigh next to nothing.
+# Equal words are rare: two analyses describe one cause in their own ways. Both name the same things
+# in the code, and the rare words with them. Words of the trade (`nil`, `missing`, `timeout`) are in
+# most causes, so they weigh next to nothing.
 
 LONGEST = 2_000  # characters of a cause that are compared
 MOST_WORDS = 150
@@ -142,9 +122,6 @@ def _file_name(path: str) -> str:
 
 def _parts(*names: str) -> frozenset[str]:
     return frozenset(stem(part) for name in names for part in words_of_name(name))
-
-
-_STEMS_OF_TRADE = frozenset(map(stem, TRADE_WORDS))
 
 
 class Rarity:
@@ -228,6 +205,13 @@ def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) ->
     return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:most]))
 
 
+def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[tuple[int, ...]]:
+    """Group the numbers of causes that are one."""
+    pairs = combinations(range(len(causes)), 2)
+    alike = {(one, other): similarity(causes[one], causes[other], rarity) for one, other in pairs}
+    return group_similar(len(causes), alike)
+
+
 def group_similar(
     count: int, similarities: Mapping[tuple[int, int], float], threshold: float = ALIKE
 ) -> list[tuple[int, ...]]:
@@ -266,10 +250,10 @@ def _is_name(word: str) -> bool:
     return len(parts) > 1 and (not word.isalpha() or not word[1:].islower())
 
 
-# Rules that look at the cases of one night.
+# Rules that compare the cases of one night.
 
 SHARING = 3  # cases that have to share their tags
-ROLL_BACK = 2  # cases of some confidence before anybody is told to roll back
+ROLL_BACK = 2  # cases of some confidence before a rollback is suggested
 # Tags by which an analyst says that the cause is outside the code and passes by itself.
 TRANSIENT_TAGS = ("transient", "external-service", "network")
 _OUTSIDE = frozenset(TRANSIENT_TAGS)
@@ -281,30 +265,36 @@ Place = TypeVar("Place", str, tuple[str, int])  # a file, or a line of it
 
 
 def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Return several cases of tonight whose causes tell one story, largest groups first.
+    """Return groups of tonight's cases that have the same cause, largest groups first.
 
-    They are compared by what they say and by the lines they rest on (see `similarity`). Guesses do
-    not count, and neither do causes outside the code: those are a pattern of their own.
+    They are compared by their words and by the lines they cite (see `similarity`). Guesses do not
+    count, and neither do causes outside the code: those are a pattern of their own.
     """
     case_names = CaseNames(lessons)
     cases = [
         analysis for analysis in analyses if is_confident(analysis) and not _is_outside(analysis)
     ][:_MOST_PAIRS]
-    causes = [_cause(case) for case in cases]
-    others = [lesson for lesson in lessons if lesson.names.isdisjoint(map(case_names.name, cases))]
-    rarity = Rarity((*causes, *(cause_terms(other.root_cause) for other in others[-_MOST_OTHERS:])))
-    alike = {
-        (combination, other): similarity(causes[combination], causes[other], rarity)
-        for combination, other in combinations(range(len(cases)), 2)
-    }
+    causes = [
+        cause_terms(case.root_cause, ((e.path, e.line) for e in case.evidence if e.verified))
+        for case in cases
+    ]
+    own = {case_names.name(case) for case in cases}
+    others = [lesson.root_cause for lesson in lessons if lesson.names.isdisjoint(own)]
+    rarity = Rarity((*causes, *map(cause_terms, others[-_MOST_OTHERS:])))
     patterns = [
         _one_cause([cases[n] for n in group], [causes[n] for n in group], rarity, case_names)
-        for group in group_similar(len(cases), alike)
+        for group in group_causes(causes, rarity)
         if count_errors((cases[n] for n in group), case_names) > 1
     ]
-    return sorted(
-        _with_own_titles(patterns), key=lambda title: (-len(title.fingerprints), title.title)
-    )
+    # Two causes in one line are two patterns: their titles say what else they speak of.
+    used = Counter(pattern.title for pattern in patterns)
+    titled = [
+        pattern.model_copy(update={"title": line(f"{pattern.title} ({pattern.because[-1]})", 120)})
+        if used[pattern.title] > 1
+        else pattern
+        for pattern in patterns
+    ]
+    return sorted(titled, key=lambda pattern: (-len(pattern.fingerprints), pattern.title))
 
 
 def _one_cause(
@@ -331,22 +321,6 @@ def _one_cause(
     )
 
 
-def _with_own_titles(patterns: list[Pattern]) -> list[Pattern]:
-    """Two causes in one line are two patterns: their titles say what else they speak of."""
-    used = Counter(pattern.title for pattern in patterns)
-    return [
-        pattern.model_copy(update={"title": line(f"{pattern.title} ({pattern.because[-1]})", 120)})
-        if used[pattern.title] > 1
-        else pattern
-        for pattern in patterns
-    ]
-
-
-def _cause(analysis: Analysis) -> CauseTerms:
-    lines = ((evidence.path, evidence.line) for evidence in analysis.evidence if evidence.verified)
-    return cause_terms(analysis.root_cause, lines)
-
-
 def _most_cited(cited: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
     """The place that most of the cases cite; None where not two, and half of them, cite one."""
     counted = Counter(place for item in cited for place in item)
@@ -355,74 +329,77 @@ def _most_cited(cited: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
 
 
 def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Return several cases of tonight that were traced to a commit of one merged change."""
+    """Return groups of tonight's cases that were traced to a commit of one merged change."""
     case_names = CaseNames(lessons)
     traced: dict[str, list[Analysis]] = defaultdict(list)
     for analysis in analyses:
         if change := proved_change(analysis):
             traced[change].append(analysis)
-    return [
-        pattern_of_cases(
-            f"One change behind several errors: {change}",
-            cases,
-            case_names,
-            description=f"{len(cases)} errors of one night are traced to {change}.",
-            suggestion=f"Review {change}{_or_roll_back(cases)}.",
-            because=(f"each analysis names a commit of {change}",),
-        )
-        for change, cases in traced.items()
-        if count_errors(cases, case_names) > 1
-    ]
+    patterns = []
+    for change, cases in traced.items():
+        is_sure = sum(map(is_confident, cases)) >= ROLL_BACK
+        roll_back = ", and roll it back if no fix is at hand" if is_sure else ""
+        if count_errors(cases, case_names) > 1:
+            pattern = pattern_of_cases(
+                f"One change behind several errors: {change}",
+                cases,
+                case_names,
+                description=f"{len(cases)} errors of one night are traced to {change}.",
+                suggestion=f"Review {change}{roll_back}.",
+                because=(f"each analysis names a commit of {change}",),
+            )
+            patterns.append(pattern)
+    return patterns
 
 
 def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Three cases of tonight or more that share two tags or more, largest groups first.
+    """Return groups of three cases or more that share two tags or more, largest groups first.
 
     Words of a case's class or transaction are names, which say nothing about the cause.
     """
     case_names = CaseNames(lessons)
     confident = [analysis for analysis in analyses if is_confident(analysis)][:_MOST_PAIRS]
     tagged = [(item, telling_tags(item) - _OUTSIDE) for item in confident]
-    themes = {one & other for (_, one), (_, other) in combinations(tagged, 2)}
+    themes = {tags & others for (_, tags), (_, others) in combinations(tagged, 2)}
     by_theme = {
-        theme: cases
+        tuple(sorted(theme)): cases
         for theme in themes
         if len(theme) > 1
         and (cases := [item for item, tags in tagged if theme <= tags])
         and count_errors(cases, case_names) >= SHARING
     }
-    ranked = sorted(by_theme, key=lambda theme: (-len(by_theme[theme]), -len(theme), sorted(theme)))
+    ranked = sorted(by_theme, key=lambda theme: (-len(by_theme[theme]), -len(theme), theme))
     return [
         pattern_of_cases(
-            f"Shared theme: {', '.join(sorted(theme))}",
+            f"Shared theme: {', '.join(theme)}",
             by_theme[theme],
             case_names,
             description=f"{len(by_theme[theme])} errors of one night share these tags.",
             suggestion=f"Look for one remedy in {first_places(by_theme[theme])}.",
-            because=(f"all are tagged {', '.join(sorted(theme))}",),
-            tags=tuple(sorted(theme)),
+            because=(f"all are tagged {', '.join(theme)}",),
+            tags=theme,
         )
         for theme in ranked
     ]
 
 
 def all_transient(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Cases of tonight that have no fix because what failed is outside the code.
+    """Return the cases of tonight that have no fix because the failure is outside the code.
 
-    That is told by the error itself, however little is known about the cause.
+    Guesses count: the error itself shows it, however little is known about the cause.
     """
     case_names = CaseNames(lessons)
     cases = [analysis for analysis in analyses if _is_outside(analysis)]
     if count_errors(cases, case_names) < 2:
         return []
-    places = first_places(cases)
     tags = sorted({tag for case in cases for tag in normalised_tags(case)} & _OUTSIDE)
     pattern = pattern_of_cases(
         "Errors from outside the code",
         cases,
         case_names,
         description=f"{len(cases)} errors of one night have no fix: what failed is outside.",
-        suggestion=f"Bound the calls in {places} with timeouts, retries and a fallback.",
+        suggestion=f"Bound the calls in {first_places(cases)} with timeouts, retries and a "
+        "fallback.",
         because=(f"none has a fix, and each is tagged {' or '.join(tags)}",),
     )
     return [pattern.model_copy(update={"pattern_type": "transient_noise"})]
@@ -433,12 +410,7 @@ def _is_outside(analysis: Analysis) -> bool:
     return not analysis.has_fix and bool(_OUTSIDE & tags) and not _WITHIN & tags
 
 
-def _or_roll_back(cases: list[Analysis]) -> str:
-    sure = sum(map(is_confident, cases)) >= ROLL_BACK
-    return ", and roll it back if no fix is at hand" if sure else ""
-
-
-# Rules that look at lessons over nights.
+# Rules that compare lessons over nights.
 
 NIGHTS = 3  # on which a class, or a file, has to come back
 WAYS = 3  # in which a file has to break
@@ -446,106 +418,99 @@ _MOST_IN_FILE = 100  # lessons of one file whose causes are compared
 
 
 def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Return a class that open lessons saw on three nights or more, the last of them not long ago.
+    """Return the classes that open lessons saw on three nights or more, the last of them lately.
 
-    One case that comes back three times counts like three cases that come once each: both are told
-    by a class in the knowledge of three nights. But a class that a language raises for everything
-    has to come back in one file: elsewhere it is another error that happens to be called the same.
+    One case that comes back three times counts like three cases that come once each. But a class
+    that a language raises for everything has to come back in one file: elsewhere it is another
+    error with the same name.
     """
     by_class: dict[tuple[str, str], list[Lesson]] = defaultdict(list)
     for lesson in open_lessons(lessons):
         generic = last_segment(lesson.error_class) in GENERIC_CLASSES
         place = (lesson.module or lesson.transaction) if generic else ""
         by_class[lesson.error_class, place].append(lesson)
-    return [
-        _recurring(name, place, lessons_of)
-        for (name, place), lessons_of in by_class.items()
-        if count_nights(lessons_of) >= NIGHTS
-    ]
-
-
-def _recurring(name: str, place: str, lessons: list[Lesson]) -> Pattern:
-    there = f" in {line(place, 60)}" if place else ""
-    days = dates_seen(lessons)
-    return Pattern(
-        title=line(f"{line(name, 120 - 20 - len(there))} keeps coming back{there}", 120),
-        description=f"Seen on {len(days)} nights in {_places(lessons)}.",
-        pattern_type="recurring_error",
-        error_classes=(line(name, 200),),
-        modules=most_frequent(lesson.module or lesson.transaction for lesson in lessons),
-        occurrences=all_occurrences(lessons),
-        suggestion=_against_recurrence(lessons),
-        fingerprints=_fingerprints(lessons),
-        tags=shared_tags(lesson.tags for lesson in lessons),
-        because=(f"the same class{there} on {len(days)} nights since {days[0]}",),
-        nights=days,
-    )
+    patterns = []
+    for (name, file), held in by_class.items():
+        days = dates_seen(held)
+        there = f" in {line(file, 60)}" if file else ""
+        places = _listed(most_frequent(item.module or item.transaction for item in held))
+        if len(days) >= NIGHTS:
+            pattern = _pattern_of_lessons(
+                f"{line(name, 120 - 20 - len(there))} keeps coming back{there}",
+                held,
+                pattern_type="recurring_error",
+                description=f"Seen on {len(days)} nights in {places or 'unknown places'}.",
+                suggestion=_against_recurrence(held),
+                because=f"the same class{there} on {len(days)} nights since {days[0]}",
+            )
+            patterns.append(pattern)
+    return patterns
 
 
 def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Return a file that broke in three ways or more, on three nights or more.
+    """Return the files that broke in three ways or more, on three nights or more.
 
     Only the file a finding leads to counts: files that everything passes through are cited often
-    and seldom at fault. Three tellings of one cause are one way.
+    and seldom at fault. Errors with similar causes are one way.
     """
     by_file: dict[str, list[Lesson]] = defaultdict(list)
     for lesson in open_lessons(lessons):
         if lesson.module and (lesson.fix_confidence != "low" or lesson.evidence):
             by_file[lesson.module].append(lesson)
-    return [
-        _hot(file, lessons_of, ways)
-        for file, lessons_of in by_file.items()
-        if count_nights(lessons_of) >= NIGHTS and (ways := _ways(lessons_of)) >= WAYS
-    ]
+    patterns = []
+    for file, held in by_file.items():
+        days = dates_seen(held)
+        if len(days) < NIGHTS:
+            continue
+        last = [lessons_of[-1] for lessons_of in by_error(held[-_MOST_IN_FILE:])]
+        causes = [
+            cause_terms(item.root_cause, ((cited.path, cited.line) for cited in item.evidence))
+            for item in last
+        ]
+        ways = len(group_causes(causes, Rarity(causes)))
+        classes = _listed(most_frequent(item.error_class for item in held))
+        if ways >= WAYS:
+            pattern = _pattern_of_lessons(
+                f"{line(file, 90)} breaks in many ways",
+                held,
+                pattern_type="systemic_issue",
+                description=f"{ways} causes on {len(days)} nights: {classes}.",
+                suggestion=f"Review {line(file, 200)} as a whole, and test it, before the next "
+                "fix.",
+                because=f"{ways} different causes lead to this file",
+            )
+            patterns.append(pattern)
+    return patterns
 
 
-def _ways(lessons: Sequence[Lesson]) -> int:
-    """In how many ways a file breaks: errors whose causes are told alike are one."""
-    errors = by_error(lessons[-_MOST_IN_FILE:])
-    causes = [
-        cause_terms(held[-1].root_cause, ((cited.path, cited.line) for cited in held[-1].evidence))
-        for held in errors
-    ]
-    rarity = Rarity(causes)
-    alike = {
-        (combination, other): similarity(causes[combination], causes[other], rarity)
-        for combination, other in combinations(range(len(causes)), 2)
-    }
-    return len(group_similar(len(causes), alike))
-
-
-def _hot(file: str, lessons: list[Lesson], ways: int) -> Pattern:
-    days = dates_seen(lessons)
-    classes = most_frequent(lesson.error_class for lesson in lessons)
-    more = f" and {len(classes) - 3} more" if len(classes) > 3 else ""
-    names = f"{', '.join(classes[:3])}{more}"
+def _pattern_of_lessons(
+    title: str,
+    lessons: list[Lesson],
+    *,
+    pattern_type: PatternType,
+    description: str,
+    suggestion: str,
+    because: str,
+) -> Pattern:
+    """A pattern over nights; of too many errors those that were seen last."""
+    members = tuple(held[0].fingerprint for held in by_error(lessons))
     return Pattern(
-        title=line(f"{line(file, 90)} breaks in many ways", 120),
-        description=line(f"{ways} causes on {len(days)} nights: {names}.", 500),
-        pattern_type="systemic_issue",
-        error_classes=classes,
-        modules=most_frequent((file,)),
+        title=line(title, 120),
+        description=line(description, 500),
+        pattern_type=pattern_type,
+        error_classes=most_frequent(lesson.error_class for lesson in lessons),
+        modules=most_frequent(lesson.module or lesson.transaction for lesson in lessons),
         occurrences=all_occurrences(lessons),
-        suggestion=line(
-            f"Review {line(file, 200)} as a whole, and test it, before the next fix.", 400
-        ),
-        fingerprints=_fingerprints(lessons),
+        suggestion=line(suggestion, 400),
+        fingerprints=members[-MOST_MEMBERS:],
         tags=shared_tags(lesson.tags for lesson in lessons),
-        because=(f"{ways} different causes lead to this file",),
-        nights=days,
+        because=(because,),
+        nights=dates_seen(lessons),
     )
 
 
-def _fingerprints(lessons: list[Lesson]) -> tuple[str, ...]:
-    """One name an error, of those seen last where there are too many."""
-    return tuple(held[0].fingerprint for held in by_error(lessons))[-MOST_MEMBERS:]
-
-
-def _places(lessons: list[Lesson]) -> str:
-    places = most_frequent(lesson.module or lesson.transaction for lesson in lessons) or (
-        "unknown places",
-    )
-    return ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+def _listed(texts: tuple[str, ...]) -> str:
+    return ", ".join(texts[:3]) + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")
 
 
 def _against_recurrence(lessons: list[Lesson]) -> str:
@@ -553,23 +518,23 @@ def _against_recurrence(lessons: list[Lesson]) -> str:
     issue = f" (issue #{worst.issue_number})" if worst.issue_number else ""
     place = worst.module or worst.transaction or worst.error_class
     if worst.watch and worst.outcome in MERGED:
-        return line(f"The fix of pull request #{worst.watch.number} was merged: see it help.", 400)
+        return f"The fix of pull request #{worst.watch.number} was merged: see it help."
     if worst.has_fix and worst.outcome not in TURNED_DOWN:
-        return line(f"A fix for {place} is known{issue} and not in production: ship it.", 400)
+        return f"A fix for {place} is known{issue} and not in production: ship it."
     turned = f" (its fix: {worst.outcome})" if worst.has_fix else ""
-    return line(f"Give {place} to its owner{issue}{turned}: {worst.root_cause}", 400)
+    return f"Give {place} to its owner{issue}{turned}: {worst.root_cause}"
 
+
+# All rules together, and patterns that documents know from earlier nights.
 
 MOST_NIGHTS = 60
 MOST_PLACES = 20
 LIMIT = 3
-# Rules whose title may change while the errors stay: a line moves, a theme gains a tag.
-_BY_MEMBERS = ("same_cause", "same_tags")
 MOST = 10
 
 PatternRule = Callable[[tuple[Analysis, ...], tuple[Lesson, ...]], list[Pattern]]
 
-# In this order: what an earlier rule told, a later one does not repeat.
+# In this order: a later rule does not repeat an earlier one.
 PATTERN_RULES: tuple[tuple[str, PatternRule], ...] = (
     ("same_cause", same_cause),
     ("same_change", same_change),
@@ -579,6 +544,8 @@ PATTERN_RULES: tuple[tuple[str, PatternRule], ...] = (
     ("all_transient", all_transient),
 )
 _OVER_NIGHTS = ("recurring_class", "hot_spot")
+# Rules whose title may change while the errors stay: a line moves, a theme gains a tag.
+_BY_MEMBERS = ("same_cause", "same_tags")
 
 
 def detect(
@@ -587,12 +554,12 @@ def detect(
     known: tuple[Pattern, ...] = (),
     on: date | None = None,
 ) -> tuple[Pattern, ...]:
-    """Patterns in tonight's analyses and in the lessons, most occurrences first, at most 10.
+    """Return patterns in tonight's analyses and in the lessons, most occurrences first, at most 10.
 
     Where two rules of one night find the same errors, or one finds a part of what an earlier one
-    found, only the earlier one speaks; likewise for rules over nights. A pattern that is `known`
+    found, only the earlier one counts; likewise for rules over nights. A pattern that is `known`
     from documents keeps its title. `on` is tonight's date: the night of those that no lesson dates.
-    Errors without a known cause have nothing in common that anybody knows.
+    Errors with an unknown cause are left out.
     """
     analyses = tuple(analysis for analysis in analyses if analysis.has_cause)
     lessons = tuple(lesson for lesson in lessons if lesson.has_cause)
@@ -601,18 +568,17 @@ def detect(
         for pattern in rule(analyses, lessons):
             nights = pattern.nights or ((on,) if on else ())
             named = pattern.model_copy(update={"rule": name, "nights": nights})
-            if not any(_says_no_more(named, earlier) for earlier in kept):
+            if not any(_repeats(named, earlier) for earlier in kept):
                 kept.append(named)
     ranked = sorted(kept, key=lambda pattern: (-pattern.occurrences, pattern.title))
     return with_known_titles(ranked[:MOST], known)
 
 
-def _says_no_more(pattern: Pattern, told: Pattern) -> bool:
-    return _sort(pattern) == _sort(told) and set(pattern.fingerprints) <= set(told.fingerprints)
-
-
-def _sort(pattern: Pattern) -> str:
-    return "over nights" if pattern.rule in _OVER_NIGHTS else pattern.pattern_type
+def _repeats(pattern: Pattern, earlier: Pattern) -> bool:
+    sorts = [
+        "over nights" if p.rule in _OVER_NIGHTS else p.pattern_type for p in (pattern, earlier)
+    ]
+    return sorts[0] == sorts[1] and set(pattern.fingerprints) <= set(earlier.fingerprints)
 
 
 def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
@@ -626,35 +592,33 @@ def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> t
     kept = {pattern.title for pattern in known}
     named = []
     for pattern in patterns:
-        same = None if pattern.title in kept else _by_members(pattern, free)
-        if same is not None:
-            free.remove(same)
-            pattern = pattern.model_copy(update={"title": same.title})
+        members = set(pattern.fingerprints)
+        enough = max(2, (len(members) + 1) // 2)
+        same = [
+            (count, item.title, item)
+            for item in free
+            if item.rule == pattern.rule
+            and item.rule in _BY_MEMBERS
+            and (count := len(members.intersection(item.fingerprints))) >= enough
+        ]
+        if same and pattern.title not in kept:
+            best = max(same, key=lambda match: match[:2])[2]
+            free.remove(best)
+            pattern = pattern.model_copy(update={"title": best.title})
         named.append(pattern)
     return tuple(named)
 
 
-def _by_members(pattern: Pattern, known: list[Pattern]) -> Pattern | None:
-    if pattern.rule not in _BY_MEMBERS:
-        return None
-    members = set(pattern.fingerprints)
-    shared = [(len(members & set(pattern.fingerprints)), pattern) for pattern in known]
-    enough = max(2, (len(members) + 1) // 2)
-    same = [
-        (count, item) for count, item in shared if count >= enough and item.rule == pattern.rule
-    ]
-    return max(same, key=lambda pair: (pair[0], pair[1].title))[1] if same else None
-
-
 def merge_pattern(found: Pattern, known: Pattern | None, on: date | None = None) -> Pattern:
-    """The pattern as its document holds it after one more night; `on` is a night it was found.
+    """Return the pattern as its document holds it after one more night; `on` is such a night.
 
-    What was found last stands: text, occurrences, suggestion. Nights, members, classes and modules
-    are united, newest members first; the first night is never forgotten. The same night twice
-    changes nothing.
+    Text, occurrences and suggestion are the newest. Nights, members, classes and modules are
+    united, newest members first; the first night is never forgotten. The same night twice changes
+    nothing.
     """
-    nights = {*found.nights, *(known.nights if known else ()), *((on,) if on else ())}
-    update: dict[str, object] = {"nights": _bounded(sorted(nights))}
+    nights = sorted({*found.nights, *(known.nights if known else ()), *((on,) if on else ())})
+    bounded = nights if len(nights) <= MOST_NIGHTS else (nights[0], *nights[1 - MOST_NIGHTS :])
+    update: dict[str, object] = {"nights": tuple(bounded)}
     if known is not None:
         update |= {
             "title": known.title,
@@ -669,32 +633,31 @@ def _united(new: tuple[str, ...], old: tuple[str, ...], most: int) -> tuple[str,
     return tuple(dict.fromkeys((*new, *old)))[:most]
 
 
-def _bounded(nights: list[date]) -> tuple[date, ...]:
-    return tuple(nights if len(nights) <= MOST_NIGHTS else (nights[0], *nights[1 - MOST_NIGHTS :]))
-
-
 def patterns_for(
     case: Case, patterns: tuple[Pattern, ...], limit: int = LIMIT
 ) -> tuple[Pattern, ...]:
-    """Known patterns that speak of the case, nearest first, then found last, at most `limit`.
+    """Return known patterns about the case, nearest first, then the newest, at most `limit`.
 
     The case is a member by one of its names, or its class and its file or module are the pattern's.
-    Where a document names only a class, or only places, that is enough, unless every application
-    has that class.
+    Where a document names only a class, or only places, that is enough, unless the class is a
+    generic one.
     """
-    near = [(_nearness(case, pattern), pattern) for pattern in patterns]
-    near_first = [(points, item) for points, item in near if points]
-    near_first.sort(key=lambda pair: (-pair[0], *_age(pair[1])))
-    return tuple(item for _, item in near_first[:limit])
+    top = case.trace.top if case.trace else None
+    places = {group.transaction for group in case.groups}
+    places |= {endpoint(transaction).module for transaction in places}
+    places = (places | ({top.repo_path or top.path} if top else set())) - {""}
+    near = [(_nearness(case, places, pattern), pattern) for pattern in patterns]
+    near = [(points, item) for points, item in near if points]
+    near.sort(key=lambda pair: (-pair[0], _age(pair[1]), -pair[1].occurrences, pair[1].title))
+    return tuple(item for _, item in near[:limit])
 
 
-def _nearness(case: Case, pattern: Pattern) -> int:
+def _nearness(case: Case, places: set[str], pattern: Pattern) -> int:
     """3 for a member, 2 for its class in its place, 1 where only one of them is named; else 0."""
     if not names(case).isdisjoint(pattern.fingerprints):
         return 3
     name = case.leader.error_class
-    same_class = name in pattern.error_classes
-    same_place = not _places_of(case).isdisjoint(pattern.modules)
+    same_class, same_place = name in pattern.error_classes, not places.isdisjoint(pattern.modules)
     if same_class and same_place:
         return 2
     if pattern.rule == "hot_spot" or not pattern.error_classes:
@@ -702,29 +665,14 @@ def _nearness(case: Case, pattern: Pattern) -> int:
     return int(same_class and not pattern.modules and last_segment(name) not in GENERIC_CLASSES)
 
 
-def _places_of(case: Case) -> frozenset[str]:
-    top = case.trace.top if case.trace else None
-    transactions = (group.transaction for group in case.groups)
-    places = {
-        place
-        for transaction in transactions
-        for place in (transaction, endpoint(transaction).module)
-    }
-    return frozenset(places | ({top.repo_path or top.path} if top else set())) - {""}
-
-
-def _age(pattern: Pattern) -> tuple[int, int, str]:
-    last = pattern.nights[-1].toordinal() if pattern.nights else 0
-    return -last, -pattern.occurrences, pattern.title
-
-
-# Which patterns a lesson's document tells of, and which similar errors.
+def _age(pattern: Pattern) -> int:
+    return -pattern.nights[-1].toordinal() if pattern.nights else 0
 
 
 def related_to_patterns(
     lessons: tuple[Lesson, ...], patterns: Mapping[str, Pattern]
 ) -> tuple[Lesson, ...]:
-    """Return the lessons that have other relations now, each with those of today.
+    """Return the lessons whose related documents have changed, each with those of today.
 
     `patterns` maps a document's file to its pattern. A pattern that is gone, or no longer names the
     error, leaves the lesson; so does a similar error whose lesson is gone. Of either kind the
@@ -745,12 +693,24 @@ def _documents(
     if not lesson.has_cause:
         return ()
     own = [(file, item) for file, item in patterns.items() if _is_about(item, lesson)]
-    own.sort(key=lambda pair: (_link_age(pair[1]), pair[0]))
-    similar = (by_name[name] for name in lesson.related if name in by_name)
-    others = {item.file: item for item in similar if item.file not in ("", lesson.file)}
+    own.sort(key=lambda pair: (_age(pair[1]), pair[0]))
+    similar = {by_name[name].file: by_name[name] for name in lesson.related if name in by_name}
+    others = [
+        other
+        for file, other in similar.items()
+        if file not in ("", lesson.file) and other.has_cause and not other.superseded_by
+    ]
+    others.sort(key=lambda item: (-last_seen(item).toordinal(), item.file))
     return (
-        *(_pattern(file, item) for file, item in own[:MOST_RELATED_DOCUMENTS]),
-        *map(_similar, _newest(others.values())),
+        *(
+            RelatedDocument(
+                file=file,
+                title=line(item.title, LONGEST_TITLE),
+                note=line(item.suggestion, LONGEST_WORDS // 2),
+            )
+            for file, item in own[:MOST_RELATED_DOCUMENTS]
+        ),
+        *map(_similar, others[:MOST_RELATED_DOCUMENTS]),
     )
 
 
@@ -761,21 +721,6 @@ def _is_about(pattern: Pattern, lesson: Lesson) -> bool:
     by_hand = not pattern.rule and lesson.error_class in pattern.error_classes
     places = {lesson.module, lesson.transaction} - {""}
     return by_hand and (not pattern.modules or not places.isdisjoint(pattern.modules))
-
-
-def _link_age(pattern: Pattern) -> int:
-    return -pattern.nights[-1].toordinal() if pattern.nights else 0
-
-
-def _newest(lessons: Iterable[Lesson]) -> list[Lesson]:
-    told = (lesson for lesson in lessons if lesson.has_cause and not lesson.superseded_by)
-    ranked = sorted(told, key=lambda item: (-last_seen(item).toordinal(), item.file))
-    return ranked[:MOST_RELATED_DOCUMENTS]
-
-
-def _pattern(file: str, pattern: Pattern) -> RelatedDocument:
-    note = line(pattern.suggestion, LONGEST_WORDS // 2)
-    return RelatedDocument(file=file, title=line(pattern.title, LONGEST_TITLE), note=note)
 
 
 def _similar(lesson: Lesson) -> RelatedDocument:
