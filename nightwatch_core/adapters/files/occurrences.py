@@ -194,6 +194,9 @@ NO_CLASSES = frozenset(
 _GENERIC = frozenset(
     prefix + name for prefix in ("", "latest", "around") for name in ("class", "type")
 )
+# What may name an exception in a generic field: `http.request` and `access` do not.
+_LIKE_A_CLASS = re.compile(r"\*?(?:\w+(?:\.|::|/|\\))*(?:[A-Z]\w*|\w*(?i:error|exception))\??")
+_STACK_ENDS = ("traceback", "stacktrace", "backtrace")  # of names of fields that hold a trace
 _LOGGED_WORDS = (("message",), ("msg",), ("event",))
 _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 
@@ -246,9 +249,13 @@ class _Failure(NamedTuple):
 def _failure(
     fields: Mapping[str, object], exception_of: ExceptionOf, *, words_do: bool
 ) -> _Failure | str | None:
-    stack = stack_text(first(fields, "stacktrace", _is_stack))
+    stack = stack_text(first(fields, "stacktrace", _is_stack) or _nested_stack(fields))
     message = text_of(first(fields, "message", _is_text))
-    error_class, is_logged = _class(fields), _is_logged(fields)
+    level = first(fields, "level", _is_text)
+    error_class, is_logged = (
+        _class(fields, said_quietly=is_quiet(level) and not stack),
+        _is_logged(fields),
+    )
     if error_class and stack and not is_logged:
         return _Failure(error_class, "" if message == stack else message, stack)
     raw = stack or (message if has_lines(message) else "")
@@ -263,7 +270,6 @@ def _failure(
         return _Failure(
             name_of(exception.error_class), text_of(exception.message) or message, stack
         )
-    level = first(fields, "level", _is_text)
     if named := named_in(fields):
         return _Failure(named.error_class, named.message or message, stack or place_of(fields))
     if is_quiet(level) or is_answered(first(fields, "status", _is_text)):
@@ -294,17 +300,28 @@ def _time(fields: Mapping[str, object], field: str) -> datetime | None:
     return times.get(own if own and has_zone(fields[own]) else around)
 
 
-def _class(fields: Mapping[str, object]) -> str:
+def _class(fields: Mapping[str, object], *, said_quietly: bool) -> str:
     for name in present(tuple(fields))["error_class"]:
         value = fields[name]
-        if isinstance(value, str) and _is_class(value.strip(), name):
+        is_generic = name in _GENERIC
+        if not isinstance(value, str) or (is_generic and said_quietly):
+            continue
+        if _is_class(value.strip(), is_generic=is_generic):
             return name_of(value)
     return ""
 
 
-def _is_class(value: str, name: str) -> bool:
+def _is_class(value: str, *, is_generic: bool) -> bool:
     """Fields of an exception name its class, though it be `Error`; others may hold any word."""
-    return (value.lower() if name in _GENERIC else value) not in NO_CLASSES | {""}
+    if not is_generic:
+        return value not in NO_CLASSES | {""}
+    return value.lower() not in NO_CLASSES and bool(_LIKE_A_CLASS.fullmatch(name_of(value)))
+
+
+def _nested_stack(fields: Mapping[str, object]) -> object:
+    """A stack trace in a field of any object: `ctx.traceback`."""
+    named = (value for name, value in fields.items() if name.endswith(_STACK_ENDS))
+    return next(filter(_is_stack, named), None)
 
 
 def _is_text(value: object) -> bool:
