@@ -6,8 +6,8 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from importlib.resources import files
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from nightwatch_core.code.suspects import proved_change
@@ -45,7 +45,7 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.text.words import last_segment, stem, words_of_name
 
-_WORDS: dict[str, str] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+_WORDS: dict[str, str] = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
 GENERIC_CLASSES = frozenset(_WORDS["generic_classes"].split())
 _STEMS_OF_TRADE = frozenset(map(stem, _WORDS["trade"].split()))
 
