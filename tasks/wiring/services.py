@@ -224,7 +224,6 @@ def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) ->
         settings.github_api_url,
         repository=settings.github_repo,
         read_only=read_only,
-        answers=settings.state / "answers",
         api_version=settings.github_api_version,
         pause=pace().pause,
         timeout=pace().silence or SILENCE,

@@ -11,7 +11,6 @@ bare repository that can be cloned over HTTP.
 
 import base64
 import binascii
-import hashlib
 import json
 import re
 import threading
@@ -762,12 +761,6 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
         def _tell(self, answer: Answer, headers: Mapping[str, str]) -> None:
             body = b"" if answer.status == 204 else json.dumps(answer.body).encode()
             more = dict(answer.headers)
-            if self.command == "GET" and answer.status == 200:
-                more["etag"] = f'W/"{hashlib.sha256(body).hexdigest()}"'
-                if headers.get("if-none-match") == more["etag"]:
-                    github.requests[-1] = github.requests[-1]._replace(status=304)
-                    self._send(304, more, b"")
-                    return
             self._send(
                 answer.status, {"content-type": "application/json; charset=utf-8", **more}, body
             )
@@ -804,8 +797,7 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
-            if status != 304:
-                self.send_header("content-length", str(len(body)))
+            self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
             self.wfile.flush()

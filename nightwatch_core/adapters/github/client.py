@@ -4,7 +4,6 @@ import base64
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
@@ -15,7 +14,6 @@ from nightwatch_core.adapters.github.connection import (
     PAGES,
     SAFE,
     SILENCE,
-    AnswerStore,
     Call,
     Connection,
     Server,
@@ -52,15 +50,14 @@ class GitHubClient:
         *,
         repository: str = "",
         read_only: bool = False,
-        answers: Path | None = None,
         api_version: str = "",
         pause: Callable[[float], None] = time.sleep,
         timeout: float = SILENCE,
     ) -> None:
         """Ask nothing yet.
 
-        `address` is GITHUB_API_URL, `answers` a folder to keep some in, `pause` waits that many
-        seconds, `timeout` is how many GitHub may be silent. An App's tokens are for `repository`
+        `address` is GITHUB_API_URL, `pause` waits that many seconds, `timeout` is how many GitHub
+        may be silent. An App's tokens are for `repository`
         (owner/name) alone. A client that is `read_only` sends no write, and an App's tokens for it
         cannot write either. `api_version` is for Enterprise servers that know an older one only.
         Raises `StopTheNight` where there is no whole sign-in, or the address is none that a token
@@ -74,8 +71,7 @@ class GitHubClient:
             if sign_in.as_app()
             else FixedToken(sign_in.plain_token())
         )
-        kept = AnswerStore(answers, f"{self._tokens.owner}\n{version}") if answers else None
-        self._connection = Connection(server, TokenAuth(self._tokens), kept)
+        self._connection = Connection(server, TokenAuth(self._tokens))
 
     def token(self) -> str:
         """Return a token for git, valid for twenty minutes at least where we know how long."""
@@ -135,7 +131,7 @@ class GitHubClient:
     def _asked(self, call: Call, shape: Callable[[Any], T]) -> tuple[httpx.Response, T]:
         """Return the answer in its shape; one that was damaged on its way is asked for again.
 
-        What is not as documented is not kept. Who cannot read the answer to a write cannot tell
+        Who cannot read the answer to a write cannot tell
         whether it was done.
         """
         for last in (False, True):
@@ -143,7 +139,6 @@ class GitHubClient:
             try:
                 return response, shape(body)
             except GiveUp as odd:
-                self._connection.forget_answers()
                 if response.request.method not in SAFE:
                     raise unclear(response.request.method, str(odd)) from None
                 if last:

@@ -1,7 +1,5 @@
 """The connection to GitHub: one HTTP client for all threads, guards around it, and repetition."""
 
-import base64
-import hashlib
 import json
 import re
 import ssl
@@ -11,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache, cached_property, partial
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
@@ -27,9 +24,7 @@ from githubkit.exception import (
 )
 from githubkit.throttling import LocalThrottler
 from githubkit.versions import RestVersionSwitcher
-from pydantic import ValidationError
 
-from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.traffic import (
     METER,
     VALUES,
@@ -40,7 +35,6 @@ from nightwatch_core.adapters.stores.traffic import (
     note,
 )
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import retry_after, text_table
 
 # The bounds of this room, each with its unit.
@@ -71,11 +65,9 @@ OTHER_PAGES = 8  # of pull requests of everybody's, 25 each
 OTHER_PULLS = 20  # whose changes are read, a request each; open ones first
 OTHER_WORDS = 5  # comments and reviews of one, the last ones
 
-# Answers and what is kept of them
+# Answers
 ANSWER_BYTES = 32 * 1024 * 1024  # unpacked
 ANSWER_SECONDS = 120.0
-KEPT_ANSWER_BYTES = 4 * 1024 * 1024
-KEPT_ANSWERS = 2_000
 REASON_CHARACTERS = 300  # of GitHub's words
 KEY_CHARACTERS = 20_000
 LABEL_CHARACTERS = 50
@@ -293,107 +285,6 @@ def advice(reason: str) -> str:
     return next((do for words, do in ADVICE.items() if re.search(words, reason, re.IGNORECASE)), "")
 
 
-# Answers of GitHub kept with their ETags: asking again costs no allowance while nothing changed.
-#
-# githubkit's own cache (hishel's) keeps request headers, the token among them, on disk, shows one
-# token what another one saw, and fails where its file is damaged. This one keeps answers only,
-# below
-# names that the sign-in takes part in.
-
-_KEPT = ("content-type", "link")  # headers
-_JUST_NOW = ("x-ratelimit", "x-oauth-scopes", "x-accepted-")
-_ASKED = ("accept", "x-github-api-version")
-
-
-class Answer(Value):
-    """An answer as it is kept; the body in base64."""
-
-    etag: str
-    headers: dict[str, str]
-    body: str
-
-
-class AnswerStore:
-    """A folder of answers, one file each; damage counts as absence."""
-
-    def __init__(self, folder: Path, owner: str) -> None:
-        """Write nothing before the first `keep`; no owner is shown what another one saw."""
-        self._folder = folder
-        self._owner = hashlib.sha256(owner.encode()).hexdigest()
-
-    def file(self, request: httpx.Request) -> Path:
-        """Return where the answer to that request, asked under that sign-in, is kept."""
-        asked = (request.headers.get(name, "") for name in _ASKED)
-        parts = "\n".join((self._owner, str(request.url), *asked))
-        return self._folder / f"{hashlib.sha256(parts.encode()).hexdigest()}.json"
-
-    def find(self, file: Path) -> Answer | None:
-        """Return what is kept there; None where that is nothing, or damaged."""
-        try:
-            return Answer.model_validate_json(file.read_bytes())
-        except (OSError, ValidationError):
-            return None
-
-    def keep(self, file: Path, response: httpx.Response) -> None:
-        """Keep an answer that has an ETag; a full disk is no reason to fail."""
-        etag, body = response.headers.get("etag", ""), response.content
-        if response.status_code != 200 or not etag or len(body) > KEPT_ANSWER_BYTES:
-            return
-        headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
-        answer = Answer(etag=etag, headers=headers, body=base64.b64encode(body).decode())
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic_files.write(file, answer.model_dump_json().encode())
-            self._forget_oldest()
-        except OSError:
-            return
-
-    def forget(self) -> None:
-        """Keep none of them any longer: one proved to be damaged, and who sent it may have more."""
-        for file in self._folder.glob("*.json"):
-            file.unlink(missing_ok=True)
-
-    def _forget_oldest(self) -> None:
-        files = list(self._folder.glob("*.json"))
-        if len(files) <= KEPT_ANSWERS:
-            return
-        files.sort(key=lambda file: file.stat().st_mtime)
-        for file in files[: KEPT_ANSWERS // 10]:
-            file.unlink(missing_ok=True)
-
-
-class CachingClient(httpx.Client):
-    """An HTTP client that asks GitHub whether what it keeps is still true."""
-
-    def __init__(self, answers: AnswerStore | None, **options: Any) -> None:
-        super().__init__(**options)
-        self._answers = answers
-
-    def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Send the request; a 304 becomes the cached answer."""
-        if self._answers is None or request.method != "GET":
-            return super().send(request, **options)
-        file = self._answers.file(request)  # what sends a request adds to its headers
-        kept = self._answers.find(file)
-        if kept:
-            request.headers["If-None-Match"] = kept.etag
-        response = super().send(request, **options)
-        if response.status_code == 304 and kept:
-            return _restored(kept, response)
-        self._answers.keep(file, response)
-        return response
-
-
-def _restored(kept: Answer, response: httpx.Response) -> httpx.Response:
-    limits = {k: v for k, v in response.headers.items() if k.startswith(_JUST_NOW)}
-    return httpx.Response(
-        200,
-        headers={**limits, **kept.headers},
-        content=base64.b64decode(kept.body),
-        request=response.request,
-    )
-
-
 Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 Origin = tuple[str, str, int | None]
 T = TypeVar("T")
@@ -421,10 +312,7 @@ class Connection(GitHub[BaseAuthStrategy]):
     lost writes again, and sleeps as long as GitHub says.
     """
 
-    def __init__(
-        self, server: Server, auth: BaseAuthStrategy, answers: AnswerStore | None = None
-    ) -> None:
-        """Keep answers between nights in `answers`; without it nothing is kept."""
+    def __init__(self, server: Server, auth: BaseAuthStrategy) -> None:
         super().__init__(
             auth,
             base_url=server.address,
@@ -436,7 +324,6 @@ class Connection(GitHub[BaseAuthStrategy]):
             throttler=LocalThrottler(REQUESTS_TOGETHER),
             user_agent="nightwatch",
         )
-        self._answers = answers
         self._server = server
 
     @contextmanager
@@ -453,7 +340,7 @@ class Connection(GitHub[BaseAuthStrategy]):
             "response": [partial(_note_expiry, self._server.meter), *after],
         }
         given = {**self._get_client_defaults(), "trust_env": home[0] == "https"}
-        made = CachingClient(self._answers, **given, event_hooks=hooks)
+        made = httpx.Client(**given, event_hooks=hooks)
         weakref.finalize(self, made.close)
         return made
 
@@ -476,13 +363,7 @@ class Connection(GitHub[BaseAuthStrategy]):
         try:
             return json_of(response.content) if response.content else None
         except ValueError:
-            self.forget_answers()
             raise wrong_answer(response.request) from None
-
-    def forget_answers(self) -> None:
-        """Forget what was kept, where an answer was not what it should be."""
-        if self._answers:
-            self._answers.forget()
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of a GraphQL query, which like all reads is repeated.

@@ -174,11 +174,6 @@ class FixedToken:
         """Keep it; it is never renewed."""
         self._token = SecretStr(token)
 
-    @property
-    def owner(self) -> str:
-        """Return the cache owner: answers are cached per token."""
-        return self.current()
-
     def current(self) -> str:
         """Return the token."""
         return self._token.get_secret_value()
@@ -238,7 +233,6 @@ class InstallationTokens:
         self._lock = threading.Lock()
         self._kept: _Kept | None = None
         self._login = ""
-        self.owner = f"app {app_id} {repository} {server.read_only}"
 
     def current(self) -> str:
         """Return a token that is valid for twenty minutes at least.

@@ -1,6 +1,4 @@
-import base64
 import json
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -255,50 +253,6 @@ def test_addresses_that_no_token_may_be_sent_to(address: str) -> None:
 def test_without_a_token_nothing_starts() -> None:
     with pytest.raises(StopTheNight, match="GITHUB_TOKEN"):
         GitHubClient(GitHubSignIn(token=SecretStr(" ")))
-
-
-def test_what_did_not_change_costs_nothing_the_next_night(server: GitHub, tmp_path: Path) -> None:
-    folder = tmp_path / "cache"
-    for _ in range(2):  # a client a night
-        assert Repository.of(client(server, answers=folder), "acme/shop").describe().size == 1_000
-    server.size = 2_000
-    assert Repository.of(client(server, answers=folder), "acme/shop").describe().size == 2_000
-
-    assert [one.status for one in server.requests] == [200, 304, 200]
-    kept = b"".join(file.read_bytes() for file in folder.iterdir())
-    assert server.token.encode() not in kept
-    for file in folder.iterdir():
-        file.write_text("damaged")
-    assert Repository.of(client(server, answers=folder), "acme/shop").describe().size == 2_000
-
-
-@pytest.mark.parametrize("body", [b'{"size": "many"}', b"{not json"])
-def test_an_answer_that_was_damaged_on_its_way_is_not_believed_for_ever(
-    body: bytes, server: GitHub, tmp_path: Path
-) -> None:
-    described_by(server, tmp_path)
-    (file,) = (tmp_path / "cache").iterdir()  # its ETag is still the true one
-    kept = json.loads(file.read_bytes())
-    file.write_text(json.dumps({**kept, "body": base64.b64encode(body).decode()}))
-    with suppress(GiveUp):  # what is no JSON is asked for again at once
-        client_of(server, tmp_path).describe()
-    assert client_of(server, tmp_path).describe().size == 1_000
-
-
-def test_one_token_is_not_shown_what_another_saw(server: GitHub, tmp_path: Path) -> None:
-    described_by(server, tmp_path)
-    server.token = "another"
-    described_by(server, tmp_path)
-    assert [one.status for one in server.requests] == [200, 200]
-    assert "if-none-match" not in server.requests[1].headers
-
-
-def described_by(server: GitHub, cache: Path) -> None:
-    client_of(server, cache).describe()
-
-
-def client_of(server: GitHub, cache: Path) -> Repository:
-    return Repository.of(client(server, answers=cache / "cache"), "acme/shop")
 
 
 def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:

@@ -27,7 +27,7 @@ def test_everything_works_below_a_prefix_and_names_the_version(
     server: GitHub, tmp_path: Path
 ) -> None:
     assert server.url.endswith("/api/v3")
-    asking = client(server, api_version=OLDER, answers=tmp_path / "answers")
+    asking = client(server, api_version=OLDER)
     for number in range(101):
         server.labels[f"l{number}"] = {"name": f"l{number}"}
     out = outbox_of(asking)
@@ -58,14 +58,6 @@ def test_an_app_names_the_version_too(server: GitHub) -> None:
 def test_a_version_the_server_does_not_know_is_told(server: GitHub) -> None:
     with pytest.raises(GiveUp, match="set GITHUB_API_VERSION to one that the server knows"):
         Repository.of(client(server), "acme/shop").describe()
-
-
-def test_answers_of_another_version_are_not_mixed_up(server: GitHub, tmp_path: Path) -> None:
-    server.versions = (OLDER, "2026-03-10")
-    for version in (OLDER, "", OLDER):
-        asking = client(server, api_version=version, answers=tmp_path / "answers")
-        Repository.of(asking, "acme/shop").describe()
-    assert [one.status for one in server.requests] == [200, 200, 304]
 
 
 def test_an_address_without_its_prefix_is_told(server: GitHub) -> None:

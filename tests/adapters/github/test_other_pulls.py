@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 from git_repositories import git
-from github_world import client, tracker
+from github_world import tracker
 from services.github import GitHub
 
-from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import OtherPull
 
@@ -74,15 +73,6 @@ def test_requests_are_bounded_whatever_there_is(server: GitHub) -> None:
 def test_what_has_not_changed_since_ends_the_list(server: GitHub) -> None:
     propose(server, updated_at="2026-08-31T00:00:00Z")
     assert read(server) == ()
-
-
-def test_unchanged_patches_are_not_sent_again(server: GitHub, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]
-    propose(server)
-    kept = client(server, answers=tmp_path_factory.mktemp("answers"))
-    for _ in range(2):
-        assert len(GitHubTracker(kept, server.repository).pulls_changing((PATH,), SINCE)) == 1
-    patches = [one.status for one in server.requests if one.path.endswith("/files")]
-    assert patches == [200, 304]
 
 
 def test_a_file_too_large_for_github_has_no_patch(server: GitHub) -> None:

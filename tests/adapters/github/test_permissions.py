@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from github_world import as_app, client, outbox_of
 from services.github import GitHub
@@ -65,20 +63,6 @@ def test_a_classic_tokens_scopes_are_known(server: GitHub) -> None:
     server.scopes = ""
     with pytest.raises(Forbidden, match=r"repo or public_repo \(it has none\)"):
         probe(server)
-
-
-def test_scopes_are_known_where_nothing_changed_since_the_last_night(
-    server: GitHub, tmp_path: Path
-) -> None:
-    for scopes in ("repo", "gist"):
-        server.scopes = scopes
-        asking = client(server, answers=tmp_path / "answers")
-        if scopes == "gist":
-            with pytest.raises(Forbidden, match="it has gist"):
-                outbox_of(asking).probe()
-        else:
-            assert "can be written" in outbox_of(asking).probe()
-    assert 304 in {one.status for one in server.requests}
 
 
 @pytest.mark.parametrize("scopes", [None, "repo"])

@@ -124,14 +124,6 @@ def test_a_write_that_met_an_ended_token_is_done_once(server: GitHub) -> None:
     assert len(server.app.minted) == 2
 
 
-def test_answers_are_kept_for_the_next_nights_token(server: GitHub, tmp_path: Path) -> None:
-    for _ in range(2):
-        described(client(server, answers=tmp_path / "answers"))
-    assert [one.status for one in server.requests if one.path == "/repos/acme/shop"] == [200, 304]
-    kept = b"".join(file.read_bytes() for file in (tmp_path / "answers").iterdir())
-    assert b"ghs_minted" not in kept
-
-
 def test_a_lost_answer_is_asked_for_again(server: GitHub) -> None:
     server.fail("GET", "/installation$", status=502)
     server.fail("POST", "/access_tokens$", how="cut", stored=True)
