@@ -160,12 +160,6 @@ class Anthropic:
             "context_management": {"applied_edits": edits} if edits and not self.silent else None,
         }  # fmt: skip
 
-    def count(self, body, headers):
-        """Tokens of a request, and what they were before its edits."""
-        most = self.model(body.get("model", ""))["max_tokens"]  # of an answer, which is not wanted
-        self._checked({**body, "max_tokens": most, "stream": True}, headers)
-        return anthropic_context.counted(body)
-
     def _said(self, shown, body, stop, number):
         if anthropic_batches.asks_first_sight(body):
             content, reason = anthropic_batches.first_sight(body)
@@ -296,8 +290,6 @@ class _Handler(BaseHTTPRequestHandler):
                 return Stream(self, message, fault, bills).write()
             bills.close(bills.open(message, message["usage"]), message)
             return self.send(200, message)
-        if path == "/v1/messages/count_tokens" and not self.service.compatible:
-            return self.send(200, self.service.count(body, headers))
         if path.startswith("/v1/models/") and not self.service.compatible:
             return self.send(200, self.service.model(path.rpartition("/")[2]))
         raise Refused(404, "not_found_error", "Not found")

@@ -103,15 +103,6 @@ def shown(body):
     return body, applied
 
 
-def counted(body):
-    """What counting tokens tells: the prompt with its edits applied, and as it was before them."""
-    plain = {name: value for name, value in body.items() if name != "context_management"}
-    told = {"original_input_tokens": tokens(shown(plain)[0])}
-    edited = {**shown(body)[0]}
-    edits = edited.pop("context_management", None)
-    return {"input_tokens": tokens(edited), "context_management": told if edits else None}
-
-
 def due(body):
     """The compaction that is due for what is shown, if any."""
     edits = body.get("context_management", {}).get("edits", ())

@@ -430,21 +430,6 @@ class GitHub:
     def _list_labels(self, query: dict[str, str], given: Any) -> Answer:
         return self._listed(list(self.labels.values()), query, "/labels")
 
-    def _create_label(self, query: Any, given: Any) -> Answer:
-        name = given.get("name", "")
-        if name.lower() in {one.lower() for one in self.labels}:
-            raise Refusal(422, "Validation Failed", _error("Label", "name", "already_exists"))
-        if not 0 < len(name) <= 50 or not re.fullmatch(
-            r"[0-9a-fA-F]{6}", given.get("color", "ededed")
-        ):
-            raise Refusal(422, "Validation Failed", _error("Label", "name", "invalid"))
-        if len(given.get("description") or "") > 100:
-            raise Refusal(422, "Validation Failed", _error("Label", "description", "too_long"))
-        self.labels[name] = shapes.label(
-            self._at, name, given.get("color", "ededed"), given.get("description")
-        )
-        return Answer(201, self.labels[name])
-
     def _add_labels(self, query: Any, given: Any, number: str) -> Answer:
         item = self._item(number)
         for name in given.get("labels", []) if isinstance(given, dict) else given:
@@ -658,7 +643,6 @@ _ROUTES = (
     _route("POST", f"/issues/{_N}/comments", _TALK, GitHub._create_comment),
     _route("POST", f"/issues/{_N}/labels", _TALK, GitHub._add_labels),
     _route("GET", "/labels", _HEAR, GitHub._list_labels),
-    _route("POST", "/labels", _TALK, GitHub._create_label),
     _route("GET", "/pulls", "pull_requests=read", GitHub._list_pulls),
     _route("POST", "/pulls", "pull_requests=write", GitHub._create_pull),
     _route("GET", f"/pulls/{_N}", "pull_requests=read", GitHub._get_pull),

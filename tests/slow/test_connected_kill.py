@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 ERRORS = (shop.BROKEN_BASKET, shop.NO_RATE)
 MOST = 30  # kills
 MESSAGES = 4  # the night's, two replies, a follow-up
-EFFECTS = 3 + 2 + 5 + MESSAGES  # labels, issues; tree, commit, branch, draft and its labels
+EFFECTS = 2 + 5 + MESSAGES  # issues; tree, commit, branch, draft and its labels
 WRITTEN_DOWN = ("POST /issues", "chat.postMessage")  # the first are drafts' labels, too
 
 

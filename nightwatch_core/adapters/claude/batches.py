@@ -23,19 +23,10 @@ from nightwatch_core.adapters.claude import client as library
 from nightwatch_core.adapters.claude.client import (
     ASKING,
     COLLECTING,
-    LISTING,
-    LONGEST_CAUSE,
     LONGEST_WORDS,
     MEAN_LINE,
-    MOST_BATCH_BYTES,
-    MOST_LINE,
-    MOST_PAGES,
-    MOST_READS,
     MOST_REQUESTS,
-    OVERDUE,
-    PAGE,
     SILENCE,
-    SUBMITTING,
 )
 from nightwatch_core.adapters.claude.features import (
     PRICES,
@@ -63,6 +54,16 @@ from nightwatch_core.models.batch import (
 from nightwatch_core.models.conversation import Reply
 from nightwatch_core.ports import Clock
 from nightwatch_core.text.escaping import line as one_line
+
+LISTING = 60.0  # seconds for one page of the service's list, or for one batch's state
+SUBMITTING = 900.0  # seconds for a batch to be sent and taken
+OVERDUE = 3_600.0  # seconds after which a batch that should have expired is called late
+MOST_BATCH_BYTES = 100_000_000  # the service takes 256 MB; a batch is whole in memory while sent
+PAGE = 100  # batches of one page of the list
+MOST_PAGES = 50
+MOST_READS = 20  # of the results of one batch, where they break off again and again
+MOST_LINE = 2_000_000  # bytes of one result
+LONGEST_CAUSE = 2_000  # characters of a likely cause
 
 # The Message Batches endpoint: create, retrieve, list, results; nothing is decided here.
 #

@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from nightwatch_core.adapters.claude.client import FULL, LEAST_COMPACTED
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import TokenPrice
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.value import Value
+
+LEAST_COMPACTED = 50_000  # the service's own bound
+FULL = 0.7  # of a context that may be used before it is summarised
 
 FOLDER = files("nightwatch_core.adapters.claude")
 

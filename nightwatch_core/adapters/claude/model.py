@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude import client as library
 from nightwatch_core.adapters.claude import request as clearing
-from nightwatch_core.adapters.claude.client import ASKING, COUNTING, LONGEST_WAIT, SILENCE
+from nightwatch_core.adapters.claude.client import ASKING, SILENCE
 from nightwatch_core.adapters.claude.features import (
     Features,
     Json,
@@ -44,6 +44,8 @@ from nightwatch_core.models.conversation import (
     Reply,
     ToolCall,
 )
+
+LONGEST_WAIT = 60.0  # who asks for more patience is asked again by a later night
 
 # Calls to one address with one key: tried again when they break, and over when their time is.
 #
@@ -292,21 +294,16 @@ def _objects(value: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 # One turn of a model: a request streamed, its answer whole, and everything it took counted.
 
 
-def _no_more(request: Json, message: Json, end: float) -> Usage:
-    return Usage()
-
-
 def answer_to(
     request_of: Callable[[Features], Json],
     calls: Calls,
     timeout: float,
     gate: Gate,
-    more_of: Callable[[Json, Json, float], Usage] = _no_more,
+    more_of: Callable[[Json, Json], Usage] = lambda _, __: Usage(),
 ) -> Reply:
     """Return the model's answer to the request; see `Claude.reply`.
 
-    `more_of` says of the request and its message, until the end of the call, what the message does
-    not say.
+    `more_of` says of the request and its message what the message does not say.
     """
     end, spent = time.monotonic() + timeout, list[Usage]()
     try:
@@ -321,7 +318,7 @@ def answer_to(
     except NightWatchError as trouble:
         trouble.usage = sum(spent, Usage())
         raise
-    return reply_of(message, sum(spent, more_of(request, message, end)))
+    return reply_of(message, sum(spent, more_of(request, message)))
 
 
 async def _turn(calls: Calls, request: Json, spent: list[Usage], end: float, ended: Ended) -> Json:
@@ -390,7 +387,6 @@ class Claude:
         )
         self._tuning, self._gate = tuning or Tuning(), gate
         self._tells = False  # whether the server says what it cleared, as soon as it once did
-        self._counts = True  # whether the server can count tokens, until it shows that it cannot
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """Return the next turn, within `timeout` seconds.
@@ -419,21 +415,7 @@ class Claude:
         note = capabilities_of(features).note
         return f"{at}, {features.context:,} tokens of context{'; ' if note else ''}{note}"
 
-    def _uncounted(self, request: Json, message: Json, end: float) -> Usage:
+    def _uncounted(self, request: Json, message: Json) -> Usage:
         self._tells = self._tells or clearing.is_told(message)
-        if self._tells or not clearing.is_silent(request, message):
-            return Usage()
-        if not self._counts:
-            return clearing.UNTOLD
-
-        async def count(client: Any) -> Json:
-            wanted = clearing.count_request(request)
-            answer: Json = (await client.beta.messages.count_tokens(**wanted)).to_dict()
-            return answer
-
-        soon = min(end, time.monotonic() + COUNTING)
-        try:
-            return clearing.counted(self._calls.run(self._calls.patiently(count, soon, 1), soon))
-        except (*library.DAMAGED, NightWatchError):
-            self._counts = False  # it would be asked in vain at every turn
-            return clearing.UNTOLD
+        silent = not self._tells and clearing.is_silent(request, message)
+        return clearing.UNTOLD if silent else Usage()

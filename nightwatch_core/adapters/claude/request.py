@@ -15,16 +15,6 @@ from typing import Any
 
 from anthropic import transform_schema
 
-from nightwatch_core.adapters.claude.client import (
-    LEAST_THINKING,
-    LOOK_BACK,
-    MOST_LEFT_OUT,
-    MOST_STRICT,
-    PATIENCE,
-    SHARE,
-    THINKING,
-    WARM,
-)
 from nightwatch_core.adapters.claude.features import (
     CLEAR_RESULTS,
     Features,
@@ -44,26 +34,16 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.text.plain_text import estimated_tokens
 
-# What the service cleared from a request, where its answer does not say so itself.
-#
-# An answer that tells which edits were applied is all there is to ask. Where a request was long
-# enough to be cleared and the answer is silent, the service's token counting says what the
-# prompt was
-# before and after; a server that cannot count leaves it untold.
+PATIENCE = 15.0  # that a call waits for another one's response to begin
+WARM = 240.0  # the service keeps for 300 what was not used, anew with every use
+THINKING = {"low": 4_000, "medium": 8_000, "high": 12_000}  # by the effort that is wanted
+LEAST_THINKING = 1_024  # the service's own bound
+SHARE = 0.5  # of the time a call has that it may wait: the rest is for the call itself
+LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
+MOST_STRICT = 20  # tools of a request
+MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there
 
 UNTOLD = Usage(untold_clearings=1)
-_COUNTED = (
-    "betas",
-    "cache_control",
-    "context_management",
-    "messages",
-    "model",
-    "output_config",
-    "system",
-    "thinking",
-    "tool_choice",
-    "tools",
-)
 
 
 def is_told(message: Mapping[str, Any]) -> bool:
@@ -79,11 +59,6 @@ def is_silent(request: Json, message: Mapping[str, Any]) -> bool:
     return any(_may_clear(edit, request["messages"]) for edit in edits)
 
 
-def count_request(request: Json) -> Json:
-    """Return the request as keywords of `messages.count_tokens`."""
-    return {name: request[name] for name in _COUNTED if name in request}
-
-
 def _may_clear(edit: Json, messages: list[Json]) -> bool:
     if edit["type"] != CLEAR_RESULTS:
         return False
@@ -92,20 +67,6 @@ def _may_clear(edit: Json, messages: list[Json]) -> bool:
     old = estimated_tokens("".join(results[: -number(edit["keep"], "value") or None]))
     is_long = estimated_tokens(str(messages)) > number(edit["trigger"], "value")
     return is_long and old >= max(number(edit["clear_at_least"], "value"), 1)
-
-
-def counted(answer: Mapping[str, Any]) -> Usage:
-    """Read what was counted: a prompt before and after clearing; untold where it is not there.
-
-    >>> told = counted({"input_tokens": 70, "context_management": {"original_input_tokens": 90}})
-    >>> told.cleared_tokens, told.uncleared_tokens
-    (20, 90)
-    """
-    before = number(inside(answer, "context_management"), "original_input_tokens")
-    if not before:
-        return UNTOLD
-    cleared = max(before - number(answer, "input_tokens"), 0)
-    return Usage(cleared_tokens=cleared, uncleared_tokens=before if cleared else 0)
 
 
 # One call writes the cache that the others read: of calls with one beginning the first goes ahead.

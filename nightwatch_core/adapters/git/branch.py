@@ -19,7 +19,6 @@ from urllib.parse import unquote
 from nightwatch_core.adapters.git.checkout import LOCAL, Checkout, heads_of
 from nightwatch_core.adapters.git.command import (
     CHANGED_FILES,
-    COMMITS,
     FILE_BYTES,
     PATH_CHARACTERS,
     Git,
@@ -37,6 +36,8 @@ from nightwatch_core.adapters.git.objects import (
 )
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import DraftPull, FileChange
+
+COMMITS = 10  # of one draft
 
 # Which changes a draft pull request may make, wherever its branch is made.
 #

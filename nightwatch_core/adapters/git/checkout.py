@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from nightwatch_core.adapters.git.command import RELEASES, Git, open_repository, read_time
+from nightwatch_core.adapters.git.command import Git, open_repository, read_time
 from nightwatch_core.adapters.git.history import merged_pulls
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
+
+RELEASES = 100
 
 # How releases name commits, and what is said of the commit that was chosen.
 

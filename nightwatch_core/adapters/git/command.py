@@ -92,36 +92,22 @@ def _made(form: str) -> tempfile.TemporaryDirectory[str]:
 
 GIT_SECONDS = 60.0  # for one command, where nothing else is said
 QUICK_SECONDS = 20.0  # for a search or a blame
-BLOB_SECONDS = 30.0  # for one file's content
 OUTPUT_BYTES = 64 * 1024 * 1024  # of one command
-SEARCH_BYTES = 32 * 1024 * 1024  # of one search's output
 COMPLAINT_BYTES = 2_000
 WRITTEN_BYTES = 8 * 1024**3  # of each file that git writes, a pack that is fetched above all
 FILE_BYTES = 2 * 1024 * 1024  # larger files are data, not source
-SNIFFED_BYTES = 8_000  # looked at to tell text from binary; git does the same
 LINE_CHARACTERS = 300  # of a line that is shown
 TITLE_CHARACTERS = 300  # of a pull request
 NAME_CHARACTERS = 100  # of an author
 QUERY_CHARACTERS = 1_000
 PATH_CHARACTERS = 1_000
 HITS = 5_000  # of one search
-EXCLUDED_FILES = 100  # too large to be searched, the largest first
 CHANGED_FILES = 100  # of one draft
-COMMITS = 10  # of one draft
-RELEASES = 100
-COMMITS_READ = 5_000  # of a history, newest first
 PULLS = 200
-PULL_FILES = 3_000  # GitHub's own limit
-PULL_COMMITS = 250  # likewise
-PULL_AUTHORS = 3
-OTHER_BRANCHES = 20  # unmerged ones, whose changes are shown
 BLAMED_LINES = 400  # by one question
-IGNORED_REVISIONS = 1_000  # that only reformat
 LOGGED_COMMITS = 100  # by one question
 SHOWN_FILES = 50  # of a commit, with their changes
-COMMIT_BYTES = 1024 * 1024  # of a commit's changes
 DIFF_CHARACTERS = 40_000  # of one file's changes
-FORMER_NAMES = 5  # of one file, itself included, whose past is fetched
 
 _CHUNK = 65_536  # bytes read at once
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

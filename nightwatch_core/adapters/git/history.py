@@ -13,18 +13,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from nightwatch_core.adapters.git.command import (
-    COMMIT_BYTES,
-    COMMITS_READ,
     DIFF_CHARACTERS,
-    FORMER_NAMES,
-    IGNORED_REVISIONS,
     LINE_CHARACTERS,
     LOGGED_COMMITS,
     NAME_CHARACTERS,
     PATH_CHARACTERS,
-    PULL_AUTHORS,
-    PULL_COMMITS,
-    PULL_FILES,
     PULLS,
     QUERY_CHARACTERS,
     QUICK_SECONDS,
@@ -37,6 +30,14 @@ from nightwatch_core.adapters.git.command import (
 )
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit, MergedPull
+
+COMMITS_READ = 5_000  # of a history, newest first
+PULL_FILES = 3_000  # GitHub's own limit
+PULL_COMMITS = 250  # likewise
+PULL_AUTHORS = 3
+IGNORED_REVISIONS = 1_000  # that only reformat
+COMMIT_BYTES = 1024 * 1024  # of a commit's changes
+FORMER_NAMES = 5  # of one file, itself included, whose past is fetched
 
 # Merged pull requests, read off the first-parent history of a branch.
 

@@ -11,16 +11,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from nightwatch_core.adapters.git.command import (
-    BLOB_SECONDS,
-    FILE_BYTES,
-    SNIFFED_BYTES,
-    Git,
-    is_sha,
-    start,
-)
+from nightwatch_core.adapters.git.command import FILE_BYTES, Git, is_sha, start
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import FolderEntry
+
+BLOB_SECONDS = 30.0  # for one file's content
+SNIFFED_BYTES = 8_000  # looked at to tell text from binary; git does the same
 
 FILE, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
 FOLDER, GONE = "040000", "000000"

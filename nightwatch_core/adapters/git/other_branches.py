@@ -7,13 +7,14 @@ from nightwatch_core.adapters.git.checkout import LOCAL, REMOTE, Checkout
 from nightwatch_core.adapters.git.command import (
     DIFF_CHARACTERS,
     NAME_CHARACTERS,
-    OTHER_BRANCHES,
     QUICK_SECONDS,
     TITLE_CHARACTERS,
     read_time,
 )
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.models.code import ChangedFile, OtherPull
+
+OTHER_BRANCHES = 20  # unmerged ones, whose changes are shown
 
 _FIELDS = ("refname", "objectname", "committerdate:unix", "authorname", "subject", "body")
 _DIFF = (

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from nightwatch_core.adapters.git.command import (
     BLAMED_LINES,
-    EXCLUDED_FILES,
     HITS,
     LINE_CHARACTERS,
     QUERY_CHARACTERS,
     QUICK_SECONDS,
-    SEARCH_BYTES,
     Git,
     is_sha,
 )
@@ -38,6 +36,9 @@ from nightwatch_core.models.code import (
     LoggedCommit,
     SearchHit,
 )
+
+SEARCH_BYTES = 32 * 1024 * 1024  # of one search's output
+EXCLUDED_FILES = 100  # too large to be searched, the largest first
 
 # Lays the files of a commit out in a folder.
 #

@@ -40,12 +40,7 @@ from nightwatch_core.adapters.git.objects import (
     plain_folder,
 )
 from nightwatch_core.adapters.github.client import Repository, RepositoryCall
-from nightwatch_core.adapters.github.connection import (
-    CHANGED_PATHS,
-    QUERY_FILES,
-    SEARCHED_FILES,
-    Rejected,
-)
+from nightwatch_core.adapters.github.connection import Rejected
 from nightwatch_core.adapters.github.rows import (
     SHAS,
     BlobTextRow,
@@ -67,6 +62,10 @@ from nightwatch_core.models.code import (
     LoggedCommit,
     SearchHit,
 )
+
+QUERY_FILES = 40  # of one query
+SEARCHED_FILES = 400  # where there are more, a search has to name a folder
+CHANGED_PATHS = 1_000  # between two trees
 
 # What was committed up to one commit, as GitHub's API tells it; nothing later is told.
 

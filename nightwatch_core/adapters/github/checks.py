@@ -13,21 +13,14 @@ from typing import Any, Literal, NamedTuple
 import httpx
 
 from nightwatch_core.adapters.github.client import Repository, RepositoryCall
-from nightwatch_core.adapters.github.connection import (
-    CONNECTING,
-    FAILED_CHECKS,
-    LOG_BYTES,
-    LOG_CHARACTERS,
-    LOG_SECONDS,
-    LOGS_READ,
-    SERVICE,
-    SILENCE,
-    Rejected,
-)
+from nightwatch_core.adapters.github.connection import CONNECTING, SERVICE, SILENCE, Rejected
 from nightwatch_core.adapters.github.rows import PullRow
 from nightwatch_core.adapters.stores.traffic import note
 from nightwatch_core.errors import NightWatchError, TryLater
 from nightwatch_core.models.code import CiRun, CiState
+
+FAILED_CHECKS, LOGS_READ = 10, 3  # of one commit: named; whose logs are tried until one is there
+LOG_CHARACTERS, LOG_BYTES, LOG_SECONDS = 12_000, 64 * 1024 * 1024, 60.0  # of one job; all of it
 
 # The end of what a failed job of GitHub Actions printed.
 #

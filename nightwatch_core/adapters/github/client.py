@@ -11,7 +11,6 @@ from githubkit import Response
 from githubkit.versions import RestVersionSwitcher
 
 from nightwatch_core.adapters.github.connection import (
-    PAGES,
     SAFE,
     SILENCE,
     Call,
@@ -29,6 +28,8 @@ from nightwatch_core.adapters.github.sign_in import (
     checked_version,
 )
 from nightwatch_core.errors import GiveUp
+
+PAGES = 100  # of one list
 
 ADDRESS = "https://api.github.com"
 K = TypeVar("K")

@@ -40,13 +40,8 @@ from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.connection import (
-    FETCHING,
-    FETCHING_SILENCE,
     FILE_VERSIONS,
-    MOMENT_COMMITS,
     READERS,
-    RELEASES,
-    REPOSITORY_KIB,
     SILENCE,
     Rejected,
     printable,
@@ -70,6 +65,12 @@ from nightwatch_core.models.proposals import DraftPull
 from nightwatch_core.ports import CodeReader, Records
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import read_marker
+
+FETCHING = 900.0  # one fetch by git
+FETCHING_SILENCE = 60  # in which git is sent less than 1,000 bytes a second
+REPOSITORY_KIB = 5 * 1024 * 1024  # as GitHub counts it; larger ones are not cloned
+MOMENT_COMMITS = 1_000  # looked through for the newest of a moment
+RELEASES = 10  # each costs a request for its date
 
 # A GitHub repository as the code host, read through the API alone.
 

@@ -38,14 +38,8 @@ from nightwatch_core.adapters.github.code_host import (
     our_issue,
 )
 from nightwatch_core.adapters.github.connection import (
-    HISTORY_READ,
-    LABEL_CHARACTERS,
     LONGEST_WAIT,
-    LOOKS,
     SERVICE,
-    SETTLING,
-    WRITE_SPACING,
-    WRITES_AN_HOUR,
     AnswerLost,
     Forbidden,
     Rejected,
@@ -80,6 +74,13 @@ from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.publish.issue_text import LABEL, patch_comment
 from nightwatch_core.publish.markers import joined_body, read_marker, read_patch_marker
+
+WRITE_SPACING = 1.0  # between two writes, as GitHub asks
+SETTLING = 5.0  # until a write whose answer was lost shows, or never will
+LOOKS = 3  # for a lost write: who cannot tell whether it was made must not make it again
+WRITES_AN_HOUR = 200  # GitHub allows 500 that create content
+LABEL_CHARACTERS = 50
+HISTORY_READ = 500  # commits of the base in which applied patches are looked for
 
 # Writes to GitHub: spaced, bounded, and looked for where their answer is lost.
 
@@ -341,59 +342,13 @@ def blob_name(content: bytes, beside: Node | None) -> str:
     return kind(b"blob %d\0%s" % (len(content), content), usedforsecurity=False).hexdigest()
 
 
-# The labels of a repository, as far as our items need them.
-
 NO_DRAFTS = "nightwatch-draft"  # the label that says so where GitHub has no drafts
-_COLOURS = {LABEL: "1d3557", NO_DRAFTS: "b0b0b0"}
-_OTHER_COLOUR = "ededed"
 
 
-class Labels:
-    """The labels of one repository; who may push gets them made, others have to find them."""
-
-    def __init__(self, repository: Repository, writes: Writes) -> None:
-        self._repository = repository
-        self._writes = writes
-        self._there: set[str] = set()
-
-    def ensure(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the labels, which exist from now on."""
-        wanted = tuple(dict.fromkeys(name[:LABEL_CHARACTERS] for name in names if name.strip()))
-        if {name.casefold() for name in wanted} <= self._there:
-            return wanted
-        rows = self._repository.rows(
-            lambda rest, at: rest.issues.list_labels_for_repo(*at, per_page=100)
-        )
-        self._there |= {str(row.get("name", "")).casefold() for row in rows}
-        for name in wanted:
-            if name.casefold() not in self._there:
-                self._create(name)
-                self._there.add(name.casefold())
-        return wanted
-
-    def add(self, number: int, labels: tuple[str, ...]) -> str:
-        """Label an issue; return why not where that fails: what was made stays made."""
-        try:
-            self._writes.make(
-                lambda: self._repository.ask(
-                    lambda rest, at: rest.issues.add_labels(*at, number, labels=[*labels])
-                )
-            )
-        except NightWatchError as error:  # also a token that is refused by now
-            return f"made, but without its labels: {error}"
-        return ""
-
-    def _create(self, name: str) -> None:
-        colour = _COLOURS.get(name, _OTHER_COLOUR)
-        try:
-            self._writes.make(
-                lambda: self._repository.ask(
-                    lambda rest, at: rest.issues.create_label(*at, name=name, color=colour)
-                )
-            )
-        except Rejected as error:
-            if "already_exists" not in error.reason:
-                raise
+def label_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names as labels of ours; GitHub makes those that the repository lacks."""
+    ours = (LABEL, *names)
+    return tuple(dict.fromkeys(name[:LABEL_CHARACTERS] for name in ours if name.strip()))
 
 
 # Drafts without a branch: their patch is a comment on the issue, and people apply it.
@@ -524,7 +479,6 @@ class GitHubOutbox:
         self._repository = Repository.of(client, repository)
         self._writes = Writes(clock, pause)
         self._branches = Branches(self._repository, self._writes)
-        self._labels = Labels(self._repository, self._writes)
         self._lock = threading.Lock()
 
     def publish(self, proposal: Proposal) -> Receipt:
@@ -564,7 +518,7 @@ class GitHubOutbox:
     def _open_issue(self, issue: OpenIssue) -> Receipt:
         if there := find_issue(self._repository, self._ours, issue.key):
             return receipt_for(issue, "already there", there.number, there.html_url)
-        labels = self._labels.ensure((LABEL, *issue.labels))
+        labels = label_names(issue.labels)
         made = self._writes.make(
             lambda: self._repository.read(
                 IssueRow,
@@ -575,7 +529,7 @@ class GitHubOutbox:
             lambda: find_issue(self._repository, self._ours, issue.key),
         )
         unlabelled = LABEL not in made.labels
-        reason = self._labels.add(made.number, labels) if unlabelled else ""
+        reason = self._add_labels(made.number, labels) if unlabelled else ""
         return receipt_for(issue, "done", made.number, made.html_url, reason)
 
     def _comment(self, comment: Comment | Reopen) -> Receipt:
@@ -588,7 +542,7 @@ class GitHubOutbox:
             self._reopen(issue)
         self._join(issue, comment)
         if label := getattr(comment, "label", ""):
-            self._labels.add(number, self._labels.ensure((label,)))
+            self._add_labels(number, (label,))
         made = self._say(number, comment.key, comment.body)
         return receipt_for(comment, "done", number, made.html_url)
 
@@ -644,21 +598,31 @@ class GitHubOutbox:
             )
         )
 
+    def _add_labels(self, number: int, labels: tuple[str, ...]) -> str:
+        """Return why not where that fails: what was made stays made."""
+        ask = self._repository.ask
+        try:
+            self._writes.make(
+                lambda: ask(lambda rest, at: rest.issues.add_labels(*at, number, labels=[*labels]))
+            )
+        except NightWatchError as error:  # also a token that is refused by now
+            return f"made, but without its labels: {error}"
+        return ""
+
     def _draft_pull(self, pull: DraftPull) -> Receipt:
         if there := find_pull(self._repository, self._ours, pull):
             missing = LABEL not in there.labels
-            labels = self._labels.ensure((LABEL, *pull.labels)) if missing else ()
-            reason = self._labels.add(there.number, labels) if missing else ""
+            labels = label_names(pull.labels)
+            reason = self._add_labels(there.number, labels) if missing else ""
             return receipt_for(pull, "already there", there.number, there.html_url, reason)
         base = pull.base or self._repository.describe().default_branch
-        labels = self._labels.ensure((LABEL, *pull.labels))
         branch = self._branches.make(pull, base)
         try:
             made, more = self._open_pull(pull, base)
         except (Rejected, Refused) as refused:
             self._take_back(pull.branch, branch, refused)
             raise
-        reason = self._labels.add(made.number, (*labels, *more))
+        reason = self._add_labels(made.number, label_names((*pull.labels, *more)))
         receipt = receipt_for(pull, "done", made.number, made.html_url, reason)
         return receipt.model_copy(update={"sha": branch.sha})
 
@@ -668,7 +632,7 @@ class GitHubOutbox:
         except Rejected as refused:
             if "raft pull requests are not supported" in refused.reason:
                 made = self._create_pull(pull, base, draft=False)
-                return made, self._labels.ensure((NO_DRAFTS,))
+                return made, (NO_DRAFTS,)
             if "already exists" in refused.reason and (
                 there := find_pull(self._repository, self._ours, pull)
             ):

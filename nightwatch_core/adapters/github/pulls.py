@@ -21,19 +21,18 @@ from pydantic import AliasPath, Field
 from nightwatch_core.adapters.git.command import PULLS, TITLE_CHARACTERS
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.connection import (
-    COMMENT_CHARACTERS,
-    EDITED_COMMITS,
-    OTHER_PAGES,
-    OTHER_PULLS,
-    OTHER_WORDS,
-    QUERY_PAGES,
-    QUERY_PULLS,
-)
+from nightwatch_core.adapters.github.connection import COMMENT_CHARACTERS
 from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
 from nightwatch_core.publish.markers import CORRECTION, steps_told
+
+QUERY_PAGES = 20  # of merged pull requests
+QUERY_PULLS = 25  # of one query: with 100 files and commits each that is 5,000 nodes
+OTHER_PAGES = 8  # of pull requests of everybody's, 25 each
+OTHER_PULLS = 20  # whose changes are read, a request each; open ones first
+OTHER_WORDS = 5  # comments and reviews of one, the last ones
+EDITED_COMMITS = 50  # of a pull request, oldest first; ours is the first
 
 _COMMIT = "oid authoredDate messageHeadline"
 _PULLS = (

@@ -17,8 +17,6 @@ from githubkit.auth import AppAuthStrategy, BaseAuthStrategy
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.github.connection import (
-    KEY_CHARACTERS,
-    RENEWED_BEFORE,
     BadCredentials,
     Call,
     Connection,
@@ -28,6 +26,9 @@ from nightwatch_core.adapters.github.connection import (
 from nightwatch_core.adapters.github.rows import Row, Text, owner_and_name, read
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.value import Value
+
+RENEWED_BEFORE = 1_200.0  # an App's token ends; git may fetch for 900
+KEY_CHARACTERS = 20_000
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,1000}")
 _APP_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")  # its number, or its client id

@@ -12,9 +12,7 @@ from nightwatch_core.adapters.github.checks import ChecksReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
 from nightwatch_core.adapters.github.connection import (
     COMMENT_CHARACTERS,
-    COMMENTS,
     ITEMS_WITH_COMMENTS,
-    PULLS_WITH_CHECKS,
     Rejected,
 )
 from nightwatch_core.adapters.github.outbox import patch_item, with_applied
@@ -26,6 +24,9 @@ from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import read_marker
+
+COMMENTS = 20  # of one item, the last ones
+PULLS_WITH_CHECKS = 10  # those that changed last; each costs two requests
 
 _HEARD = ("OWNER", "MEMBER", "COLLABORATOR")  # whose words teach: strangers may comment, too
 _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}

@@ -12,20 +12,9 @@ from nightwatch_core.adapters.new_relic import nerdgraph
 from nightwatch_core.adapters.new_relic.answers import Answer, TooSlow, Unwell
 from nightwatch_core.adapters.new_relic.nerdgraph import (
     DETAIL,
-    HALVINGS,
-    LONGEST_CURSOR,
-    LONGEST_FRAME,
     LONGEST_LABEL,
     LONGEST_LANGUAGE,
-    LONGEST_MESSAGE,
-    LONGEST_NAME,
-    LONGEST_PERSON,
     LONGEST_TITLE,
-    MAX_HOURS,
-    MOST_FACETS,
-    MOST_FRAMES,
-    MOST_REJECTS,
-    PAGES,
     USERS,
     NerdGraph,
 )
@@ -46,6 +35,18 @@ from nightwatch_core.models.errors import (
 from nightwatch_core.text.templates import message_template, transaction_template
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse
+
+PAGES = 3  # of the Errors Inbox, of New Relic's length
+MOST_FACETS = 5_000  # what LIMIT MAX means
+MOST_REJECTS = 50  # rows that cannot be read and are listed
+MOST_FRAMES = 500  # of a stack trace
+MAX_HOURS = 168  # of a window whose errors are counted by the hour
+HALVINGS = 3  # a window that is too much is read in up to 2 ** 3 parts
+LONGEST_MESSAGE = 16_000
+LONGEST_NAME = 4_096  # of a class or a transaction
+LONGEST_FRAME = 2_000
+LONGEST_CURSOR = 4_000  # that says where a list goes on
+LONGEST_PERSON = 80
 
 # Rows of NRQL answers, read with suspicion.
 

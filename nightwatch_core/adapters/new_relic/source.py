@@ -26,16 +26,13 @@ from nightwatch_core.adapters.new_relic.groups import (
 )
 from nightwatch_core.adapters.new_relic.nerdgraph import (
     AROUND,
-    KEPT_SECONDS,
     LAG,
     LONGEST_LABEL,
     LONGEST_LANGUAGE,
     LONGEST_TITLE,
     LONGEST_TRACE_WINDOW,
-    MOST_ENTITIES,
     QUERY_SECONDS,
     RELEASES_SINCE,
-    SEARCH_PAGES,
     NerdGraph,
 )
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
@@ -43,6 +40,10 @@ from nightwatch_core.intake.windows import LONGEST
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.ports import Clock
+
+KEPT_SECONDS = 3_600.0  # for which the entities of a name are not asked for again
+SEARCH_PAGES = 5  # of entities, of New Relic's length
+MOST_ENTITIES = 10  # more of one name do not fit into a query
 
 # Which application of New Relic is meant, and what its events hold.
 

@@ -18,7 +18,6 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
-from nightwatch_core.adapters.stores.atomic_files import CACHED_CHARACTERS, NAMED_FILES
 from nightwatch_core.adapters.stores.traffic import Traffic, watched
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.code import (
@@ -34,6 +33,10 @@ from nightwatch_core.models.code import (
     SearchHit,
 )
 from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, Records
+
+CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory
+
+NAMED_FILES = 2_000  # of what a reader read; the rest is counted
 
 # Values that cost something to make: made once for all threads, the ones used last are kept.
 

@@ -17,12 +17,7 @@ from pydantic_core import PydanticSerializationError
 
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.atomic_files import (
-    PATIENCE,
-    PUBLISHING_PATIENCE,
-    REASON_CHARACTERS,
-    make_private,
-)
+from nightwatch_core.adapters.stores.atomic_files import PATIENCE, make_private
 from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
 from nightwatch_core.intake.windows import read_until
 from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for
@@ -30,6 +25,9 @@ from nightwatch_core.models.report import Night, NightKind, NightRecord, RunRepo
 from nightwatch_core.ports import Clock, Outbox
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.view import record_of
+
+PUBLISHING_PATIENCE = 120.0  # until another publisher has to be done
+REASON_CHARACTERS = 500
 
 MIGRATIONS: tuple[str, ...] = (  # applied in order, once each; add at the end, change none
     """

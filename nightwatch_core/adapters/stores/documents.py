@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.atomic_files import (
-    ARCHIVED_LESSONS,
-    DOCUMENT_BYTES,
-    KEPT_LESSONS,
-    PATIENCE,
-)
+from nightwatch_core.adapters.stores.atomic_files import DOCUMENT_BYTES, PATIENCE
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_rules import expired, rules_from, unreadable
 from nightwatch_core.memory.index import entry_of, file_name, index_over, index_text, is_named_for
@@ -47,6 +42,9 @@ from nightwatch_core.text.frontmatter import (
     rows_of,
     with_items,
 )
+
+KEPT_LESSONS = 1_000  # that stay in memory
+ARCHIVED_LESSONS = 20  # of one short name, that are looked at
 
 QUARANTINE = "quarantine"
 REASON = ".reason.txt"  # ends the name of a file that says why a document was put away

@@ -20,23 +20,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.atomic_files import (
-    ARGUMENT_LEVELS,
-    BATCH_BYTES,
-    BUNDLE_PACKED,
-    BUNDLE_ROOM,
-    BUNDLE_TEXT,
-    COLLECTED_DAYS,
-    COLLECTED_ERRORS,
-    HEAD_CHARACTERS,
-    NIGHT_BYTES,
-    PATIENCE,
-    RECORD_BYTES,
-    RECORD_DAYS,
-    TAIL_CHARACTERS,
-    TRANSCRIPT_BYTES,
-    make_private,
-)
+from nightwatch_core.adapters.stores.atomic_files import PATIENCE, make_private
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.batch import Batch
 from nightwatch_core.models.conversation import Transcript, TranscriptEntry
@@ -47,6 +31,19 @@ from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.replay.record import name_of
 from nightwatch_core.replay.sealing import SCHEMA as BUNDLE_SCHEMA
 from nightwatch_core.replay.sealing import opened
+
+TRANSCRIPT_BYTES = 8_000_000
+HEAD_CHARACTERS, TAIL_CHARACTERS = 14_000, 6_000  # kept of a longer text
+ARGUMENT_LEVELS = 20  # of a tool's arguments
+RECORD_DAYS = 30  # since a record was last used
+RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go first
+NIGHT_BYTES = 16 * 1024 * 1024  # that are left on its disk when a night begins
+BATCH_BYTES = 512 * 1024 * 1024  # of one file: 100,000 errors have some 100 MB
+COLLECTED_DAYS = 100  # what a batch said of an error holds as long as a lesson
+COLLECTED_ERRORS = 100_000  # of all collected batches; the oldest of them go first
+BUNDLE_PACKED = 64 * 2**20  # bytes of a bundle that are read
+BUNDLE_TEXT = 256 * 2**20  # bytes that it may unpack to
+BUNDLE_ROOM = 500 * 2**20  # bytes of all bundles, beyond which the oldest go
 
 OLD = 3_600  # seconds: no command of ours holds one of git's locks that long
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "shallow.lock", "config.lock")

@@ -9,13 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.atomic_files import (
-    AGENT_BYTES,
-    DOCUMENT_BYTES,
-    PATIENCE,
-    TASK_FILES,
-    TASK_FOLDERS,
-)
+from nightwatch_core.adapters.stores.atomic_files import DOCUMENT_BYTES, PATIENCE
 from nightwatch_core.adapters.stores.documents import (
     Stamp,
     documents,
@@ -29,6 +23,10 @@ from nightwatch_core.learnings.task_documents import task_of, with_notes, with_p
 from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.knowledge import Notes, TaskFile
 from nightwatch_core.text.escaping import line
+
+AGENT_BYTES = 256 * 1024
+TASK_FILES = 10_000
+TASK_FOLDERS = 1_000  # in the folder of task files
 
 
 class TaskFiles:

@@ -21,10 +21,11 @@ import httpx2
 from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.atomic_files import UNNAMED_DAYS
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.options import Destination, SentRequest, ServiceCalls
 from nightwatch_core.text.escaping import line
+
+UNNAMED_DAYS = 30  # lists of what was sent outside nights
 
 
 @dataclass

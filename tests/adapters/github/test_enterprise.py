@@ -28,8 +28,6 @@ def test_everything_works_below_a_prefix_and_names_the_version(
 ) -> None:
     assert server.url.endswith("/api/v3")
     asking = client(server, api_version=OLDER)
-    for number in range(101):
-        server.labels[f"l{number}"] = {"name": f"l{number}"}
     out = outbox_of(asking)
     assert [out.publish(one).status for one in (issue(), pull(server))] == ["done", "done"]
     code = CloneHost(asking, server.repository, tmp_path / "clones")
@@ -39,7 +37,7 @@ def test_everything_works_below_a_prefix_and_names_the_version(
     assert [hit.path for hit in found] == ["app/total.rb"]
 
     paths = {one.path for one in server.requests}
-    assert {"/repos/acme/shop/labels", "/graphql", "/acme/shop.git/git-upload-pack"} <= paths
+    assert {"/repos/acme/shop/issues", "/graphql", "/acme/shop.git/git-upload-pack"} <= paths
     named = {
         one.headers.get("x-github-api-version")
         for one in server.requests

@@ -4,8 +4,12 @@ from typing import Any
 import pytest
 from twins.reading import MemoryRecords
 
-from nightwatch_core.adapters.stores.atomic_files import NAMED_FILES
-from nightwatch_core.adapters.stores.code_cache import CachedRead, CodeCache, ReadCounter
+from nightwatch_core.adapters.stores.code_cache import (
+    NAMED_FILES,
+    CachedRead,
+    CodeCache,
+    ReadCounter,
+)
 from nightwatch_core.errors import GiveUp, TryLater
 
 HIT, KEPT, MISS = CachedRead("", "memory"), CachedRead("", "disk"), CachedRead("", "asked")
