@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -21,7 +21,6 @@ from nightwatch_core.models.batch import (
 )
 from nightwatch_core.models.conversation import (
     AssistantTurn,
-    Capabilities,
     Conversation,
     RecordedCall,
     RecordedResult,
@@ -32,67 +31,57 @@ from nightwatch_core.models.conversation import (
     Turn,
 )
 from nightwatch_core.models.errors import ErrorGroup
+from nightwatch_core.models.value import Value
 from nightwatch_core.ports import BatchModel, BatchStore, Clock, Model, Records
 
-_LEADING_ON = ("tools", "paused")
+T = TypeVar("T", bound=Value)
 
 
 class ResumableModel:
-    """A Model whose turns are kept in `records`, keyed by everything that was said.
+    """A Model whose turns are kept in `records`, keyed by the whole request.
 
-    Everything is the whole request: prompt, tools, schema, turns, effort, how much may be written.
     `prefix` has to name the rest: the night, and the model. Kept are turns that lead on and answers
     that can be read. A refusal, an unreadable answer or a turn of a model that stood in for another
-    must not come back for as long as records live. What attempts took that came to nothing is kept
-    too, and counted with the turn that came of it.
+    must not come back for as long as records live. The usage of failed attempts is kept, too, and
+    counted with the turn that follows them.
     """
 
     def __init__(self, model: Model, records: Records, prefix: str) -> None:
         self._model, self._records, self._prefix = model, records, prefix
+        self.capabilities, self.probe = model.capabilities, model.probe
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
-        """The turn that was kept for this very conversation, else a new one, which is kept."""
-        key = f"{self._prefix}/{_digest(conversation)}"
-        kept = self._records.get(key)
-        if kept is not None:
-            try:
-                return Reply.model_validate(json.loads(kept))
-            except (ValidationError, ValueError):
-                pass  # damaged, or written by an older version: ask again
-        lost = self._lost(key)
+        """Return the kept turn of this very conversation, else a new one, which is kept."""
+        digest = hashlib.sha256(_json(conversation).encode()).hexdigest()[:32]
+        key = f"{self._prefix}/{digest}"
+        if kept := self._kept(key, Reply):
+            return kept
+        lost = self._kept(f"{key}-lost", Usage) or Usage()
         try:
             reply = self._model.reply(conversation, timeout)
         except NightWatchError as trouble:
             trouble.usage = lost + (trouble.usage or Usage())
             if trouble.usage != lost:
-                self._records.put(f"{key}-lost", _text(trouble.usage))
+                self._records.put(f"{key}-lost", _json(trouble.usage))
             raise
         reply = reply.model_copy(update={"usage": lost + reply.usage})
         if _is_finished(reply, conversation):
-            self._records.put(key, _text(reply))
+            self._records.put(key, _json(reply))
         return reply
 
-    def capabilities(self) -> Capabilities:
-        """Return the wrapped model's capabilities."""
-        return self._model.capabilities()
-
-    def probe(self) -> str:
-        """Return the wrapped model's answer."""
-        return self._model.probe()
-
-    def _lost(self, key: str) -> Usage:
+    def _kept(self, key: str, shape: type[T]) -> T | None:
         try:
-            return Usage.model_validate(json.loads(self._records.get(f"{key}-lost") or "{}"))
-        except (ValidationError, ValueError):
-            return Usage()
+            return shape.model_validate(json.loads(self._records.get(key) or ""))
+        except (ValidationError, ValueError):  # none, or damaged
+            return None
 
 
 def _is_finished(reply: Reply, conversation: Conversation) -> bool:
-    """Tell whether a night that is taken up again has to find this turn.
+    """Check whether a night that is taken up again has to find this turn.
 
     A message that was cut off is one where it asks for tools: it is told so, and goes on.
     """
-    if reply.stop not in (*_LEADING_ON, "answer", "cut"):
+    if reply.stop not in ("tools", "paused", "answer", "cut"):
         return False
     if not conversation.tools_off and (reply.turn.calls or reply.stop == "paused"):
         return True
@@ -105,11 +94,7 @@ def _is_finished(reply: Reply, conversation: Conversation) -> bool:
     return True
 
 
-def _digest(conversation: Conversation) -> str:
-    return hashlib.sha256(_text(conversation).encode()).hexdigest()[:32]
-
-
-def _text(value: Conversation | Reply | Usage) -> str:
+def _json(value: Value) -> str:
     """JSON in plain ASCII: what models say may hold half characters, which pydantic refuses."""
     return json.dumps(value.model_dump(mode="json"), sort_keys=True)
 
@@ -123,42 +108,19 @@ class Keeper(Protocol):
 
 
 class TranscribedModel:
-    """A Model for one error, one conversation at a time, which `keeper` hears of.
+    """A Model for one error, one conversation at a time, whose turns `keeper` writes down.
 
-    What was said already is not said again: only turns that are new, or everything where another
-    conversation begins.
+    Only new turns are written, or everything where another conversation begins.
     """
 
     def __init__(self, model: Model, keeper: Keeper, name: str, looks: int = 0) -> None:
         self._model, self._keeper, self._night = model, keeper, name
+        self.capabilities, self.probe = model.capabilities, model.probe
         self._turns: tuple[Turn, ...] = ()
         self._looks = looks
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """Return the model's next turn, or what it raises; both are written down."""
-        self._tell_news(conversation)
-        try:
-            reply = self._model.reply(conversation, timeout)
-        except NightWatchError as trouble:
-            usage = trouble.usage or Usage()
-            self._keep(
-                conversation, TranscriptEntry(kind="failure", text=str(trouble), usage=usage)
-            )
-            raise
-        said = {"stop": reply.stop, "detail": reply.detail, "usage": reply.usage}
-        self._keep(conversation, _entry(reply.turn).model_copy(update=said))
-        self._turns = (*conversation.turns, reply.turn)
-        return reply
-
-    def capabilities(self) -> Capabilities:
-        """Return the wrapped model's capabilities."""
-        return self._model.capabilities()
-
-    def probe(self) -> str:
-        """Return the wrapped model's answer."""
-        return self._model.probe()
-
-    def _tell_news(self, conversation: Conversation) -> None:
         known = len(self._turns)
         if not known or conversation.turns[:known] != self._turns:
             known, self._looks = 0, self._looks + 1
@@ -166,6 +128,16 @@ class TranscribedModel:
         for turn in conversation.turns[known:]:
             self._keep(conversation, _entry(turn))
         self._turns = conversation.turns
+        try:
+            reply = self._model.reply(conversation, timeout)
+        except NightWatchError as trouble:
+            text, usage = str(trouble), trouble.usage or Usage()
+            self._keep(conversation, TranscriptEntry(kind="failure", text=text, usage=usage))
+            raise
+        update = {"stop": reply.stop, "detail": reply.detail, "usage": reply.usage}
+        self._keep(conversation, _entry(reply.turn).model_copy(update=update))
+        self._turns = (*conversation.turns, reply.turn)
+        return reply
 
     def _opening(self, conversation: Conversation) -> TranscriptEntry:
         return TranscriptEntry(
@@ -204,22 +176,23 @@ def _entry(turn: Turn) -> TranscriptEntry:
 # An item's key carries the name of its set, so that a batch that was submitted by a night which did
 # not live to write down its id can be recognised by what is in it.
 
-SET_CHARACTERS, ITEM_CHARACTERS = 24, 32  # of digests in a key
-
 
 def request_set(
     night: str, asked: Sequence[tuple[ErrorGroup, Conversation]]
 ) -> tuple[TriageItem, ...]:
-    """The items to submit, one for each error; the same night's same questions give the same keys.
+    """Return the items to submit, one for each error; equal questions of a night give equal keys.
 
     An error that is asked about twice is there once.
     """
     questions = {group.fingerprint: (group, talk) for group, talk in asked}
-    texts = ((name, talk.system, _words(talk)) for name, (_, talk) in questions.items())
-    name = _digest_of((night, *map(json.dumps, texts)))[:SET_CHARACTERS]
+    texts = [
+        json.dumps((name, talk.system, [turn.model_dump(mode="json") for turn in talk.turns]))
+        for name, (_, talk) in questions.items()
+    ]
+    name = _digest_of((night, *texts))[:24]
     return tuple(
         TriageItem(
-            key=f"{name}-{_digest_of((fingerprint,))[:ITEM_CHARACTERS]}",
+            key=f"{name}-{_digest_of((fingerprint,))[:32]}",
             fingerprint=fingerprint,
             conversation=talk,
             group=group,
@@ -239,22 +212,21 @@ def intent_of(
 ) -> Batch:
     """Return the intent to submit these items as one batch."""
     return Batch(
-        digest=_digest_of(sorted(item.key for item in items))[:ITEM_CHARACTERS],
+        digest=_digest_of(sorted(item.key for item in items))[:32],
         night=night,
         model=model,
         submitted=now,
-        items=tuple(
-            BatchItem(key=item.key, fingerprint=item.fingerprint, group=item.group)
-            for item in items
-        ),
+        items=_batch_items(items),
         prices=prices,
         priced=priced,
         account=account,
     )
 
 
-def _words(conversation: Conversation) -> list[object]:
-    return [turn.model_dump(mode="json") for turn in conversation.turns]
+def _batch_items(items: Iterable[TriageItem]) -> tuple[BatchItem, ...]:
+    return tuple(
+        BatchItem(key=item.key, fingerprint=item.fingerprint, group=item.group) for item in items
+    )
 
 
 def _digest_of(parts: Iterable[str]) -> str:
@@ -345,11 +317,7 @@ def _submitted(
     answered = tuple(model.ask_one(item, seconds) for item in alone)
     batches = list[Batch]()
     for intent in intents:
-        errors = tuple(
-            BatchItem(key=item.key, fingerprint=item.fingerprint, group=item.group)
-            for item in alone
-        )
-        first = {} if batches else {"answered": answered, "alone": errors}
+        first = {} if batches else {"answered": answered, "alone": _batch_items(alone)}
         kept = intent.model_copy(update={"submitted": clock.now(), **first})
         store.keep(kept)
         try:
@@ -370,37 +338,26 @@ def _recognised(
     """The batch, with its id where that is sure; None where nothing came of it. Why it is not."""
     if not kept.is_intent:
         return kept, ""
-    facts = {"night": kept.night, "count": len(kept.fingerprints)}
     if now - kept.submitted > KEPT:
         store.drop(kept)
         return None, ""
+    facts = {"night": kept.night, "count": len(kept.fingerprints)}
     if kept.account != model.account:
         return kept, _OTHER.format(**facts)
-    ours, perhaps = _candidates(kept, model, {batch.id for batch in store.batches()})
-    if ours:
-        batch = kept.model_copy(update={"id": ours})
-        store.keep(batch)
-        return batch, ""
+    known, perhaps = {batch.id for batch in store.batches()}, list[str]()
+    for found in model.newest(kept.submitted - SKEW):
+        is_other = found.state.total != len(kept.items) or found.state.status == "gone"
+        if found.id in known or is_other:
+            continue
+        is_ours = model.is_of(found.id, kept)
+        if is_ours:
+            batch = kept.model_copy(update={"id": found.id})
+            store.keep(batch)
+            return batch, ""
+        perhaps += [found.id] if is_ours is None else []
     if perhaps:
         return kept, _PERHAPS.format(**facts, ids=" or ".join(perhaps))
     if now - kept.submitted < SETTLING:
         return kept, _EARLY.format(**facts, at=kept.submitted + SETTLING)
     store.drop(kept)
     return None, ""
-
-
-def _candidates(intent: Batch, model: BatchModel, known: set[str]) -> tuple[str, list[str]]:
-    perhaps = list[str]()
-    for batch in model.newest(intent.submitted - SKEW):
-        if (
-            batch.id in known
-            or batch.state.total != len(intent.items)
-            or batch.state.status == "gone"
-        ):
-            continue
-        is_ours = model.is_of(batch.id, intent)
-        if is_ours:
-            return batch.id, []
-        if is_ours is None:
-            perhaps.append(batch.id)
-    return "", perhaps
