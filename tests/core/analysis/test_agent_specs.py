@@ -116,11 +116,6 @@ def test_a_wrong_file_is_named_with_its_line_and_key(front, said):
     assert str(raised.value).startswith(f"agents/x.md:{said}")
 
 
-def test_front_matter_that_does_not_end():
-    with pytest.raises(StopTheNight, match=r"agents/x\.md:1: front matter: no closing line"):
-        spec_from("---\nmodel: x\n", "x")
-
-
 @pytest.mark.parametrize("body", ["", " \n ", "x" * 60_001], ids=["empty", "blank", "long"])
 def test_a_prompt_is_needed_and_bounded(body):
     with pytest.raises(StopTheNight, match="the prompt below the front matter"):

@@ -1,9 +1,8 @@
 import pytest
-from analysis_shapes import AGENT, FILES, analysed, analysis, answer, asks, case, group, tree
+from analysis_shapes import AGENT, FILES, analysed, analysis, answer, asks, tree
 from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.tools import TOLD_LIMITS
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import AnalysisPlan, Capabilities
 from nightwatch_core.models.research import Preview, ResearchContext
@@ -65,13 +64,6 @@ def test_only_calls_for_what_is_not_there_are_misses(call, missed):
     assert found.missed == missed
 
 
-def test_effort_goes_by_the_class_unless_the_agent_says():
-    _, model = run(answer(), of=case(group(error_class="NoMethodError")))
-    assert model.shown[0].effort == "low"
-    _, model = run(answer(), agent=AGENT.model_copy(update={"effort": "high"}))
-    assert model.shown[0].effort == "high"
-
-
 def test_a_plan_says_how_but_the_allowance_bounds_its_turns():
     plan = AnalysisPlan(
         model="m", effort="high", iterations=9, max_tokens=7_000, thinking_budget=4_096
@@ -87,11 +79,6 @@ def test_the_repositorys_conventions_are_quoted():
     code = tree({**FILES, "CLAUDE.md": "Money is kept in cents."})
     _, model = run(answer(), code=code)
     assert "Money is kept in cents." in model.shown[0].turns[0].text
-
-
-def test_a_refusal_is_given_up():
-    with pytest.raises(GiveUp):
-        run("nothing", "nothing")
 
 
 def test_an_analysis_can_be_kept_and_read_again():

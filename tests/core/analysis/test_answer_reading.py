@@ -194,11 +194,6 @@ def test_the_schema_says_what_is_required_and_allows_nothing_else():
     assert answer_schema() == schema
 
 
-def test_a_full_answer_comes_back_whole():
-    full = read_answer(answer())
-    assert read_answer(full.model_dump_json()) == full
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: (

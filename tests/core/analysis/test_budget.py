@@ -86,13 +86,6 @@ def test_every_call_is_reserved_before_it_is_made():
     assert granted_each[0] > granted_each[1] >= concluding_tokens(allowance(tokens=120_000)) // 2
 
 
-def test_usd_are_reserved_likewise():
-    model = Billed([asking], able=REMOTE)
-    ended, _ = talk(model=model, tokens=10**9, cost=1.5)
-    assert ended.ending.detail == "cost"
-    assert 0.7 < ended.state.budget.used.cost <= 1.5
-
-
 def test_the_models_context_is_a_bound_too():
     small = REMOTE.model_copy(update={"context_tokens": 32_768, "max_output_tokens": 4_000})
     usage = Usage(calls=1, input_tokens=18_000, output_tokens=500)
@@ -197,15 +190,6 @@ def test_an_unknown_price_and_a_cap_on_usd_refuse_to_start(known):
     assert not model.shown
 
 
-def test_an_unknown_price_without_a_cap_is_bounded_by_tokens_and_stays_unknown():
-    usage = Usage(calls=1, input_tokens=9_000, cost=None)
-    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
-    ended, _ = talk(able=UNPRICED, script=script, tokens=60_000)
-    assert ended.ending.detail == "tokens"
-    assert ended.state.budget.used.cost is None
-    assert ended.state.budget.used.new_tokens <= 60_000
-
-
 def test_a_call_whose_price_turns_out_unknown_is_not_taken_for_free():
     usage = Usage(calls=1, input_tokens=10, cost=None)
     script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
@@ -281,16 +265,6 @@ def test_the_seeds_figures():
     assert may.cost == pytest.approx(1.2)
 
 
-def test_an_error_never_gets_more_than_its_own_cap():
-    (may,) = split_budget(NightOptions(), 1)
-    assert (may.tokens, may.cost) == (120_000, 1.5)
-
-
-def test_the_nights_cap_is_shared():
-    may = split_budget(NightOptions(total_token_budget=400_000, cost_per_night=1.0), 8)
-    assert {(one.tokens, one.cost) for one in may} == {(50_000, 0.125)}
-
-
 def test_where_all_would_get_too_little_the_best_ranked_are_served():
     may = split_budget(NightOptions(total_token_budget=100_000, cost_per_night=1.0), 8)
     assert [(one.tokens, one.cost) for one in may] == [(50_000, 0.5)] * 2 + [(0, 0.0)] * 6
@@ -329,11 +303,6 @@ def test_what_is_gone_is_gone():
     assert [(one.tokens, one.cost) for one in split_budget(NightOptions(), 10, used)] == [
         (50_000, 0.1)
     ] * 10
-
-
-def test_nothing_left_is_nothing():
-    may = split_budget(NightOptions(), 3, Usage(input_tokens=2_000_000, cost=7.0))
-    assert {(one.tokens, one.cost) for one in may} == {(0, 0.0)}
 
 
 def test_an_unknown_price_is_never_nothing():

@@ -53,18 +53,6 @@ def test_a_symbol_finds_the_test_of_its_class():
     assert found("Order.total", files).text == "src/test/OrderTest.java: by its name"
 
 
-def test_answers_stay_bounded():
-    files = {"a.py": "x"} | {f"tests/test_{n}.py": "total\n" * 99 for n in range(200)}
-    text = found("total", files).text
-    assert len(text) < tools.LIMITS["find_tests"]
-    assert "and 91 more" in text
-    assert "more tests mention it" in text
-
-
 @pytest.mark.parametrize("target", ["", " ", "a\nb", "x" * 400])
 def test_what_is_no_target_is_refused(target):
     assert found(target, {"a.py": "x", "tests/test_a.py": "y"}).is_error
-
-
-def test_a_repository_without_tests_says_so():
-    assert found("a.py", {"a.py": "x"}).text == "This repository has no tests."

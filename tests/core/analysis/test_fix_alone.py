@@ -53,11 +53,6 @@ def test_the_message_is_short_and_holds_cause_reason_and_code():
     assert len(text) < 2_500
 
 
-def test_a_slip_is_sent_back_once_there_too():
-    slip = FIX.model_copy(update={"old": "no such text"})
-    assert asked(fix(slip), fix(slip))[0].fix == ()
-
-
 def test_it_ends_after_a_few_turns():
     reading = asks(("read_file", {"path": "shop/pay.py"}))
     found, model = asked(lambda talk: fix(FIX) if talk.tools_off else reading)

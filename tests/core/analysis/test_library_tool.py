@@ -56,11 +56,6 @@ def test_a_package_alone_lists_its_files():
     assert read("requests").text.endswith("\nrequests/__init__.py\nrequests/sessions.py")
 
 
-def test_what_stands_above_is_named():
-    known = frozenset(f"library/requests@2.31.0/requests/sessions.py:{n}" for n in (1, 2))
-    assert "shown above, lines 1-2" in read("requests/sessions.py", known=known).text
-
-
 @pytest.mark.parametrize(
     ("place", "said"),
     [

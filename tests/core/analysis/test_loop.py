@@ -52,14 +52,6 @@ def counting(usage=None):
     )
 
 
-def test_an_answer_at_once():
-    ended, model = talk(answer())
-    assert ended.answer.title == "Lines have no price"
-    assert ended.ending.kind == "answered"
-    assert ended.state.iterations == len(model.shown) == 1
-    assert not model.shown[0].tools_off
-
-
 def test_tools_are_run_and_their_results_told_in_order():
     calls = (READ, ("search_code", {"query": "x"}), ("read_file", {"path": "b.py"}))
     ended, model = talk(asks(*calls), answer())
@@ -108,20 +100,10 @@ def test_a_repair_may_follow_the_wrap_up_and_the_bound_is_still_told():
     assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "iterations")
 
 
-def test_a_free_answer_is_no_wrap_up_though_its_repair_was_the_last_call():
-    ended, _ = talk(asks(READ), "prose", answer(), iterations=3)
-    assert ended.ending.kind == "answered"
-
-
 def test_a_cut_answer_is_asked_for_again_and_shorter():
     ended, model = talk(says(answer()[:40], stop="cut"), answer())
     assert "keep it shorter" in model.shown[1].turns[-1].text
     assert ended.answer
-
-
-def test_a_cut_that_left_the_answer_whole_is_an_answer():
-    _, model = talk(says(answer(), stop="cut"))
-    assert len(model.shown) == 1
 
 
 def test_cut_tool_calls_are_not_run_and_every_one_has_its_result():
@@ -140,14 +122,6 @@ def test_a_paused_turn_goes_on():
     assert [turn.kind for turn in model.shown[2].turns] == ["user", "assistant", "assistant"]
 
 
-def test_pauses_end_with_the_iterations():
-    ended, model = talk(
-        lambda shown: says(answer()) if shown.tools_off else says("", stop="paused"), iterations=4
-    )
-    assert len(model.shown) == 4
-    assert ended.ending.detail == "iterations"
-
-
 def test_a_model_that_asks_for_tools_although_they_are_off_gets_one_chance():
     trouble, model = given_up(asks(READ), iterations=1)
     assert len(model.shown) == 2
@@ -161,12 +135,6 @@ def test_a_model_that_asks_for_tools_although_they_are_off_gets_one_chance():
 def test_an_answer_beside_calls_that_are_off_counts():
     ended, _ = talk(asks(READ, text=answer()), iterations=1)
     assert ended.answer.title
-
-
-def test_tools_without_calls_are_no_tools():
-    ended, model = talk(says(answer(), stop="tools"))
-    assert len(model.shown) == 1
-    assert ended.answer
 
 
 @pytest.mark.parametrize("kind", [TryLater, StopTheNight, GiveUp])
@@ -311,12 +279,6 @@ def test_it_is_sent_back_once_only_and_is_kept_where_nothing_better_comes(after,
         "Mended" if len(after) == 1 and "Mended" in str(after) else "First"
     )
     assert len(model.shown) == 1 + len(after)
-
-
-def test_a_wrapped_up_answer_is_mended_without_tools():
-    ended, model = talk_of(no_fix, asks(READ), answer(), answer(has_fix=True), iterations=2)
-    assert ended.answer.has_fix
-    assert [shown.tools_off for shown in model.shown] == [False, True, True]
 
 
 def test_the_last_turns_are_counted_down():

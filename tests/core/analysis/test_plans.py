@@ -1,7 +1,7 @@
 """Who chooses model, effort, turns and tokens: one table for all of them."""
 
 import pytest
-from small_repo import case, frame
+from small_repo import case
 
 from nightwatch_core.analysis.analyst import effort_for, plan
 from nightwatch_core.models.conversation import AgentSpec
@@ -60,15 +60,3 @@ def test_a_thinking_budget_stands_for_an_effort():
 def test_no_file_takes_a_night_off_the_rules():
     made = planned(own={"model": "far-away"}, model="rules")
     assert (made.model, made.because["model"]) == ("rules", "the rules model takes no agent")
-
-
-def test_every_field_says_because():
-    assert set(planned().because) == {"model", "effort", "iterations", "max_tokens"}
-
-
-def test_a_wrapped_error_is_as_hard_as_what_it_wraps():
-    wrapped = case("ActionView::Template::Error", "m", frame("a.rb", 1))
-    (link,) = wrapped.trace.links
-    root = link.model_copy(update={"error_class": "Net::ReadTimeout"})
-    trace = wrapped.trace.model_copy(update={"links": (link, root)})
-    assert planned(wrapped.model_copy(update={"trace": trace})).iterations == 20

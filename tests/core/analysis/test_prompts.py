@@ -1,4 +1,3 @@
-import re
 from datetime import date
 
 import pytest
@@ -141,11 +140,6 @@ def test_siblings_are_told_what_their_leader_found_once_and_bounded():
     assert len(message) - len(plain) < 1_500 + 250
 
 
-def test_an_earlier_look_is_told():
-    message = first_message(case(), (), NOTHING, seed="It was the ``` cart.")
-    assert headings(message)[-1] == "An earlier look"
-
-
 def test_previews_carry_the_lines_numbers():
     parts = (preview(text="a", start=9, until=20), preview(text="b", start=12, until=20))
     rows = " 9| a", "[10-11 left out]", "12| b", "[13-20 left out]"
@@ -269,13 +263,6 @@ def test_past_learnings_are_told_as_data_with_their_count():
     assert message.count("</learnings>") == 1
 
 
-def test_past_learnings_go_before_priors_do():
-    wide = FoundLearning(task_id="t", title="t", relevance=0.5, summary="Problem: " + "x " * 30_000)
-    message = first_message(case(), (), research(learnings=(wide,)))
-    assert "Past learnings" not in headings(message)
-    assert "Prior knowledge" in headings(message)
-
-
 KNOWN = Pattern(
     title="One cause in app/rate.rb:12",
     description="2 errors of one night tell the same cause.\n\nNotes: Asked the vendor.",
@@ -298,9 +285,3 @@ def test_a_known_pattern_is_told_with_its_reasons_and_notes():
         "suggested: Fix app/rate.rb:12 first",
     ):
         assert words in section
-
-
-def test_no_more_than_three_patterns():
-    many = tuple(KNOWN.model_copy(update={"title": f"Number {n}."}) for n in range(9))
-    told = first_message(case(), (), ResearchContext(patterns=many))
-    assert re.findall(r"Number (\d)\.", told) == ["0", "1", "2"]

@@ -45,10 +45,6 @@ def test_several_texts_at_once_are_counted_and_told_together():
     )
 
 
-def test_a_line_that_two_texts_hit_is_told_once():
-    assert search(queries=["app.order", "import Order"]).text.count("app/orders.py:1:") == 1
-
-
 def test_whole_words():
     files = {"a.py": "total\nsubtotal\ntotal_net\nx.total()\n", "b.py": "$total\n"}
     rows = search(files, query="total", whole_words=True).text.split("\n")
@@ -101,11 +97,6 @@ def test_a_hit_on_a_definition_shows_it_whole():
     rows = search({"a.py": long}, query="def total").text.split("\n")
     assert rows[0] == "a.py (lines 1-60 of 71)"
     assert rows[-1] == "(total goes on to line 71)"
-
-
-def test_a_definition_that_stands_above_is_not_shown_again():
-    known = frozenset(("app/order.py:2", "app/order.py:3"))
-    assert search(query="total", known=known).text == "app/order.py:2:     def total(self):"
 
 
 def test_context_is_shown_as_files_are_read_and_merged():
@@ -207,13 +198,6 @@ def test_of_many_tests_the_first_hits_are_shown_and_the_others_numbered():
     assert text.startswith("no context for 333 hits in tests and texts: name one with path\n")
     assert "app/a.py (lines 10-30 of 200)" in text
     assert "\n   70| total 70\ntests/test_a.py: lines 85, 100, " in text
-
-
-def test_less_context_than_was_asked_for_is_said_in_the_first_row():
-    files = {"a.py": numbered_file(range(29, 900, 48), 900)}
-    counted = search(files, queries=["total", "nowhere"], context=8).text.split("\n")[0]
-    assert counted == "'total': 19 lines; 'nowhere': no lines; context 2 instead of 8: 19 hits"
-    assert search(files, query="total", context=1).text.startswith("a.py (lines 28-30 of 900)")
 
 
 def test_tests_alone_have_their_context():

@@ -3,12 +3,7 @@
 import pytest
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.prompts import (
-    function_rows,
-    line_of_interest,
-    source_previews,
-    window,
-)
+from nightwatch_core.analysis.prompts import line_of_interest, source_previews, window
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile, Preview
 
@@ -47,11 +42,6 @@ def test_windows_hold_a_hundred_lines_around_the_line(line: int, start: int, end
     assert (found.start, found.end, found.lines) == (start, end, 300)
     lines = found.text.splitlines()
     assert (lines[0], lines[-1]) == (f"line {start}", f"line {end}")
-
-
-def test_windows_of_short_files_hold_all() -> None:
-    found = window("a.rb", "one", 9, 100)
-    assert (found.start, found.end, found.text) == (1, 1, "one")
 
 
 def test_lines_of_a_window_are_bounded_and_stay_lines() -> None:
@@ -176,8 +166,3 @@ def test_previews_beyond_the_budget_are_dropped_from_the_tail() -> None:
     shown = source_previews(one, likely("a.rb"), texts.get)
     assert sum(len(one.text) for one in shown) <= limits.PREVIEW_CHARACTERS
     assert shown[0].path == "a.rb"
-
-
-def test_rows_of_functions_in_a_file_without_any() -> None:
-    assert function_rows("a.py", numbered(9), 3) == (0, 0)
-    assert function_rows("a.txt", "what", 1) == (0, 0)

@@ -85,18 +85,6 @@ def test_a_long_definition_is_cut_at_its_end():
     assert text.endswith("did not fit, ask for them by start and end ...]")
 
 
-def test_what_stands_above_is_named():
-    known = frozenset(f"app/cart.py:{n}" for n in (1, 2, 3))
-    assert read("Cart", known=known).text == "app/cart.py: shown above, lines 1-3."
-
-
-def test_very_many_places_stay_bounded():
-    many = {f"app/f{n}.py": "def total():\n    return 1\n" for n in range(200)}
-    text = read("total", many).text
-    assert len(text) < tools.LIMITS["read_symbol"]
-    assert "more: name its owner" in text
-
-
 @pytest.mark.parametrize("name", ["", "   ", "a b", "x" * 300, "--help", "*", "a\nb", "::"])
 def test_what_is_no_name_is_refused(name):
     assert read(name).is_error

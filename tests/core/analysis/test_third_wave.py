@@ -1,8 +1,7 @@
-import pytest
 from analysis_shapes import analysis
 from wave_shapes import A, B, C, first
 
-from nightwatch_core.analysis.second_look import NOTHING_NEW, SAME_AGAIN
+from nightwatch_core.analysis.second_look import NOTHING_NEW
 from nightwatch_core.analysis.waves import third_wave, with_second_looks
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Handover, Usage
@@ -49,12 +48,6 @@ def test_another_weak_verdict_teaches_nothing():
     assert [(one.fingerprint, one.second_look.skipped) for one in wave.skipped] == [
         ("v1:a", NOTHING_NEW)
     ]
-
-
-@pytest.mark.parametrize("able", [None, REMOTE.model_copy(update={"local": True})])
-def test_rules_would_see_the_same_again(able):
-    wave = wave_of(verdict(A, "low"), verdict(B), able=able)
-    assert (wave.assignments, wave.skipped[0].second_look.skipped) == ((), SAME_AGAIN)
 
 
 def test_the_night_bounds_all_of_them_together():

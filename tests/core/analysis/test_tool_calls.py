@@ -267,10 +267,3 @@ def test_one_new_line_in_a_turn_is_progress():
     )
     assert ended.ending.kind == "answered"
     assert len(model.shown) == 10
-
-
-def test_cut_turns_bring_nothing():
-    cut = asks(CART, stop="cut")
-    ended, model = lead(lambda shown: says(answer()) if shown.tools_off else cut)
-    assert ended.ending.detail == "progress"
-    assert len(model.shown) == 4

@@ -136,11 +136,6 @@ def test_what_stands_above_is_named_once():
     assert "Shown above: lines 10-20." in run("read_file", path="big.py", known=shown).text
 
 
-def test_a_note_on_one_line_would_be_longer_than_the_line():
-    text = run("read_file", path="big.py", start=1, end=5, known=known("big.py", 3)).text
-    assert "    3| line_3 = 3" in text
-
-
 def test_one_huge_line_is_cut_alone():
     text = run("read_file", path="min.js", files={"min.js": "x" * 50_000}).text
     assert len(text) < tools.LIMITS["read_file"] + 200
@@ -308,16 +303,6 @@ def test_names_that_would_start_a_line_do_not():
 
 
 # blame and get_error_traces
-
-
-def test_blame_is_one_line_and_the_code():
-    result = run(
-        "blame",
-        path="app/order.py",
-        line=2,
-        written={("app/order.py", 2): ("ab" * 20, "2026-01-02")},
-    )
-    assert result.text == "app/order.py:2 ababababab 2026-01-02 Ann: Change\n    def total(self):"
 
 
 def test_traces_are_shown_as_printed_else_as_parsed():

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from wave_shapes import CODE, NIGHT, A, B, C, first
 
 from nightwatch_core.analysis.limits import LEADER_FINDINGS
-from nightwatch_core.analysis.waves import first_wave, leader_findings, second_wave, total_usage
+from nightwatch_core.analysis.waves import first_wave, leader_findings, second_wave
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning, Usage
 from nightwatch_core.models.assignment import WaveResult
@@ -65,17 +65,6 @@ def test_a_failed_leader_tells_nothing_and_its_siblings_are_analysed():
     assert sibling.research.leader_findings == ()
 
 
-def test_no_cases_no_waves():
-    waves = first()
-    assert (waves.leaders, waves.families) == ((), ())
-    assert second_wave(NightOptions(), waves, WaveResult()) == ()
-
-
-def test_the_first_wave_leaves_the_seconds_share():
-    waves = first(A, B, C, total_token_budget=180_000)
-    assert [one.allowance.tokens for one in waves.leaders] == [60_000, 60_000]
-
-
 def test_the_second_wave_gets_what_the_first_left_failures_included():
     options = NightOptions(total_token_budget=150_000, cost_per_night=3.0)
     waves = first_wave(options, NIGHT, CODE, (A, B, C))
@@ -88,22 +77,6 @@ def test_the_second_wave_gets_what_the_first_left_failures_included():
     (sibling,) = second_wave(options, waves, spent)
     assert sibling.allowance.tokens == 120_000
     assert sibling.allowance.cost == 0.5
-
-
-def test_a_night_that_spent_all_leaves_nothing():
-    waves = first(A, B)
-    spent = WaveResult(analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=9_000_000)),))
-    (sibling,) = second_wave(NightOptions(), waves, spent)
-    assert sibling.allowance.tokens == 0
-
-
-def test_what_all_used():
-    usage = Usage(calls=2, input_tokens=3, cost=0.5)
-    failure = Failure(case=A.unknown.case, reason="r", usage=Usage(calls=1, cost=None))
-    assert total_usage(()) == Usage()
-    assert total_usage((analysis(usage=usage),) * 2).calls == 4
-    both = total_usage((analysis(usage=usage),), (failure,))
-    assert (both.calls, both.cost) == (3, None)
 
 
 def test_siblings_are_told_finding_learnings_files_and_patterns():
@@ -137,10 +110,6 @@ def test_long_titles_and_paths_leave_half_of_the_line_to_the_cause():
     line = leader_findings(leader)[0]
     assert len(line) <= 200
     assert len(line) - line.index("The host is None.") >= 100
-
-
-def test_nothing_is_said_of_nothing():
-    assert len(leader_findings(analysis(read=(), learnings=(), tags=()))) == 1
 
 
 def test_files_are_named_whole_or_counted():
