@@ -38,7 +38,6 @@ from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, KeptBack
 from nightwatch_core.models.answer import Allowance, Answer, Evidence, Learning, Usage
-from nightwatch_core.models.code import LineRange
 from nightwatch_core.models.conversation import (
     AgentSpec,
     AnalysisPlan,
@@ -48,7 +47,6 @@ from nightwatch_core.models.conversation import (
     ResultsTurn,
     ToolCall,
     ToolResult,
-    Turn,
     UserTurn,
 )
 from nightwatch_core.models.errors import Case, Trace
@@ -58,6 +56,8 @@ from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, LibraryReader, Model
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import text_lines
+
+_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 
 # How an error is analysed: model, effort, turns and tokens, each chosen by the first who says.
 #
@@ -287,27 +287,6 @@ def refusal(order: str) -> str:
     )
 
 
-def calls_kept_back(
-    turns: Iterable[Turn], case: Case, orders: InjectedInstructions
-) -> tuple[KeptBack, ...]:
-    """List the calls of a conversation that were not run."""
-    calls = (call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls)
-    known = (order_of_call(call, case, orders) for call in calls)
-    return tuple(dict.fromkeys(KeptBack(part="tool call", order=item) for item in known if item))
-
-
-def heard_in(turns: Iterable[Turn]) -> tuple[str, ...]:
-    """Give what tools told of strangers' text in a conversation."""
-    results = (result for turn in turns if isinstance(turn, ResultsTurn) for result in turn.results)
-    return tuple(
-        result.text if result.name in _TELLS else comments_in(result.text) for result in results
-    )
-
-
-_HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "high"}
-_LIGHTER: dict[Effort, Effort] = {"low": "low", "medium": "low", "high": "medium"}
-
-
 @dataclass(frozen=True)
 class Briefing:
     """Everything one analysis is given."""
@@ -341,6 +320,12 @@ def analyse(briefing: Briefing) -> Analysis:
     few_turns = allowance.model_copy(update={"iterations": turns})
     found = _look(briefing, few_turns, _asking_for_fix(briefing, lesson), lesson)
     return found.model_copy(update={"fix_alone": True})
+
+
+def _effort(plan: AnalysisPlan, steps: int) -> Effort:
+    """The planned effort, raised or lowered by steps unless an agent chose it."""
+    at = _EFFORTS.index(plan.effort) + (steps if plan.is_usual_effort else 0)
+    return _EFFORTS[max(0, min(at, 2))]
 
 
 def look_again(briefing: Briefing, first: Analysis) -> Analysis:
@@ -390,7 +375,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
         turns=(UserTurn(text=text),),
         case=case,
         research=research,
-        effort=_HARDER[plan.effort] if seed and plan.is_usual_effort else plan.effort,
+        effort=_effort(plan, 1 if seed else 0),
         max_tokens=plan.max_tokens,
         thinking_budget=plan.thinking_budget,
     )
@@ -409,7 +394,7 @@ def _asking_for_fix(briefing: Briefing, lesson: Lesson) -> Conversation:
         "tools": tools.offered(may, None),
         "answer_schema": schema(),
         "turns": (UserTurn(text=ask),),
-        "effort": _LIGHTER[plan.effort] if plan.is_usual_effort else plan.effort,
+        "effort": _effort(plan, -1),
     }
     return opening(briefing).model_copy(update=update)
 
@@ -421,61 +406,58 @@ def _look(
 
     `known` holds the cause where only the fix is asked for.
     """
-
-    told = injected_instructions(texts_of(briefing.case, first.research))
+    case, code, research, model = briefing.case, briefing.code, briefing.research, briefing.model
+    orders = injected_instructions(texts_of(case, first.research))
 
     def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
-        if order := order_of_call(call, briefing.case, told):
-            why = refusal(order)
-            return ToolResult(id=call.id, name=call.name, text=why, is_error=True)
-        at = (briefing.code, briefing.case, briefing.traces, shown, briefing.libraries)
+        if order := order_of_call(call, case, orders):
+            return ToolResult(id=call.id, name=call.name, text=refusal(order), is_error=True)
+        at = (code, case, briefing.traces, shown, briefing.libraries)
         return tools.run(call, *at, fence=briefing.fence, runs=briefing.runs)
 
     def complain(answer: Answer, calls: CallHistory) -> str:
         if model.capabilities().local:  # it would answer the same again
             return ""
-        return mend_request(
-            complaints(answer, briefing.case, briefing.code, _files_seen(briefing, calls))
-        )
+        return mend_request(complaints(answer, case, code, _files_seen(briefing, calls)))
 
-    model, clock = briefing.model, briefing.clock
-    conclusion = converse(first, model, run_tool, allowance, clock, complain)
-    budget, calls = conclusion.state.budget, conclusion.state.calls
-    read = _files_seen(briefing, calls)
+    conclusion = converse(first, model, run_tool, allowance, briefing.clock, complain)
+    state = conclusion.state
+    budget, calls, turns = state.budget, state.calls, state.conversation.turns
     answer = completed(conclusion.answer, known) if known else conclusion.answer
     if not budget.able.local:  # it is never asked for one
         answer = answer.model_copy(update={"handover": None})
+    asked = [call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls]
+    refused = {order: None for call in asked if (order := order_of_call(call, case, orders))}
+    heard = tuple(
+        result.text if result.name in _TELLS else comments_in(result.text)
+        for turn in turns
+        if isinstance(turn, ResultsTurn)
+        for result in turn.results
+    )
+    every_order = injected_instructions(texts_of(case, first.research, heard))
+    answer, parts = without_orders(answer, every_order)
     shown = None if known else calls.shown  # its steps were seen when it was found
-    turns = conclusion.state.conversation.turns
-    heard = heard_in(turns)
-    orders = injected_instructions(texts_of(briefing.case, first.research, heard))
-    answer, parts = without_orders(answer, orders)
-    found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown, orders)
-    handed = () if budget.able.local else run_context.handed(briefing.research, found)
-    counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None
+    read = _files_seen(briefing, calls)
+    found = verdict(case, answer, research, code, read, shown, every_order)
     return found.model_copy(
         update={
             "ending": conclusion.ending,
-            "iterations": conclusion.state.iterations,
+            "iterations": state.iterations,
             "usage": budget.used,
-            "lines_read": _lines_seen(briefing, calls),
+            "lines_read": line_ranges(calls.shown, set(code.paths())),
             "missed": calls.missed,
             "truncated": calls.truncated,
-            "recalled": len(briefing.research.priors),
-            "code_reads": counted,
-            "handed": handed,
+            "recalled": len(research.priors),
+            "code_reads": code.code_reads if isinstance(code, CountsReads) else None,
+            "handed": () if budget.able.local else run_context.handed(research, found),
             "model": budget.able.model,
-            "kept_back": (*calls_kept_back(turns, briefing.case, told), *parts),
+            "kept_back": (*(KeptBack(part="tool call", order=order) for order in refused), *parts),
         }
     )
 
 
-def _lines_seen(briefing: Briefing, calls: CallHistory) -> tuple[LineRange, ...]:
-    return line_ranges(calls.shown, set(briefing.code.paths()))
-
-
 def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:
     """Files of which the first message or a tool showed lines, in that order, each once."""
-    shown = (preview.path for preview in briefing.research.previews)
-    lines = (item.path for item in _lines_seen(briefing, calls))
-    return tuple(dict.fromkeys((*shown, *calls.read, *lines)))
+    previews = (preview.path for preview in briefing.research.previews)
+    ranges = line_ranges(calls.shown, set(briefing.code.paths()))
+    return tuple(dict.fromkeys((*previews, *calls.read, *(item.path for item in ranges))))

@@ -23,6 +23,7 @@ from nightwatch_core.analysis.answers import (
 )
 from nightwatch_core.analysis.budget import Bound, CallBudget, Prompt
 from nightwatch_core.analysis.limits import CONCLUSION_SHARE, ENDING, IDLE_TURNS
+from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.code.code_view import CUT as CUT_LINE
 from nightwatch_core.code.code_view import MARK
@@ -41,7 +42,7 @@ from nightwatch_core.models.conversation import (
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
-from nightwatch_core.text.plain_text import estimated_tokens
+from nightwatch_core.text.plain_text import estimated_tokens, plural
 
 T = TypeVar("T")
 
@@ -128,19 +129,6 @@ def ending_text(analysis: Analysis) -> str:
     return "; ".join(parts)
 
 
-# What the loop says to a model between its turns. Each text is a prompt.
-
-WRAP_UP = (
-    "Time to conclude: no more tools. Answer now, in the schema, with what you have seen. "
-    "Say what you could not check."
-)
-REPAIR = "Your last message could not be read: {why}. Answer again with the JSON object only."
-TOOLS_OFF = "Not run: tools are off now."
-CUT = "Not run: your message was cut off here. Ask again, for fewer things at once."
-TURNS_TOLD = 3  # turns before the last one from which on they are counted down
-LITTLE_LEFT = 0.35  # of its tokens, from which on they are told
-
-
 def what_is_left(turns: int, tokens_left: int, tokens: int) -> str:
     """Say what is left before the model has to conclude; empty while there is plenty.
 
@@ -153,35 +141,20 @@ def what_is_left(turns: int, tokens_left: int, tokens: int) -> str:
     >>> what_is_left(9, 90_000, 100_000)
     ''
     """
-    if turns <= TURNS_TOLD:
-        more = "1 more turn may use tools" if turns == 1 else f"{turns} more turns may use tools"
-        return f"{more}, then you have to answer."
-    if tokens_left < LITTLE_LEFT * tokens:
-        rounded = tokens_left // 1_000 * 1_000
-        return (
-            f"About {rounded:,} new tokens are left of {tokens:,}: read what decides, then answer."
-        )
+    if turns <= 3:
+        return TEXTS["turns_left"].format(more=plural(turns, "more turn"))
+    if tokens_left < 0.35 * tokens:
+        return TEXTS["tokens_left"].format(left=tokens_left // 1_000 * 1_000, tokens=tokens)
     return ""
 
 
-# One turn's tool calls: run side by side, told in order, never the same one twice.
+# One turn's tool calls: run side by side, answered in order, never the same one twice.
 #
-# A turn is idle if its answers show no line or hit that the conversation did not hold before. A
-# line
-# of a file counts once, whether it came in a preview, a search or a reading; what a tool says
-# around
-# it (headings, "nothing found", advice) counts for nothing.
+# A turn is idle if its answers show no new line or hit. A line of a file counts once, whether it
+# came in a preview, a search or a reading; headings and advice do not count.
 
 RunTool = Callable[[ToolCall, frozenset[str]], ToolResult]  # a call, and what is shown already
 
-_SAME_AGAIN = (
-    "You asked this in your turn {turn}; the answer there still holds. Ask something else or "
-    "conclude."
-)
-_AGAIN = "As in your turn {turn}, nothing has changed:\n{text}"
-_TOO_MANY = (
-    f"Not run: at most {limits.CALLS_A_TURN} calls at once. Ask again for what you still need."
-)
 _ROOM = 200  # characters for saying that an answer was shortened
 
 
@@ -293,11 +266,11 @@ def _side_by_side(
 def _not_run(call: ToolCall, in_this_turn: bool, history: CallHistory, turn: int) -> ToolResult:
     before = history.answered.get(_key(call))
     if in_this_turn:
-        text, is_error = _SAME_AGAIN.format(turn=turn), False
+        text, is_error = TEXTS["same_again"].format(turn=turn), False
     elif before is None:
-        text, is_error = _TOO_MANY, False
+        text, is_error = TEXTS["too_many_calls"].format(most=limits.CALLS_A_TURN), False
     else:
-        note = _AGAIN if before.reminded else _SAME_AGAIN
+        note = TEXTS["again" if before.reminded else "same_again"]
         text, is_error = note.format(turn=before.turn, text=before.text), before.is_error
     return ToolResult(id=call.id, name=call.name, text=text, is_error=is_error)
 
@@ -424,7 +397,7 @@ def _with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> Loo
     if not reply.turn.calls:
         return state
     if reply.stop == "cut":
-        turn = _not_run_at_all(reply.turn.calls, CUT)
+        turn = _not_run_at_all(reply.turn.calls, TEXTS["cut_calls"])
         calls = state.calls.model_copy(update={"idle": state.calls.idle + 1})
     else:
         turn, calls = with_results(state.calls, reply.turn.calls, run_tool, state.iterations)
@@ -446,13 +419,13 @@ def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState
         raise invalid(why)
     if state.bound and (bound := state.budget.bound(concluding=True)):
         raise invalid(f"{why}; too little is left to ask again ({bound})")
-    ask, calls = UserTurn(text=REPAIR.format(why=why)), reply.turn.calls
+    ask, calls = UserTurn(text=TEXTS["repair"].format(why=why)), reply.turn.calls
     if not calls:
         return state.switched(tools_off=True).saying(ask, repaired=True)
     state = state.model_copy(update={"budget": state.budget.uncached()})
     state = state.switched(tools_off=True, no_calls=True)
     # every call needs its result before anything else is said
-    return state.saying(_not_run_at_all(calls, TOOLS_OFF), ask, repaired=True)
+    return state.saying(_not_run_at_all(calls, TEXTS["tools_off"]), ask, repaired=True)
 
 
 Complain = Callable[[Answer, CallHistory], str]  # asks to mend an answer; empty: need not be
@@ -491,7 +464,7 @@ def converse(
         while True:
             left = end - clock.monotonic()
             if not state.conversation.tools_off and (bound := bound_in_sight(state, left)):
-                ask = UserTurn(text=WRAP_UP, effort="low")
+                ask = UserTurn(text=TEXTS["wrap_up"], effort="low")
                 state = state.switched(tools_off=True).saying(ask, bound=bound)
             seconds = max(left, CONCLUSION_SHARE * allowance.seconds, 1.0)
             reply = _reached(model.reply, request(state), seconds)
