@@ -73,10 +73,7 @@ def error_text(case: Case) -> str:
 
 def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
     """Write previews, the parts of one definition together."""
-    same = groupby(
-        previews,
-        key=lambda preview: (preview.path, preview.because, preview.until or -preview.start),
-    )
+    same = groupby(previews, key=lambda item: (item.path, item.because, item.until or -item.start))
     return tuple(preview_text(*parts) for _, parts in same)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import timedelta
 from functools import cached_property
+from itertools import islice
 from typing import TypeVar
 
 from nightwatch_core.analysis import limits
@@ -81,15 +82,10 @@ class Past:
         self.files = tuple(dict.fromkeys(path for path, _ in self.places))
 
     @cached_property
-    def recent(self) -> tuple[LoggedCommit, ...]:
-        """Return the last commits before the onset, newest first."""
-        near = (item for item in self.history("") if self.is_near(item))
-        return tuple(near)[: limits.RECENT]
-
-    @cached_property
     def recent_diffs(self) -> tuple[CommitDiff, ...]:
-        """Return the changes of recent commits."""
-        return tuple(shown for item in self.recent if (shown := self._shown(item.sha)))
+        """Return the changes of the last commits before the onset, newest first."""
+        near = islice(filter(self.is_near, self.history("")), limits.RECENT)
+        return tuple(diff for item in near if (diff := _asked(self.code.show_commit, item.sha)))
 
     @cached_property
     def released(self) -> FirstFailing | None:
@@ -103,10 +99,9 @@ class Past:
     @cached_property
     def released_paths(self) -> tuple[str, ...]:
         """Return everything that differs between the two releases."""
-        one, none = self.released, tuple[str, ...]()
-        if one is None:
-            return none
-        return self._known(lambda: self.code.paths_changed(one.before.sha, one.release.sha), none)
+        if (one := self.released) is None:
+            return ()
+        return _asked(self.code.paths_changed, one.before.sha, one.release.sha) or ()
 
     @cached_property
     def released_files(self) -> tuple[ChangedFile, ...]:
@@ -119,42 +114,34 @@ class Past:
 
     def compared(self, failing: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
         """Return the differences between two releases below a path."""
-        none = tuple[ChangedFile, ...]()
-        return self._known(
-            lambda: self.code.compare(failing.before.sha, failing.release.sha, path), none
-        )
+        return _asked(self.code.compare, failing.before.sha, failing.release.sha, path) or ()
 
     def is_near(self, commit: LoggedCommit) -> bool:
-        """Tell whether it was committed shortly before the onset."""
+        """Check that it was committed shortly before the onset."""
         return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
 
     def blame(self, path: str, start: int, end: int) -> tuple[Blame, ...]:
         """Return the authors of the lines; an unknown file is asked about once."""
         if path in self.unblamed:
             return ()
-        blames = self._known(lambda: self.code.blame(path, start, end), tuple[Blame, ...]())
+        blames = _asked(self.code.blame, path, start, end) or ()
         self.unblamed |= set() if blames else {path}
         return blames
 
     def history(self, path: str) -> tuple[LoggedCommit, ...]:
         """Return the last commits of a file, newest first; of all files where there is no path."""
-        none = tuple[LoggedCommit, ...]()
-        return self._known(lambda: self.code.history(path, "", limits.RECENT_READ), none)
+        return _asked(self.code.history, path, "", limits.RECENT_READ) or ()
 
     def read(self, path: str) -> str:
-        """Text of a file; empty where that cannot be read."""
-        none: str | None = None
-        return self._known(lambda: self.code.read_file(path), none) or ""
+        """Return the text of a file; empty where it cannot be read."""
+        return _asked(self.code.read_file, path) or ""
 
-    def _shown(self, sha: str) -> CommitDiff | None:
-        none: CommitDiff | None = None
-        return self._known(lambda: self.code.show_commit(sha), none)
 
-    def _known(self, ask: Callable[[], T], otherwise: T) -> T:
-        try:
-            return ask()
-        except (GiveUp, TryLater):
-            return otherwise
+def _asked(ask: Callable[..., T], *arguments: object) -> T | None:
+    try:
+        return ask(*arguments)
+    except (GiveUp, TryLater):
+        return None
 
 
 # What the history says about a case: who wrote its lines, and what came before it began.
