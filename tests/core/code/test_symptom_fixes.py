@@ -47,3 +47,26 @@ def test_undoing_nothing_is_nothing(pair):
 @pytest.mark.slow
 def test_any_text_is_read(path, before, after):
     assert isinstance(symptom_fixes(path, before, after), tuple)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "def test_total():\n    for _ in range(5):\n        assert total([1]) == 1\n",
+        "def test_total():\n    time.sleep(1)\n    assert total([1]) == 1\n",
+        "def test_total():\n    with suppress(KeyError):\n        assert total([1]) == 1\n",
+    ],
+)
+def test_a_test_may_loop_wait_and_catch(after):
+    before = "def test_total():\n    assert total([1]) == 1\n"
+    assert symptom_fixes("tests/test_cart.py", before, after) == ()
+
+
+def test_one_exception_class_more_may_be_what_was_missing():
+    before = "try:\n    load()\nexcept ValueError:\n    use_default()\n"
+    one_more = before.replace("ValueError", "(ValueError, KeyError)")
+    everything = before.replace("ValueError", "Exception")
+    assert symptom_fixes("shop/cart.py", before, one_more) == ()
+    assert [f.kind for f in symptom_fixes("shop/cart.py", before, everything)] == [
+        "widened_exception"
+    ]
