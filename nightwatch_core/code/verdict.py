@@ -231,8 +231,12 @@ BETTER: tuple[tuple[str, Callable[[Analysis], float]], ...] = (
 
 
 def scored(analysis: Analysis) -> Analysis:
-    """Return the analysis with its score and confidence, and the rules that gave them."""
-    held = [(points, reason) for points, reason, rule in SCORE if rule(analysis)]
+    """Return the analysis with its score and confidence, and the rules that gave them.
+
+    The score is of a cause: without one it is 0, whatever was quoted.
+    """
+    rules = SCORE if analysis.has_cause else ()
+    held = [(points, reason) for points, reason, rule in rules if rule(analysis)]
     confidence, why = _confidence(analysis)
     return analysis.model_copy(
         update={
