@@ -4,10 +4,12 @@ import hashlib
 import heapq
 import math
 import re
+import tomllib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from importlib.resources import files
 from itertools import islice
 from typing import NamedTuple
 
@@ -51,19 +53,38 @@ class SearchDocument(Value):
 
 def document_of_case(case: Case) -> SearchDocument:
     """Take what is compared from tonight's error."""
-    leader, links = case.leader, case.trace.links if case.trace else ()
+    leader, links = case.leader, case.trace.links[::-1] if case.trace else ()
+    reported = (leader.error_class, leader.message)
+    causes = (
+        line(f"{link.error_class}: {link.message}", limits.LONGEST_MESSAGE)
+        for link in links
+        if link.error_class and (link.error_class, link.message) != reported
+    )
+    every = tuple(islice((f for link in links for f in link.frames), limits.MOST_FRAMES_READ))
+    own = tuple(frame for frame in every if frame.in_app)
     return SearchDocument(
         error_class=line(leader.error_class, limits.LONGEST_FRAME * 2),
         message=line(leader.message, limits.LONGEST_MESSAGE),
         transaction=line(leader.transaction, limits.LONGEST_FRAME * 4),
-        causes=_causes(case, links),
+        causes=_unique(causes, limits.MOST_CAUSES),
         places=_unique(_places(links), limits.MOST_PLACES),
-        frames=tuple(islice(_frames(links), limits.MOST_FRAMES)),
+        frames=tuple(islice(filter(None, map(frame_name, own or every)), limits.MOST_FRAMES)),
     )
 
 
+def _places(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
+    for link in links:
+        frames = link.frames[: limits.MOST_FRAMES_READ]
+        own = tuple(islice((frame for frame in frames if frame.in_app), NEAR))
+        yield from map(frame_name, (*frames[:NEAR], *own))
+
+
+def _unique(texts: Iterable[str], most: int) -> tuple[str, ...]:
+    return tuple(islice(dict.fromkeys(text for text in texts if text), most))
+
+
 def document_of_lesson(lesson: Lesson) -> SearchDocument:
-    """Take what is compared from a lesson; one of an older form knows no frames."""
+    """Take what is compared from a lesson; people may have edited it to any length."""
     return SearchDocument(
         error_class=lesson.error_class[: limits.LONGEST_FRAME * 2],
         message=lesson.message[: limits.LONGEST_MESSAGE],
@@ -113,40 +134,6 @@ def _owner(module: str, path: str) -> str:
     folders = _PARTS.split(path.strip()[-limits.LONGEST_FRAME :])[-2:]
     file = folders[-1].partition(".")[0]
     return _DIGITS.sub("", "/".join((*folders[:-1], file)))
-
-
-def _causes(case: Case, links: tuple[ExceptionLink, ...]) -> tuple[str, ...]:
-    reported = (case.leader.error_class, case.leader.message)
-    below = (link for link in reversed(links) if (link.error_class, link.message) != reported)
-    return _unique(
-        (
-            line(f"{path.error_class}: {path.message}", limits.LONGEST_MESSAGE)
-            for path in below
-            if path.error_class
-        ),
-        limits.MOST_CAUSES,
-    )
-
-
-def _frames(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
-    frames = tuple(islice(_all(links), limits.MOST_FRAMES_READ))
-    own = tuple(frame for frame in frames if frame.in_app)
-    return filter(None, map(frame_name, own or frames))
-
-
-def _places(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
-    for link in reversed(links):
-        frames = link.frames[: limits.MOST_FRAMES_READ]
-        own = tuple(islice((frame for frame in frames if frame.in_app), NEAR))
-        yield from map(frame_name, (*frames[:NEAR], *own))
-
-
-def _all(links: tuple[ExceptionLink, ...]) -> Iterable[Frame]:
-    return (frame for link in reversed(links) for frame in link.frames)
-
-
-def _unique(texts: Iterable[str], most: int) -> tuple[str, ...]:
-    return tuple(islice(dict.fromkeys(text for text in texts if text), most))
 
 
 def classes(document: SearchDocument) -> Iterable[str]:
@@ -240,40 +227,29 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text) if len(word) > 1]
 
 
-# How much of what tonight's error tells an earlier lesson tells too.
+# The share of tonight's error that an earlier lesson has in common.
 #
 # BM25 of every field (rare terms count more, repeated ones less and less, long fields less),
-# weighed
-# by what labelled pairs taught, and divided by the square root of the number of terms asked for, so
-# that a long trace does not drown a message.
+# weighed by what labelled pairs taught, and divided by the square root of the number of terms asked
+# for, so that a long trace does not drown a message.
 
-# What was learned from labelled pairs, as data; tests/benchmarks/recall_learning.py prints it.
-MADE = "2026-11-22"
-HOW = (
-    "Listwise on 430 errors with labelled relatives (136 of four projects' issue trackers, 294 of "
-    "Defects4J; both sets weigh the same), no field below 0.1. The curve is isotonic over the "
-    "three lessons shown for each error, with its relatives there and without, against all lessons "
-    "and against 120, with traces and without. Left-out projects: Brier score 0.096 (0.188 for "
-    "always saying the mean)."
+
+class Learned(Value):
+    """Figures that labelled pairs taught: recall.toml says how."""
+
+    made: str
+    how: str
+    weights: tuple[float, ...]  # in the order of FIELDS
+    age: float
+    calibration: tuple[tuple[float, float], ...]
+
+
+LEARNED = Learned.model_validate(
+    tomllib.loads((files(__package__) / "recall.toml").read_text("utf-8"))
 )
-
-# How much a field weighs, in the order of terms.FIELDS.
-WEIGHTS = (0.1, 0.162, 0.1, 0.116, 0.17, 0.372)
-AGE = 0.723  # what the logarithm of months between two sightings takes off
+CALIBRATION = LEARNED.calibration
 SATURATION, LENGTH_MATTERS = 1.2, 0.75  # BM25's usual k1 and b
 UNTOLD = 0.15  # what a field that a lesson lacks counts; chosen on lessons without their traces
-
-# (share of what the error itself would score, relevance); straight lines between.
-CALIBRATION: tuple[tuple[float, float], ...] = (
-    (0.0, 0.0),
-    (0.083, 0.002),
-    (0.177, 0.018),
-    (0.29, 0.028),
-    (0.463, 0.098),
-    (0.662, 0.3),
-    (0.961, 0.793),
-    (1.0, 0.793),
-)
 
 
 class Corpus(NamedTuple):
@@ -293,7 +269,10 @@ class QueryTerm(NamedTuple):
 
 
 def query_terms(
-    query: Terms, corpus: Corpus, frequencies: Mapping[int, int], weights: Sequence[float] = WEIGHTS
+    query: Terms,
+    corpus: Corpus,
+    frequencies: Mapping[int, int],
+    weights: Sequence[float] = LEARNED.weights,
 ) -> dict[int, QueryTerm]:
     """Every term of the query with its worth; `frequencies` are lessons a term, 0 where unknown."""
     terms: dict[int, QueryTerm] = {}
@@ -350,7 +329,7 @@ def aged(scored: float, days: float) -> float:
     >>> aged(5.0, 0), aged(5.0, 365) < aged(5.0, 30) < 5.0
     (5.0, True)
     """
-    return scored - AGE * math.log1p(abs(days) / 30)
+    return scored - LEARNED.age * math.log1p(abs(days) / 30)
 
 
 def relevance(share: float) -> float:
@@ -475,7 +454,7 @@ def own_entry(case: Case, entries: Iterable[IndexEntry]) -> IndexEntry | None:
     return min(same, key=lambda pair: _rank(case, *pair))[0] if same else None
 
 
-_MOST_NAMED, _LONGEST_QUOTE = 2, 120  # frames, characters of a quoted text
+_MOST_NAMED, _LONGEST_QUOTED = 2, 120  # frames, characters of a quoted text
 Recalled = tuple[tuple[IndexEntry, Match], ...]
 
 
@@ -570,64 +549,43 @@ def _newest_first(entry: IndexEntry) -> tuple[int, str]:
     return -entry.last_seen.toordinal() if entry.last_seen else 0, entry.file
 
 
+SIMILAR_WORDS = "similar words"  # where nothing is the same as a whole
+
+
 def reasons(query: SearchDocument, lesson: SearchDocument) -> tuple[str, ...]:
     """Name what both have in common, the strongest first.
 
     >>> reasons(SearchDocument(error_class="E", message="no 17"), SearchDocument(message="no 4"))
     ('same message “no <n>”',)
     """
-    same = tuple(filter(None, (reason(query, lesson) for reason in REASONS)))
-    return same or (SIMILAR_WORDS,)
+    return tuple(_reasons(query, lesson)) or (SIMILAR_WORDS,)
 
 
-def _shared_frames(query: SearchDocument, lesson: SearchDocument) -> str:
-    shared = _shared((*query.places, *query.frames), (*lesson.places, *lesson.frames))
-    named = ", ".join(line(name, _LONGEST_QUOTE) for name in shared[:_MOST_NAMED])
-    more = f" and {len(shared) - _MOST_NAMED} more" if len(shared) > _MOST_NAMED else ""
-    return f"same frames {named}{more}" if len(shared) > 1 else f"same frame {named}" * len(shared)
-
-
-def _message(query: SearchDocument, lesson: SearchDocument) -> str:
-    own, other = message_template(query.message), message_template(lesson.message)
-    return f"same message “{line(own, _LONGEST_QUOTE)}”" if own and own == other else ""
-
-
-def _class(query: SearchDocument, lesson: SearchDocument) -> str:
-    same = query.error_class and query.error_class == lesson.error_class
-    return f"same class {line(query.error_class, _LONGEST_QUOTE)}" if same else ""
-
-
-def _cause(query: SearchDocument, lesson: SearchDocument) -> str:
+def _reasons(query: SearchDocument, lesson: SearchDocument) -> Iterator[str]:
+    frames = _shared((*query.places, *query.frames), (*lesson.places, *lesson.frames))
+    if frames:
+        named = ", ".join(line(name, _LONGEST_QUOTED) for name in frames[:_MOST_NAMED])
+        more = f" and {len(frames) - _MOST_NAMED} more" if len(frames) > _MOST_NAMED else ""
+        yield f"same frame{'s' if len(frames) > 1 else ''} {named}{more}"
+    message = message_template(query.message)
+    if message and message == message_template(lesson.message):
+        yield f"same message “{line(message, _LONGEST_QUOTED)}”"
+    if query.error_class and query.error_class == lesson.error_class:
+        yield f"same class {line(query.error_class, _LONGEST_QUOTED)}"
     outer = {last_segment(query.error_class)} & {last_segment(lesson.error_class)}
-    shared = [name for name in _shared(classes(query), classes(lesson)) if name not in outer]
-    return f"same cause {line(shared[0], _LONGEST_QUOTE)}" if shared else ""
-
-
-def _transaction(query: SearchDocument, lesson: SearchDocument) -> str:
-    own, other = transaction_template(query.transaction), transaction_template(lesson.transaction)
-    same = query.transaction and lesson.transaction and own == other
-    return f"same transaction {line(own, _LONGEST_QUOTE)}" if same else ""
-
-
-def _tags(query: SearchDocument, lesson: SearchDocument) -> str:
-    shared = _shared(seed_tags(query.error_class, query.transaction), lesson.tags)
-    return f"shared tags {', '.join(line(tag, 60) for tag in shared[:5])}" if shared else ""
+    if causes := [name for name in _shared(classes(query), classes(lesson)) if name not in outer]:
+        yield f"same cause {line(causes[0], _LONGEST_QUOTED)}"
+    own = transaction_template(query.transaction)
+    if query.transaction and lesson.transaction and own == transaction_template(lesson.transaction):
+        yield f"same transaction {line(own, _LONGEST_QUOTED)}"
+    if tags := _shared(seed_tags(query.error_class, query.transaction), lesson.tags):
+        yield f"shared tags {', '.join(line(tag, 60) for tag in tags[:5])}"
 
 
 def _shared(own: Iterable[str], other: Iterable[str]) -> list[str]:
     others = frozenset(other)
     return [name for name in dict.fromkeys(own) if name and name in others]
 
-
-REASONS: tuple[Callable[[SearchDocument, SearchDocument], str], ...] = (
-    _shared_frames,
-    _message,
-    _class,
-    _cause,
-    _transaction,
-    _tags,
-)
-SIMILAR_WORDS = "similar words"  # where nothing is the same as a whole
 
 # Find lessons by a person's words.
 

@@ -250,8 +250,8 @@ def main() -> None:
         print("left out:", name, summary(places))
     _reliability(told)
     weights = learned(everything)
-    print("WEIGHTS, AGE =", [round(weight, 3) for weight in weights])
-    print("CALIBRATION =", isotonic(pairs(asked, weights)))
+    print("weights and age =", [round(weight, 3) for weight in weights])
+    print("calibration =", isotonic(pairs(asked, weights)))
 
 
 def _reliability(told: Sequence[tuple[float, bool, float]]) -> None:

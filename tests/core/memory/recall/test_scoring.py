@@ -5,9 +5,7 @@ import pytest
 from nightwatch_core.memory.recall import (
     CALIBRATION,
     FIELDS,
-    HOW,
-    MADE,
-    WEIGHTS,
+    LEARNED,
     Corpus,
     Terms,
     aged,
@@ -68,16 +66,16 @@ def test_an_empty_corpus_divides_by_nothing():
 
 
 def test_what_was_learned_is_whole():
-    assert len(WEIGHTS) == len(FIELDS)
-    assert min(WEIGHTS) > 0
+    assert len(LEARNED.weights) == len(FIELDS)
+    assert min(LEARNED.weights) > 0
     shares, sure = zip(*CALIBRATION, strict=True)
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
     assert list(shares) == sorted(set(shares))
     assert list(sure) == sorted(sure)
     assert 0.0 <= sure[0] <= sure[-1] <= 1.0
-    assert MADE
-    assert HOW
+    assert LEARNED.made
+    assert LEARNED.how
 
 
 def test_relevance_never_falls_and_stays_within_bounds():
