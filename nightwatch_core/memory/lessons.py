@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
-from functools import reduce
 from typing import Literal, TypeVar
 
 from nightwatch_core.code.edits import fix_digest
@@ -35,7 +34,6 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import (
     TURNED_DOWN,
     CitedLine,
-    FixWatch,
     Lesson,
     NightSeen,
     OutcomeEvent,
@@ -84,7 +82,7 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
             "first_detected": min(lesson.first_detected for lesson in lessons),
             "occurrences": seen_last.occurrences,
             "nights": _nights(old_first),
-            "seen_until": _latest(lesson.seen_until for lesson in lessons),
+            "seen_until": max((aware(i.seen_until) for i in lessons if i.seen_until), default=None),
             "tags": _all(item.tags for item in reversed(old_first))[: limits.MOST_TAGS],
             "related": _all(item.related for item in old_first)[-limits.MOST_TAGS :],
             "learnings": _all(item.learnings for item in reversed(old_first))[: limits.MOST_TAGS],
@@ -113,18 +111,25 @@ def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
 
 
 def _numbers(old_first: list[Lesson]) -> dict[str, object]:
-    fates = sorted(_each((lesson.fates for lesson in old_first), _fate), key=lambda fate: fate.on)
-    proposed = _each((lesson.proposed for lesson in old_first), _proposed)
+    every = (lesson.fates for lesson in old_first)
+    fates = _each(every, lambda fate: (fate.kind, fate.number, fate.on, fate.night))
+    items = (lesson.proposed for lesson in old_first)
+    proposed = _each(items, lambda item: (item.kind, item.number))
     watches = [lesson.watch for lesson in old_first if lesson.watch]
     last = old_first[-1]
-    outcome = next((lesson.outcome for lesson in reversed(old_first) if lesson.outcome), "")
+    newest_first = old_first[::-1]
+    outcome = next((lesson.outcome for lesson in newest_first if lesson.outcome), "")
     return {
-        "issue_number": _last(lesson.issue_number for lesson in old_first),
-        "pr_number": _last(lesson.pr_number for lesson in old_first),
+        "issue_number": _newest(lesson.issue_number for lesson in newest_first),
+        "pr_number": _newest(lesson.pr_number for lesson in newest_first),
         "outcome": last.outcome if last.pr_number is not None else outcome,
-        "fates": tuple(fates[-limits.MOST_FATES :]),
+        "fates": tuple(sorted(fates, key=lambda fate: fate.on)[-limits.MOST_FATES :]),
         "proposed": tuple(sorted(proposed, key=lambda item: item.on)[-limits.MOST_PROPOSED :]),
-        "watch": max(watches, key=_watched, default=None),
+        "watch": max(
+            watches,
+            key=lambda w: (aware(w.merged_at), aware(w.until) if w.until else _EVER),
+            default=None,
+        ),
     }
 
 
@@ -144,16 +149,8 @@ def _fullness(seen: NightSeen) -> tuple[object, ...]:
     return seen.occurrences, seen.hours, traffic, verdict, seen.verdict, seen.confidence
 
 
-def _fate(fate: OutcomeEvent) -> tuple[object, ...]:
-    return fate.kind, fate.number, fate.on, fate.night
-
-
-def _proposed(item: PublishedItem) -> tuple[object, ...]:
-    return item.kind, item.number
-
-
-def _watched(watch: FixWatch) -> tuple[datetime, datetime]:
-    return aware(watch.merged_at), aware(watch.until) if watch.until else _EVER
+def _newest(numbers: Iterable[int | None]) -> int | None:
+    return next((number for number in numbers if number is not None), None)
 
 
 def _each(lists: Iterable[tuple[_T, ...]], name: Callable[[_T], tuple[object, ...]]) -> list[_T]:
@@ -163,15 +160,6 @@ def _each(lists: Iterable[tuple[_T, ...]], name: Callable[[_T], tuple[object, ..
 
 def _all(lists: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(value for values in lists for value in values))
-
-
-def _last(numbers: Iterable[int | None]) -> int | None:
-    return next((n for n in reversed(list(numbers)) if n is not None), None)
-
-
-def _latest(moments: Iterable[datetime | None]) -> datetime | None:
-    """The latest moment; people edit documents, so that one may name no time zone: it is UTC."""
-    return max((aware(moment) for moment in moments if moment), default=None)
 
 
 # What is remembered of an error whose cause is not known: that it was looked at, and no claim.
@@ -265,7 +253,7 @@ def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -
     same_fix = fix_digest(analysis.fix) == fix_digest(earlier.edits)
     stays_rejected = analysis.fix_alone and not analysis.has_fix and earlier.outcome in TURNED_DOWN
     return {
-        **(_edits_of(earlier) if stays_rejected else {}),
+        **({"edits": earlier.edits, "edits_read": earlier.edits_read} if stays_rejected else {}),
         **names_kept(earlier, analysis.case),
         **{name: getattr(earlier, name) for name in _KEPT},
         "first_detected": min(earlier.first_detected, fresh.first_detected),
@@ -275,10 +263,6 @@ def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -
         "seen_until": later(earlier.seen_until, night.window.until),
         "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-limits.MOST_TAGS :],
     }
-
-
-def _edits_of(lesson: Lesson) -> dict[str, object]:
-    return {"edits": lesson.edits, "edits_read": lesson.edits_read}
 
 
 def _fresh(
@@ -466,27 +450,30 @@ def is_its_own(lesson: Lesson, case: Case, report: RunReport) -> bool:
 
 def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
     """Update a lesson after a night: followed up, counted as useful, failed analyses noted."""
-    return reduce(lambda kept, change: change(kept, report), CHANGES, lesson)
-
-
-def _apply_follow_up(lesson: Lesson, report: RunReport) -> Lesson:
-    news = _news_of(lesson, report)
-    return apply_news(lesson, news) if news else lesson
-
-
-def _count_use(lesson: Lesson, report: RunReport) -> Lesson:
-    used = {name for analysis in report.analyses for name in analysis.told}
-    return count_match(lesson, report.night) if lesson.fingerprint in used else lesson
-
-
-def _note_unfinished(lesson: Lesson, report: RunReport) -> Lesson:
-    for failure in report.failures:
-        if _is_about(lesson, failure.case, report):
-            return add_sighting(lesson, failure.case, report.night, "failed", report.traffic)
+    night = report.night
+    news = next((update for update in report.followed if update.file == lesson.file), None)
+    if news:
+        lesson = apply_news(lesson, news)
+    if lesson.fingerprint in {name for analysis in report.analyses for name in analysis.told}:
+        lesson = count_match(lesson, night)
+    failed = (item.case for item in report.failures if _is_about(lesson, item.case, report))
+    if case := next(failed, None):
+        lesson = add_sighting(lesson, case, night, "failed", report.traffic)
+    lesson = _with_publications(lesson, report)
+    # Dropped groups were there tonight, and took no place: it must not count as a quiet night.
+    dropped = [item.group for item in report.dropped if item.group.fingerprint in lesson.names]
+    if dropped and all(seen.night != night.id for seen in lesson.nights):
+        case = Case(leader=dropped[0], others=tuple(dropped[1:]))
+        lesson = add_sighting(lesson, case, night, "passed over", report.traffic)
+    verified = news and any(fate.kind == "verified" for fate in news.fates)
+    if verified and len(lesson.notes) < MOST_SECTIONS:
+        notes = draw_notes(lesson, night_date(night))
+        lesson = lesson if notes.empty else add_notes(lesson, notes)
     return lesson
 
 
-def _note_publications(lesson: Lesson, report: RunReport) -> Lesson:
+def _with_publications(lesson: Lesson, report: RunReport) -> Lesson:
+    """The lesson with what was published for analyses that do not last."""
     kept = {analysis.fingerprint for analysis in lasting(report.analyses)}
     for analysis in report.analyses:
         if analysis.fingerprint not in kept and _is_about(lesson, analysis.case, report):
@@ -503,40 +490,6 @@ def _note_publications(lesson: Lesson, report: RunReport) -> Lesson:
     return lesson
 
 
-def _note_dropped(lesson: Lesson, report: RunReport) -> Lesson:
-    """Its error was there tonight, and took no place: it must not count as a quiet night."""
-    dropped = (group.group for group in report.dropped)
-    groups = tuple(group for group in dropped if group.fingerprint in lesson.names)
-    if not groups or any(seen.night == report.night.id for seen in lesson.nights):
-        return lesson
-    case = Case(leader=groups[0], others=groups[1:])
-    return add_sighting(lesson, case, report.night, "passed over", report.traffic)
-
-
-def _note_verified_fix(lesson: Lesson, report: RunReport) -> Lesson:
-    """A fix that was verified tonight teaches something, noted once."""
-    news = _news_of(lesson, report)
-    verified = news and any(fate.kind == "verified" for fate in news.fates)
-    if not verified or len(lesson.notes) >= MOST_SECTIONS:
-        return lesson
-    notes = draw_notes(lesson, night_date(report.night))
-    return lesson if notes.empty else add_notes(lesson, notes)
-
-
-CHANGES: tuple[Callable[[Lesson, RunReport], Lesson], ...] = (
-    _apply_follow_up,
-    _count_use,
-    _note_unfinished,
-    _note_publications,
-    _note_dropped,
-    _note_verified_fix,
-)
-
-
-def _news_of(lesson: Lesson, report: RunReport) -> OutcomeUpdate | None:
-    return next((update for update in report.followed if update.file == lesson.file), None)
-
-
 def _is_about(lesson: Lesson, case: Case, report: RunReport) -> bool:
     return not lesson.names.isdisjoint(names(case)) and is_its_own(lesson, case, report)
 
@@ -550,34 +503,29 @@ def to_archive(
     """
 
     def rank(lesson: Lesson) -> tuple[object, ...]:
-        kept = _is_at_work(lesson) or today + RECENT >= last_seen(lesson) >= today - RECENT
-        return (kept, *_usefulness(lesson), lesson.fingerprint, lesson.file)
+        last = {item.kind: item.outcome for item in lesson.proposed}
+        is_open = any(outcome in _OPEN for outcome in last.values())
+        is_watched = lesson.watch is not None and not lesson.watch.verdict
+        is_recent = today + RECENT >= last_seen(lesson) >= today - RECENT
+        return (
+            is_watched or is_open or is_recent,
+            not lesson.superseded_by,
+            not lesson.stale,
+            lesson.matched > 0,
+            last_seen(lesson),
+            lesson.matched,
+            _CONFIDENCE.index(lesson.fix_confidence),
+            lesson.fingerprint,
+            lesson.file,
+        )
+
+    def why(lesson: Lesson) -> str:
+        if lesson.superseded_by:
+            return f"superseded by {lesson.superseded_by}"
+        if lesson.stale:
+            return f"stale: {lesson.stale}"
+        matched = "" if lesson.matched else "never matched, "
+        return f"{matched}not seen since {last_seen(lesson).isoformat()}"
 
     surplus = max(0, len(lessons) - max(most, 0))
-    return tuple((lesson, _why(lesson)) for lesson in sorted(lessons, key=rank)[:surplus])
-
-
-def _usefulness(lesson: Lesson) -> tuple[object, ...]:
-    return (
-        not lesson.superseded_by,
-        not lesson.stale,
-        lesson.matched > 0,
-        last_seen(lesson),
-        lesson.matched,
-        _CONFIDENCE.index(lesson.fix_confidence),
-    )
-
-
-def _is_at_work(lesson: Lesson) -> bool:
-    last = {item.kind: item.outcome for item in lesson.proposed}
-    is_watched = lesson.watch is not None and not lesson.watch.verdict
-    return is_watched or any(outcome in _OPEN for outcome in last.values())
-
-
-def _why(lesson: Lesson) -> str:
-    if lesson.superseded_by:
-        return f"superseded by {lesson.superseded_by}"
-    if lesson.stale:
-        return f"stale: {lesson.stale}"
-    matched = "" if lesson.matched else "never matched, "
-    return f"{matched}not seen since {last_seen(lesson).isoformat()}"
+    return tuple((lesson, why(lesson)) for lesson in sorted(lessons, key=rank)[:surplus])

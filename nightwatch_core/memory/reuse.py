@@ -44,80 +44,57 @@ class CaseTonight(Value):
         )
 
 
+RULES = "rules"  # as a lesson's model
+
+
 def news(lesson: Lesson, tonight: CaseTonight) -> str:
-    """Say what happened since the lesson that wants a new analysis; empty for nothing."""
-    return next(filter(None, (find(lesson, tonight) for find in NEWS)), "")
+    """Return what happened since the lesson and asks for a new analysis; empty for nothing."""
+    regressed, *rest = _news_of_the_error(lesson, tonight)
+    return next(filter(None, (regressed, open_trouble(lesson), *rest)), "")
+
+
+def _news_of_the_error(lesson: Lesson, tonight: CaseTonight) -> tuple[str, str, str]:
+    """Return a regression, a spike and the lesson's age as far as they are news, else empty."""
+    seen, end = lesson.seen_until, tonight.night.window.until
+    # The lesson's own nights may have seen it come back: the same return is news once.
+    if seen and seen.tzinfo and not plausible(seen, tonight.night):
+        seen = tonight.night.window.since
+    regressed = "it was resolved, and came back" if tonight.case.regressed_after(seen) else ""
+    earlier = [item for item in lesson.nights if item.night != tonight.night.id]
+    at = plausible(lesson.analysed_at, tonight.night)
+    days = (end - at).days if at else (end.date() - lesson.first_detected).days
+    is_old = 0 < tonight.lesson_days < days
+    return regressed, is_spike(earlier, tonight.count), f"it is {days} days old" if is_old else ""
 
 
 def why_unsound(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
-    """Say why a lesson may not stand in for a new analysis tonight; empty where it may.
+    """Return the reason a lesson cannot replace a new analysis tonight; empty where it can.
 
     `digest_of` gives the digest of a file at tonight's commit, empty where there is no such file;
     it is asked only when nothing else speaks against the lesson.
     """
-    return next(filter(None, (doubt(lesson, digest_of) for doubt in DOUBTS)), "")
-
-
-def _regression(lesson: Lesson, tonight: CaseTonight) -> str:
-    """The lesson's own nights may have seen it come back: the same return is news once."""
-    seen = lesson.seen_until
-    if seen and seen.tzinfo and not plausible(seen, tonight.night):
-        seen = tonight.night.window.since
-    return "it was resolved, and came back" if tonight.case.regressed_after(seen) else ""
-
-
-def _trouble(lesson: Lesson, tonight: CaseTonight) -> str:
-    return open_trouble(lesson)
-
-
-def _spike(lesson: Lesson, tonight: CaseTonight) -> str:
-    earlier = [seen for seen in lesson.nights if seen.night != tonight.night.id]
-    return is_spike(earlier, tonight.count)
-
-
-def _old(lesson: Lesson, tonight: CaseTonight) -> str:
-    """Lessons of an older form do not say when they were analysed: they are as old as they are."""
-    if not tonight.lesson_days:
-        return ""
-    at, end = plausible(lesson.analysed_at, tonight.night), tonight.night.window.until
-    days = (end - at).days if at else (end.date() - lesson.first_detected).days
-    return f"it is {days} days old" if days > tonight.lesson_days else ""
-
-
-RULES = "rules"  # as a lesson's model
-NEWS: tuple[Callable[[Lesson, CaseTonight], str], ...] = (_regression, _trouble, _spike, _old)
-"""What happened since the lesson, and speaks against the soundest one."""
-
-
-def _incomplete(lesson: Lesson, _: Callable[[str], str]) -> str:
-    lost = lesson.has_fix and not lesson.edits
-    return why_weak(lesson) or ("its fix was not kept" if lost else "")
-
-
-def _undated_file(lesson: Lesson, _: Callable[[str], str]) -> str:
-    undated = next((cited.path for cited in lesson.evidence if not cited.digest), "")
-    return f"it does not say what {undated} looked like" if undated else ""
+    lost = "its fix was not kept" if lesson.has_fix and not lesson.edits else ""
+    return why_weak(lesson) or lost or _changed_file(lesson, digest_of)
 
 
 def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
+    undated = next((cited.path for cited in lesson.evidence if not cited.digest), "")
+    if undated:
+        return f"it does not say what {undated} looked like"
     digests = {cited.path: cited.digest for cited in lesson.evidence}
     changed = next((path for path, old in digests.items() if digest_of(path) != old), "")
     return f"{changed} has changed since" if changed else ""
 
 
-DOUBTS = (_incomplete, _undated_file, _changed_file)
-
-
 def wants_fix_alone(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]) -> bool:
-    """Tell whether people turned its fix down, and nothing speaks against the cause it proved.
+    """Tell whether people rejected its fix, and nothing speaks against the cause it proved.
 
     `digest_of` as for `why_unsound`. The rules have no other fix to propose.
     """
-    others = (find for find in NEWS if find is not _trouble)
     return (
         is_only_rejected(lesson)
         and not tonight.by_rules
-        and not any(find(lesson, tonight) for find in others)
+        and not any(_news_of_the_error(lesson, tonight))
         and not why_unsettled(lesson)
         and not why_unsound(lesson, digest_of)
     )
@@ -138,7 +115,7 @@ def turn_of(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str
     """
     if not (why := why_unsettled(lesson)):
         return None
-    changed = _undated_file(lesson, digest_of) or _changed_file(lesson, digest_of)
+    changed = _changed_file(lesson, digest_of)
     frames = has_changed(lesson, digest_of)
     if reason := changed or (f"{frames} has changed since" if frames else ""):
         return Doubt(reason)
