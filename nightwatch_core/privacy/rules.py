@@ -101,6 +101,11 @@ _SETTING = re.compile(  # what follows a name in a call, and is no secret
 _SHORT_KEYS = re.compile(
     r"(?:otp|totp|mfa|cvv|cvc|pin|ssn|pass|pw|pwd|psw|sid|passcode|password|passwd)$", re.I
 )
+# Keys whose value may be a name: session_key = "bulk_intermediate", PWD=/app
+_NAMES_THINGS = (
+    (re.compile(r"session[\s_.-]?key", re.I), re.compile(r"[a-z]+(?:[_-][a-z]+)*")),
+    (re.compile(r"PWD"), re.compile(r"/.*")),
+)
 _PLACE = re.compile(r"\d{1,6}:\d{1,6}:?")  # token-service.js:42:17
 _CALL = re.compile(r"(?:new |await )?[\w.:>-]{1,80}\([^\n]{0,400}\).{0,80}")
 _VERSION = re.compile(r"[\^~><=v ]{0,4}\d{1,5}(?:\.[\dx*]{1,5}){1,4}(?:[-+][\w.]{1,30})?")
@@ -123,8 +128,13 @@ def is_secret(value: str) -> bool:
     return len(left.strip("_-. :=")) >= least or any(c.isdigit() for c in left)
 
 
+def _is_name(match: re.Match[str]) -> bool:
+    key = match.groupdict().get("key") or ""
+    return any(kind.fullmatch(key) and name.fullmatch(match["v"]) for kind, name in _NAMES_THINGS)
+
+
 def _quoted(match: re.Match[str]) -> bool:
-    if _HARMLESS_REST.fullmatch(match["rest"]):
+    if _HARMLESS_REST.fullmatch(match["rest"]) or _is_name(match):
         return False
     value = match["v"]
     if match.groupdict().get("comma") and _SETTING.fullmatch(value):
@@ -138,7 +148,7 @@ def _quoted(match: re.Match[str]) -> bool:
 
 def _bare(match: re.Match[str]) -> bool:
     value, after, tight = match["v"], match["after"], match["sep"] in ("=", "=>")
-    if _HARMLESS_REST.fullmatch(match["rest"]) or not is_secret(value):
+    if _HARMLESS_REST.fullmatch(match["rest"]) or _is_name(match) or not is_secret(value):
         return False
     if value.endswith(":") or _PLACE.fullmatch(value):
         return False

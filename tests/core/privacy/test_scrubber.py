@@ -45,6 +45,7 @@ SECRET = {
     "encrypted pem": f"-----BEGIN PRIVATE KEY-----\nDEK-Info: AES-256-CBC,{WORD}\n-----END PRIVATE",
 }
 HARMLESS = (
+    *("PWD=/app", "OLDPWD=/srv/shop", 'session_key = "bulk_intermediate"'),
     "return sum(line.price for line in lines)",
     "token = Token.find(params[:token])",
     "def login(user: str, password: str, token: int = 3) -> bool:",
