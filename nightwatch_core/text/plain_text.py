@@ -23,6 +23,13 @@ def text_table(package: str, name: str) -> dict[str, str]:
     return TypeAdapter(dict[str, str]).validate_python(table)
 
 
+def graphql_texts(package: str) -> dict[str, str]:
+    """Read a queries.toml: GraphQL texts by name, without the blanks that only people need."""
+    texts = text_table(package, "queries.toml")
+    needless = re.compile(r"\s*([{(:,\[])\s*|\s+([})\]])")
+    return {name: needless.sub(r"\1\2", " ".join(t.split())) for name, t in texts.items()}
+
+
 def one_line(text: str) -> str:
     r"""Return the text with every run of white space as one space.
 

@@ -15,7 +15,7 @@ import anthropic
 import httpx2
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.stores.traffic import MANIFEST, Bounds, bounded_async
+from nightwatch_core.adapters.stores.traffic import MANIFEST, Bounds, bounded_async, refusals
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import retry_after
@@ -37,42 +37,11 @@ _HEADER = re.compile(r"[!-~]+")  # what a header can hold, without spaces
 BROKEN = (httpx2.TransportError, httpx2.StreamError, httpx2.DecodingError)
 # What the client library raises where a stream's events are not what they should be.
 DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError)
-_KEY = "check ANTHROPIC_API_KEY"
-_ACCOUNT = "look at the account's billing and limits in the Claude Console"
-_MODEL = "choose another model with --model or NIGHTWATCH_MODEL, or correct ANTHROPIC_BASE_URL"
-
-_UNPAID = frozenset(  # codes: whatever the status, nothing works until somebody pays
-    {
-        *("enforced_spend_limit_reached", "contract_spend_limit_reached", "organization_on_hold"),
-        "linked_organization_spend_limit_reached",
-        "linked_organization_billing_unavailable",
-    }
-)
-_BY_TYPE: Mapping[str, tuple[type[NightWatchError], str]] = {
-    "authentication_error": (StopTheNight, _KEY),
-    "permission_error": (StopTheNight, "give the key access to the model and the Messages API"),
-    "billing_error": (StopTheNight, _ACCOUNT),
-    "not_found_error": (StopTheNight, _MODEL),
-    "rate_limit_error": (TryLater, "try again later, or raise the account's rate limits"),
-    "overloaded_error": (TryLater, "try again later"),
-    "api_error": (TryLater, "try again later"),
-    "timeout_error": (TryLater, "try again later"),
-    "invalid_request_error": (GiveUp, "the request has to change"),
-    "request_too_large": (GiveUp, "the request has to be smaller"),
+_ERRORS: Mapping[str, type[NightWatchError]] = {
+    kind.__name__: kind for kind in (StopTheNight, TryLater, GiveUp)
 }
-_BY_STATUS: Mapping[int, str] = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    402: "billing_error",
-    403: "permission_error",
-    404: "not_found_error",
-    408: "timeout_error",
-    409: "api_error",
-    413: "request_too_large",
-    422: "invalid_request_error",
-    429: "rate_limit_error",
-    529: "overloaded_error",
-}
+_BY_TYPE = {row.kind: row for row in refusals("nightwatch_core.adapters.claude")}
+_UNPAID = _BY_TYPE["billing_error"]
 
 
 class TooLong(GiveUp):
@@ -153,8 +122,8 @@ def asked_wait(problem: Exception, now: float) -> float | None:
 
 def _answered(problem: anthropic.APIStatusError, secret: str) -> NightWatchError:
     words = _shown(problem.api_message or "", secret) or "no reason given"
-    if problem.error_code in _UNPAID:
-        return StopTheNight(f"Claude: {words}: {_ACCOUNT}")
+    if problem.error_code in _UNPAID.words:
+        return StopTheNight(f"Claude: {words}: {_UNPAID.text}")
     if 300 <= problem.status_code < 400:
         return TryLater(
             "Claude's address sends elsewhere: try again later; where that stays, correct "
@@ -165,16 +134,17 @@ def _answered(problem: anthropic.APIStatusError, secret: str) -> NightWatchError
         return TooLong(words)
     if _says(problem, kind, "credit balance is too low"):
         kind = "billing_error"
-    raised, advice = _BY_TYPE[kind]
+    row = _BY_TYPE[kind]
     status = "in mid-answer" if problem.status_code == 200 else str(problem.status_code)
-    return raised(f"Claude answered {status}, {kind}: {words}: {advice}")
+    return _ERRORS[row.error](f"Claude answered {status}, {kind}: {words}: {row.text}")
 
 
 def _kind(problem: anthropic.APIStatusError) -> str:
     if problem.type in _BY_TYPE:
         return str(problem.type)
     server = problem.status_code >= 500 or problem.status_code == 200
-    return _BY_STATUS.get(problem.status_code, "api_error" if server else "invalid_request_error")
+    other = "api_error" if server else "invalid_request_error"
+    return next((k for k, r in _BY_TYPE.items() if problem.status_code in r.statuses), other)
 
 
 def _says(problem: anthropic.APIStatusError, kind: str, words: str) -> bool:

@@ -62,8 +62,10 @@ from nightwatch_core.models.code import (
     LoggedCommit,
     SearchHit,
 )
+from nightwatch_core.text.plain_text import graphql_texts
 
 QUERY_FILES = 40  # of one query
+
 SEARCHED_FILES = 400  # where there are more, a search has to name a folder
 CHANGED_PATHS = 1_000  # between two trees
 
@@ -286,11 +288,7 @@ def _nodes(answer: Any) -> dict[str, str]:
     return {path: node.oid for path, node in tree.nodes.items() if node.kind != "folder"}
 
 
-_BLOB = "object(expression:$v){... on Blob{oid text isBinary isTruncated}}"
-_BLAME = (
-    "object(expression:$sha){... on Commit{blame(path:$path){ranges{startingLine "
-    "endingLine commit{oid messageHeadline committedDate author{name}}}}}}"
-)
+_QUERIES = graphql_texts("nightwatch_core.adapters.github")
 
 
 class ApiReader:
@@ -457,7 +455,7 @@ class ApiReader:
         answers: dict[str, Any] = {}
         if len(oids) > 1:
             self._counter.add_request()
-            answers = self._repository.query_each(_BLOB, "String!", expressions)
+            answers = self._repository.query_each(_QUERIES["blob"], "String!", expressions)
         blobs = {path: read(BlobTextRow, answer or {}) for path, answer in answers.items()}
         for path, oid in oids.items():
             blob = blobs.get(path, BlobTextRow())
@@ -470,7 +468,7 @@ class ApiReader:
     def _ask_ranges(self, path: str) -> list[Any]:
         self._counter.add_request()
         sha = ("String!", self._commit.sha)
-        answer = self._repository.query(_BLAME, sha=sha, path=("String!", path))
+        answer = self._repository.query(_QUERIES["blame"], sha=sha, path=("String!", path))
         ranges = ((answer.get("object") or {}).get("blame") or {}).get("ranges")
         return ranges if isinstance(ranges, list) else []
 

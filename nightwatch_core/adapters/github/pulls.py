@@ -26,31 +26,14 @@ from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
 from nightwatch_core.publish.markers import CORRECTION, steps_told
+from nightwatch_core.text.plain_text import graphql_texts
 
 QUERY_PAGES = 20  # of merged pull requests
 QUERY_PULLS = 25  # of one query: with 100 files and commits each that is 5,000 nodes
 OTHER_PAGES = 8  # of pull requests of everybody's, 25 each
 OTHER_PULLS = 20  # whose changes are read, a request each; open ones first
-OTHER_WORDS = 5  # comments and reviews of one, the last ones
-EDITED_COMMITS = 50  # of a pull request, oldest first; ours is the first
 
-_COMMIT = "oid authoredDate messageHeadline"
-_PULLS = (
-    "pullRequests(states:MERGED,baseRefName:$base,orderBy:{field:UPDATED_AT,direction:DESC},"
-    f"first:{QUERY_PULLS},after:$cursor){{pageInfo{{hasNextPage endCursor}} "
-    "nodes{number title mergedAt updatedAt author{login} files(first:100){nodes{path}} "
-    f"mergeCommit{{{_COMMIT} parents(first:2){{totalCount}}}} "
-    f"commits(last:100){{nodes{{commit{{{_COMMIT}}}}}}}}}}}"
-)
-_HISTORY = f"object(expression:$v){{... on Commit{{history(first:100){{nodes{{{_COMMIT}}}}}}}}}"
-_CONTENT = "oid message tree{oid} parents(first:2){nodes{oid tree{oid}}}"
-_EDITS = (
-    "pullRequest(number:$v){additions deletions changedFiles "
-    f"commits(first:{EDITED_COMMITS}){{nodes{{commit{{{_CONTENT}}}}}}} "
-    "timelineItems(first:1,itemTypes:[HEAD_REF_FORCE_PUSHED_EVENT]){nodes{"
-    "... on HeadRefForcePushedEvent{beforeCommit{"
-    f"additions deletions changedFilesIfAvailable {_CONTENT}}}}}}}}}}}"
-)
+_QUERIES = graphql_texts("nightwatch_core.adapters.github")
 
 
 class HistoryCommitRow(Row):
@@ -126,7 +109,9 @@ def merged_pulls(repository: Repository, base: str, since: datetime) -> tuple[Me
     Each with at most a hundred of its files and of the commits it brought.
     """
     base_branch = ("String!", base)
-    listed = _listed(repository, MergedPullRow, _PULLS, QUERY_PAGES, since, base=base_branch)
+    listed = _listed(
+        repository, MergedPullRow, _QUERIES["merged"], QUERY_PAGES, since, base=base_branch
+    )
     rows = [row for row in listed if row.mergedAt >= since]
     rows.sort(key=lambda row: row.mergedAt, reverse=True)
     rows = rows[:PULLS]
@@ -178,7 +163,7 @@ def _copies(repository: Repository, rows: Sequence[MergedPullRow]) -> dict[int, 
     for start in range(0, len(rows), QUERY_PULLS):
         batch = {row.number: row for row in rows[start : start + QUERY_PULLS]}
         ends = {number: row.mergeCommit.oid for number, row in batch.items() if row.mergeCommit}
-        for number, answer in repository.query_each(_HISTORY, "String!", ends).items():
+        for number, answer in repository.query_each(_QUERIES["history"], "String!", ends).items():
             history = read(HistoryRow, answer or {}).history
             pairs = zip(history, batch[number].newest_first, strict=False)
             same = takewhile(lambda pair: pair[0].is_copy_of(pair[1]), pairs)
@@ -260,7 +245,7 @@ def edited_pulls(repository: Repository, numbers: Sequence[int]) -> frozenset[in
     if not numbers:
         return frozenset()
     try:
-        answers = repository.query_each(_EDITS, "Int!", {n: n for n in numbers})
+        answers = repository.query_each(_QUERIES["edits"], "Int!", {n: n for n in numbers})
         return frozenset(
             number
             for number, answer in answers.items()
@@ -284,17 +269,6 @@ _STATES: dict[str, Literal["open", "closed", "merged"]] = {
     "CLOSED": "closed",
     "MERGED": "merged",
 }
-_OTHER_PULLS = (
-    "pullRequests(states:[OPEN,CLOSED,MERGED],orderBy:{field:UPDATED_AT,direction:DESC},"
-    f"first:{QUERY_PULLS},after:$cursor){{pageInfo{{hasNextPage endCursor}} "
-    "nodes{number title body state url updatedAt mergedAt headRefName author{login} "
-    "mergeCommit{oid} files(first:100){nodes{path}}}}"
-)
-_WORD = "body createdAt authorAssociation author{__typename}"
-_SAID = (
-    f"pullRequest(number:$v){{comments(last:{OTHER_WORDS}){{nodes{{{_WORD}}}}} "
-    f"reviews(last:{OTHER_WORDS}){{nodes{{{_WORD}}}}}}}"
-)
 
 
 class OtherPullRow(ListedPullRow):
@@ -338,7 +312,7 @@ def other_pulls(
     repository: Repository, paths: frozenset[str], since: datetime
 ) -> tuple[OtherPull, ...]:
     """Return those that changed `since` then, newest first, with their changes to `paths`."""
-    listed = _listed(repository, OtherPullRow, _OTHER_PULLS, OTHER_PAGES, since)
+    listed = _listed(repository, OtherPullRow, _QUERIES["others"], OTHER_PAGES, since)
     rows = [row for row in listed if row.state in _STATES and paths.intersection(row.files)]
     rows.sort(key=lambda row: row.state != "OPEN")  # among each the newest stay first
     rows = sorted(rows[:OTHER_PULLS], key=lambda row: row.updatedAt, reverse=True)
@@ -369,7 +343,7 @@ def _said(repository: Repository, numbers: Sequence[int]) -> dict[int, tuple[str
     if not numbers:
         return {}
     try:
-        answers = repository.query_each(_SAID, "Int!", {n: n for n in numbers})
+        answers = repository.query_each(_QUERIES["comments"], "Int!", {n: n for n in numbers})
         return {n: _words(read(SaidRow, answer)) for n, answer in answers.items() if answer}
     except GiveUp:  # that it was turned down is known without
         return {}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nightwatch_core.adapters.stores.traffic import refusals
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
 
@@ -33,46 +34,10 @@ class BadQuery(GiveUp):
     """New Relic does not understand the question."""
 
 
-# What an error inside a 200 means: the first row with a word in its codes or message wins.
-KINDS: tuple[tuple[type[NightWatchError], tuple[str, ...], str], ...] = (
-    (
-        BadKey,
-        ("BAD_API_KEY", "API_KEY_INVALID", "UNAUTHENTICATED", "UNAUTHORIZED", "INVALID API KEY"),
-        "New Relic does not accept the key: NEW_RELIC_API_KEY must be a user key (NRAK-…) "
-        "of the region in NEW_RELIC_REGION",
-    ),
-    (
-        Denied,
-        ("ACCESS_DENIED", "FORBIDDEN", "NOT_AUTHORIZED", "ACCESS DENIED"),
-        "New Relic denies access: give the key's user access to the account "
-        "in NEW_RELIC_ACCOUNT_ID",
-    ),
-    (
-        Throttled,
-        ("TOO_MANY_REQUESTS", "RATE_LIMIT", "TOO MANY REQUESTS"),
-        "New Relic asks for fewer requests: try again in some minutes",
-    ),
-    (
-        TooSlow,
-        ("TIMEOUT", "NRDB:1109", "TIMED OUT"),
-        "New Relic did not finish a query in time: try again, or shorten the window with --since",
-    ),
-    (
-        BadQuery,
-        ("INVALID_INPUT", "INVALID_QUERY", "VALIDATION", "NRQL SYNTAX", "SYNTAX ERROR"),
-        "New Relic does not understand a query of ours: report it with this text",
-    ),
-    (Unwell, ("",), "New Relic is unwell: try again in some minutes"),
-)
-ADVICE: Mapping[type[NightWatchError], str] = {kind: advice for kind, _, advice in KINDS}
-STATUSES: Mapping[int, type[NightWatchError]] = {
-    401: BadKey,
-    402: Denied,
-    403: Denied,
-    408: TooSlow,
-    429: Throttled,
-    504: TooSlow,
+KINDS: Mapping[str, type[NightWatchError]] = {
+    kind.__name__: kind for kind in (BadKey, Denied, Throttled, TooSlow, BadQuery, Unwell)
 }
+REFUSALS = refusals("nightwatch_core.adapters.new_relic")
 CODES = ("errorClass", "error_code", "errorCode", "code", "classification")
 
 
@@ -120,18 +85,18 @@ def failure(error: object, cleaned: Callable[[str], str]) -> Failure:
     message = cleaned(str(fields.get("message") or ""))
     # A code says more than a message, which may quote anything.
     words = " ".join(given).upper() or message.upper()
-    kind, _, advice = next(row for row in KINDS if any(word in words for word in row[1]))
+    row = next(row for row in REFUSALS if any(word in words for word in row.words))
     path = tuple(map(str, listed(fields.get("path"))))
-    return Failure(path, kind(f"{advice} ({message})" if message else advice))
+    return Failure(path, KINDS[row.error](f"{row.text} ({message})" if message else row.text))
 
 
 def failed_status(status: int, body: str) -> NightWatchError | None:
     """Return the exception for a status other than 200; `body` is cleaned."""
     if status == 200:
         return None
-    kind = STATUSES.get(status)
-    if kind:
-        return kind(f"{ADVICE[kind]} (HTTP {status})")
+    row = next((row for row in REFUSALS if status in row.statuses), None)
+    if row:
+        return KINDS[row.error](f"{row.text} (HTTP {status})")
     if status >= 500:
         return Unwell(f"New Relic is unwell (HTTP {status}): try again in some minutes")
     if 300 <= status < 400:

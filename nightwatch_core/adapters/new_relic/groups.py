@@ -473,14 +473,6 @@ def _hourly(draft: Draft, counts: Counts, window: Window) -> tuple[int, ...]:
 
 
 NAMES = {"service": "New Relic", "inbox": "Errors Inbox"}
-ERROR_GROUPS = (
-    "query ErrorGroups($guids:[EntityGuid!],$cursor:String,$states:[ErrorsInboxErrorGroupState!],"
-    "$from:EpochMilliseconds!,$to:EpochMilliseconds!){actor{errorsInbox{errorGroups("
-    "entityGuids:$guids,cursor:$cursor,filter:{states:$states},"
-    "sortBy:[{field:OCCURRENCES,direction:DESC}],timeWindow:{startTime:$from,endTime:$to})"
-    "{nextCursor totalCount results{id name message state source regressedAt "
-    "assignment{email userInfo{name}}}}}}}"
-)
 STATES: Mapping[object, TriageState] = {
     "UNRESOLVED": "",
     "RESOLVED": "resolved",
@@ -524,7 +516,7 @@ def read_inbox(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox
     cursor: str | None = None
     for _ in range(PAGES):
         answer = client.ask(
-            ERROR_GROUPS,
+            nerdgraph.QUERIES["error_groups"],
             **{"guids": list(guids), "states": list(STATES), "cursor": cursor},
             **{"from": first, "to": last},
         )

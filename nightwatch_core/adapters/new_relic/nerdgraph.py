@@ -35,7 +35,7 @@ from nightwatch_core.adapters.stores.traffic import (
 )
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.errors import Window
-from nightwatch_core.text.plain_text import retry_after
+from nightwatch_core.text.plain_text import graphql_texts, retry_after
 
 AT_ONCE = 4  # requests; New Relic advises at most 5 complex queries of one user at a time
 QUERY_SECONDS = 60  # the longest that NRQL may run on every plan; its default is 5
@@ -61,6 +61,7 @@ REGIONS: Mapping[str, str] = {
 TIMES = httpx.Timeout(connect=5.0, read=QUERY_SECONDS + 10.0, write=10.0, pool=120.0)
 _DAY = 86_400.0  # seconds
 SERVICE = "New Relic"
+QUERIES = graphql_texts("nightwatch_core.adapters.new_relic")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 

@@ -48,11 +48,6 @@ MOST_ENTITIES = 10  # more of one name do not fit into a query
 # Which application of New Relic is meant, and what its events hold.
 
 DAY = timedelta(days=1)
-FIND_ENTITY = (
-    "query FindEntity($q:String!,$cursor:String){actor{entitySearch(query:$q){count "
-    "results(cursor:$cursor){nextCursor entities{guid name accountId "
-    "... on ApmApplicationEntityOutline{language reporting}}}}}}"
-)
 _GUID = re.compile(r"[A-Za-z0-9+/=_-]{1,100}")
 
 
@@ -141,7 +136,7 @@ class Application:
         query, cursor = nerdgraph.applications(self._account, name), None
         entities: list[Entity] = []
         for _ in range(SEARCH_PAGES):
-            answer = self._client.ask(FIND_ENTITY, q=query, cursor=cursor)
+            answer = self._client.ask(nerdgraph.QUERIES["entities"], q=query, cursor=cursor)
             page = answer.at("actor", "entitySearch", "results")
             if not isinstance(page, Mapping) or not isinstance(page.get("entities"), list):
                 raise Unwell("New Relic left the applications out of its answer: try again")
@@ -187,14 +182,6 @@ def _keys(rows: list[Any]) -> frozenset[str]:
     lists = [value for row in fields for value in row.values() if isinstance(value, list)]
     names = [row.get("key") for row in fields]
     return frozenset(name for name in (*names, *sum(lists, [])) if isinstance(name, str))
-
-
-PING = "query Ping{actor{user{id email name} accounts{id name}}}"
-DEPLOYMENTS = (
-    "query Deployments($g:EntityGuid!,$from:EpochMilliseconds!,$to:EpochMilliseconds!){actor{"
-    "entity(guid:$g){... on ApmApplicationEntity{deploymentSearch(filter:{limit:50,"
-    "timeWindow:{startTime:$from,endTime:$to}}){results{version commit timestamp}}}}}}"
-)
 
 
 class NewRelic:
@@ -281,7 +268,7 @@ class NewRelic:
         releases: dict[tuple[str, datetime], Release] = {}
         for entity in self._application.entities():
             variables: dict[str, object] = {"g": entity.guid, "from": since, "to": until}
-            answer = self._client.ask(DEPLOYMENTS, **variables)
+            answer = self._client.ask(nerdgraph.QUERIES["deployments"], **variables)
             search = (answer.at("actor", "entity") or {}).get("deploymentSearch") or {}
             for row in search.get("results") or ():
                 release = _release(row)
@@ -291,7 +278,7 @@ class NewRelic:
 
     def probe(self) -> str:
         """Say who asks, for which application; raises `StopTheNight` with what to do."""
-        actor = self._client.ask(PING).at("actor") or {}
+        actor = self._client.ask(nerdgraph.QUERIES["ping"]).at("actor") or {}
         accounts = [item for item in actor.get("accounts") or () if isinstance(item, Mapping)]
         ids = [account.get("id") for account in accounts]
         if self._account not in ids:

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from importlib.resources import files
 from itertools import count
 from pathlib import Path
 from typing import Literal
@@ -29,40 +30,10 @@ from nightwatch_core.report.view import record_of
 PUBLISHING_PATIENCE = 120.0  # until another publisher has to be done
 REASON_CHARACTERS = 500
 
-MIGRATIONS: tuple[str, ...] = (  # applied in order, once each; add at the end, change none
-    """
-    CREATE TABLE ledger (
-        key TEXT PRIMARY KEY,
-        kind TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        payload_digest TEXT NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('intent', 'act', 'done', 'refused', 'unknown')),
-        receipt TEXT NOT NULL DEFAULT '',  -- JSON
-        night TEXT NOT NULL,
-        updated TEXT NOT NULL  -- ISO 8601, UTC
-    )
-    """,
-    """
-    CREATE TABLE nights (
-        id TEXT PRIMARY KEY,
-        name TEXT NOT NULL,
-        status TEXT NOT NULL,
-        started TEXT NOT NULL,
-        finished TEXT,
-        record TEXT NOT NULL DEFAULT ''  -- JSON
-    )
-    """,
-    """
-    CREATE TABLE slack_messages (
-        night TEXT NOT NULL,
-        channel TEXT NOT NULL,
-        part TEXT NOT NULL,  -- parent, a reply's error, follow-up
-        ts TEXT NOT NULL DEFAULT '',  -- empty: sent, and unknown whether it arrived
-        digest TEXT NOT NULL,
-        sent REAL NOT NULL,  -- seconds since 1970
-        PRIMARY KEY (night, channel, part)
-    )
-    """,
+_FOLDER = files("nightwatch_core.adapters.stores") / "migrations"
+MIGRATIONS = tuple(  # applied in order, once each; add at the end, change none
+    (_FOLDER / f"{name}.sql").read_text("utf-8")
+    for name in ("1_ledger", "2_nights", "3_slack_messages")
 )
 
 _TORN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)

@@ -6,23 +6,26 @@ import logging
 import os
 import threading
 import time
+import tomllib
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 import httpx2
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.options import Destination, SentRequest, ServiceCalls
+from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 
 UNNAMED_DAYS = 30  # lists of what was sent outside nights
@@ -369,6 +372,23 @@ def _trouble(error: Exception) -> str:
 
 METER = ServiceMeter()
 """Of this process, which the adapters count in unless they are given another one."""
+
+
+class Refusal(Value):
+    """An error that a service answers with, what it means, and what helps."""
+
+    error: str  # name of our exception
+    text: str
+    kind: str = ""  # the service's own name
+    statuses: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def refusals(package: str) -> tuple[Refusal, ...]:
+    """Read a refusals.toml; raises `ValidationError` where it is wrong."""
+    table = tomllib.loads((files(package) / "refusals.toml").read_text("utf-8"))
+    return TypeAdapter(tuple[Refusal, ...]).validate_python(table["refusals"])
+
 
 # Answers of services, read within bounds: so many bytes once unpacked, so many seconds, no more.
 #

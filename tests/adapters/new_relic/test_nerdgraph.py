@@ -14,9 +14,9 @@ from nightwatch_core.adapters.new_relic.answers import (
     TooSlow,
     Unwell,
 )
-from nightwatch_core.adapters.new_relic.groups import ERROR_GROUPS, frames_document
-from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_BODY, NerdGraph, address
-from nightwatch_core.adapters.new_relic.source import DEPLOYMENTS, FIND_ENTITY, PING, nrql_document
+from nightwatch_core.adapters.new_relic.groups import frames_document
+from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_BODY, QUERIES, NerdGraph, address
+from nightwatch_core.adapters.new_relic.source import nrql_document
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)
@@ -68,17 +68,11 @@ def test_a_question_and_its_answer(service):
 
 def test_every_document_fits_the_public_schema():
     schema = build_schema(SCHEMA)
-    for text in (
-        PING,
-        FIND_ENTITY,
-        ERROR_GROUPS,
-        DEPLOYMENTS,
-        nrql_document(("whole", "detail")),
-        frames_document(3),
-    ):
+    for text in (*QUERIES.values(), nrql_document(("whole", "detail")), frames_document(3)):
         assert validate(schema, parse(text)) == []
 
 
+PING = QUERIES["ping"]
 KINDS: tuple[tuple[str, dict[str, Any], type[Exception], type[Exception]], ...] = (
     ("errors", {"code": "BAD_API_KEY", "name": "error_code"}, BadKey, StopTheNight),
     ("errors", {"code": "", "message": "Invalid API key"}, BadKey, StopTheNight),
