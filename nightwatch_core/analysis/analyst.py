@@ -24,7 +24,7 @@ from nightwatch_core.analysis.prompts import (
 )
 from nightwatch_core.analysis.research import line_ranges, shown_again
 from nightwatch_core.analysis.tool_context import RunsLeft
-from nightwatch_core.analysis.tools import TOLD_LIMITS
+from nightwatch_core.analysis.tools import LIMITS_TEXT
 from nightwatch_core.code.injected_instructions import (
     InjectedInstructions,
     comments_in,
@@ -369,7 +369,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     research = briefing.research.model_copy(update={"conventions": quoted})
     text = first_message(case, briefing.traces, research, seed, briefing.fence)
     return Conversation(
-        system=f"{agent.prompt}\n\n{TOLD_LIMITS}" if agent.tools else agent.prompt,
+        system=f"{agent.prompt}\n\n{LIMITS_TEXT}" if agent.tools else agent.prompt,
         tools=tools.offered(agent.tools, briefing.libraries, runs=briefing.runs is not None),
         answer_schema=answer_schema(),
         turns=(UserTurn(text=text),),

@@ -108,20 +108,19 @@ def failure(case: Case, trouble: BaseException) -> Failure:
 
 
 def ending_text(analysis: Analysis) -> str:
-    """Say for the log how it ended, and what was shortened, cleared or looked at again."""
+    """Describe for the log how it ended, and what was shortened, cleared or analysed again."""
     usage, look = analysis.usage, analysis.second_look
+    counts = (
+        (analysis.truncated, "tool results shortened"),
+        (analysis.missed, "files asked for that are not there"),
+        (usage.cleared_tokens, "tokens cleared"),
+        (usage.compactions, "summaries"),
+    )
     parts = [
         f"{analysis.ending.kind} {analysis.ending.detail}".rstrip(),
         f"{analysis.iterations} turns, {usage.new_tokens:,} new tokens",
+        *(f"{count:,} {text}" for count, text in counts if count),
     ]
-    if analysis.truncated:
-        parts.append(f"{analysis.truncated} tool results shortened")
-    if analysis.missed:
-        parts.append(f"{analysis.missed} files asked for that are not there")
-    if usage.cleared_tokens:
-        parts.append(f"{usage.cleared_tokens:,} tokens cleared")
-    if usage.compactions:
-        parts.append(f"{usage.compactions} summaries")
     if look and look.skipped:
         parts.append(f"no second look, though {look.wanted}: {look.skipped}")
     elif look:
@@ -377,7 +376,7 @@ def request(state: LoopState) -> Conversation:
     return state.conversation.model_copy(update={"max_tokens": granted})
 
 
-def heard(state: LoopState, reply: Reply) -> LoopState:
+def with_reply(state: LoopState, reply: Reply) -> LoopState:
     """Return the state with the model's turn; calls whose results were cleared may be repeated."""
     cleared = max(state.cleared, reply.usage.cleared_tokens)
     forgets = cleared > state.cleared or reply.usage.compactions
@@ -468,7 +467,7 @@ def converse(
                 state = state.switched(tools_off=True).saying(ask, bound=bound)
             seconds = max(left, CONCLUSION_SHARE * allowance.seconds, 1.0)
             reply = _reached(model.reply, request(state), seconds)
-            state = heard(state, reply)
+            state = with_reply(state, reply)
             used = state.budget.used
             state, answer = _after(state, reply, run_tool, complain)
             if answer:

@@ -76,7 +76,7 @@ _TABLE = TypeAdapter(dict[str, Tool]).validate_python(
 SPECS = tuple(tool.spec(name) for name, tool in _TABLE.items())
 BY_NAME = {spec.name: spec for spec in SPECS}
 ONE_BY_ONE = ("run_test", "run_snippet")  # they share the remaining runs
-TOLD_LIMITS = TEXTS["tool_limits"].format(
+LIMITS_TEXT = TEXTS["tool_limits"].format(
     calls=CALLS_A_TURN, characters=TURN_CHARACTERS, idle=IDLE_TURNS
 )
 LIMITS = {name: tool.characters for name, tool in _TABLE.items()}  # characters of an answer

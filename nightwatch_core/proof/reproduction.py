@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
 from nightwatch_core.analysis.answers import read_object
-from nightwatch_core.analysis.loop import begin, heard, request
+from nightwatch_core.analysis.loop import begin, request, with_reply
 from nightwatch_core.analysis.prompts import (
     caller,
     cut_out,
@@ -521,7 +521,10 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
             reproduction, shown = _answered(harness, reply, examples)
             if reproduction.outcome != "not reproduced" or tries >= ASKS:
                 break
-            turn, state = UserTurn(text=again(harness, reproduction, shown)), heard(state, reply)
+            turn, state = (
+                UserTurn(text=again(harness, reproduction, shown)),
+                with_reply(state, reply),
+            )
             update = {
                 "conversation": state.conversation.said(turn),
                 "budget": state.budget.adding([turn.text]),

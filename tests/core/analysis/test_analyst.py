@@ -2,7 +2,7 @@ import pytest
 from analysis_shapes import AGENT, FILES, analysed, analysis, answer, asks, tree
 from twins.reading import MemoryModel
 
-from nightwatch_core.analysis.tools import TOLD_LIMITS
+from nightwatch_core.analysis.tools import LIMITS_TEXT
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import AnalysisPlan, Capabilities
 from nightwatch_core.models.research import Preview, ResearchContext
@@ -28,7 +28,7 @@ def test_what_the_model_is_told():
     agent = AGENT.model_copy(update={"tools": ("blame", "read_file"), "max_tokens": 9_000})
     _, model = run(answer(), agent=agent)
     shown = model.shown[0]
-    assert shown.system == f"Find the cause.\n\n{TOLD_LIMITS}"
+    assert shown.system == f"Find the cause.\n\n{LIMITS_TEXT}"
     assert [tool.name for tool in shown.tools] == ["read_file", "blame"]
     assert shown.max_tokens == 9_000
     assert shown.answer_schema["title"] == "Answer"

@@ -265,54 +265,46 @@ def test_the_seeds_figures():
     assert may.cost == pytest.approx(1.2)
 
 
-def test_where_all_would_get_too_little_the_best_ranked_are_served():
-    may = split_budget(NightOptions(total_token_budget=100_000, cost_per_night=1.0), 8)
-    assert [(one.tokens, one.cost) for one in may] == [(50_000, 0.5)] * 2 + [(0, 0.0)] * 6
-    assert [one.tokens for one in split_budget(NightOptions(total_token_budget=1_000), 2)] == [
-        1_000,
-        0,
-    ]
-
-
 OPUS = Capabilities(model="opus", input_price=4, output_price=20)
 
 
-def test_what_is_useful_in_usd_goes_by_the_models_price():
-    night = NightOptions(cost_per_night=1.0)
-    served = [one.cost for one in split_budget(night, 10, able=OPUS)]
-    assert served == pytest.approx([1 / 3] * 3 + [0.0] * 7)
-    cheap = OPUS.model_copy(update={"input_price": 0.1, "output_price": 0.5})
-    assert [one.cost for one in split_budget(night, 10, able=cheap)] == [0.1] * 10
+CHEAP = OPUS.model_copy(update={"input_price": 0.1, "output_price": 0.5})
+SPENT = Usage(
+    input_tokens=400_000, output_tokens=50_000, cache_write_tokens=50_000,
+    cache_read_tokens=9_000_000, cost=5.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "errors", "used", "able", "shares"),
+    [
+        # where all would get too little, the best ranked are served
+        ({"total_token_budget": 100_000, "cost_per_night": 1}, 8, None, None,
+         [(50_000, 0.5)] * 2 + [(0, 0.0)] * 6),
+        ({"total_token_budget": 1_000}, 2, None, None, [(1_000, 1.5), (0, 0.0)]),
+        # what is useful in USD goes by the model's price
+        ({"cost_per_night": 1}, 10, None, OPUS, [(120_000, 1 / 3)] * 3 + [(0, 0.0)] * 7),
+        ({"cost_per_night": 1}, 10, None, CHEAP, [(100_000, 0.1)] * 10),
+        # without a cap
+        ({"cost_per_night": 0}, 2, None, None, [(120_000, None)] * 2),
+        ({"cost_per_night": 0}, 1, Usage(cost=None), None, [(120_000, None)]),
+        ({"cost_per_error": 0}, 2, None, None, [(120_000, 3.0)] * 2),
+        # what is gone is gone, and an unknown price is never nothing
+        ({}, 10, SPENT, None, [(50_000, 0.1)] * 10),
+        ({}, 4, Usage(input_tokens=10, cost=None), None, [(120_000, 0.0)] * 4),
+        ({}, 0, None, None, []),
+    ],
+)  # fmt: skip
+def test_the_shares_of_a_night(options, errors, used, able, shares):
+    may = split_budget(NightOptions(**options), errors, used, able)
+    assert [one.tokens for one in may] == [tokens for tokens, _ in shares]
+    costs = [cost for _, cost in shares]
+    assert [one.cost for one in may] == (costs if None in costs else pytest.approx(costs))
 
 
 def test_a_local_model_serves_all():
     rules = Capabilities(model="rules", local=True, input_price=0, output_price=0)
     assert min(one.tokens for one in split_budget(NightOptions(), 200, able=rules)) > 0
-
-
-def test_no_cap_on_usd():
-    assert [one.cost for one in split_budget(NightOptions(cost_per_night=0), 2)] == [None, None]
-    assert [one.cost for one in split_budget(NightOptions(cost_per_error=0), 2)] == [3.0, 3.0]
-    gone = Usage(cost=None)
-    assert split_budget(NightOptions(cost_per_night=0), 1, gone)[0].cost is None
-
-
-def test_what_is_gone_is_gone():
-    used = Usage(input_tokens=400_000, output_tokens=50_000, cache_write_tokens=50_000,
-                 cache_read_tokens=9_000_000, cost=5.0)  # fmt: skip
-    assert [(one.tokens, one.cost) for one in split_budget(NightOptions(), 10, used)] == [
-        (50_000, 0.1)
-    ] * 10
-
-
-def test_an_unknown_price_is_never_nothing():
-    assert {
-        one.cost for one in split_budget(NightOptions(), 4, Usage(input_tokens=10, cost=None))
-    } == {0.0}
-
-
-def test_no_errors_divide_by_nothing():
-    assert split_budget(NightOptions(), 0) == ()
 
 
 @given(st.integers(0, 300), st.integers(0, 2_000_000), st.floats(0, 20))

@@ -164,10 +164,6 @@ def test_half_characters_in_a_turn_do_not_break_it():
     fresh.reply(OPENING.said(said.turn), 5.0)
 
 
-def test_it_can_do_what_the_model_behind_can():
-    assert ResumableModel(MemoryModel(["x"]), MemoryRecords(), "p").capabilities().local
-
-
 LOOK = asks(("read_file", {"path": "shop/cart.py"}), usage=USAGE, text="Let me look.")
 TOLD = ResultsTurn(
     results=(ToolResult(id="c0", name="read_file", text="gone", is_error=True, missing=True),)
@@ -230,9 +226,3 @@ def test_a_failure_is_a_line_and_the_same_turn_is_not_told_twice():
     assert model.reply(OPENING, 5).stop == "answer"
     assert heard.kinds == ["opening", "user", "failure", "assistant"]
     assert (heard.lines[2].text, heard.lines[2].usage) == (str(trouble), USAGE)
-
-
-def test_it_is_the_model_behind_for_everybody_else():
-    model = TranscribedModel(MemoryModel([LOOK]), Heard(), "n1")
-    assert model.capabilities() == MemoryModel([]).capabilities()
-    assert model.reply(OPENING, 5) == LOOK

@@ -110,13 +110,6 @@ def test_context_is_shown_as_files_are_read_and_merged():
     )
 
 
-def test_context_that_stands_above_is_left_out():
-    lines = {"a.py": "".join(f"{'hit' if n == 9 else 'line'} {n}\n" for n in range(1, 31))}
-    known = frozenset(f"a.py:{n}" for n in range(1, 9))
-    text = search(lines, query="hit", context=3, known=known).text
-    assert text.split("\n")[0] == "a.py (lines 9-12 of 30)"
-
-
 @pytest.mark.parametrize("count", [30, 90, 300])
 def test_context_shrinks_before_hits_are_dropped(count):
     files = {f"f{n:03}.py": f"a = 1\nb = total({n})\nc = 3\n" for n in range(count)}

@@ -1,7 +1,5 @@
 """Source of the first message: what is cut out, how much of it, and why."""
 
-import pytest
-
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.prompts import line_of_interest, source_previews, window
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
@@ -31,17 +29,6 @@ def likely(*paths: str) -> tuple[LikelyFile, ...]:
 
 def places(shown: tuple[Preview, ...]) -> list[tuple[str, str, int, int]]:
     return [(one.kind, one.path, one.start, one.end) for one in shown]
-
-
-@pytest.mark.parametrize(
-    ("line", "start", "end"),
-    [(150, 100, 199), (1, 1, 100), (300, 201, 300), (50, 1, 100), (52, 2, 101)],
-)
-def test_windows_hold_a_hundred_lines_around_the_line(line: int, start: int, end: int) -> None:
-    found = window("a.rb", numbered(300), line, 100)
-    assert (found.start, found.end, found.lines) == (start, end, 300)
-    lines = found.text.splitlines()
-    assert (lines[0], lines[-1]) == (f"line {start}", f"line {end}")
 
 
 def test_lines_of_a_window_are_bounded_and_stay_lines() -> None:

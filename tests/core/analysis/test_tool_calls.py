@@ -194,11 +194,6 @@ def previewing(*previews):
 CART_SHOWN = Preview(path="shop/cart.py", start=1, end=2, text=CART_TEXT, lines=2)
 
 
-def test_what_was_previewed_or_said_is_known():
-    known = lines_of_opening(previewing(CART_SHOWN))
-    assert {"shop/cart.py:1", "shop/cart.py:2", "It broke."} <= known
-
-
 def test_a_preview_that_was_not_told_is_not_known():
     research = ResearchContext(previews=(CART_SHOWN,))
     known = lines_of_opening(OPENING.model_copy(update={"research": research}))

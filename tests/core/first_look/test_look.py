@@ -23,7 +23,7 @@ from nightwatch_core.first_look.dry_analysis import (
     rendered,
     unread_lines,
 )
-from nightwatch_core.models.answer import FirstLook, Usage
+from nightwatch_core.models.answer import FirstLook
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import (
     ErrorGroup,
@@ -203,12 +203,6 @@ def test_contents_name_shapes_and_span() -> None:
     assert content_lines(FileContents(records=1)) == ("1 record of errors, without times",)
 
 
-def test_one_moment_is_said_once() -> None:
-    moment = Window(since=NOW, until=NOW + timedelta(microseconds=1))
-    said = content_lines(FileContents(records=1, window=moment))
-    assert said == ("1 record of errors, 2026-11-20 06:00 UTC",)
-
-
 def test_where_nothing_is_read_it_says_what_can_be() -> None:
     cut = RejectedRecord(place="a.log:3", reason="a stack trace without the name of an error")
     source = MemoryFiles(held=FileContents(harmless=2, rejected=1, rejects=(cut,)))
@@ -236,11 +230,6 @@ def test_a_model_without_a_price_is_no_free_model() -> None:
     assert "a price nobody knows" in text
     assert "no cap" in text
     assert "$" not in text
-
-
-def test_nothing_to_analyse_has_no_estimate_to_show() -> None:
-    free = lambda model, usage: Usage()  # noqa: E731
-    assert cost_lines(estimate(0, NightOptions(), "m-1", free)) == ()
 
 
 def test_hostile_text_is_shown_as_text() -> None:
