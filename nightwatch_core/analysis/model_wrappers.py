@@ -21,6 +21,7 @@ from nightwatch_core.models.batch import (
 )
 from nightwatch_core.models.conversation import (
     AssistantTurn,
+    Capabilities,
     Conversation,
     RecordedCall,
     RecordedResult,
@@ -37,7 +38,21 @@ from nightwatch_core.ports import BatchModel, BatchStore, Clock, Model, Records
 T = TypeVar("T", bound=Value)
 
 
-class ResumableModel:
+class _Wrapped:
+    """What a model around another one hands on."""
+
+    _model: Model
+
+    def capabilities(self) -> Capabilities:
+        """Return the wrapped model's capabilities."""
+        return self._model.capabilities()
+
+    def probe(self) -> str:
+        """Return the wrapped model's answer."""
+        return self._model.probe()
+
+
+class ResumableModel(_Wrapped):
     """A Model whose turns are kept in `records`, keyed by the whole request.
 
     `prefix` has to name the rest: the night, and the model. Kept are turns that lead on and answers
@@ -48,7 +63,6 @@ class ResumableModel:
 
     def __init__(self, model: Model, records: Records, prefix: str) -> None:
         self._model, self._records, self._prefix = model, records, prefix
-        self.capabilities, self.probe = model.capabilities, model.probe
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """Return the kept turn of this very conversation, else a new one, which is kept."""
@@ -107,7 +121,7 @@ class Keeper(Protocol):
         ...
 
 
-class TranscribedModel:
+class TranscribedModel(_Wrapped):
     """A Model for one error, one conversation at a time, whose turns `keeper` writes down.
 
     Only new turns are written, or everything where another conversation begins.
@@ -115,7 +129,6 @@ class TranscribedModel:
 
     def __init__(self, model: Model, keeper: Keeper, name: str, looks: int = 0) -> None:
         self._model, self._keeper, self._night = model, keeper, name
-        self.capabilities, self.probe = model.capabilities, model.probe
         self._turns: tuple[Turn, ...] = ()
         self._looks = looks
 
