@@ -251,23 +251,14 @@ def _address(kept: str) -> str:
         return ""
 
 
-_LATER: dict[str, object] = {
-    **{"also": [], "fix": "", "on": "issue", "as_patch": False},
-    **{"issue": None, "label": "", "commits": []},
-}
-
-
 def digest(proposal: Proposal) -> str:
     """Return the digest of a payload.
 
     >>> from nightwatch_core.models.proposals import Comment
     >>> digest(Comment(key="k", fingerprint="f", number=1, body="b"))[:12]
-    'bd2199ca1a47'
+    '0c214345e282'
     """
     content = proposal.model_dump(mode="json")
-    for later, empty in _LATER.items():  # left out, as before they were thought of
-        if later in content and content[later] == empty:
-            del content[later]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.atomic_files import DOCUMENT_BYTES, PATIENCE
@@ -33,17 +33,8 @@ from nightwatch_core.patterns import merge_pattern
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entry, pattern_of
 from nightwatch_core.ports import Clock
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.frontmatter import (
-    Quoted,
-    composed,
-    is_absent,
-    list_items,
-    read,
-    rows_of,
-    with_items,
-)
+from nightwatch_core.text.frontmatter import Quoted, read, rows_of, with_items
 
-KEPT_LESSONS = 1_000  # that stay in memory
 ARCHIVED_LESSONS = 20  # of one short name, that are looked at
 
 QUARANTINE = "quarantine"
@@ -53,6 +44,7 @@ _NO_DOCUMENTS = (".", "README")
 # inode, size, time of change in ns: equal means unchanged. It is the time that nobody can set, so
 # that a document is noticed that was put in another's place with the time it had elsewhere.
 Stamp = tuple[int, int, int]
+T = TypeVar("T")
 
 
 def documents(folder: Path, name: str) -> dict[str, Stamp]:
@@ -72,11 +64,6 @@ def documents(folder: Path, name: str) -> dict[str, Stamp]:
     except FileNotFoundError:
         return {}
     return dict(sorted(there.items()))
-
-
-def stamp_of(path: Path) -> Stamp:
-    """Return a stamp that changes with the file; raises `OSError`."""
-    return _stamp(path.lstat())
 
 
 def names(folder: Path, name: str) -> tuple[str, ...]:
@@ -189,40 +176,35 @@ def _stamp(info: os.stat_result) -> Stamp:
 ERRORS, PATTERNS, ARCHIVE = "errors", "patterns", "archive"
 
 Entry = IndexEntry | PatternEntry
-_READ: Mapping[str, Callable[[str, str], Entry]] = {
-    ERRORS: lambda text, file: entry_of(lesson_of(text, file)),
-    ARCHIVE: lambda text, file: entry_of(lesson_of(text, file)),
-    PATTERNS: pattern_entry,
-}
 
 
-class IndexCache:
-    """Index entries of a knowledge folder; where a document cannot be read, what is wrong.
+class ParsedFiles(Generic[T]):
+    """Documents below a folder as values; each is read once, and again when it changes."""
 
-    Each document is read once, and again when it changes.
-    """
+    def __init__(self, folder: Path, parse: Callable[[str, str], T]) -> None:
+        """`parse` takes a text and its file, and raises `GiveUp` with what is wrong."""
+        self._folder, self._parse = folder, parse
+        self._parsed: dict[str, tuple[Stamp, T | str]] = {}
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read: dict[str, tuple[Stamp, Entry | str]] = {}
+    def all(self, stamps: Mapping[str, Stamp]) -> dict[str, T | str]:
+        """Return the values of these files; what is wrong where one cannot be read."""
+        for file, stamp in stamps.items():
+            if file not in self._parsed or self._parsed[file][0] != stamp:
+                self._parsed[file] = (stamp, self._value(file))
+        return {file: self._parsed[file][1] for file in stamps}
 
-    def on(self, *stores: str) -> dict[str, Entry | str]:
-        """Return the entries of all documents in these folders, by file."""
-        there: dict[str, Stamp] = {}
-        for store in stores:
-            there |= documents(self._folder, store)
-        for file, stamp in there.items():
-            if file not in self._read or self._read[file][0] != stamp:
-                self._read[file] = (stamp, self._entry(file))
-        return {file: self._read[file][1] for file in there}
-
-    def _entry(self, file: str) -> Entry | str:
+    def _value(self, file: str) -> T | str:
         try:
-            return _READ[file.partition("/")[0]](text_of(self._folder / file), file)
+            return self._parse(text_of(self._folder / file), file)
         except GiveUp as wrong:
             return str(wrong)
         except OSError as error:
             return f"it cannot be opened: {error.strerror}"
+
+
+def _entry(text: str, file: str) -> Entry:
+    is_pattern = file.startswith(f"{PATTERNS}/")
+    return pattern_entry(text, file) if is_pattern else entry_of(lesson_of(text, file))
 
 
 # Where the lessons of a knowledge folder lie: at hand in errors/, or in the archive.
@@ -238,30 +220,6 @@ def lesson_at(folder: Path, file: str) -> Lesson | None:
         return lesson_of(text_of(folder / file), file)
     except (GiveUp, OSError, ValueError):
         return None
-
-
-class LessonReader:
-    """Lessons as they were read, each again only when its document changed: a night asks often."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._kept: dict[str, tuple[Stamp, Lesson]] = {}
-
-    def at(self, file: str) -> Lesson | None:
-        """`lesson_at`, remembered."""
-        stamp = None
-        with suppress(OSError, ValueError):
-            stamp = stamp_of(self._folder / file)
-        kept = self._kept.get(file)
-        if kept and kept[0] == stamp:
-            return kept[1]
-        self._kept.pop(file, None)
-        lesson = lesson_at(self._folder, file) if stamp else None
-        if lesson and stamp:
-            while len(self._kept) >= KEPT_LESSONS:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[file] = (stamp, lesson)
-        return lesson
 
 
 def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None:
@@ -401,8 +359,8 @@ class KnowledgeFiles:
         """Use `folder`, and the ignore rules of `ignore_file`, else of ignore.yml in the folder."""
         self._folder = folder
         self._ignore_file = ignore_file or folder / "ignore.yml"
-        self._entries = IndexCache(folder)
-        self._lessons = LessonReader(folder)
+        self._entries = ParsedFiles(folder, _entry)
+        self._lessons = ParsedFiles(folder, lesson_of)
 
     def probe(self) -> str:
         index = self.index()
@@ -412,18 +370,25 @@ class KnowledgeFiles:
     def index(self) -> Index:
         """Return every document's line; raises `StopTheNight` where the folder cannot be read."""
         with self._reading():
-            entries = self._entries.on(ERRORS, PATTERNS)
+            entries = self._entries_in(ERRORS, PATTERNS)
             return _index(entries, (*_broken(entries), *self._complaints()))
 
     def archived(self) -> Index:
         """Every archived lesson's line; all of them are read, so that it is for requests only."""
         with self._reading():
-            entries = self._entries.on(ARCHIVE)
+            entries = self._entries_in(ARCHIVE)
             return _index(entries, (*_broken(entries), *links(self._folder, ARCHIVE)))
 
     def read(self, file: str) -> Lesson | None:
         """Return one lesson, archived or not; None where it is gone, cannot be read, or is none."""
-        return self._lessons.at(file)
+        path = self._folder / file
+        if not is_plain(file, ERRORS, ARCHIVE) or path.parent.is_symlink():
+            return None
+        try:
+            lesson = self._lessons.all({file: _stamp(path.lstat())})[file]
+        except OSError:
+            return None
+        return lesson if isinstance(lesson, Lesson) else None
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
         """The archived lesson of one of these fingerprints; see `lesson_store.archived_lesson`."""
@@ -453,7 +418,7 @@ class KnowledgeFiles:
         Raises `TryLater` while another process writes, `GiveUp` where the folder cannot be written.
         """
         with self._writing():
-            file = file_for(self._folder, lesson, self._entries.on(ERRORS))
+            file = file_for(self._folder, lesson, self._entries_in(ERRORS))
             before = self._before(file)
             kept = with_notes_of(lesson.model_copy(update={"file": file}), before)
             self._put(file, document(kept), before)
@@ -484,17 +449,21 @@ class KnowledgeFiles:
         """
         with self._writing():
             self._check(ARCHIVE)
-            entries = self._entries.on(ERRORS, PATTERNS)
+            entries = self._entries_in(ERRORS, PATTERNS)
             for file, entry in entries.items():
                 if isinstance(entry, str):
                     put_away(self._folder, file, QUARANTINE, entry)
             unite(self._folder, entries)
-            entries = self._entries.on(ERRORS, PATTERNS)
+            entries = self._entries_in(ERRORS, PATTERNS)
             index = _index(entries, self._complaints())
             atomic_files.write(
                 self._folder / INDEX, index_text(index).encode(), mode=atomic_files.SHARED
             )
         return index
+
+    def _entries_in(self, *stores: str) -> dict[str, Entry | str]:
+        stamps = (documents(self._folder, store) for store in stores)
+        return self._entries.all({file: stamp for each in stamps for file, stamp in each.items()})
 
     def _complaints(self) -> tuple[str, ...]:
         return (*links(self._folder, ERRORS, PATTERNS), *quarantined(self._folder))
@@ -504,7 +473,7 @@ class KnowledgeFiles:
         title = line(pattern.title, 200)
         digest = hashlib.sha256(pattern.title.encode("utf-8", "replace")).hexdigest()[:8]
         short = f"{PATTERNS}/{pattern.slug}.md"
-        entry = self._entries.on(PATTERNS).get(short)
+        entry = self._entries_in(PATTERNS).get(short)
         if pattern.slug and (entry is None or getattr(entry, "title", "") == title):
             return short
         return f"{PATTERNS}/{pattern.slug or 'pattern'}-{digest}.md"
@@ -567,13 +536,12 @@ def _index(entries: Mapping[str, Entry | str], complaints: tuple[str, ...]) -> I
 
 IGNORE_LOCK = ".ignore.lock"
 _MARK = "\ufeff"
-_BOUNDS = ("expires", "unless_rate_above")
 
 
 class Added(NamedTuple):
     """Result of adding a rule; `rule` as it is in the file now."""
 
-    status: Literal["added", "renewed", "already there"]
+    status: Literal["added", "already there"]
     rule: IgnoreRule
 
 
@@ -594,7 +562,7 @@ class IgnoreFile:
         return rules_from(self._text())
 
     def add(self, rule: IgnoreRule) -> Added:
-        """Add a rule at the end, or give the same rule that has expired its new expiry.
+        """Add a rule at the end; one that has expired stays above it.
 
         All other text stays as it is. The result is read by the strict reader before it is written
         and once more afterwards. Raises `StopTheNight` where the file cannot be read or written, or
@@ -603,28 +571,24 @@ class IgnoreFile:
         lock, place = self.path.with_name(IGNORE_LOCK), str(self.path)
         with atomic_files.only_writer(lock, PATIENCE, place, StopTheNight):
             before = self._text()
-            same = next((item for item in rules_from(before).rules if _same(item, rule)), None)
-            if same and not expired(same, self.today()):
+            old = rules_from(before)
+            live = (item for item in old.rules if not expired(item, self.today()))
+            if same := next((item for item in live if _same(item, rule)), None):
                 return Added("already there", same)
-            goal = _renewed(same, rule) if same else rule
-            after = self._edited(before, goal, renew=same is not None)
-            # the rule as it was read from the text to be; raises where any other one would
-            # change
-            old, new = rules_from(before), rules_from(after)
-            wanted = [goal if item == same else item for item in old.rules] + (
-                [] if same else [goal]
-            )
-            whole = len(old.complaints) == len(new.complaints) and len(wanted) == len(new.rules)
-            if not whole or not all(map(_says, new.rules, wanted)):
-                raise self._refused("another rule would change", goal)
-            added = next(item for item in reversed(new.rules) if _same(item, goal))
+            after = self._edited(before, rule)
+            new = rules_from(after)
+            whole = len(old.complaints) == len(new.complaints)
+            wanted = [_fields(item) for item in (*old.rules, rule)]
+            if not whole or [_fields(item) for item in new.rules] != wanted:
+                raise self._refused("another rule would change", rule)
+            added = new.rules[-1]
             atomic_files.rewrite(self.path, after.encode())
             if self._text() != after:
                 atomic_files.rewrite(self.path, before.encode())
                 raise StopTheNight(f"{self.path} was not written as it should be: it is as it was")
-            return Added("renewed" if same else "added", added)
+            return Added("added", added)
 
-    def _edited(self, before: str, rule: IgnoreRule, *, renew: bool) -> str:
+    def _edited(self, before: str, rule: IgnoreRule) -> str:
         mark = _MARK if before.startswith(_MARK) else ""
         text = before.removeprefix(_MARK)
         if why := unreadable(text):
@@ -634,9 +598,7 @@ class IgnoreFile:
         if "\r" in text or (ends == "\r\n" and text.count("\n") != before.count("\r\n")):
             raise self._refused("its lines end in different ways: make them one", rule)
         try:
-            edited = (
-                _with_bounds(text, rule) if renew else with_items(text, "ignore", [_fields(rule)])
-            )
+            edited = with_items(text, "ignore", [_fields(rule)])
         except GiveUp as error:
             raise self._refused(str(error), rule) from None
         return mark + edited.replace("\n", ends)
@@ -665,38 +627,6 @@ def _same(rule: IgnoreRule, other: IgnoreRule) -> bool:
 
 def _folded(rule: IgnoreRule) -> str:
     return rule.pattern.strip().casefold()
-
-
-def _renewed(old: IgnoreRule, rule: IgnoreRule) -> IgnoreRule:
-    rate = (rule.unless_rate_above or old.unless_rate_above) if old.unless_rate_above else None
-    return old.model_copy(update={"expires": rule.expires, "unless_rate_above": rate})
-
-
-def _says(new: IgnoreRule, wanted: IgnoreRule) -> bool:
-    return new.model_dump(exclude={"line"}) == wanted.model_dump(exclude={"line"})
-
-
-def _with_bounds(text: str, rule: IgnoreRule) -> str:
-    """The text with new values of `expires` and `unless_rate_above` in the rule on `rule.line`.
-
-    Only keys that are there get a value. Raises `GiveUp` where there is no `expires`.
-    """
-    bounds = {key: str(_fields(rule)[key]) for key in _BOUNDS if key in _fields(rule)}
-    if "expires" not in bounds:
-        raise GiveUp("a rule that has expired cannot be made to hold for ever: edit its line")
-    items = list_items(composed(text)[0], "ignore")
-    places = [
-        (value.start_mark.index, value.end_mark.index, bounds[key.value])
-        for item in items
-        if item.start_mark.line + 1 == rule.line
-        for key, value in item.value
-        if key.value in bounds and not is_absent(value) and value.style not in ("|", ">")
-    ]
-    if not places:
-        raise GiveUp("the rule that has expired is not where it was: try again")
-    for begin, end, value in sorted(places, reverse=True):
-        text = f"{text[:begin]}{value}{text[end:]}"
-    return text
 
 
 def _fields(rule: IgnoreRule) -> dict[str, object]:

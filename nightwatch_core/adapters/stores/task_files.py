@@ -6,11 +6,13 @@ file with the id `<id>/<name>`.
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.atomic_files import DOCUMENT_BYTES, PATIENCE
 from nightwatch_core.adapters.stores.documents import (
+    ParsedFiles,
     Stamp,
     documents,
     links,
@@ -38,7 +40,7 @@ class TaskFiles:
 
     def __init__(self, folder: Path, lock: Path) -> None:
         self._folder, self._lock = folder, lock
-        self._parsed: dict[str, tuple[Stamp, TaskFile | str]] = {}  # a task, or what is wrong
+        self._parsed = ParsedFiles(folder.parent, task_of)
 
     def tasks(self) -> tuple[TaskFile, ...]:
         """Every file that can be read, by id; raises `StopTheNight` for an unreadable folder."""
@@ -77,10 +79,7 @@ class TaskFiles:
                 f"cannot read the folder of task files {self._folder} ({error.strerror}): check "
                 "its permissions, or set NIGHTWATCH_TASKS_DIR to another folder"
             ) from error
-        for name, stamp in list(stamps.items())[:TASK_FILES]:
-            if name not in self._parsed or self._parsed[name][0] != stamp:
-                self._parsed[name] = (stamp, self._task(name))
-        return {name: self._parsed[name][1] for name in stamps if name in self._parsed}
+        return self._parsed.all(dict(islice(stamps.items(), TASK_FILES)))
 
     def _stamps(self) -> dict[str, Stamp]:
         stamps: dict[str, Stamp] = {}
@@ -100,14 +99,6 @@ class TaskFiles:
                 if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
             )
         yield from (f"{self._folder.name}/{name}" for name in inside[:TASK_FOLDERS])
-
-    def _task(self, name: str) -> TaskFile | str:
-        try:
-            return task_of(text_of(self._folder.parent / name), name)
-        except GiveUp as wrong:
-            return str(wrong)
-        except OSError as error:
-            return f"it cannot be opened: {error.strerror}"
 
     def _change(self, id: str, change: Callable[[str], str]) -> str:
         place = f"the folder of task files {self._folder}"

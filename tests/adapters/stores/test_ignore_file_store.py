@@ -174,39 +174,6 @@ def test_twice_is_once(tmp_path):
     assert text_of(file) == before
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (
-            "- pattern: a\n  match: prefix\n  field: message\n  expires: 2031-03-09  # c\n",
-            "- pattern: a\n  match: prefix\n  field: message\n  expires: 2031-04-09  # c\n",
-        ),
-        (
-            "- pattern: b\n"
-            "- {expires: '2031-01-01', unless_rate_above: 7, pattern: A, match: prefix,"
-            " field: message}\n# é",
-            "- pattern: b\n"
-            "- {expires: 2031-04-09, unless_rate_above: 50, pattern: A, match: prefix,"
-            " field: message}\n# é",
-        ),
-    ],
-)
-def test_an_expired_rule_is_renewed_where_it_stands(tmp_path, before, after):
-    file = file_of(tmp_path, before)
-    rule = RULE.model_copy(update={"pattern": "a"})
-    assert file.add(rule).status == "renewed"
-    assert text_of(file) == after
-    assert file.add(rule).status == "already there"
-
-
-def test_an_expired_rule_is_not_made_to_hold_for_ever(tmp_path):
-    before = "- {pattern: a, expires: 2031-03-09}\n"
-    file = file_of(tmp_path, before)
-    with pytest.raises(StopTheNight, match="edit its line"):
-        file.add(IgnoreRule(pattern="a"))
-    assert text_of(file) == before
-
-
 def test_a_rule_our_reader_would_not_take_is_not_written(tmp_path):
     file = file_of(tmp_path, "ignore: []\n")
     for wrong in ("", "*", "a" * 501):

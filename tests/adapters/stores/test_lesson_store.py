@@ -6,8 +6,7 @@ from hashlib import sha256
 import pytest
 from core.lesson_shapes import lesson, seen
 
-from nightwatch_core.adapters.stores import documents as lesson_store
-from nightwatch_core.adapters.stores.documents import IndexCache, KnowledgeFiles, put_away
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles, put_away
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import document, lesson_of
@@ -124,8 +123,7 @@ def test_a_document_that_comes_later_is_taken_in(folder, files):
 def test_uniting_that_was_interrupted_is_finished(folder, files):
     for day in (1, 2, 3):
         seeds(folder, day)
-    entries = IndexCache(folder).on("errors")
-    lesson_store.unite(folder, entries)
+    files.rebuild_index()
     whole = document(files.read(files.index().solutions[0].file))
     # as if the writer had been killed after the first of three steps, and after the second
     for name in ("2031-03-02_ratemissing-bills-new", "2031-03-03_ratemissing-bills-new"):
