@@ -31,18 +31,6 @@ def hours(*records: NightRecord, since: float = 0, until: float = 100) -> float:
     return looked_at(records, KEY, at(since), at(until)).hours
 
 
-def test_windows_that_overlap_count_once() -> None:
-    found = looked_at(
-        (record(at(0), at(24)), record(at(12), at(36)), record(at(48), at(50))), KEY, at(0), at(100)
-    )
-    assert (found.hours, found.nights, found.occurrences) == (38, 3, 0)
-
-
-def test_a_window_within_another_adds_nothing() -> None:
-    found = looked_at((record(at(0), at(24)), record(at(6), at(8))), KEY, at(0), at(100))
-    assert (found.hours, found.nights) == (24, 1)
-
-
 def test_only_the_stretch_counts() -> None:
     assert hours(record(at(-12), at(12)), since=0, until=6) == 6
     assert hours(record(at(0), at(24)), since=24, until=48) == 0
@@ -62,13 +50,7 @@ def test_only_the_stretch_counts() -> None:
 )
 def test_what_was_not_read_whole_does_not_count(fields: dict[str, Any]) -> None:
     assert hours(record(at(0), at(24), **fields)) == 0
-
-
-def test_degraded_nights_count() -> None:
     assert hours(record(at(0), at(24), status="degraded")) == 24
-
-
-def test_the_empty_key_is_nobodys() -> None:
     assert looked_at((record(at(0), at(24), key=""),), "", at(0), at(24)).hours == 0
 
 

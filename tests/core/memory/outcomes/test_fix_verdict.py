@@ -50,10 +50,3 @@ def test_a_fall_is_not_as_before() -> None:
     assert "no effect" not in merged_after(80, 80).nights(*[8] * 20)
     assert "no effect" not in merged_after(80).nights(*[8] * 20)
     assert "no effect" not in merged_after(80).nights(80, 30, 10, 0, 0, 0)
-
-
-def test_a_fix_called_useless_may_prove_right_after_all() -> None:
-    shop = merged_after(80, 80, 80, 80, 80)
-    assert shop.nights(80, 80, 80) == ["no effect"]
-    assert shop.nights(*[0] * 40) == ["verified"]
-    assert shop.lesson.fates[-1].because.startswith("after all: ")

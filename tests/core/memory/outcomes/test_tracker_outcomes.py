@@ -89,26 +89,65 @@ def test_found_merged_deployed_verified_and_back() -> None:
     assert shop.lesson.watch.number == 9
 
 
-def test_a_fix_that_does_not_help() -> None:
-    shop = Production(lesson(80, 78, 85, 79, 81), 5)
+FIVE = (80, 78, 85, 79, 81)
+RARE = (2, 1, 3, 2, 2, 0, 3, 2, 1, 2)
+ENOUGH_NIGHTS = (0,) * 40
+
+
+@pytest.mark.parametrize(
+    ("before", "then"),
+    [
+        (
+            FIVE,
+            [
+                ((80,), "merged"),
+                ((80, 79, 84, 78, 81, 80, 83), "no effect"),
+                (ENOUGH_NIGHTS, "verified"),
+            ],
+        ),
+        (FIVE * 4, [((80, *[32] * 10), "merged"), ((32,) * 8, "no effect")]),
+        (
+            RARE,
+            [
+                ((2, 0, 0), "merged"),
+                ((0, 0, 0), "verified"),
+                ((*[0] * 12, 1), ""),
+                ((0, 0, 0, 0, 0, 2, 2), "regressed"),
+            ],
+        ),
+        (
+            RARE,  # one night, so soon, is nothing
+            [((2, *[0] * 5), "merged verified"), ((2, *[0] * 40), ""), ((1, 0) * 7, "regressed")],
+        ),
+        (
+            (500, 510, 480, 520),  # a stray one of five hundred is no regression
+            [((490, *[0] * 60), "merged verified"), ((3, 4, 0, 2), ""), ((300,), "regressed")],
+        ),
+        ((10, 10, 10), [((10, *[3] * 20), "merged")]),  # may have helped enough
+        ((1,), [((0,) * 8, "merged")]),  # seen once
+    ],
+    ids=["no help", "too little", "rare", "slowly", "stray", "not judged", "once"],
+)
+def test_the_life_of_a_fix(
+    before: tuple[int, ...], then: list[tuple[tuple[int, ...], str]]
+) -> None:
+    shop = Production(lesson(*before), len(before))
     shop.merge()
     shop.deploy()
-    assert shop.nights(80) == ["merged"]
-    told = shop.nights(80, 79, 84, 78, 81, 80, 83)
-    assert told == ["no effect"]
-    assert open_trouble(shop.lesson).startswith("its fix in #4 had no effect: 403 in 120 h before")
-    assert shop.nights(*[0] * 40) == ["verified"]
+    for nights, expected in then:
+        assert " ".join(shop.nights(*nights)) == expected
+
+
+def test_figures_say_how_much_a_fix_has_helped() -> None:
+    shop = Production(lesson(*FIVE * 4), 20)
+    shop.merge()
+    shop.deploy()
+    shop.nights(80, *[32] * 18)
+    assert "it fell to 0.4" in shop.lesson.fates[-1].because
+    assert open_trouble(shop.lesson).startswith("its fix in #4 had no effect: 1,6")
+    assert shop.nights(*[0] * 120) == ["verified"]
     assert shop.lesson.fates[-1].because.startswith("after all: ")
     assert not open_trouble(shop.lesson)
-
-
-def test_a_fix_that_helps_too_little() -> None:
-    shop = Production(lesson(*[80, 78, 85, 79, 81] * 4), 20)
-    shop.merge()
-    shop.deploy()
-    assert shop.nights(80, *[32] * 10) == ["merged"]
-    assert shop.nights(*[32] * 8) == ["no effect"]
-    assert "it fell to 0.4" in shop.lesson.fates[-1].because
 
 
 def test_a_fix_that_is_turned_down() -> None:
@@ -123,51 +162,6 @@ def test_a_fix_that_is_turned_down() -> None:
     assert kept.outcome == "closed unmerged"
     assert not kept.watch
     assert follow(kept, pull(state="closed", words=words), issue()) is None
-
-
-def test_a_rare_error() -> None:
-    shop = Production(lesson(2, 1, 3, 2, 2, 0, 3, 2, 1, 2), 10)
-    shop.merge()
-    shop.deploy()
-    assert shop.nights(2, 0, 0) == ["merged"]
-    assert shop.nights(0, 0, 0) == ["verified"]
-    assert shop.nights(*[0] * 12) == []
-    assert shop.nights(1) == []
-    assert shop.nights(0, 0, 0, 0, 0, 2, 2) == ["regressed"]
-
-
-def test_a_rare_error_that_comes_back_slowly() -> None:
-    shop = Production(lesson(2, 1, 3, 2, 2, 0, 3, 2, 1, 2), 10)
-    shop.merge()
-    shop.deploy()
-    assert shop.nights(2, *[0] * 5) == ["merged", "verified"]
-    assert shop.nights(2) == []  # one night, so soon, is nothing
-    assert shop.nights(*[0] * 40) == []
-    assert shop.nights(*[1, 0] * 7) == ["regressed"]
-
-
-def test_a_stray_one_of_five_hundred_is_no_regression() -> None:
-    shop = Production(lesson(500, 510, 480, 520), 4)
-    shop.merge()
-    shop.deploy()
-    assert shop.nights(490, *[0] * 60) == ["merged", "verified"]
-    assert shop.nights(3, 4, 0, 2) == []
-    assert shop.nights(300) == ["regressed"]
-
-
-def test_a_fix_that_may_have_helped_enough_is_not_judged() -> None:
-    shop = Production(lesson(10, 10, 10), 3)
-    shop.merge()
-    shop.deploy()
-    assert shop.nights(10, *[3] * 20) == ["merged"]
-    assert not why_no_news(shop.lesson)
-
-
-def test_an_error_seen_once_is_never_verified_by_a_week() -> None:
-    shop = Production(lesson(1), 1)
-    shop.merge()
-    shop.deploy()
-    assert shop.nights(*[0] * 8) == ["merged"]
 
 
 def test_a_fix_that_never_comes_to_production_is_news_after_two_weeks() -> None:
@@ -207,11 +201,8 @@ def test_an_issue_goes_to_and_fro() -> None:
     assert known.fates[-1].words == ("works as designed",)
 
 
-def test_an_issue_that_opens_for_the_first_time_was_not_reopened() -> None:
+def test_items_of_other_errors_say_nothing_nor_do_those_that_were_always_open() -> None:
     assert follow(lesson(80), issue(), pull()) is None
-
-
-def test_items_of_other_errors_say_nothing() -> None:
     other = pull(state="closed").model_copy(update={"fingerprint": "v1:other"})
     assert follow(lesson(80), other) is None
     assert kinds(follow(lesson(80, aliases=("v1:other",)), other)) == ["closed unmerged"]
@@ -286,17 +277,16 @@ def test_before_counts_quiet_nights_and_their_traffic() -> None:
     assert watch.before == OccurrenceCount(occurrences=150, hours=120, traffic=5_000, nights=5)
 
 
-def test_before_falls_back_on_the_nights_themselves() -> None:
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [((), (160, 48)), (tuple(record(number, hours=48) for number in (1, 2)), (120, 72))],
+    ids=["the nights themselves", "overlapping windows"],
+)
+def test_before_without_a_record_of_each_hour(records: Any, expected: tuple[int, float]) -> None:
     nights = tuple(one.model_copy(update={"hours": 0}) for one in lesson(80, 80).nights)
-    watch = watch_of(lesson(nights=nights), tonight(6, records=()))
-    assert (watch.before.occurrences, watch.before.hours) == (160, 48)
-
-
-def test_two_windows_on_the_same_hours_are_no_two_nights() -> None:
-    known = lesson(80, 80)
-    long = [record(number, hours=48) for number in (1, 2)]
-    watch = watch_of(known, tonight(6, records=tuple(long)))
-    assert (watch.before.occurrences, watch.before.hours) == (120, 72)
+    known = lesson(80, 80) if records else lesson(nights=nights)
+    before = watch_of(known, tonight(6, records=records)).before
+    assert (before.occurrences, before.hours) == expected
 
 
 def test_a_release_that_runs_says_since_when() -> None:
@@ -418,10 +408,7 @@ def test_a_fix_stands_where_new_is_there_and_old_is_gone(
     edit: Edit, text: str | None, stands: bool
 ) -> None:
     assert fix_stands((edit,), lambda _: text) is stands
-
-
-def test_no_edits_stand_nowhere() -> None:
-    assert not fix_stands((), lambda _: "text")
+    assert not fix_stands((), lambda _: text)
 
 
 # What holds whatever happens.
