@@ -10,7 +10,7 @@ from nightwatch_core.memory.limits import MOST_FILES_READ
 from nightwatch_core.memory.outcomes import REOPENED, Tonight, fix_stands, follow_lesson, no_news
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import CitedLine, Lesson, OutcomeKind, OutcomeUpdate
+from nightwatch_core.models.knowledge import Lesson, OutcomeKind, OutcomeUpdate
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import digest
@@ -96,6 +96,7 @@ def staleness(
     `paths` are all files of tonight's tree; only files among `changed` are read.
 
     >>> from datetime import date
+    >>> from nightwatch_core.models.knowledge import CitedLine
     >>> cited = CitedLine(path="a.py", line=1, digest="d1")
     >>> one = Lesson(fingerprint="v1:1", error_class="E", root_cause="", evidence=(cited,),
     ...              first_detected=date(2030, 5, 1))
@@ -104,33 +105,18 @@ def staleness(
     """
     if lesson.watch:  # its own fix rewrote what it cites: whether that helped is measured
         changed = ()
-    reasons = (_why_stale(evidence, paths, changed, read) for evidence in lesson.evidence)
-    why = next(filter(None, reasons), "")
-    if not why and lesson.stale:
-        named = (
-            evidence.path
-            for evidence in lesson.evidence
-            if _rewritten(evidence.path) == lesson.stale
-        )
-        why = lesson.stale if any(path not in changed for path in named) else ""
+    why = ""
+    for cited in lesson.evidence:
+        if cited.path not in paths:
+            why = f"{cited.path} is gone"
+        elif cited.digest and cited.path in changed and digest(read(cited.path)) != cited.digest:
+            why = f"{cited.path} was rewritten"
+        if why:
+            break
+    named = (item.path for item in lesson.evidence if f"{item.path} was rewritten" == lesson.stale)
+    if not why and any(path not in changed for path in named):
+        why = lesson.stale
     return None if why == lesson.stale else why
-
-
-def _why_stale(
-    line: CitedLine,
-    paths: Collection[str],
-    changed: Collection[str],
-    read: Callable[[str], str | None],
-) -> str:
-    if line.path not in paths:
-        return f"{line.path} is gone"
-    if line.digest and line.path in changed and digest(read(line.path)) != line.digest:
-        return _rewritten(line.path)
-    return ""
-
-
-def _rewritten(path: str) -> str:
-    return f"{path} was rewritten"
 
 
 def with_standing_patches(

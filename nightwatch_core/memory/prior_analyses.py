@@ -70,7 +70,7 @@ def recall_case(
             continue  # it knows nothing to tell
         priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
     # Own lessons, then similar ones as they were ranked, those that fit the code before others.
-    priors.sort(key=lambda item: not is_own(item) and bool(item.lesson.stale))
+    priors.sort(key=lambda item: not item.match.is_same and bool(item.lesson.stale))
     return UnexplainedCase(case=tonight.case, priors=tuple(priors))
 
 
@@ -101,16 +101,11 @@ def _doubted(match: Match, doubt: Doubt, same_error: bool) -> Match:
     return match.model_copy(update=update)
 
 
-def is_own(prior: PriorAnalysis) -> bool:
-    """Tell whether a lesson is about the very case it was told for, whatever speaks against it."""
-    return prior.match.is_same
-
-
 def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> Analysis:
     """Add to a fresh analysis what memory had told about its case."""
     cases = (case for case in unexplained if case.case.fingerprint == analysis.fingerprint)
     priors = next((case.priors for case in cases), ())
-    own = next(filter(is_own, priors), None)
+    own = next((prior for prior in priors if prior.match.is_same), None)
     told = tuple(prior.lesson.fingerprint for prior in priors if prior.lesson.has_cause)
     update: dict[str, object] = {"told": told}
     if own:
@@ -148,9 +143,12 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
     """The lesson's analysis, or why it may not stand in for a new one."""
     if why_weak(lesson):  # it is looked at again by turns, however old it is
         tonight = tonight.model_copy(update={"lesson_days": 0})
-    digest_of = _digests_of(code)
+    digest_of = cache(lambda path: digest(code.read_file(path)))
     if reason := news(lesson, tonight):
-        alone = wants_fix_alone(lesson, tonight, digest_of) and _is_proved(lesson, tonight, code)
+        cited = reused_analysis(lesson, tonight.case, tonight.night).evidence
+        alone = wants_fix_alone(lesson, tonight, digest_of) and any(
+            evidence.verified for evidence in looked_up(cited, code, tonight.case)
+        )
         return Doubt(reason, fix_alone=alone)
     if not is_same_error(tonight.case, lesson):
         return Doubt("it is of another class, and shares only a name with it")
@@ -171,15 +169,6 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
     if lesson.has_fix and (analysis.refused or not analysis.has_fix):
         return Doubt("its fix no longer applies")
     return analysis
-
-
-def _is_proved(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> bool:
-    remembered = reused_analysis(lesson, tonight.case, tonight.night).evidence
-    return any(evidence.verified for evidence in looked_up(remembered, code, tonight.case))
-
-
-def _digests_of(code: CodeReader) -> Callable[[str], str]:
-    return cache(lambda path: digest(code.read_file(path)))
 
 
 # What the rules answer where the model could not be reached, or paid, told apart from its own.
@@ -217,14 +206,9 @@ def mark_fallback(analysis: Analysis, failure: Failure) -> Analysis:
     return analysis.model_copy(update=update)
 
 
-def is_fallback(analysis: Analysis) -> bool:
-    """Tell whether the rules answered for a model that was away."""
-    return analysis.by_fallback
-
-
 def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:
     """Analyses worth a lesson: what rules answered must not keep the model from the case."""
-    return tuple(analysis for analysis in analyses if not is_fallback(analysis))
+    return tuple(analysis for analysis in analyses if not analysis.by_fallback)
 
 
 def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
@@ -237,7 +221,7 @@ def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
 
 def fallback_summary(analyses: Iterable[Analysis]) -> str:
     """Return a sentence for the report where the rules answered; empty where they did not."""
-    stood = [analysis for analysis in analyses if is_fallback(analysis)]
+    stood = [analysis for analysis in analyses if analysis.by_fallback]
     if not stood:
         return ""
     why = stood[0].next_steps[0] if stood[0].next_steps else ""
