@@ -155,11 +155,6 @@ def open_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     )
 
 
-def count_nights(lessons: Iterable[Lesson]) -> int:
-    """On how many dates any of the lessons was seen."""
-    return len(dates_seen(lessons))
-
-
 def dates_seen(lessons: Iterable[Lesson]) -> tuple[date, ...]:
     """Return the dates on which any of the lessons was seen, oldest first."""
     return tuple(sorted({seen.date for lesson in lessons for seen in lesson.nights}))
@@ -178,15 +173,12 @@ def by_error(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
 
 def all_occurrences(lessons: Iterable[Lesson]) -> int:
     """Occurrences on all nights; an error of several documents counts once a night."""
-    return sum(_of_one_error(held) for held in by_error(lessons))
-
-
-def _of_one_error(lessons: Iterable[Lesson]) -> int:
-    most: dict[tuple[date, str], int] = {}
-    for seen in (seen for lesson in lessons for seen in lesson.nights):
-        night = (seen.date, seen.night)
-        most[night] = max(most.get(night, 0), seen.occurrences)
-    return sum(most.values())
+    most: Counter[tuple[int, date, str]] = Counter()
+    for number, held in enumerate(by_error(lessons)):
+        for seen in (seen for lesson in held for seen in lesson.nights):
+            night = (number, seen.date, seen.night)
+            most[night] = max(most[night], seen.occurrences)
+    return most.total()
 
 
 class CaseNames:
@@ -204,16 +196,10 @@ class CaseNames:
         )
 
 
-def occurrences_tonight(cases: Iterable[Analysis]) -> int:
-    """Of tonight; a group that stands in two cases counts once."""
-    groups = {group.fingerprint: group for case in cases for group in case.case.groups}
-    return sum(group.occurrences for group in groups.values())
-
-
 def pattern_of_cases(
     title: str,
     cases: list[Analysis],
-    known: CaseNames,
+    case_names: CaseNames,
     *,
     description: str,
     suggestion: str,
@@ -221,6 +207,7 @@ def pattern_of_cases(
     tags: tuple[str, ...] = (),
 ) -> Pattern:
     """A pattern of cases of one night; the title holds no number, so that it stays the same."""
+    groups = {group.fingerprint: group for case in cases for group in case.case.groups}
     titles = "; ".join(line(case.case.title, 120) for case in cases[:5])
     more = f" and {len(cases) - 5} more" if len(cases) > 5 else ""
     return Pattern(
@@ -229,17 +216,17 @@ def pattern_of_cases(
         pattern_type="systemic_issue",
         error_classes=most_frequent(case.case.leader.error_class for case in cases),
         modules=most_frequent(map(module, cases)),
-        occurrences=occurrences_tonight(cases),
+        occurrences=sum(group.occurrences for group in groups.values()),
         suggestion=line(suggestion, 400),
-        fingerprints=tuple(dict.fromkeys(map(known.name, cases)))[:MOST_MEMBERS],
+        fingerprints=tuple(dict.fromkeys(map(case_names.name, cases)))[:MOST_MEMBERS],
         tags=tags or shared_tags(normalised_tags(case) for case in cases),
         because=tuple(line(reason, 200) for reason in because),
     )
 
 
-def count_errors(cases: Iterable[Analysis], known: CaseNames) -> int:
-    """Count the errors of the cases under all their names."""
-    return len({known.name(case) for case in cases})
+def count_errors(cases: Iterable[Analysis], case_names: CaseNames) -> int:
+    """Count the errors of the cases under all of their names."""
+    return len({case_names.name(case) for case in cases})
 
 
 def is_confident(analysis: Analysis) -> bool:

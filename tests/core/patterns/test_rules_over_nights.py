@@ -5,7 +5,7 @@ from core.lesson_shapes import lesson, night, seen
 from nightwatch_core.models.knowledge import FixWatch, NightSeen
 from nightwatch_core.patterns import detect
 from nightwatch_core.patterns.detection import hot_spot, recurring_class
-from nightwatch_core.patterns.pattern_text import by_error, count_nights, recent_lessons
+from nightwatch_core.patterns.pattern_text import by_error, dates_seen, recent_lessons
 
 WAYS = (
     "The coupon has no date.",
@@ -36,7 +36,7 @@ def test_a_class_of_three_nights():
 
 
 def test_two_lessons_of_one_night_are_one_night():
-    assert count_nights((lesson("v1:a", nights=seen(1, 2)), lesson("v1:b", nights=seen(2)))) == 2
+    assert len(dates_seen((lesson("v1:a", nights=seen(1, 2)), lesson("v1:b", nights=seen(2))))) == 2
 
 
 def test_a_class_that_every_application_has_must_come_back_in_one_place():
