@@ -250,7 +250,7 @@ def _material(
 ) -> str:
     """What a model reads, of bounded size: a transcript, or sections and what they label."""
     if lesson is None:
-        sections = (f"{one.name}:\n{one.text}" for one in target.sections if one.text)
+        sections = (f"{part.name}:\n{part.text}" for part in target.sections if part.text)
         text = middle_out(block("\n\n".join(sections), 4 * MATERIAL), MATERIAL)
         by_rule = middle_out(rendered(_new_by_rule(target, on)), MATERIAL // 2)
         return f"{text}\n\ndrawn from it by rule:\n{by_rule}" if by_rule else text
@@ -262,7 +262,7 @@ def _material(
         "title": lesson.title,
         "root cause": lesson.root_cause,
         "confidence": lesson.fix_confidence,
-        "fix proposed": "; ".join(one.description or one.path for one in lesson.edits),
+        "fix proposed": "; ".join(edit.description or edit.path for edit in lesson.edits),
         "outcome": lesson.outcome,
     }
     verdict = "\n".join(f"{name}: {line(fact, 1_500)}" for name, fact in facts.items() if fact)

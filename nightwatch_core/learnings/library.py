@@ -9,6 +9,7 @@ from typing import Protocol
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lesson_text import document
+from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import fenced, line
@@ -91,22 +92,17 @@ def lesson_file(id: str, *indexes: Callable[[], Iterable[IndexEntry]]) -> str:
 
 def _meant(typed: str, entries: Iterable[IndexEntry]) -> dict[str, IndexEntry]:
     """Lessons of exactly that name, else those whose name begins with it, by fingerprint."""
-    every = tuple(entries)
-    exact = [one for one in every if typed and is_name(typed, (*_names(one), *_files(one)))]
-    begun = [one for one in every if is_beginning(typed, _names(one))]
-    return {one.fingerprint: one for one in exact or begun}
-
-
-def _names(entry: IndexEntry) -> tuple[str, ...]:
-    return (entry.fingerprint, *entry.aliases)
-
-
-def _files(entry: IndexEntry) -> tuple[str, ...]:
-    return (entry.file, entry.file.rpartition("/")[2])
+    names = [((entry.fingerprint, *entry.aliases), entry) for entry in entries]
+    exact = [
+        entry
+        for own, entry in names
+        if typed and is_name(typed, (*own, entry.file, entry.file.rpartition("/")[2]))
+    ]
+    begun = [entry for own, entry in names if is_beginning(typed, own)]
+    return {entry.fingerprint: entry for entry in exact or begun}
 
 
 def _row(lesson: Lesson, match: Match) -> dict[str, object]:
-    seen = max((night.date for night in lesson.nights), default=lesson.first_detected)
     row: dict[str, object] = {
         "id": line(lesson.fingerprint, 80),
         "file": line(lesson.file, 200),
@@ -119,7 +115,7 @@ def _row(lesson: Lesson, match: Match) -> dict[str, object]:
         "stale": line(lesson.stale, 200),
         "issue_number": lesson.issue_number,
         "pr_number": lesson.pr_number,
-        "last_seen": seen.isoformat(),
+        "last_seen": last_seen(lesson).isoformat(),
         "relevance": match.relevance or match.score,
         "because": [line(why, 120) for why in match.because[:10]],
     }

@@ -224,7 +224,7 @@ def _of_problem(problem: Problem) -> tuple[str, str]:
 def _leading(*texts: str) -> list[str]:
     """The first sentence of each text; of a single text, its first two."""
     told = [line(text, 2 * LEARNING) for text in texts if text.strip()]
-    return [one for text in told for one in _SENTENCE.split(text)[: 2 if len(told) == 1 else 1]]
+    return [part for text in told for part in _SENTENCE.split(text)[: 2 if len(told) == 1 else 1]]
 
 
 def _shaped(text: str, *more: str) -> tuple[str, str]:

@@ -52,8 +52,8 @@ def task_notes(task: TaskFile, on: date) -> Notes:
     drawn = _Drawn()
     for section in task.sections:
         drawn.read(section.text[:SECTION])
-    problems = (Problem.model_validate(one) for one in drawn.problems if len(one) > 1)
-    decisions = (Decision.model_validate(one) for one in drawn.decisions if "choice" in one)
+    problems = (Problem.model_validate(item) for item in drawn.problems if len(item) > 1)
+    decisions = (Decision.model_validate(item) for item in drawn.decisions if "choice" in item)
     return normalised(
         Notes(
             timestamp=on,
@@ -93,7 +93,7 @@ class _Drawn:
         self._add(field, rows)
 
     def _add(self, field: str, rows: list[str]) -> None:
-        items = [one for one in _items(rows) if not _NOTHING.fullmatch(one)]
+        items = [item for item in _items(rows) if not _NOTHING.fullmatch(item)]
         if not field or not items:
             return
         if field == "gotcha":
@@ -101,7 +101,7 @@ class _Drawn:
             return
         held = self.problems if field in _PROBLEM else self.decisions
         if field in _STARTS:
-            held += ({field: one} for one in items)
+            held += ({field: item} for item in items)
             return
         if not held or field in held[-1]:
             held.append({})
@@ -139,4 +139,4 @@ def _items(rows: list[str]) -> list[str]:
             items.append(row[found.end() :])
         elif items:
             items[-1] += f" {row.strip()}"
-    return [line(one, LONGEST) for one in items]
+    return [line(item, LONGEST) for item in items]

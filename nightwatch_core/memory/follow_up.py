@@ -98,9 +98,9 @@ def staleness(
     >>> from datetime import date
     >>> from nightwatch_core.models.knowledge import CitedLine
     >>> cited = CitedLine(path="a.py", line=1, digest="d1")
-    >>> one = Lesson(fingerprint="v1:1", error_class="E", root_cause="", evidence=(cited,),
-    ...              first_detected=date(2030, 5, 1))
-    >>> staleness(one, (), (), dict().get)
+    >>> lesson = Lesson(fingerprint="v1:1", error_class="E", root_cause="", evidence=(cited,),
+    ...                 first_detected=date(2030, 5, 1))
+    >>> staleness(lesson, (), (), dict().get)
     'a.py is gone'
     """
     if lesson.watch:  # its own fix rewrote what it cites: whether that helped is measured

@@ -85,7 +85,7 @@ def document(lesson: Lesson) -> str:
     """Write the lesson's document; `lesson_of` reads the same values back.
 
     Front matter over 60 KiB is shortened step by step (`SHORTENINGS`), and the body says so. Raises
-    `GiveUp` where the fingerprint is too long to be one.
+    `GiveUp` where the fingerprint is too long.
     """
     if len(lesson.fingerprint) > LONGEST_NAME:
         raise GiveUp(f"a fingerprint is too long: more than {LONGEST_NAME} characters")
@@ -270,7 +270,9 @@ _NEXT, _APART = "\n", "\n\n"
 
 def _pattern_rows(lesson: Lesson) -> str:
     theirs = lesson.pattern_notes[:MOST_ROWS]
-    related = (one for one in lesson.related_patterns if not any(one.file in row for row in theirs))
+    related = (
+        item for item in lesson.related_patterns if not any(item.file in row for row in theirs)
+    )
     text = ""
     for block in (*map(_related_row, related), *theirs):
         is_listed = _ITEM.match(block) and _ITEM.match(text.rpartition("\n\n")[2])
@@ -338,10 +340,10 @@ def _without_edits(lesson: Lesson) -> Lesson:
 
 
 def _with_short_quotes(lesson: Lesson) -> Lesson:
-    cited = (one.model_copy(update={"quote": one.quote[:120]}) for one in lesson.evidence[:50])
+    cited = (item.model_copy(update={"quote": item.quote[:120]}) for item in lesson.evidence[:50])
     events = (
-        one.model_copy(update={"words": tuple(words[:100] for words in one.words[:2])})
-        for one in lesson.fates
+        event.model_copy(update={"words": tuple(words[:100] for words in event.words[:2])})
+        for event in lesson.fates
     )
     return lesson.model_copy(update={"evidence": tuple(cited), "fates": tuple(events)})
 

@@ -20,9 +20,9 @@ _UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U00
 def as_yaml(found: Sequence[FoundLearning], threshold: float = THRESHOLD) -> str:
     """YAML in the researcher's shape; a list without items is `[]`.
 
-    >>> one = FoundLearning(task_id="task-1", title="Add search", relevance=0.85,
-    ...                     summary="Problem: N+1", source_sections=("future-agent-notes",))
-    >>> print(as_yaml([one]), end="")
+    >>> found = FoundLearning(task_id="task-1", title="Add search", relevance=0.85,
+    ...                       summary="Problem: N+1", source_sections=("future-agent-notes",))
+    >>> print(as_yaml([found]), end="")
     learnings_found: 1
     relevance_threshold: 0.3
     <BLANKLINE>

@@ -35,8 +35,8 @@ def count_match(lesson: Lesson, night: Night) -> Lesson:
     >>> from nightwatch_core.models.errors import Window
     >>> end = datetime(2030, 5, 2, 4, tzinfo=UTC)
     >>> night = Night(id="2030-05-01-ab12", window=Window(since=end, until=end), now=end)
-    >>> one = Lesson(fingerprint="v1:1", error_class="E", root_cause="", first_detected=end.date())
-    >>> count_match(count_match(one, night), night).matched
+    >>> new = Lesson(fingerprint="v1:1", error_class="E", root_cause="", first_detected=end.date())
+    >>> count_match(count_match(new, night), night).matched
     1
     """
     day = night_date(night)

@@ -99,7 +99,7 @@ def spread(nights: Sequence[NightSeen], quiet: float = 0.0) -> float:
     >>> round(spread((NightSeen(date="2031-03-01", night="", occurrences=80, verdict="new"),)), 4)
     0.2025
     """
-    sides = [(float(max(0, one.occurrences)), _hours(one)) for one in one_a_date(nights)]
+    sides = [(float(max(0, seen.occurrences)), _hours(seen)) for seen in one_a_date(nights)]
     sides += [(0.0, NIGHT)] * round(min(max(quiet, 0.0), 24_000.0) / NIGHT)
     rate = sum(many for many, _ in sides) / sum(hours for _, hours in sides) if sides else 0.0
     if not rate:

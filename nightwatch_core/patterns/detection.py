@@ -208,7 +208,7 @@ def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) ->
 def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[tuple[int, ...]]:
     """Group the numbers of causes that are one."""
     pairs = combinations(range(len(causes)), 2)
-    alike = {(one, other): similarity(causes[one], causes[other], rarity) for one, other in pairs}
+    alike = {(a, b): similarity(causes[a], causes[b], rarity) for a, b in pairs}
     return group_similar(len(causes), alike)
 
 
@@ -225,14 +225,16 @@ def group_similar(
     groups: dict[int, tuple[int, ...]] = {number: (number,) for number in range(count)}
     sums = {pair: value for pair, value in similarities.items() if value > 0}
     while sums:
-        one, other = max(sums, key=lambda pair: (_average(pair, sums, groups), -pair[0], -pair[1]))
-        if _average((one, other), sums, groups) < threshold:
+        first, other = max(
+            sums, key=lambda pair: (_average(pair, sums, groups), -pair[0], -pair[1])
+        )
+        if _average((first, other), sums, groups) < threshold:
             break
-        groups[one] = tuple(sorted((*groups[one], *groups.pop(other))))
-        del sums[one, other]
+        groups[first] = tuple(sorted((*groups[first], *groups.pop(other))))
+        del sums[first, other]
         for pair in [pair for pair in sums if other in pair]:
             rest = pair[0] if pair[1] == other else pair[1]
-            joined = (min(one, rest), max(one, rest))
+            joined = (min(first, rest), max(first, rest))
             sums[joined] = sums.get(joined, 0.0) + sums.pop(pair)
     return sorted(groups.values())
 
