@@ -2,11 +2,13 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
@@ -223,24 +225,9 @@ _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a b
     "learnings": (Learning, "fact"),
     "steps": (PlannedStep, "title"),
 }
-_SURE = {
-    **{f"{word} confidence": word for word in ("high", "medium", "low")},
-    **{"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
-}
-SYNONYMS: Mapping[str, Mapping[str, str]] = {
-    "confidence": _SURE,
-    "fix_confidence": _SURE,
-    "action": {
-        **dict.fromkeys(("modify", "update", "replace", "change"), "edit"),
-        **dict.fromkeys(("add", "new"), "create"),
-        "remove": "delete",
-    },
-    "standing": {
-        **dict.fromkeys(("confirm", "supported", "accepted", "true"), "confirmed"),
-        **dict.fromkeys(("possible", "unknown", "unverified", "likely"), "open"),
-        **dict.fromkeys(("rejected", "refuted", "excluded", "unlikely", "false"), "ruled out"),
-    },
-}
+SYNONYMS = TypeAdapter(dict[str, dict[str, str]]).validate_python(
+    tomllib.loads((files(__package__) / "synonyms.toml").read_text("utf-8"))
+)
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "confidence": get_args(Confidence),
     "fix_confidence": get_args(Confidence),

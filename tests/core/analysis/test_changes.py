@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.analysis.changes_text import authors_text, deployment_text
+from nightwatch_core.analysis.prompts import authors_text, deployment_text
 from nightwatch_core.analysis.research import changes_of
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.errors import GiveUp, TryLater
