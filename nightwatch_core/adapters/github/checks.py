@@ -7,7 +7,7 @@ are told by other services. What may not be read is not known, and is never take
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import httpx
@@ -88,11 +88,20 @@ def _readable(log: bytes) -> str:
 
 
 Verdict = Literal["passed", "failed", ""]  # empty: not known, or not yet
-Conclusions = tuple[str, ...]  # of one commit: good, bad or "pending" ones
 _GOOD = ("success", "neutral", "skipped")
 _PENDING = "pending"
 _MAY_NOT = "what ran on it may not be read: give the token Actions (an App: Checks), for reading"
 _NO_STATUSES = "commit statuses may not be read: give the token Commit statuses, for reading"
+_LISTS: Mapping[str, Callable[[str], RepositoryCall]] = {
+    "check_runs": lambda sha: (
+        lambda rest, at: rest.checks.list_for_ref(*at, sha, filter_="latest", per_page=100)
+    ),
+    "workflow_runs": lambda sha: (
+        lambda rest, at: rest.actions.list_workflow_runs_for_repo(*at, head_sha=sha, per_page=100)
+    ),
+    "statuses": lambda sha: lambda rest, at: rest.repos.get_combined_status_for_ref(*at, sha),
+}
+_LOGS = {"check_runs": log_of_job, "workflow_runs": log_of_run}
 
 
 class Concluded(NamedTuple):
@@ -109,6 +118,44 @@ class Concluded(NamedTuple):
         return self.conclusion not in (*_GOOD, _PENDING)
 
 
+class Results(NamedTuple):
+    """What ran on a commit, and its statuses; None for what cannot be read."""
+
+    runs: tuple[Concluded, ...] | None
+    statuses: tuple[Concluded, ...] | None
+
+    @property
+    def all(self) -> tuple[Concluded, ...]:
+        """Return everything that can be read."""
+        return (*(self.runs or ()), *(self.statuses or ()))
+
+    @property
+    def state(self) -> CiState:
+        """Return what they mean together.
+
+        A failure is one whatever else there is; a pass needs both to be readable, and one to be
+        there.
+
+        >>> good, bad = Concluded("a", "success"), Concluded("b", "failure")
+        >>> Results((good,), ()).state, Results((good,), None).state, Results((), ()).state
+        ('passed', 'unreadable', 'none')
+        >>> Results(None, (bad,)).state, Results((good, Concluded("c", "pending")), ()).state
+        ('failed', 'pending')
+        """
+        if any(item.is_bad for item in self.all):
+            return "failed"
+        if any(item.conclusion == _PENDING for item in self.all):
+            return "pending"
+        if self.runs is None or self.statuses is None:
+            return "unreadable"
+        return "passed" if self.all else "none"
+
+    @property
+    def lacking(self) -> str:
+        """Return what cannot be read, and what to do; empty where all can."""
+        return _MAY_NOT if self.runs is None else _NO_STATUSES if self.statuses is None else ""
+
+
 class ChecksReader:
     """Reads checks of commits; a way that is refused, or away, is not tried again."""
 
@@ -120,31 +167,29 @@ class ChecksReader:
 
     def verdicts(self, commits: Mapping[int, str]) -> dict[int, Verdict]:
         """Return what is known of each pull request, by number; `commits` are their heads."""
-        return {number: self._verdict(sha) for number, sha in commits.items() if sha}
+        states = {number: self.results(sha).state for number, sha in commits.items() if sha}
+        return {n: state if state in ("passed", "failed") else "" for n, state in states.items()}
 
     def run(self, pull: PullRow) -> CiRun:
-        runs, statuses = self._both(pull.head)
-        bad = [item for item in (*(runs or ()), *(statuses or ())) if item.is_bad]
-        state = state_of(_conclusions(runs), _conclusions(statuses))
-        because = _MAY_NOT if runs is None else _NO_STATUSES if statuses is None else ""
+        results = self.results(pull.head)
+        bad = [item for item in results.all if item.is_bad]
         names = tuple(dict.fromkeys(item.name for item in bad))[:FAILED_CHECKS]
+        before = self.results(pull.base).all if names and pull.base else ()
         return CiRun(
-            state=state,
+            state=results.state,
             sha=pull.head,
             failed=names,
-            before=bool(names) and self._failed_before(pull.base, names),
+            before=bool(names) and {item.name for item in before if item.is_bad} >= {*names},
             log=self._log(bad),
-            because=because if state == "unreadable" else "",
+            because=results.lacking if results.state == "unreadable" else "",
         )
 
-    def lacking(self, sha: str) -> str:
-        """Say what cannot be read of any commit's checks, and what to do; empty where all can."""
-        runs, statuses = self._both(sha)
-        return _MAY_NOT if runs is None else _NO_STATUSES if statuses is None else ""
-
-    def _failed_before(self, base: str, names: Iterable[str]) -> bool:
-        there = [row for rows in self._both(base) for row in rows or ()] if base else []
-        return {stamp.name for stamp in there if stamp.is_bad} >= {*names}
+    def results(self, sha: str) -> Results:
+        """Return what is known of a commit."""
+        runs = self._listed("check_runs", sha)
+        if runs is None:
+            runs = self._listed("workflow_runs", sha)
+        return Results(runs, self._listed("statuses", sha))
 
     def _log(self, bad: Iterable[Concluded]) -> str:
         ours = [concluded for concluded in bad if concluded.id and concluded.way in _LOGS]
@@ -154,105 +199,35 @@ class ChecksReader:
         except NightWatchError:  # it may have been deleted, or need a right: that it failed stands
             return ""
 
-    def _verdict(self, sha: str) -> Verdict:
-        runs, statuses = self._both(sha)
-        return verdict(_conclusions(runs), _conclusions(statuses))
-
-    def _both(self, sha: str) -> tuple[tuple[Concluded, ...] | None, ...]:
-        runs = self._check_runs(sha)
-        return self._workflow_runs(sha) if runs is None else runs, self._statuses(sha)
-
-    def _check_runs(self, sha: str) -> tuple[Concluded, ...] | None:
-        rows = self._listed(
-            "check_runs",
-            lambda rest, at: rest.checks.list_for_ref(*at, sha, filter_="latest", per_page=100),
-        )
-        return None if rows is None else tuple(_concluded(row, "check_runs") for row in rows)
-
-    def _workflow_runs(self, sha: str) -> tuple[Concluded, ...] | None:
-        rows = self._listed(
-            "workflow_runs",
-            lambda rest, at: rest.actions.list_workflow_runs_for_repo(
-                *at, head_sha=sha, per_page=100
-            ),
-        )
-        if rows is None:
-            return None
-        return tuple(_concluded(row, "workflow_runs") for row in _newest(rows))
-
-    def _statuses(self, sha: str) -> tuple[Concluded, ...] | None:
-        rows = self._listed(
-            "statuses", lambda rest, at: rest.repos.get_combined_status_for_ref(*at, sha)
-        )
-        if rows is None:
-            return None
-        return tuple(
-            Concluded(str(row.get("context") or "status"), str(row.get("state") or _PENDING))
-            for row in rows
-        )
-
-    def _listed(self, name: str, call: RepositoryCall) -> list[dict[str, Any]] | None:
-        """Return the rows below `name`; None where they may not, or cannot, be read."""
-        if name in self._refused | self._away:
+    def _listed(self, way: str, sha: str) -> tuple[Concluded, ...] | None:
+        """Return what is told in one way; None where it may not, or cannot, be read."""
+        if way in self._refused | self._away:
             return None
         try:
-            answer = self._repository.ask(call, spare=True)
+            answer = self._repository.ask(_LISTS[way](sha), spare=True)
         except Rejected:
-            self._refused.add(name)
+            self._refused.add(way)
             return None
         except TryLater:
-            self._away.add(name)
+            self._away.add(way)
             return None
-        rows = answer.get(name) if isinstance(answer, dict) else None
-        return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
-
-
-_LOGS = {"check_runs": log_of_job, "workflow_runs": log_of_run}
-
-
-def state_of(runs: Conclusions | None, statuses: Conclusions | None) -> CiState:
-    """Say what conclusions of both sorts mean together; None is one that cannot be read.
-
-    A failure is one whatever else there is; a pass needs both to be readable, and one to be there.
-
-    >>> state_of(("success", "skipped"), ()), state_of(("success",), None), state_of((), ())
-    ('passed', 'unreadable', 'none')
-    >>> state_of(None, ("failure",)), state_of(("success", "pending"), ())
-    ('failed', 'pending')
-    """
-    known = (*(runs or ()), *(statuses or ()))
-    if any(item not in (*_GOOD, _PENDING) for item in known):
-        return "failed"
-    if _PENDING in known:
-        return "pending"
-    if runs is None or statuses is None:
-        return "unreadable"
-    return "passed" if known else "none"
-
-
-def verdict(runs: Conclusions | None, statuses: Conclusions | None) -> Verdict:
-    """Return the same where it is decided; empty where it is not."""
-    state = state_of(runs, statuses)
-    return state if state in ("passed", "failed") else ""
-
-
-def _conclusions(rows: tuple[Concluded, ...] | None) -> Conclusions | None:
-    return None if rows is None else tuple(row.conclusion for row in rows)
+        listed = answer.get(way) if isinstance(answer, dict) else None
+        if not isinstance(listed, list):
+            return None
+        rows = [row for row in listed if isinstance(row, dict)]
+        if way == "workflow_runs":  # the last run of each workflow: an earlier one was repeated
+            numbered = [row for row in rows if isinstance(row.get("run_number"), int)]
+            numbered.sort(key=lambda row: row["run_number"])
+            rows = list({str(row.get("workflow_id")): row for row in numbered}.values())
+        return tuple(_concluded(row, way) for row in rows)
 
 
 def _concluded(row: Mapping[str, Any], way: str) -> Concluded:
+    if way == "statuses":
+        return Concluded(str(row.get("context") or "status"), str(row.get("state") or _PENDING))
     done = row.get("status") == "completed"
     conclusion = str(row.get("conclusion") or _PENDING) if done else _PENDING
     number = row.get("id")
     return Concluded(
         str(row.get("name") or way), conclusion, number if isinstance(number, int) else 0, way
     )
-
-
-def _newest(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Return the last run of each workflow: an earlier one was repeated."""
-    last: dict[object, dict[str, Any]] = {}
-    numbered = [row for row in rows if isinstance(row.get("run_number"), int)]
-    for row in sorted(numbered, key=lambda row: row["run_number"]):
-        last[str(row.get("workflow_id"))] = row
-    yield from last.values()

@@ -107,7 +107,7 @@ class GitHubTracker:
     def _lacking(self) -> str:
         ref = f"heads/{quote(self._repository.describe().default_branch, safe='/')}"
         head = self._repository.read(RefRow, lambda rest, at: rest.git.get_ref(*at, ref))
-        return ChecksReader(self._repository).lacking(head.sha)
+        return ChecksReader(self._repository).results(head.sha).lacking
 
     def _marked(self) -> tuple[IssueRow, ...]:
         """Return what says it is ours, each once. By their making, none moves between pages."""
