@@ -3,10 +3,11 @@
 from datetime import UTC, date, datetime
 
 import pytest
-from core.lesson_shapes import analysis, lesson, one_group, seen
+from core.lesson_shapes import analysis, group, lesson, one_group, seen
 
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.errors import Case
 from nightwatch_core.patterns import detect
 from nightwatch_core.patterns.detection import (
     MOST,
@@ -88,6 +89,119 @@ def test_a_change_is_rolled_back_only_for_what_is_well_founded(confidences, advi
     cases = tuple(found(f"v1:{n}", confidence=c, **told) for n, c in enumerate(confidences))
     (pattern,) = same_change(cases, ())
     assert pattern.suggestion == advice
+
+
+RATES = (
+    "`RateTable#fetch` knows no rate for LU, so the invoice total is nil.",
+    "New countries like LU have no entry in the rate table; RateTable#fetch answers nil unchecked.",
+    "Nobody seeded the rate of LU, which `RateTable#fetch` takes for granted.",
+)
+
+
+def test_one_cause_in_other_words():
+    told = [
+        found(f"v1:{n}", root_cause=cause, evidence=at("app/rate.rb", line))
+        for n, (cause, line) in enumerate(zip(RATES, (3, 3, 5), strict=True))
+    ]
+    other = found("v1:c", root_cause="`CouponBook#redeem` compares a nil date.", evidence=())
+    (pattern,) = same_cause((*told, other), ())
+    assert pattern.title == "One cause in app/rate.rb:3"
+    assert pattern.fingerprints == ("v1:0", "v1:1", "v1:2")
+    assert pattern.occurrences == 21
+    assert pattern.suggestion.startswith("Fix app/rate.rb:3 first: `RateTable#fetch`")
+    assert pattern.because[0] == "2 of 3 rest on app/rate.rb:3"
+    assert "ratetable.fetch" in pattern.because[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        (None, "One cause: lu, ratetable.fetch"),
+        (3, "One cause in app/rate.rb: lu, ratetable.fetch"),
+    ],
+)
+def test_one_cause_without_a_shared_line_is_told_by_its_words(line, title):
+    told = tuple(
+        found(f"v1:{n}", root_cause=cause, evidence=at("app/rate.rb", line + n) if line else ())
+        for n, cause in enumerate(RATES[:2])
+    )
+    (pattern,) = same_cause(told, ())
+    assert pattern.title == title
+
+
+@pytest.mark.parametrize(
+    ("causes", "places"),
+    [
+        (  # two nil errors in two places
+            (
+                "The customer is nil and read without a check in OrdersController#show.",
+                "The warehouse is nil and read without a check in StockController#move.",
+            ),
+            (at("app/orders_controller.rb", 12), at("app/stock_controller.rb", 40)),
+        ),
+        (  # a line that everything passes through
+            ("`CouponBook#redeem` compares a nil date.", "ThumbMaker loads every picture at once."),
+            (at("lib/dispatch.rb", 31),) * 2,
+        ),
+        (("x",), (at("a.rb", 3) * 2,)),  # one case that cites a line twice
+    ],
+)
+def test_what_is_no_shared_cause(causes, places):
+    pairs = enumerate(zip(causes, places, strict=True))
+    cases = tuple(found(f"v1:{n}", root_cause=c, evidence=place) for n, (c, place) in pairs)
+    assert same_cause(cases, ()) == []
+
+
+def test_a_chain_of_neighbours_is_no_group():
+    names = ("alpha_loader", "beta_reader", "gamma_writer", "delta_sender", "epsilon_maker")
+    causes = [f"{name} {names[n + 1]}" for n, name in enumerate(names[:-1])]
+    told = tuple(found(f"v1:{n}", root_cause=cause) for n, cause in enumerate(causes))
+    assert all(len(pattern.fingerprints) < 4 for pattern in same_cause(told, ()))
+
+
+def test_two_causes_in_one_line_have_two_titles():
+    line = at("lib/dispatch.rb", 31)
+    rates = [found(f"v1:{n}", root_cause=cause, evidence=line) for n, cause in enumerate(RATES)]
+    cause = "ThumbMaker#crop loads every picture of an album at once."
+    thumbs = [found(f"v1:t{n}", root_cause=cause, evidence=line) for n in (1, 2)]
+    one, two = same_cause((*rates, *thumbs), ())
+    assert one.slug != two.slug
+    assert one.title.startswith("One cause in lib/dispatch.rb:31 (all causes speak of ")
+
+
+def test_words_that_stand_in_many_lessons_weigh_less():
+    told = tuple(
+        found(f"v1:{n}", root_cause=cause, evidence=())
+        for n, cause in enumerate(
+            ("Shop tenant scope leaks into coupon dates.", "Shop tenant scope hides the picture.")
+        )
+    )
+    filler = tuple(
+        lesson(f"v1:old{n}", root_cause=f"Shop tenant scope number {n} is special.")
+        for n in range(300)
+    )
+    assert len(same_cause(told, ())) == 1
+    assert same_cause(told, filler) == []
+
+
+def test_one_error_under_two_names_is_one_member():
+    both = (found("v1:a", evidence=at("a.rb", 3)), found("v1:b", evidence=at("a.rb", 3)))
+    assert same_cause(both, (lesson("v1:a", aliases=("v1:b",)),)) == []
+    known = (lesson("v1:old", aliases=("v1:b",)),)
+    assert same_cause(both, known)[0].fingerprints == ("v1:a", "v1:old")
+
+
+def test_a_group_that_stands_in_two_cases_counts_once():
+    shared = group("v1:s", occurrences=5)
+    cases = [Case(leader=group(f"v1:{n}", occurrences=1), others=(shared,)) for n in (1, 2)]
+    (pattern,) = same_cause(tuple(analysis(one) for one in cases), ())
+    assert pattern.occurrences == 7
+
+
+def test_a_night_of_many_errors_is_compared_in_part():
+    causes = [f"Case {n} reads `thing_{n}` of {n * 7}." for n in range(400)]
+    many = tuple(found(f"v1:{n}", root_cause=cause) for n, cause in enumerate(causes))
+    assert same_cause(many, ()) == []
 
 
 def test_guesses_share_no_line_and_no_tags():
