@@ -16,11 +16,18 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.value import Value
 
+T = TypeVar("T")
+
+
+def data_table(package: str, name: str, kind: type[T]) -> T:
+    """Read a TOML file beside the code; raises `ValidationError` where it is not of that kind."""
+    table = tomllib.loads((files(package) / name).read_text("utf-8"))
+    return TypeAdapter(kind).validate_python(table)
+
 
 def text_table(package: str, name: str) -> dict[str, str]:
-    """Read a TOML file of texts by key; raises `ValidationError` where it holds anything else."""
-    table = tomllib.loads((files(package) / name).read_text("utf-8"))
-    return TypeAdapter(dict[str, str]).validate_python(table)
+    """Read a TOML file of texts by key."""
+    return data_table(package, name, dict[str, str])
 
 
 def graphql_texts(package: str) -> dict[str, str]:
@@ -96,7 +103,6 @@ def digest(text: str | None) -> str:
 
 # Numbers, moments and money as people read them, and how many tokens a text is.
 
-T = TypeVar("T")
 _BYTES_A_TOKEN = 3  # the cautious way: code has 3 to 4, other scripts about one character
 NOT_SHOWN = "and {more:,} more: see report.json"
 

@@ -18,48 +18,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from pydantic import BaseModel
+
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.text.plain_text import data_table
 
 # What git is run in: its settings, its environment, and an empty repository of our own.
 
-SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.symlinks=false",
-    "core.attributesFile=/dev/null",
-    "core.protectHFS=true",
-    "core.protectNTFS=true",
-    "core.splitIndex=false",
-    "core.untrackedCache=false",
-    "protocol.ext.allow=never",
-    "safe.directory=*",
-    "submodule.recurse=false",
-    "log.showSignature=false",
-    "log.mailmap=false",
-    "grep.column=false",
-    "core.quotePath=false",
-    "i18n.commitEncoding=UTF-8",
-    "i18n.logOutputEncoding=UTF-8",
-    "gc.auto=0",
-    "maintenance.auto=false",
-)
-# Commands about names and settings, which alone are asked in a stranger's own git folder.
-OF_ITS_FOLDER = frozenset(
-    ("config", "for-each-ref", "rev-parse", "symbolic-ref", "update-ref", "check-ref-format")
-)
-ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "",  # none: nothing here ever talks to another machine
-    "GIT_PAGER": "cat",
-}
+
+class _Table(BaseModel):
+    settings: tuple[str, ...]
+    of_its_folder: frozenset[str]
+    environment: dict[str, str]
+
+
+_TABLE = data_table("nightwatch_core.adapters.git", "command.toml", _Table)
+SETTINGS, OF_ITS_FOLDER = _TABLE.settings, _TABLE.of_its_folder
+ENVIRONMENT = _TABLE.environment
 _lock = threading.Lock()
 _views: dict[str, tempfile.TemporaryDirectory[str]] = {}  # by form; removed when Python ends
 

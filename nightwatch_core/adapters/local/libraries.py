@@ -16,9 +16,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from nightwatch_core.adapters.git.command import FILE_BYTES
 from nightwatch_core.adapters.git.objects import decode_text
 from nightwatch_core.models.code import Ecosystem, Library
+from nightwatch_core.text.plain_text import data_table
 
 # What installed packages say about themselves: version, files, names of their modules.
 
@@ -141,29 +144,15 @@ def _below(folder: Path, module: str) -> Iterator[str]:
 _MOST_FILES = 5_000  # of a package
 _COPIES = 20  # of a package
 _MOST_FOLDERS = 20_000  # of a folder of packages that are looked at
-_NO_SOURCE = frozenset(
-    (
-        *(".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".node", ".exe", ".wasm"),
-        *(".png", ".jpg", ".gif", ".ico", ".woff", ".woff2", ".ttf", ".zip", ".gz", ".mo", ".jar"),
-    )
-)
 _NOT_OF_IT = ("node_modules", ".git", "__pycache__", "vendor")
-# Where packages of each kind are, below a folder that was named or found.
-_SHELVES: tuple[tuple[Ecosystem, tuple[str, ...]], ...] = (
-    (
-        "python",
-        (".", "lib/python*/site-packages", "lib64/python*/site-packages", "Lib/site-packages")
-        + ("lib/python*/dist-packages", "archive-v*/*"),
-    ),
-    (
-        "ruby",
-        ("gems", "ruby/*/gems", "bundle/ruby/*/gems", "vendor/bundle/ruby/*/gems")
-        + ("lib/ruby/gems/*/gems", "bundler/gems"),
-    ),
-    ("javascript", (".", "node_modules")),
-    ("go", (".", "pkg/mod")),
-    ("php", (".", "vendor")),
-)
+
+
+class _Table(BaseModel):
+    no_source: frozenset[str]
+    shelves: dict[Ecosystem, tuple[str, ...]]
+
+
+_TABLE = data_table("nightwatch_core.adapters.local", "libraries.toml", _Table)
 
 
 class _Copy(NamedTuple):
@@ -216,7 +205,7 @@ class InstalledLibraries:
         found = (
             (ecosystem, shelf)
             for root in self._roots
-            for ecosystem, patterns in _SHELVES
+            for ecosystem, patterns in _TABLE.shelves.items()
             for pattern in patterns
             for shelf in _package_folders(root, pattern)
         )
@@ -333,7 +322,7 @@ def _files(copy: _Copy) -> Iterator[str]:
         return
     if copy.record is not None:
         listed = listed_files(copy.record)[:_MOST_FILES]
-        yield from (name for name in listed if Path(name).suffix not in _NO_SOURCE)
+        yield from (name for name in listed if Path(name).suffix not in _TABLE.no_source)
         return
     left = _MOST_FILES
     for place, folders, names in os.walk(copy.folder):
@@ -342,5 +331,5 @@ def _files(copy: _Copy) -> Iterator[str]:
             left -= 1
             if left < 0:
                 return
-            if Path(name).suffix not in _NO_SOURCE:
+            if Path(name).suffix not in _TABLE.no_source:
                 yield (Path(place) / name).relative_to(copy.folder).as_posix()

@@ -6,13 +6,13 @@ Links are text, not buttons: a button of an app without a server shows a warning
 import re
 from collections.abc import Mapping, Sequence
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from nightwatch_core.report import blocks as report
 from nightwatch_core.report.excerpts import Excerpt, Limits, code_text
 from nightwatch_core.report.publications import Publication, Row
 from nightwatch_core.text.escaping import MORE, block, is_web, line, shown, without_schemes
-from nightwatch_core.text.plain_text import NOT_SHOWN, plural
+from nightwatch_core.text.plain_text import NOT_SHOWN, data_table, plural
 from nightwatch_core.text.words import pieces
 
 # Untrusted text made harmless for Slack: it pings nobody, links nowhere and ends no formatting.
@@ -158,45 +158,18 @@ PLAIN = 3_500  # of the text that stands for the blocks; chat.update refuses 4,0
 HEADER = 150
 TABLE = 10_000  # characters of all cells
 TABLE_ROWS = 100
-# Characters of a part; what the parent message has left is the table's.
-PARENT = {"trouble": 1_300, "headline": 500, "banner": 500, "failures": 800, "dropped": 700}
-PARENT |= {"batch_triage": 400, "unreadable": 400, "health": 500, "source": 300, "end": 1_400}
-REPLY = {"about": 900, "caveats": 330, "message": 450, "cause": 1_400, "question": 330}
-REPLY |= {
-    "evidence": 1_170,
-    "fix": 1_160,
-    "proof": 400,
-    "refused": 330,
-    "kept back": 250,
-    "suspects": 400,
-    "open": 330,
-    "next": 400,
-}
-REPLY |= {"twins": 250, "also": 250, "done": 500, "again": 150}
-FOLLOW_UP = {"links": 2_500, "outcomes": 1_700, "patterns": 2_300, "suggestions": 2_300}
-SHOWN = Limits(
-    rows=50,
-    triage=0,
-    findings=20,
-    reasons=6,
-    examples=2,
-    lines=6,
-    common=3,
-    facts=5,
-    evidence=3,
-    files=3,
-    code_lines=25,
-    suspects=2,
-    texts=3,
-    handovers="none",
-    paths=0,
-    advice=False,
-    good_health=False,
-    without=frozenset(
-        {"verdict", "evidence_more", "considered", "learned", "capture", "how", "trace"}
-        | {"scoreboard", "run", "files", "complaints", "unknown"}
-    ),
-)
+
+
+class _Shares(BaseModel):
+    parent: dict[str, int]
+    reply: dict[str, int]
+    follow_up: dict[str, int]
+    shown: Limits
+
+
+_SHARES = data_table("nightwatch_core.adapters.slack", "shares.toml", _Shares)
+PARENT, REPLY, FOLLOW_UP = _SHARES.parent, _SHARES.reply, _SHARES.follow_up
+SHOWN = _SHARES.shown
 _COUNTED = frozenset({"text", "url", "alt_text", "title", "value"})
 
 

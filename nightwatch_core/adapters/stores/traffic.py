@@ -6,27 +6,26 @@ import logging
 import os
 import threading
 import time
-import tomllib
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 import httpx2
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.options import Destination, SentRequest, ServiceCalls
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import data_table
 
 UNNAMED_DAYS = 30  # lists of what was sent outside nights
 
@@ -386,8 +385,7 @@ class Refusal(Value):
 
 def refusals(package: str) -> tuple[Refusal, ...]:
     """Read a refusals.toml; raises `ValidationError` where it is wrong."""
-    table = tomllib.loads((files(package) / "refusals.toml").read_text("utf-8"))
-    return TypeAdapter(tuple[Refusal, ...]).validate_python(table["refusals"])
+    return data_table(package, "refusals.toml", dict[str, tuple[Refusal, ...]])["refusals"]
 
 
 # Answers of services, read within bounds: so many bytes once unpacked, so many seconds, no more.
