@@ -27,7 +27,7 @@ from nightwatch_core.models.options import SECONDS_PER_ERROR, TOKENS_PER_ERROR, 
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import SINGLE_RUN, rule_from
 from nightwatch_core.report.blocks import Table as Cells
-from nightwatch_core.report.scoreboard_text import reliability, sentences
+from nightwatch_core.report.facts import reliability, sentences
 from nightwatch_core.report.sections import backtest_sentence
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line

@@ -58,9 +58,9 @@ from nightwatch_core.report.blocks import (
     cut,
     section,
 )
-from nightwatch_core.report.code_facts import code_facts
 from nightwatch_core.report.excerpts import (
     CODE_LINE,
+    COMMITS,
     LONG,
     MESSAGE,
     NAME,
@@ -71,6 +71,7 @@ from nightwatch_core.report.excerpts import (
     Excerpt,
     Limits,
 )
+from nightwatch_core.report.facts import accounts_facts, accounts_line, facts
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.report.publications import (
     SightRow,
@@ -79,9 +80,8 @@ from nightwatch_core.report.publications import (
     published_elsewhere,
     sight_rows,
 )
-from nightwatch_core.report.scoreboard_text import accounts_facts, accounts_line
 from nightwatch_core.text.escaping import block, line, shown
-from nightwatch_core.text.plain_text import caching, lasting, moment, money, plural, spending
+from nightwatch_core.text.plain_text import moment, money, plural, spending
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
 
@@ -369,8 +369,10 @@ def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> 
     """Return the triage notes: known facts and next steps."""
     given, many = analysis.handover or Handover(), limits.texts
     said = analysis.case.leader.message if "message" in limits.without else ""
-    facts = (("Message", said), *parts.handover_facts(given))
-    known = tuple(Fact(name=n, text=line(text, TEXT)) for n, text in facts if line(text, TEXT))
+    given_facts = (("Message", said), *parts.handover_facts(given))
+    known = tuple(
+        Fact(name=n, text=line(text, TEXT)) for n, text in given_facts if line(text, TEXT)
+    )
     yield section("handover", "", *((Facts(items=known),) if known else ()))
     yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
     yield _listed("look", "To look at next", given.look_at, STEPS)
@@ -464,9 +466,9 @@ def complaints(report: RunReport, limits: Limits) -> Section:
 
 def run(report: RunReport, limits: Limits) -> Section:
     """Under which conditions all this was found."""
-    facts = Facts(items=tuple(_run_facts(report)))
+    used = Facts(items=tuple(_run_facts(report)))
     return section(
-        "run", "This run", facts, _learned(report), shelved_paths(report, limits), _again(report)
+        "run", "This run", used, _learned(report), shelved_paths(report, limits), _again(report)
     )
 
 
@@ -478,11 +480,7 @@ def files(report: RunReport, limits: Limits) -> Section:
 def end(report: RunReport, limits: Limits) -> Section:
     """The last lines of a short rendering: what was learned, what it cost, where to read on."""
     used = (accounts_line(report.accounts) if report.usage.calls else "") or spending(report.usage)
-    facts = (
-        Fact(name="Used", text=used),
-        Fact(name="Code cache", text=_code_cache(report)),
-        Fact(name="Sent to other services", text=left_sentence(report.health)),
-    )
+    spent = facts("end", used=used, report=report, sent=left_sentence(report.health))
     offered = (capture_command(analysis, report) for analysis in report.analyses)
     commands = [spec for spec in offered if spec]
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
@@ -492,7 +490,7 @@ def end(report: RunReport, limits: Limits) -> Section:
         "end",
         "",
         _learned(report),
-        Facts(items=tuple(fact for fact in facts if fact.text)),
+        Facts(items=spent),
         _again(report),
         capture,
         _paths(report, limits, "Report"),
@@ -526,35 +524,18 @@ def _reason(reason: str, members: list[DroppedGroup], limits: Limits) -> DropRea
 
 
 def _run_facts(report: RunReport) -> Iterator[Fact]:
-    night = report.night
-    models = sorted({analysis.model for analysis in report.analyses if analysis.model})
-    chosen = ", ".join(_chosen(report.options))
-    for name, text in (
-        ("Night", f"{night.id}{' (resumed)' if night.resumed else ''}"),
-        ("Window", f"{moment(night.window.since)} to {moment(night.window.until)}"),
-        ("Ran", f"{moment(report.started)}, took {lasting(report.finished - report.started)}"),
-    ):
-        yield Fact(name=name, text=line(text, TEXT))
-    yield from code_facts(report)
-    for name, text in (
-        ("Analyst", ", ".join(models) or report.options.model),
-        ("Used", spending(report.usage)),
-    ):
-        if text:
-            yield Fact(name=name, text=line(text, TEXT))
-    if report.batch_triage.usage.calls:
-        sights = (
-            f"{spending(report.batch_triage.usage)}: half price in batches, within what was used"
-        )
-        yield Fact(name="First sights", text=sights)
+    analysed = (analysis.case for analysis in report.analyses)
+    cases = (*analysed, *(failure.case for failure in report.failures))
+    errors_at = Counter(case.commit.sha for case in cases if case.commit)
+    yield from facts("run", LONG, report=report, errors_at=errors_at, most_commits=COMMITS)
     yield from accounts_facts(report.accounts)
-    if left := left_sentence(report.health):
-        yield Fact(name="Sent to other services", text=left)
-    if names := _unplaced(report):
-        yield Fact(name="Medium effort", text=f"errors of no known kind: {names}")
-    if cached := _code_cache(report):
-        yield Fact(name="Code cache", text=cached)
-    yield Fact(name="Options", text=line(chosen, 1_000) if chosen else "all defaults")
+    yield from facts(
+        "settings",
+        report=report,
+        sent=left_sentence(report.health),
+        unplaced=_unplaced(report),
+        options=", ".join(_chosen(report.options)),
+    )
 
 
 def _unplaced(report: RunReport) -> str:
@@ -563,10 +544,6 @@ def _unplaced(report: RunReport) -> str:
         return ""
     fresh = (analysis.case for analysis in report.analyses if analysis.ending.kind != "reused")
     return line(", ".join(line(name, NAME) for name in unplaced(fresh)[:UNPLACED]), LONG)
-
-
-def _code_cache(report: RunReport) -> str:
-    return caching(report.code_reads) if report.code_reads else ""
 
 
 def _chosen(options: NightOptions) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import starmap
 from typing import NamedTuple
 
-from nightwatch_core.models.analysis import Analysis, HandedFact, KeptBack
+from nightwatch_core.models.analysis import Analysis, KeptBack
 from nightwatch_core.models.answer import Hypothesis, Learning
 from nightwatch_core.models.code import Commit, Suspect
 from nightwatch_core.models.errors import Case, ErrorGroup, Trace
@@ -13,6 +13,7 @@ from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.finding_parts import checked_lines, told_in_report
 from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.publish.overlap import causes
+from nightwatch_core.report import facts as plain
 from nightwatch_core.report import sections
 from nightwatch_core.report.blocks import (
     Bullets,
@@ -59,7 +60,6 @@ from nightwatch_core.report.publications import (
     one_command,
     published_for,
 )
-from nightwatch_core.report.scoreboard_text import drafts_line, reliability, sentences
 from nightwatch_core.report.sections import (
     FOLD,
     batch_triage,
@@ -74,7 +74,7 @@ from nightwatch_core.report.sections import (
     worth,
 )
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.plain_text import caching, capped, moment, plural, rebinned, spending
+from nightwatch_core.text.plain_text import capped, moment, plural, rebinned
 from nightwatch_core.text.templates import is_beginning, is_name
 
 # Facts of a finding: when and where it was seen, how it was found, what it cost.
@@ -98,61 +98,19 @@ def seen(case: Case) -> str:
     )
 
 
-def facts(analysis: Analysis, commit: Commit | None) -> Iterator[Fact]:
+def facts(analysis: Analysis, commit: Commit | None) -> tuple[Fact, ...]:
     """Return the facts of an error besides its cause; `commit` belongs to its repository."""
-    case, leader = analysis.case, analysis.case.leader
-    code = f"{commit.repository} at {(analysis.commit or commit.sha)[:10]}" if commit else ""
     stands = analysis.standing is not None and analysis.standing.kind == "live"
-    when = ""
-    if leader.first_seen or leader.last_seen:
-        when = f"{moment(leader.first_seen)} to {moment(leader.last_seen)}"
-    for name, text in (
-        ("Seen", seen(case)),
-        ("When", when),
-        case.triage_texts,
-        ("App", leader.app),
-        ("Release", leader.release),
-        ("Code", code),
-        ("Base branch", parts.standing(analysis).rstrip(".") if stands else ""),
-        ("Hosts", ", ".join(leader.hosts[:5])),
-        ("Source", leader.source),
-        ("Fingerprint", leader.fingerprint),
-    ):
-        if text:
-            yield Fact(name=line(name, NAME), text=line(text, TITLE))
-
-
-def how(analysis: Analysis) -> Iterator[Fact]:
-    """Return how the cause was found and its cost."""
-    passes = f" in {analysis.passes} passes" if analysis.passes > 1 else ""
-    turns = plural(analysis.iterations, "turn")
-    more = len(analysis.read) - 12
-    left = f" and {more} more" if more > 0 else ""
-    gate = analysis.gate
-    for name, text in (
-        ("Score", f"{analysis.score:.2f} of 1"),
-        ("Work", f"{turns}{passes}, {spending(analysis.usage)}"),
-        ("Proof", spending(gate.usage) if gate and gate.usage.calls else ""),
-        ("Analyst", analysis.model),
-        ("Files read", line(", ".join(analysis.read[:12]), 900) + left),
-        ("Files asked for in vain", f"{analysis.missed:,}" if analysis.missed else ""),
-        ("Code cache", caching(analysis.code_reads) if analysis.code_reads else ""),
-        ("Told of other errors", "; ".join(map(_handed, analysis.handed))),
-        ("Read at commit", analysis.commit),
-        ("Tags", ", ".join(analysis.tags)),
-    ):
-        if text:
-            yield Fact(name=name, text=line(text, 1_000))
-
-
-def _handed(fact: HandedFact) -> str:
-    """A fact of another error, and what the finding made of it.
-
-    >>> _handed(HandedFact(text="the setting `TAX_URL` is not set", because="its source names it"))
-    'the setting `TAX_URL` is not set (because its source names it; not used)'
-    """
-    used = f"used: {fact.used}" if fact.used else "not used"
-    return f"{fact.text} (because {fact.because}; {used})"
+    return plain.facts(
+        "error",
+        TITLE,
+        of=analysis,
+        case=analysis.case,
+        leader=analysis.case.leader,
+        commit=commit,
+        seen=seen(analysis.case),
+        base_branch=parts.standing(analysis).rstrip(".") if stands else "",
+    )
 
 
 def news(analysis: Analysis) -> str:
@@ -249,7 +207,7 @@ def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
 
 def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
-    rows = tuple(facts(analysis, shown.report.commit))[: limits.facts]
+    rows = facts(analysis, shown.report.commit)[: limits.facts]
     yield section("facts", "", Facts(items=rows))
     calm = analysis.standing is not None and analysis.standing.kind == "live"
     caveats = filter(None, (parts.misfit(analysis), "" if calm else parts.standing(analysis)))
@@ -296,7 +254,7 @@ def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield _bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
     yield from handover_sections(analysis, shown.links, limits)
     yield _bullets("checked", "What was checked", checked_lines(analysis), many)
-    rows = tuple(facts(analysis, shown.report.commit))[: limits.facts]
+    rows = facts(analysis, shown.report.commit)[: limits.facts]
     yield section("facts", "The error", Facts(items=rows))
     if message := block(case.leader.message, MESSAGE):
         yield section("message", "", Verbatim(text=message))
@@ -348,7 +306,7 @@ def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
     if capture := capture_command(analysis, shown.report):
         yield section("capture", "", Command(name="Capture what was learned", text=capture))
     because = tuple(line(item, LONG) for item in analysis.because[: limits.texts])
-    rows = (*tuple(how(analysis))[: limits.how], *worth((analysis, *shown.twins)))
+    rows = (*plain.facts("analysis", of=analysis)[: limits.how], *worth((analysis, *shown.twins)))
     yield Section(
         kind="how",
         title="How it was found",
@@ -496,10 +454,10 @@ def _scoreboard(report: RunReport, limits: Limits) -> Section:
         return section("scoreboard", "")
     if not board.found.decided:
         known = board.drafts is not None and board.drafts.known
-        alone = (Paragraphs(text=drafts_line(board.drafts)),) if known else ()
+        alone = (Paragraphs(text=plain.drafts_line(board.drafts)),) if known else ()
         return section("scoreboard", "Scoreboard", alone)
-    words = [Paragraphs(text=sentence) for sentence in sentences(board)]
-    return section("scoreboard", "Scoreboard", reliability(board), words)
+    words = [Paragraphs(text=sentence) for sentence in plain.sentences(board)]
+    return section("scoreboard", "Scoreboard", plain.reliability(board), words)
 
 
 _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (

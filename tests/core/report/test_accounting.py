@@ -3,6 +3,7 @@
 import pytest
 from analysis_shapes import analysed, analysis, case, group, trace
 from claude_talks import OPUS, claude
+from core.report_fixture import complete
 from services.anthropic import Anthropic
 
 from nightwatch_core.adapters.local.quiet import SystemClock
@@ -13,7 +14,7 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.report import Accounts
 from nightwatch_core.report.builder import accounts
-from nightwatch_core.report.scoreboard_text import accounts_line
+from nightwatch_core.report.facts import accounts_line, facts
 
 SPENT = Usage(calls=3, input_tokens=100, output_tokens=50, cache_write_tokens=50,
               cache_read_tokens=850, cost=0.5, saved=0.25, priced="2026-09-25")  # fmt: skip
@@ -104,3 +105,9 @@ def test_the_nights_sums_are_the_bills_to_the_token():
         (told.usage.input_tokens * 4 + told.usage.output_tokens * 20
          + told.usage.cache_write_tokens * 5 + told.usage.cache_read_tokens * 0.20) / 1e6
     )  # fmt: skip
+
+
+def test_a_value_cannot_add_a_fact():
+    shown = facts("end", used="1 token\nSent to other services: none", report=complete(), sent="")
+    assert [fact.name for fact in shown] == ["Used", "Code cache"][: len(shown)]
+    assert shown[0].text == "1 token Sent to other services: none"

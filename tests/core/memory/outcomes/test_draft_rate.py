@@ -8,7 +8,7 @@ from nightwatch_core.memory.outcomes import draft_rate, with_drafts
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import LearningResult
-from nightwatch_core.report.scoreboard_text import NOTHING, drafts_line, sentences
+from nightwatch_core.report.facts import drafts_line, sentences
 from nightwatch_core.report.view import view
 
 
@@ -46,7 +46,7 @@ def test_it_stands_on_the_board_also_before_anything_else_is_decided() -> None:
     decided = with_drafts(scoreboard(record("mmc")), drafts("mmc", "..."))
     assert any(each.startswith("2 of 3 drafts") for each in sentences(decided))
     fresh = with_drafts(scoreboard([]), drafts("o", "p"))
-    assert sentences(fresh)[1:] == (NOTHING,)
+    assert [text[:24] for text in sentences(fresh)[1:]] == ["Nothing of what was publ"]
     shown = view(complete(learned=LearningResult(scoreboard=fresh))).section("scoreboard")
     assert "1 of 1 draft passed" in shown.model_dump_json()
     unknown = LearningResult(scoreboard=with_drafts(scoreboard([]), drafts("o", ".")))

@@ -18,8 +18,7 @@ from nightwatch_core.memory.scoreboard import (
     scoreboard,
 )
 from nightwatch_core.models.knowledge import Lesson, OutcomeEvent, OutcomeKind
-from nightwatch_core.report import scoreboard_text
-from nightwatch_core.report.scoreboard_text import NOTHING, reliability, sentences
+from nightwatch_core.report.facts import reliability, sentences
 
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
 LONG_AGO = date(2030, 1, 1)
@@ -152,7 +151,8 @@ def test_an_empty_board_says_when_there_will_be_something() -> None:
     for nothing in ([], [lesson("v1:1")], record("...")):
         board = scoreboard(nothing)
         assert board.found.share is None
-        assert sentences(board) == (NOTHING,)
+        assert len(sentences(board)) == 1
+        assert sentences(board)[0].startswith("Nothing of what was published is decided yet.")
         reliability(board)
 
 
@@ -162,7 +162,8 @@ def test_the_sentence_that_everybody_wants() -> None:
 
 
 def test_what_counts_as_right_is_said_for_every_outcome() -> None:
-    said = scoreboard_text.how_judged()
+    said = sentences(scoreboard(record("mmc")))[-1]
+    assert "Half right: edited before merge, verified later or not." in said
     assert all(mark.label in said for mark in OUTCOMES.values())
 
 
