@@ -132,7 +132,11 @@ def test_errors_of_one_name_are_told_apart_and_keep_their_names_when_reordered()
         (failed(), "🔴 NightWatch 2026-11-20-3fa9c1 failed", "`export.jsonl` cannot be read"),
         (degraded(), "🟠 NightWatch 2026-11-20-3fa9c1 is incomplete", "ended in the middle of"),
         (complete(), "🟢 NightWatch 2026-11-20-3fa9c1: 2 causes found", "4 of 9 error groups"),
-        (known(), "🟢 NightWatch 2026-11-20-3fa9c1: nothing new", "2 known error groups: nothing new to analyse"),
+        (
+            known(),
+            "🟢 NightWatch 2026-11-20-3fa9c1: nothing new",
+            "2 known error groups: nothing new to analyse",
+        ),
         (empty(), "🟢 NightWatch 2026-11-20-3fa9c1: calm", "A calm night"),
     ],
 )
