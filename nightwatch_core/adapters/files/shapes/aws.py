@@ -10,10 +10,10 @@ from nightwatch_core.adapters.files.shapes.fields import (
     Item,
     LogLine,
     Record,
-    Shape,
     first_text,
     inner,
     objects_in,
+    shape,
 )
 
 _CLASS = r"(?P<name>[A-Za-z_][\w.]{0,200})"
@@ -58,10 +58,6 @@ def _error(name: str, words: str | None, trace: str = "") -> Record:
     return {"error": {"type": name, "message": message, "stack": trace}}
 
 
-def _is_error(document: Record) -> bool:
-    return isinstance(document.get("errorType"), str) and "errorMessage" in document
-
-
 def _error_record(document: Record, _: Inside) -> Iterator[Item]:
     wrapped = _WRAPPED.match(str(document["errorType"]))
     own = {name: value for name, value in document.items() if name not in _NOT_KEPT}
@@ -89,10 +85,6 @@ def _frame(frame: object) -> object:
     return f"    at {frame}" if _JAVA_FRAME.match(frame) or _NODE_FRAME.match(frame) else frame
 
 
-def _is_telemetry(document: Record) -> bool:
-    return isinstance(document.get("record"), dict) and "type" in document and "time" in document
-
-
 def _telemetry(document: Record, inside: Inside) -> Iterator[Item]:
     record = inner(document, "record")
     status = first_text(record, "status")
@@ -106,36 +98,26 @@ def _telemetry(document: Record, inside: Inside) -> Iterator[Item]:
         yield {"around": around, **item} if is_record and isinstance(item, dict) else item
 
 
-def _is_powertools(document: Record) -> bool:
-    return "exception_name" in document and isinstance(document.get("stack_trace"), dict)
-
-
 def _powertools(document: Record, _: Inside) -> Iterator[Item]:
     """`exception` holds the whole traceback, `stack_trace` only its frames."""
     yield {name: value for name, value in document.items() if name != "stack_trace"}
 
 
 AWS_LAMBDA_FORMATS = (
-    Shape(
+    shape(
         "logger of AWS Powertools",
-        _is_powertools,
+        "exception_name stack_trace:object",
         _powertools,
         ("exception_name", "stack_trace", "location"),
-        ("exception_name",),
     ),
-    Shape(
+    shape(
         "error of AWS Lambda",
-        _is_error,
+        "errorType:text errorMessage",
         _error_record,
         ("errorType", "errorMessage", "stackTrace"),
-        ("errorType",),
     ),
-    Shape(
-        "telemetry of AWS Lambda",
-        _is_telemetry,
-        _telemetry,
-        ("record", "type", "time"),
-        ("record",),
+    shape(
+        "telemetry of AWS Lambda", "record:object type time", _telemetry, ("record", "type", "time")
     ),
 )
 
@@ -144,21 +126,9 @@ AWS_LAMBDA_FORMATS = (
 _TIMES = ("timestamp", "@timestamp", "ingestionTime", "@ingestionTime")
 
 
-def _is_subscription(document: Record) -> bool:
-    return isinstance(document.get("logEvents"), list)
-
-
 def _subscription(document: Record, _: Inside) -> Iterator[Item]:
     for event in objects_in(document["logEvents"]):
         yield _line(event, document)
-
-
-def _is_answer(document: Record) -> bool:
-    """`get-log-events` and `filter-log-events`."""
-    events = document.get("events")
-    if not isinstance(events, list) or not events or not isinstance(events[0], dict):
-        return False
-    return _is_event(events[0])
 
 
 def _answer(document: Record, _: Inside) -> Iterator[Item]:
@@ -176,11 +146,6 @@ def _event(document: Record, _: Inside) -> Iterator[Item]:
     yield _line(document, {})
 
 
-def _is_insights(document: Record) -> bool:
-    results = document.get("results")
-    return isinstance(results, list) and bool(results) and _is_row_of_fields(results[0])
-
-
 def _is_row_of_fields(row: object) -> bool:
     return isinstance(row, list) and bool(row) and isinstance(row[0], dict) and "field" in row[0]
 
@@ -190,10 +155,6 @@ def _insights(document: Record, inside: Inside) -> Iterator[Item]:
     for row in results if isinstance(results, list) else ():
         fields = {str(item.get("field")): item.get("value") for item in objects_in(row)}
         yield from inside(fields)
-
-
-def _is_insights_row(document: Record) -> bool:
-    return isinstance(document.get("@message"), str)
 
 
 def _insights_row(document: Record, _: Inside) -> Iterator[Item]:
@@ -216,31 +177,21 @@ def _line(event: Record, outer: Record) -> Item:
 
 
 CLOUDWATCH_FORMATS = (
-    Shape(
-        "CloudWatch subscription",
-        _is_subscription,
-        _subscription,
-        ("logEvents", "logGroup"),
-        ("logEvents",),
+    shape("CloudWatch subscription", "logEvents:list", _subscription, ("logEvents", "logGroup")),
+    shape(
+        "CloudWatch Logs Insights", "results.0.0.field", _insights, ("results", "field", "value")
     ),
-    Shape(
-        "CloudWatch Logs Insights",
-        _is_insights,
-        _insights,
-        ("results", "field", "value"),
-        ("results",),
+    shape(
+        "events of CloudWatch Logs",
+        "events.0.message:text events.0.ingestionTime|events.0.logStreamName",
+        _answer,
+        ("events", "ingestionTime"),
     ),
-    Shape(
-        "events of CloudWatch Logs", _is_answer, _answer, ("events", "ingestionTime"), ("events",)
+    shape(
+        "events of CloudWatch Logs",
+        "message:text ingestionTime|logStreamName",
+        _event,
+        ("message", "logStreamName"),
     ),
-    Shape(
-        "events of CloudWatch Logs", _is_event, _event, ("message", "logStreamName"), ("message",)
-    ),
-    Shape(
-        "CloudWatch Logs Insights",
-        _is_insights_row,
-        _insights_row,
-        ("@message", "@timestamp"),
-        ("@message",),
-    ),
+    shape("CloudWatch Logs Insights", "@message:text", _insights_row, ("@message", "@timestamp")),
 )

@@ -14,6 +14,7 @@ from nightwatch_core.adapters.files.shapes.fields import (
     at,
     objects_in,
     record_of,
+    shape,
     text_at,
 )
 
@@ -75,10 +76,6 @@ def _thrown(record: Record) -> Thrown:
     return thrown(at(record, "type", "typeName", "exceptionType"), record.get("message"), stack)
 
 
-def _is_telemetry(record: Record) -> bool:
-    return isinstance(at(record, "data.baseData.exceptions"), list)
-
-
 def _telemetry(record: Record, _: Inside) -> Iterator[Item]:
     exceptions = objects_in(at(record, "data.baseData.exceptions"))
     chain = [_thrown(exception) for exception in exceptions]
@@ -103,10 +100,6 @@ def _printed(texts: list[str]) -> str:
     return first if "://" in first and "\n" in first else ""
 
 
-def _is_export(record: Record) -> bool:
-    return isinstance(record.get("basicException"), list)
-
-
 def _export(record: Record, _: Inside) -> Iterator[Item]:
     for item in objects_in(record.get("basicException")):
         outer = text_at(item, "outerExceptionType") or text_at(item, "exceptionType")
@@ -123,11 +116,6 @@ def _export(record: Record, _: Inside) -> Iterator[Item]:
             count=at(item, "count"),
             time=at(record, "context.data.eventTime"),
         )
-
-
-def _is_detail(record: Record) -> bool:
-    """One exception of the details of an error, copied out of the portal without its row."""
-    return "parsedStack" in record and bool(record.keys() & {"type", "typeName"})
 
 
 def _detail(record: Record, _: Inside) -> Iterator[Item]:
@@ -158,27 +146,24 @@ def _quiet(_: Record, __: Inside) -> Iterator[Item]:
 
 
 APP_INSIGHTS_FORMATS = (
-    Shape(
+    shape(
         "telemetry of Application Insights",
-        _is_telemetry,
+        "data.baseData.exceptions:list",
         _telemetry,
         ("data.baseType", "data.baseData.exceptions", "time"),
-        ("data",),
     ),
     Shape("", _is_other, _quiet, (), ("data",)),
-    Shape(
+    shape(
         "details of an exception of Application Insights",
-        _is_detail,
+        "parsedStack type|typeName",
         _detail,
         ("parsedStack", "type", "outerId"),
-        ("parsedStack",),
     ),
-    Shape(
+    shape(
         "export of Application Insights",
-        _is_export,
+        "basicException:list",
         _export,
         ("basicException", "context"),
-        ("basicException",),
     ),
     Shape(
         "exception of Application Insights",

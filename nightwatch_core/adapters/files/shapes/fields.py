@@ -42,6 +42,44 @@ class Shape(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
+_MISSING = object()  # of a field that a document does not have
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "": object, "text": str, "list": list, "object": dict, "number": int,
+}  # fmt: skip
+
+
+def shape(
+    name: str,
+    conditions: str,
+    unpack: Callable[[Record, Inside], Iterator[Item]],
+    marks: tuple[str, ...],
+) -> Shape:
+    """Make a shape of documents for which all `conditions` hold, with spaces between them.
+
+    A condition is the dotted name of a field, or several of which one is enough: `a|b.0.c:text`.
+    After a colon stands what it holds: text, list, object or number.
+
+    >>> log = shape("log", "log:text stream|source", lambda record, _: iter(()), ())
+    >>> log.applies({"log": "", "source": "web"}), log.applies({"log": "x"}), log.needs
+    (True, False, ('log',))
+    """
+    tests = [
+        (tuple(names.split("|")), _KINDS[kind])
+        for names, _, kind in (condition.partition(":") for condition in conditions.split())
+    ]
+
+    def applies(record: Record) -> bool:
+        return all(any(_holds(record, name, kind) for name in names) for names, kind in tests)
+
+    needs = tuple(dict.fromkeys(field.partition(".")[0] for field in tests[0][0]))
+    return Shape(name, applies, unpack, marks, needs)
+
+
+def _holds(record: Record, name: str, kind: type | tuple[type, ...]) -> bool:
+    value = _one(record, name)
+    return value is not _MISSING and isinstance(value, kind)
+
+
 def objects_in(value: object) -> list[dict[str, object]]:
     """Give the objects of a list; nothing of anything else.
 
@@ -89,7 +127,7 @@ def at(record: object, *paths: str) -> object:
     """
     for path in paths:
         value = _one(record, path)
-        if value not in (None, "", [], {}):
+        if value is not _MISSING and value not in (None, "", [], {}):
             return value
     return None
 
@@ -99,12 +137,11 @@ def _one(record: object, path: str) -> object:
         if path in record:
             return record[path]
         head, _, rest = path.partition(".")
-        return _one(record.get(head), rest) if rest else None
-    if isinstance(record, list):
-        head, _, rest = path.partition(".")
-        inner = record[int(head)] if head in ("0", "1") and int(head) < len(record) else None
-        return _one(inner, rest) if rest else inner
-    return None
+        return _one(record[head], rest) if rest and head in record else _MISSING
+    head, _, rest = path.partition(".")
+    if not isinstance(record, list) or head not in ("0", "1") or int(head) >= len(record):
+        return _MISSING
+    return _one(record[int(head)], rest) if rest else record[int(head)]
 
 
 def text_at(record: object, *paths: str) -> str:

@@ -11,6 +11,7 @@ from nightwatch_core.adapters.files.shapes.fields import (
     Shape,
     at,
     record_of,
+    shape,
     text_at,
     title_parts,
 )
@@ -75,10 +76,6 @@ WRAPPERS = (
 EMPTY_WRAPPER = 3  # fields of an answer that found nothing; with more of them it is a record
 
 
-def _is_elastic(document: Record) -> bool:
-    return isinstance(document.get("_source"), dict)
-
-
 def _elastic(document: Record, inside: Inside) -> Iterator[Item]:
     yield from inside(document["_source"])
 
@@ -104,6 +101,6 @@ def _wrapper(document: Record, inside: Inside) -> Iterator[Item]:
 
 
 WRAPPERS_FORMATS = (
-    Shape("hit of Elasticsearch", _is_elastic, _elastic, ("_source",), ("_source",)),
+    shape("hit of Elasticsearch", "_source:object", _elastic, ("_source",)),
     Shape("", _is_wrapper, _wrapper, (), WRAPPERS),
 )

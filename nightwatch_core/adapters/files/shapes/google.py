@@ -16,22 +16,15 @@ from nightwatch_core.adapters.files.shapes.fields import (
     path_of,
     record_of,
     request_of,
+    shape,
     someone,
     text_at,
     title_parts,
 )
 
 
-def _is_answer(record: Record) -> bool:
-    return isinstance(at(record, "errorGroupStats", "errorEvents"), list)
-
-
 def _answer(record: Record, inside: Inside) -> Iterator[Item]:
     yield from inside(at(record, "errorGroupStats", "errorEvents"))
-
-
-def _is_group(record: Record) -> bool:
-    return isinstance(record.get("representative"), Mapping) and "group" in record
 
 
 def _group(record: Record, _: Inside) -> Iterator[Item]:
@@ -46,10 +39,6 @@ def _group(record: Record, _: Inside) -> Iterator[Item]:
             last_seen=at(record, "lastSeenTime"),
         ),
     }
-
-
-def _is_event(record: Record) -> bool:
-    return "serviceContext" in record and "message" in record and "eventTime" in record
 
 
 def _event(record: Record, _: Inside) -> Iterator[Item]:
@@ -77,10 +66,6 @@ def _reported(event: Record, with_time: bool) -> Record:
         user=someone(at(event, "context.user")),
         time=at(event, "eventTime") if with_time else None,
     )
-
-
-def _is_crash(record: Record) -> bool:
-    return "issue_title" in record and ("exceptions" in record or "blame_frame" in record)
 
 
 def _crash(record: Record, _: Inside) -> Iterator[Item]:
@@ -114,33 +99,24 @@ def _frame(frame: Record) -> Record:
 
 
 GOOGLE_FORMATS = (
-    Shape(
-        "",
-        _is_answer,
-        _answer,
-        ("errorGroupStats", "errorEvents"),
-        ("errorGroupStats", "errorEvents"),
-    ),
-    Shape(
+    shape("", "errorGroupStats|errorEvents:list", _answer, ("errorGroupStats", "errorEvents")),
+    shape(
         "error group of Google's Error Reporting",
-        _is_group,
+        "representative:object group",
         _group,
         ("group", "count", "affectedUsersCount", "representative.message"),
-        ("representative",),
     ),
-    Shape(
+    shape(
         "event of Google's Error Reporting",
-        _is_event,
+        "serviceContext message eventTime",
         _event,
         ("eventTime", "serviceContext", "message"),
-        ("serviceContext",),
     ),
-    Shape(
+    shape(
         "crash of Crashlytics",
-        _is_crash,
+        "issue_title exceptions|blame_frame",
         _crash,
         ("issue_title", "exceptions", "blame_frame"),
-        ("issue_title",),
     ),
 )
 

@@ -8,11 +8,11 @@ from nightwatch_core.adapters.files.shapes.fields import (
     Item,
     LogLine,
     Record,
-    Shape,
     first_text,
     inner,
     objects_in,
     service_of,
+    shape,
 )
 from nightwatch_core.adapters.files.shapes.texts import json_in
 
@@ -21,10 +21,6 @@ APPS = ("app.kubernetes.io/name", "app_kubernetes_io_name", "app", "service_name
         "k8s_app", "com.docker.compose.service", "service", "name")  # fmt: skip
 _PLAIN = frozenset(("log", "stream", "time"))  # all that Docker writes of itself
 RELEASES = ("app.kubernetes.io/version", "app_kubernetes_io_version", "version", "release")
-
-
-def _is_kubernetes(document: Record) -> bool:
-    return isinstance(document.get("kubernetes"), dict) and _text(document) is not None
 
 
 def _kubernetes(document: Record, _: Inside) -> Iterator[Item]:
@@ -43,10 +39,6 @@ def _kubernetes(document: Record, _: Inside) -> Iterator[Item]:
     output = str(document.get("stream") or "")
     is_part = document.get("_p", document.get("logtag")) == "P"
     yield LogLine(_text(document) or "", f"{host} {container} {output}", around, is_part)
-
-
-def _is_docker(document: Record) -> bool:
-    return isinstance(document.get("log"), str) and _has_origin(document)
 
 
 def _has_origin(document: Record) -> bool:
@@ -72,18 +64,10 @@ def _docker(document: Record, _: Inside) -> Iterator[Item]:
     yield LogLine(text, f"{container} {output}", around, is_part)
 
 
-def _is_cri(document: Record) -> bool:
-    return "logtag" in document and _text(document) is not None
-
-
 def _cri(document: Record, _: Inside) -> Iterator[Item]:
     around = {"time": _time(document), "host": document.get("host")}
     stream = f"{document.get('stream') or ''} {document.get('filename') or ''}"
     yield LogLine(_text(document) or "", stream, around, document["logtag"] == "P")
-
-
-def _is_azure(document: Record) -> bool:
-    return "TimeGenerated" in document and ("LogMessage" in document or "LogEntry" in document)
 
 
 def _azure(document: Record, inside: Inside) -> Iterator[Item]:
@@ -114,21 +98,26 @@ def _time(document: Record) -> object:
 
 
 CONTAINERS_FORMATS = (
-    Shape(
+    shape(
         "log of a Kubernetes pod",
-        _is_kubernetes,
+        "kubernetes:object log|message:text",
         _kubernetes,
         ("kubernetes", "log", "message"),
-        ("kubernetes",),
     ),
-    Shape("log of a container (CRI)", _is_cri, _cri, ("logtag", "stream", "message"), ("logtag",)),
-    Shape("log of a Docker container", _is_docker, _docker, ("log", "stream", "time"), ("log",)),
-    Shape(
+    shape(
+        "log of a container (CRI)", "logtag log|message:text", _cri, ("logtag", "stream", "message")
+    ),
+    shape(
+        "log of a Docker container",
+        "log:text stream|container_id|source",
+        _docker,
+        ("log", "stream", "time"),
+    ),
+    shape(
         "container log of Azure",
-        _is_azure,
+        "LogMessage|LogEntry TimeGenerated",
         _azure,
         ("TimeGenerated", "LogMessage"),
-        ("LogMessage", "LogEntry"),
     ),
 )
 
@@ -136,10 +125,6 @@ CONTAINERS_FORMATS = (
 
 # Syslog's priorities.
 LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
-
-
-def _is_entry(document: Record) -> bool:
-    return "MESSAGE" in document and ("__REALTIME_TIMESTAMP" in document or "_PID" in document)
 
 
 def _entry(document: Record, _: Inside) -> Iterator[Item]:
@@ -172,12 +157,11 @@ def _message(message: object) -> str:
 
 
 JOURNALD_FORMATS = (
-    Shape(
+    shape(
         "journal of systemd",
-        _is_entry,
+        "MESSAGE __REALTIME_TIMESTAMP|_PID",
         _entry,
         ("MESSAGE", "__REALTIME_TIMESTAMP", "_PID"),
-        ("MESSAGE",),
     ),
 )
 
@@ -187,11 +171,6 @@ _APPS = ("app", "service_name", "app_kubernetes_io_name", "service", "container"
          "compose_service", "container_name")  # fmt: skip
 _HOSTS = ("pod", "host", "hostname", "instance", "nodename", "node")
 _NOT_OF_STREAMS = ("level", "detected_level", "severity", "trace_id", "span_id", "traceID")
-
-
-def _is_answer(document: Record) -> bool:
-    result = inner(document, "data").get("result", document.get("streams"))
-    return isinstance(result, list) and bool(result) and _is_stream(result[0])
 
 
 def _is_stream(value: object) -> bool:
@@ -207,17 +186,9 @@ def _answer(document: Record, _: Inside) -> Iterator[Item]:
                 yield _line(pair[1], pair[0], labels)
 
 
-def _is_line(document: Record) -> bool:
-    return isinstance(document.get("line"), str) and "timestamp" in document
-
-
 def _one_line(document: Record, _: Inside) -> Iterator[Item]:
     labels = inner(document, "labels") or inner(document, "fields")
     yield _line(document["line"], document["timestamp"], labels)
-
-
-def _is_row(document: Record) -> bool:
-    return isinstance(document.get("Line"), str) and ("tsNs" in document or "Time" in document)
 
 
 def _row(document: Record, _: Inside) -> Iterator[Item]:
@@ -239,22 +210,17 @@ def _line(text: object, time: object, labels: Record) -> LogLine:
 
 
 LOKI_FORMATS = (
-    Shape(
+    shape(
         "answer of Loki",
-        _is_answer,
+        "data.result.0.values|streams.0.values:list data.result.0.stream|streams.0.stream",
         _answer,
         ("data.result", "stream", "values"),
-        ("data", "streams"),
     ),
-    Shape("log of Loki", _is_line, _one_line, ("line", "timestamp", "labels"), ("line",)),
-    Shape("log of Grafana", _is_row, _row, ("Line", "tsNs", "labels"), ("Line",)),
+    shape("log of Loki", "line:text timestamp", _one_line, ("line", "timestamp", "labels")),
+    shape("log of Grafana", "Line:text tsNs|Time", _row, ("Line", "tsNs", "labels")),
 )
 
 # OpenTelemetry's logs and spans (OTLP as JSON).
-
-
-def _is_logs(document: Record) -> bool:
-    return isinstance(document.get("resourceLogs"), list)
 
 
 def _logs(document: Record, _: Inside) -> Iterator[Item]:
@@ -262,10 +228,6 @@ def _logs(document: Record, _: Inside) -> Iterator[Item]:
         for scope in objects_in(resource.get("scopeLogs")):
             for log in objects_in(scope.get("logRecords")):
                 yield _attributed(log, _outer(resource), {"body": _typed(log.get("body"))})
-
-
-def _is_spans(document: Record) -> bool:
-    return isinstance(document.get("resourceSpans"), list)
 
 
 def _spans(document: Record, _: Inside) -> Iterator[Item]:
@@ -309,23 +271,15 @@ def _typed(value: object, depth: int = 0) -> object:
 
 
 OTLP_FORMATS = (
-    Shape("OpenTelemetry logs", _is_logs, _logs, ("resourceLogs",), ("resourceLogs",)),
-    Shape("OpenTelemetry spans", _is_spans, _spans, ("resourceSpans",), ("resourceSpans",)),
+    shape("OpenTelemetry logs", "resourceLogs:list", _logs, ("resourceLogs",)),
+    shape("OpenTelemetry spans", "resourceSpans:list", _spans, ("resourceSpans",)),
 )
 
 # Results of Splunk: events with their raw text.
 
 
-def _is_result(document: Record) -> bool:
-    return "_raw" in inner(document, "result")
-
-
 def _result(document: Record, inside: Inside) -> Iterator[Item]:
     yield from inside(inner(document, "result"))
-
-
-def _is_event(document: Record) -> bool:
-    return isinstance(document.get("_raw"), str)
 
 
 def _event(document: Record, _: Inside) -> Iterator[Item]:
@@ -339,6 +293,6 @@ def _event(document: Record, _: Inside) -> Iterator[Item]:
 
 
 SPLUNK_FORMATS = (
-    Shape("result of Splunk", _is_result, _result, ("result", "_raw"), ("result",)),
-    Shape("event of Splunk", _is_event, _event, ("_raw", "_time", "source"), ("_raw",)),
+    shape("result of Splunk", "result._raw", _result, ("result", "_raw")),
+    shape("event of Splunk", "_raw:text", _event, ("_raw", "_time", "source")),
 )

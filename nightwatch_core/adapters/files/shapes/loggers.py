@@ -11,11 +11,8 @@ from nightwatch_core.adapters.files.shapes.fields import (
     first_text,
     inner,
     objects_in,
+    shape,
 )
-
-
-def _is_serilog_compact(document: Record) -> bool:
-    return "@t" in document and ("@mt" in document or "@m" in document or "@x" in document)
 
 
 def _serilog_compact(document: Record, _: Inside) -> Iterator[Item]:
@@ -30,19 +27,11 @@ def _serilog_compact(document: Record, _: Inside) -> Iterator[Item]:
     }
 
 
-def _is_serilog(document: Record) -> bool:
-    return "MessageTemplate" in document and "Timestamp" in document
-
-
 def _serilog(document: Record, _: Inside) -> Iterator[Item]:
     properties = inner(document, "Properties")
     message = document.get("RenderedMessage", document["MessageTemplate"])
     named = {name: value for name, value in document.items() if name != "Properties"}
     yield {**properties, **named, "message": message}
-
-
-def _is_monolog(document: Record) -> bool:
-    return "level_name" in document and isinstance(document.get("context"), dict)
 
 
 def _monolog(document: Record, _: Inside) -> Iterator[Item]:
@@ -111,25 +100,9 @@ def _lograge(document: Record, _: Inside) -> Iterator[Item]:
     yield {**named, "exception.type": name, "exception.message": words}
 
 
-def _is_node_logger(document: Record) -> bool:
-    """Pino and bunyan: `name` is the application, levels are numbers."""
-    return (
-        isinstance(document.get("level"), int)
-        and isinstance(document.get("name"), str)
-        and "pid" in document
-        and "hostname" in document
-    )
-
-
 def _node_logger(document: Record, _: Inside) -> Iterator[Item]:
     around = inner(document, "around")
     yield {**document, "around": {**around, "app": document["name"]}}
-
-
-def _is_zerolog(document: Record) -> bool:
-    """Stacks of Go's pkg/errors as objects; `source` is the file."""
-    stack = document.get("stack")
-    return isinstance(stack, list) and bool(stack) and _is_go_frame(stack[0])
 
 
 def _is_go_frame(frame: object) -> bool:
@@ -144,10 +117,6 @@ def _zerolog(document: Record, _: Inside) -> Iterator[Item]:
     yield {**document, "stack": frames}
 
 
-def _is_rust_tracing(document: Record) -> bool:
-    return isinstance(document.get("fields"), dict) and "target" in document
-
-
 def _rust_tracing(document: Record, _: Inside) -> Iterator[Item]:
     named = {name: value for name, value in document.items() if name not in ("fields", "target")}
     place = {"file": document.get("filename"), "line": document.get("line_number")}
@@ -155,20 +124,18 @@ def _rust_tracing(document: Record, _: Inside) -> Iterator[Item]:
 
 
 APP_LOGGERS_FORMATS = (
-    Shape("Serilog (compact)", _is_serilog_compact, _serilog_compact, ("@t", "@mt", "@x"), ("@t",)),
-    Shape(
+    shape("Serilog (compact)", "@t @mt|@m|@x", _serilog_compact, ("@t", "@mt", "@x")),
+    shape(
         "Serilog",
-        _is_serilog,
+        "MessageTemplate Timestamp",
         _serilog,
         ("Timestamp", "MessageTemplate", "Exception"),
-        ("MessageTemplate",),
     ),
-    Shape(
+    shape(
         "Monolog",
-        _is_monolog,
+        "level_name context:object",
         _monolog,
         ("level_name", "channel", "context.exception"),
-        ("level_name",),
     ),
     Shape(
         "Rails log (lograge)",
@@ -177,32 +144,19 @@ APP_LOGGERS_FORMATS = (
         ("exception", "exception_backtrace"),
         ("exception",),
     ),
-    Shape(
+    shape(
         "pino or bunyan",
-        _is_node_logger,
+        "hostname pid name:text level:number",
         _node_logger,
         ("level", "pid", "hostname", "name"),
-        ("hostname",),
     ),
-    Shape("zerolog", _is_zerolog, _zerolog, ("stack", "func", "source"), ("stack",)),
-    Shape(
-        "tracing (Rust)",
-        _is_rust_tracing,
-        _rust_tracing,
-        ("fields", "target", "level"),
-        ("fields",),
-    ),
+    shape("zerolog", "stack.0.func stack.0.source", _zerolog, ("stack", "func", "source")),
+    shape("tracing (Rust)", "fields:object target", _rust_tracing, ("fields", "target", "level")),
 )
 
 # Loggers of Python that write exceptions as objects: structlog and loguru.
 
 DIRECT_CAUSE = "The above exception was the direct cause of the following exception:"
-
-
-def _is_structlog(document: Record) -> bool:
-    """Tracebacks as objects: the exception that was reported, then its causes."""
-    traces = document.get("exception")
-    return isinstance(traces, list) and bool(traces) and _is_python_trace(traces[0])
 
 
 def _is_python_trace(value: object) -> bool:
@@ -234,10 +188,6 @@ def _python_chain(traces: Sequence[Record]) -> list[str]:
     return lines
 
 
-def _is_loguru(document: Record) -> bool:
-    return isinstance(document.get("text"), str) and "exception" in inner(document, "record")
-
-
 def _loguru(document: Record, _: Inside) -> Iterator[Item]:
     record = inner(document, "record")
     exception = inner(record, "exception")
@@ -260,8 +210,11 @@ def _loguru(document: Record, _: Inside) -> Iterator[Item]:
 
 
 PYTHON_LOGGERS_FORMATS = (
-    Shape(
-        "structlog", _is_structlog, _structlog, ("exception", "exc_type", "frames"), ("exception",)
+    shape(
+        "structlog",
+        "exception.0.exc_type exception.0.frames",
+        _structlog,
+        ("exception", "exc_type", "frames"),
     ),
-    Shape("loguru", _is_loguru, _loguru, ("text", "record.exception"), ("record",)),
+    shape("loguru", "record.exception text:text", _loguru, ("text", "record.exception")),
 )

@@ -15,6 +15,7 @@ from nightwatch_core.adapters.files.shapes.fields import (
     objects_in,
     record_of,
     request_of,
+    shape,
     someone,
     text_at,
     title_parts,
@@ -22,13 +23,6 @@ from nightwatch_core.adapters.files.shapes.fields import (
 
 _INCIDENTS = ("exceptionIncidents", "paginatedExceptionIncidents", "incidents", "incident",
               "exceptionIncident")  # fmt: skip
-
-
-def _is_answer(record: Record) -> bool:
-    data = record.get("data")
-    return isinstance(data, Mapping) and any(
-        isinstance(data.get(name), Mapping) for name in ("app", "organization", "viewer")
-    )
 
 
 def _answer(record: Record, inside: Inside) -> Iterator[Item]:
@@ -47,14 +41,6 @@ def _incidents(value: object, depth: int) -> Iterator[object]:
             yield at(inner, "rows", "edges") or inner
         else:
             yield from _incidents(inner, depth + 1)
-
-
-def _is_incident(record: Record) -> bool:
-    return "exceptionName" in record
-
-
-def _is_call(record: Record) -> bool:
-    return isinstance(at(record, "exception.exception"), str)
 
 
 def _call(record: Record, _: Inside) -> Iterator[Item]:
@@ -108,20 +94,18 @@ def _stack(name: str, message: str, backtrace: object) -> str:
 
 
 APPSIGNAL_FORMATS = (
-    Shape("", _is_answer, _answer, (), ("data",)),
-    Shape(
+    shape("", "data.app|data.organization|data.viewer:object", _answer, ()),
+    shape(
         "incident of AppSignal",
-        _is_incident,
+        "exceptionName",
         _incident,
         ("exceptionName", "exceptionMessage", "actionNames", "lastOccurredAt", "count"),
-        ("exceptionName",),
     ),
-    Shape(
+    shape(
         "call of AppSignal's webhook",
-        _is_call,
+        "exception.exception:text",
         _call,
         ("exception.exception", "exception.action", "exception.first_backtrace_line"),
-        ("exception",),
     ),
 )
 
@@ -307,11 +291,6 @@ def _quiet(_: Record, __: Inside) -> Iterator[Item]:
     yield QUIET
 
 
-def _is_groups(record: Record) -> bool:
-    first = at(record, "errorGroups.0")
-    return isinstance(first, Mapping) and "groupId" in first
-
-
 def _groups(record: Record, _: Inside) -> Iterator[Item]:
     for item in objects_in(record.get("errorGroups")):
         yield record_of(
@@ -332,24 +311,13 @@ ELASTIC_APM_FORMATS = (
         ("error", "error.exception"),
     ),
     Shape("", _is_metadata, _quiet, (), ("metadata", "transaction", "span", "metricset")),
-    Shape(
-        "error group of Elastic APM",
-        _is_groups,
-        _groups,
-        ("errorGroups.groupId",),
-        ("errorGroups",),
-    ),
+    shape("error group of Elastic APM", "errorGroups.0.groupId", _groups, ("errorGroups.groupId",)),
 )
 
 # Answers of New Relic: NerdGraph, and NRQL in every form its pages and tools export.
 
 # Attributes that a facet stands for where the answer does not name them.
 FACETS = ("error.class", "transactionName", "error.message")
-
-
-def _is_nerdgraph(document: Record) -> bool:
-    data = document.get("data")
-    return isinstance(data, dict) and isinstance(data.get("actor"), dict)
 
 
 def _nerdgraph(document: Record, inside: Inside) -> Iterator[Item]:
@@ -396,10 +364,6 @@ def _nrql(answer: Record, inside: Inside) -> Iterator[Item]:
         yield f"New Relic left {int(missing)} more occurrences out of its answer"
 
 
-def _is_row(document: Record) -> bool:
-    return "facet" in document
-
-
 def _row(document: Record, _: Inside) -> Iterator[Item]:
     yield _with_facets(document, FACETS)
 
@@ -412,12 +376,10 @@ def _with_facets(row: Record, names: Sequence[str]) -> Record:
 
 
 NEW_RELIC_FORMATS = (
-    Shape("answer of New Relic's NerdGraph", _is_nerdgraph, _nerdgraph, ("data.actor",), ("data",)),
+    shape("answer of New Relic's NerdGraph", "data.actor:object", _nerdgraph, ("data.actor",)),
     Shape("answer of New Relic", _is_nrql, _nrql, ("results", "metadata"), ("results",)),
 )
-NEW_RELIC_ROW_FORMATS = (
-    Shape("row of a New Relic answer", _is_row, _row, ("facet", "count"), ("facet",)),
-)
+NEW_RELIC_ROW_FORMATS = (shape("row of a New Relic answer", "facet", _row, ("facet", "count")),)
 
 # Raygun: occurrences, groups, and what its webhook says.
 

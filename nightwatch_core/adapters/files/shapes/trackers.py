@@ -16,6 +16,7 @@ from nightwatch_core.adapters.files.shapes.fields import (
     path_of,
     record_of,
     request_of,
+    shape,
     someone,
     text_at,
     title_parts,
@@ -26,11 +27,6 @@ _BESIDE = frozenset(
     ("context", "noticeCount", "noticeTotalCount", "lastNoticeAt", "projectId", "notifier",
      "groupId")
 )  # fmt: skip
-
-
-def _is_list(record: Record) -> bool:
-    firsts = (at(record, f"{name}.0") for name in _LISTS)
-    return any(isinstance(first, Mapping) and "errors" in first for first in firsts)
 
 
 def _list(record: Record, inside: Inside) -> Iterator[Item]:
@@ -74,7 +70,7 @@ def _notice(record: Record, _: Inside) -> Iterator[Item]:
 
 
 AIRBRAKE_FORMATS = (
-    Shape("", _is_list, _list, ("groups.errors", "notices.errors"), ("groups", "notices")),
+    shape("", "groups.0.errors|notices.0.errors", _list, ("groups.errors", "notices.errors")),
     Shape(
         "notice of Airbrake",
         _is_notice,
@@ -119,10 +115,6 @@ def _event(record: Record, _: Inside) -> Iterator[Item]:
     )
 
 
-def _is_error(record: Record) -> bool:
-    return "error_class" in record and ("events_url" in record or "first_seen" in record)
-
-
 def _error(record: Record, _: Inside) -> Iterator[Item]:
     yield record_of(
         error_class=text_at(record, "error_class"),
@@ -136,10 +128,6 @@ def _error(record: Record, _: Inside) -> Iterator[Item]:
         last_seen=at(record, "last_seen", "last_received"),
         level=text_at(record, "severity"),
     )
-
-
-def _is_call(record: Record) -> bool:
-    return isinstance(record.get("error"), Mapping) and "exceptionClass" in (record["error"] or {})  # type: ignore[operator]
 
 
 def _call(record: Record, _: Inside) -> Iterator[Item]:
@@ -166,27 +154,21 @@ BUGSNAG_FORMATS = (
         ("exceptions.error_class", "exceptions.stacktrace", "received_at", "severity"),
         ("exceptions",),
     ),
-    Shape(
+    shape(
         "error of Bugsnag",
-        _is_error,
+        "error_class events_url|first_seen",
         _error,
         ("error_class", "message", "events", "users", "first_seen", "last_seen"),
-        ("error_class",),
     ),
-    Shape(
+    shape(
         "call of Bugsnag's webhook",
-        _is_call,
+        "error.exceptionClass",
         _call,
         ("error.exceptionClass", "trigger"),
-        ("error",),
     ),
 )
 
 # Honeybadger: faults, notices, and what its webhook says.
-
-
-def _is_honeybadger_call(record: Record) -> bool:
-    return isinstance(record.get("fault"), Mapping) and "event" in record
 
 
 def _honeybadger_call(record: Record, inside: Inside) -> Iterator[Item]:
@@ -197,10 +179,6 @@ def _honeybadger_call(record: Record, inside: Inside) -> Iterator[Item]:
         yield from inside({**named, **notice})
     else:
         yield from inside(fault)
-
-
-def _is_fault(record: Record) -> bool:
-    return "klass" in record and ("notices_count" in record or "last_notice_at" in record)
 
 
 def _fault(record: Record, _: Inside) -> Iterator[Item]:
@@ -280,19 +258,17 @@ def _place(frame: Record) -> tuple[str, str]:
 
 
 HONEYBADGER_FORMATS = (
-    Shape(
+    shape(
         "call of Honeybadger's webhook",
-        _is_honeybadger_call,
+        "fault:object event",
         _honeybadger_call,
         ("event", "fault", "notice"),
-        ("fault",),
     ),
-    Shape(
+    shape(
         "fault of Honeybadger",
-        _is_fault,
+        "klass notices_count|last_notice_at",
         _fault,
         ("klass", "message", "notices_count", "last_notice_at"),
-        ("klass",),
     ),
     Shape(
         "notice of Honeybadger",
@@ -318,10 +294,6 @@ def _answer(record: Record, inside: Inside) -> Iterator[Item]:
     if inner is None and isinstance(result, Mapping) and ("items" in result or "page" in result):
         return
     yield from inside(inner if inner is not None else result)
-
-
-def _is_rollbar_call(record: Record) -> bool:
-    return "event_name" in record and isinstance(at(record, "data.item"), Mapping)
 
 
 def _rollbar_call(record: Record, inside: Inside) -> Iterator[Item]:
@@ -397,10 +369,6 @@ def _rollbar_chain(body: Record) -> list[Thrown]:
     ]
 
 
-def _is_item(record: Record) -> bool:
-    return "total_occurrences" in record and "title" in record
-
-
 def _item(record: Record, _: Inside) -> Iterator[Item]:
     error_class, message = title_parts(text_at(record, "title"))
     level = text_at(record, "level_string", "level")
@@ -421,12 +389,11 @@ def _item(record: Record, _: Inside) -> Iterator[Item]:
 
 ROLLBAR_FORMATS = (
     Shape("", _is_answer, _answer, ("err", "result.items", "result.instances"), ("err",)),
-    Shape(
+    shape(
         "call of Rollbar's webhook",
-        _is_rollbar_call,
+        "event_name data.item:object",
         _rollbar_call,
         ("event_name", "data.item"),
-        ("event_name",),
     ),
     Shape(
         "occurrence of Rollbar",
@@ -435,11 +402,10 @@ ROLLBAR_FORMATS = (
         ("data.body.trace", "data.body.trace_chain", "data.body.message", "timestamp"),
         ("body", "data"),
     ),
-    Shape(
+    shape(
         "item of Rollbar",
-        _is_item,
+        "total_occurrences title",
         _item,
         ("title", "total_occurrences", "last_occurrence_timestamp", "counter"),
-        ("total_occurrences",),
     ),
 )
