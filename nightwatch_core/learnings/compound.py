@@ -248,7 +248,7 @@ def _new_by_rule(target: TaskFile, on: date) -> Notes:
 def _material(
     target: TaskFile, lesson: Lesson | None, transcript: Transcript | None, on: date
 ) -> str:
-    """What a model reads, of bounded size: a transcript, or sections and what they label."""
+    """Text for a model, of bounded size: a transcript, or sections and their labels."""
     if lesson is None:
         sections = (f"{part.name}:\n{part.text}" for part in target.sections if part.text)
         text = middle_out(block("\n\n".join(sections), 4 * MATERIAL), MATERIAL)

@@ -1,4 +1,4 @@
-"""How often analyses of this installation proved right, by confidence.
+"""The share of analyses of this installation that proved right, by confidence.
 
 People and production say it of each finding: right, wrong, or not yet decided.
 """

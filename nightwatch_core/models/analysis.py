@@ -45,7 +45,7 @@ FELL_BACK = "answered by the rules model"  # tag of an answer whose model could 
 
 
 class Ending(Value):
-    """How an analysis ended, and why."""
+    """The end of an analysis, and its reason."""
 
     kind: Literal[
         # with a verdict
@@ -100,7 +100,7 @@ class SecondLook(Value):
 
 
 class TrackRecord(Value):
-    """How often findings of the same confidence proved right in this installation."""
+    """The share of findings of the same confidence that proved right in this installation."""
 
     said: Confidence
     right: float  # half right counts half

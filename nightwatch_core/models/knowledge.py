@@ -147,7 +147,7 @@ class DraftRate(Value):
 
 
 class Scoreboard(Value):
-    """How often analyses of this installation proved right, by stated confidence."""
+    """The share of analyses of this installation that proved right, by stated confidence."""
 
     found: SuccessRate = SuccessRate()
     tiers: tuple[ConfidenceTier, ...] = ()  # high, medium, low

@@ -206,7 +206,7 @@ def _mixed(match: re.Match[str]) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """Whether a header's value is given by code: a variable, a call, an interpolation."""
+    """Tell whether a header's value is code: a variable, a call, an interpolation."""
     if not re.search(r"\w{4}", _SCHEME.sub("", FILLED_IN.sub("", value))):
         return True
     head = value.strip().split(",")[0]
@@ -218,7 +218,7 @@ def _is_code(value: str) -> bool:
 
 
 def _is_listed(match: re.Match[str]) -> bool:
-    """Whether the name stands among names: of headers, or of what a call is told."""
+    """Tell whether the name stands in a list of names: of headers, or of a call's arguments."""
     words = r"(?:[A-Za-z]+(?:-[A-Za-z]+)*|[:*&]\w+|\S{0,20}\{[^{}]*\})"
     return match["sep"] == "," and bool(
         re.fullmatch(rf"(?:got )?{words}(?:, ?{words})*", match["v"])

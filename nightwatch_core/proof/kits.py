@@ -86,7 +86,7 @@ class Kind(Value):
 
 
 class Form(Value):
-    """How a test runner prints failed tests and their number."""
+    """The form in which a test runner prints failed tests and their number."""
 
     failed: re.Pattern[str]
     counts: re.Pattern[str]
@@ -113,7 +113,7 @@ def kits() -> Kits:
 
 
 class Kit(NamedTuple):
-    """How to test one project; `root` ends with a slash or is empty."""
+    """Commands that test one project; `root` ends with a slash or is empty."""
 
     language: str
     root: str = ""

@@ -179,7 +179,7 @@ _GAP = r"(?:(?<!\s)(?<!\d:)\s++(?:[|;\u23ce\u21b5\u2192] {0,4})?)"
 
 
 class Joined(NamedTuple):
-    """How frames of a language are joined on one line."""
+    """The form of a language's frames that are joined on one line."""
 
     sign: str  # stands in every line with a frame; what costs nothing is asked first
     told_by: re.Pattern[str]  # two of these in a line: a trace was joined
