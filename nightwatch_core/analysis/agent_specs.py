@@ -120,7 +120,7 @@ def _problems(meta: dict[str, Any], lines: dict[str, int]) -> Iterator[tuple[int
         for error in wrong.errors(include_url=False, include_input=False):
             key, *items = map(str, error["loc"])
             at = lines.get(f"{key} {items[0]}" if items else key, lines.get(key, 1))
-            reason = error["msg"].removeprefix("Value error, ")
+            reason = frontmatter.problem_text(error)
             is_unknown = error["type"] == "extra_forbidden"
             known = f"it is not known, only {', '.join(FrontMatter.model_fields)}"
             yield at, f"{line(key, 60)}: {known if is_unknown else line(reason)}"

@@ -145,7 +145,7 @@ def first_problem(problems: ValidationError) -> str:
     """Say in a line what is wrong with values that were read."""
     first = problems.errors(include_input=False, include_url=False)[0]
     place = ".".join(str(step) for step in first["loc"])
-    return line(f"{place}: {first['msg']}", 200)
+    return line(f"{place}: {frontmatter.problem_text(first)}", 200)
 
 
 def body(lesson: Lesson, sections: tuple[str, ...] = SECTIONS) -> str:

@@ -66,7 +66,7 @@ def pattern_of(text: str, file: str) -> Pattern:
     except ValidationError as problems:
         raise GiveUp(f"pattern: {first_problem(problems)}") from None
     if type(values.get("occurrences", 0)) is not int or not 0 <= found.occurrences < LARGEST:
-        raise GiveUp("pattern: occurrences: Input should be a whole number from 0")
+        raise GiveUp("pattern: occurrences: it has to be a whole number from 0")
     description = found.description or block(written.strip(), _LONGEST_TEXT)
     noted = block(notes.strip(), _LONGEST_NOTES)
     name = file.rpartition("/")[2].removesuffix(".md")

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import yaml
+from pydantic_core import ErrorDetails
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -132,6 +133,32 @@ _Writer.add_representer(str, _text)
 _Writer.add_representer(
     Quoted, lambda writer, text: writer.represent_scalar("tag:yaml.org,2002:str", text, style='"')
 )
+
+
+# What a field has to be, by the beginning of pydantic's name for the problem.
+_HAS_TO_BE = {
+    "string": "a text",
+    "list": "a list, one `- item` a line",
+    "tuple": "a list, one `- item` a line",
+    "int": "a whole number",
+    "bool": "true or false",
+    "date": "a date, as 2031-12-31",
+    "literal": "one of {expected}",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+}
+
+
+def problem_text(error: ErrorDetails) -> str:
+    """Say in plain words what is wrong with the value of a field.
+
+    >>> problem_text({"type": "list_type", "loc": ("tags",), "msg": "", "input": "a"})
+    'it has to be a list, one `- item` a line'
+    """
+    kinds = (text for kind, text in _HAS_TO_BE.items() if error["type"].startswith(kind))
+    if text := next(kinds, ""):
+        return f"it has to be {text.format(**error.get('ctx', {}))}"
+    return error["msg"].removeprefix("Value error, ")
 
 
 def problem_of(error: Exception) -> tuple[str, int | None]:
