@@ -176,6 +176,7 @@ REPLACED: Mapping[str, str] = {
     "run": "use `nightwatch night`: it takes the same flags",
     "NIGHTWATCH_EFFORT": "agent files name the effort: set it in agents/*.md",
     "NIGHTWATCH_MAX_ITERATIONS": "agent files name max_iterations: set it in agents/*.md",
+    "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "set NIGHTWATCH_COST_PER_ERROR, or agent files' bounds",
     "NIGHTWATCH_COMPOUND_ENABLED": "lessons are always kept and recalled: delete this variable",
     "NIGHTWATCH_AGENTS_ENABLED": "agent files are always read: delete this variable",
     "NIGHTWATCH_PATTERNS_ENABLED": "patterns are always searched: delete this variable",

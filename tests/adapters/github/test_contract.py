@@ -78,7 +78,6 @@ def test_answers_to_writes_have_the_documented_shape(server: GitHub) -> None:
     assert draft.parsed_data.draft is True
     assert kit.rest.issues.create(*AT, title="x").parsed_data.number == 4
     assert kit.rest.issues.create_comment(*AT, 4, body="x").parsed_data.body == "x"
-    assert kit.rest.issues.create_label(*AT, name="x").parsed_data.name == "x"
 
 
 def test_what_we_send_was_checked_by_githubkit(server: GitHub) -> None:
