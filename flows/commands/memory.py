@@ -216,10 +216,10 @@ def search_learnings(
 
 
 def documents_with_learnings(sample: bool, archive: bool = False) -> tuple[TaskFile, ...]:
-    """Every task file, and every lesson that was not superseded; the sample has no task files."""
+    """Every task file and every lesson; the sample has no task files."""
     knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
     old = archived_lessons(knowledge) if archive else ()
-    lessons = (item for item in (*lessons_in(knowledge), *old) if not item.superseded_by)
+    lessons = (*lessons_in(knowledge), *old)
     tasks = () if sample else task_store().tasks()
     return (*tasks, *map(as_task, lessons))
 

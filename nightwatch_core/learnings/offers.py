@@ -115,7 +115,7 @@ def still_holds(lesson: Lesson) -> bool:
 
     A fix that was merged after another one had been turned down makes up for it.
     """
-    if lesson.stale or lesson.superseded_by or not lesson.has_cause:
+    if lesson.stale or not lesson.has_cause:
         return False
     fates = [fate.kind for fate in lesson.fates if fate.kind in _JUDGED]
     proposed = [item.outcome for item in lesson.proposed if item.outcome in _JUDGED]

@@ -50,7 +50,7 @@ SEEDS = (  # fields that every document has
 )  # fmt: skip
 FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
     "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "told", "model", "fingerprint",
-    "aliases", "commit", "analysed_at", "stale", "superseded_by", "nights", "seen_until", "matched",
+    "aliases", "commit", "analysed_at", "stale", "nights", "seen_until", "matched",
     "last_matched", "proposed", "fates", "watch", "evidence", "edits", "edits_read",
     "refused_edits", "question", "sure_of_fix", "fix_owed", "unsettled_since", "unsettled_nights",
     "watched", "next_steps", "learnings", "related_tasks", "related_patterns", "causes", "places",

@@ -509,7 +509,6 @@ def to_archive(
         is_recent = today + RECENT >= last_seen(lesson) >= today - RECENT
         return (
             is_watched or is_open or is_recent,
-            not lesson.superseded_by,
             not lesson.stale,
             lesson.matched > 0,
             last_seen(lesson),
@@ -520,8 +519,6 @@ def to_archive(
         )
 
     def why(lesson: Lesson) -> str:
-        if lesson.superseded_by:
-            return f"superseded by {lesson.superseded_by}"
         if lesson.stale:
             return f"stale: {lesson.stale}"
         matched = "" if lesson.matched else "never matched, "

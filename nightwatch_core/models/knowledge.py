@@ -269,7 +269,6 @@ class Lesson(Value):
     stale: str = ""  # why it no longer fits the code: "app/a.rb was rewritten"; empty: it does
     matched: int = 0  # nights on which it was told to an analyst or reused
     last_matched: date | None = None
-    superseded_by: str = ""  # fingerprint of the lesson that took its place
     notes: tuple[Notes, ...] = ()  # `<future-agent-notes>` of its document's body
     promoted: tuple[str, ...] = ()  # digests of learnings that were promoted
     schema_version: int = 2

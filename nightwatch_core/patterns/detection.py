@@ -700,7 +700,7 @@ def _documents(
     others = [
         other
         for file, other in similar.items()
-        if file not in ("", lesson.file) and other.has_cause and not other.superseded_by
+        if file not in ("", lesson.file) and other.has_cause
     ]
     others.sort(key=lambda item: (-last_seen(item).toordinal(), item.file))
     return (

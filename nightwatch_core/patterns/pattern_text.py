@@ -147,12 +147,8 @@ def recent_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
 
 
 def open_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
-    """Return recent lessons that are not superseded, and whose fix was not verified."""
-    return tuple(
-        lesson
-        for lesson in recent_lessons(lessons)
-        if not lesson.superseded_by and lesson.outcome != SOLVED
-    )
+    """Return recent lessons whose fix was not verified."""
+    return tuple(lesson for lesson in recent_lessons(lessons) if lesson.outcome != SOLVED)
 
 
 def dates_seen(lessons: Iterable[Lesson]) -> tuple[date, ...]:

@@ -100,7 +100,6 @@ AT = "2026-01-26T00:00:00Z"
     "fields",
     [
         {"stale": "app/a.rb was rewritten"},
-        {"superseded_by": "v1:bbbb"},
         {"outcome": "closed unmerged"},
         {"outcome": "regressed"},
         {"outcome": "no effect"},

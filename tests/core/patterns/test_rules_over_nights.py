@@ -100,7 +100,6 @@ def test_a_fix_that_was_merged_or_turned_down_is_not_asked_for_again():
 def test_what_is_solved_or_replaced_comes_back_no_more():
     told = {"nights": seen(1, 2, 3)}
     assert recurring_class((), (lesson(**told, outcome="verified"),)) == []
-    assert recurring_class((), (lesson(**told, superseded_by="v1:z"),)) == []
     assert len(recurring_class((), (lesson(**told, outcome="regressed"),))) == 1
 
 

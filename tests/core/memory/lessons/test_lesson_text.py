@@ -71,7 +71,6 @@ FULL = lesson(
     stale="app/a.rb was rewritten",
     matched=3,
     last_matched=date(2031, 3, 4),
-    superseded_by="v1:eeee",
     notes=(NOTES, Notes(gotchas=("Another",))),
     promoted=("d1", "d2"),
     nights=(
@@ -125,9 +124,7 @@ def test_keys_of_a_newer_version_are_left_out_at_every_level(line, inside):
 
 def test_the_body_says_first_what_is_wrong_and_last_what_became_of_it():
     text = body(FULL)
-    assert text.startswith(
-        "# T\n\n**Superseded by `v1:eeee`.** **Stale: `app/a.rb` was rewritten.**\n\n## Root Cause"
-    )
+    assert text.startswith("# T\n\n**Stale: `app/a.rb` was rewritten.**\n\n## Root Cause")
     assert "Stale" in summary(FULL)
     outcome = text.partition("## Outcome\n\n")[2].partition("\n\n")[0]
     assert outcome.splitlines() == [
@@ -277,11 +274,11 @@ TEXT = st.text(max_size=40)
     st.none() | st.builds(FixWatch, number=st.integers(0, LARGEST),
                           merged_at=st.datetimes(timezones=st.just(UTC)),
                           deployed_at=st.none(), until=st.none()),
-    TEXT, TEXT, st.lists(TEXT, max_size=3),
+    TEXT, st.lists(TEXT, max_size=3),
 )  # fmt: skip
-def test_new_fields_come_back_whatever_they_hold(fates, proposed, watch, stale, by, promoted):
+def test_new_fields_come_back_whatever_they_hold(fates, proposed, watch, stale, promoted):
     told = lesson(
         title="T", file="errors/x.md", fates=tuple(fates), proposed=tuple(proposed), watch=watch,
-        stale=stale, superseded_by=by, promoted=tuple(promoted),
+        stale=stale, promoted=tuple(promoted),
     )  # fmt: skip
     assert lesson_of(document(told), told.file) == told

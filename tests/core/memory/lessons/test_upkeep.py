@@ -31,11 +31,9 @@ def test_the_least_useful_go_first_each_with_its_reason():
         one("old", days=300),
         one("unmatched", matched=0),
         one("stale", stale="app/a.rb is gone"),
-        one("superseded", superseded_by="v1:sure"),
     )
     gone = to_archive(lessons, 0, TODAY)
     assert [(o.fingerprint[3:], why) for o, why in gone] == [
-        ("superseded", "superseded by v1:sure"),
         ("stale", "stale: app/a.rb is gone"),
         ("unmatched", "never matched, not seen since 2031-02-21"),
         ("old", "not seen since 2030-08-05"),
