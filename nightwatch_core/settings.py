@@ -18,7 +18,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.options import REPLACED, NightOptions
+from nightwatch_core.models.options import OF_A_RUN, REPLACED, NightOptions
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PREFIX = "NIGHTWATCH_"
@@ -151,7 +151,8 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
 
 def names() -> tuple[str, ...]:
     """Return every environment variable that is read, in the order of `.env.example`."""
-    options = tuple(f"{PREFIX}{name.upper()}" for name in NightOptions.model_fields)
+    kept = (name for name in NightOptions.model_fields if name not in OF_A_RUN)
+    options = tuple(f"{PREFIX}{name.upper()}" for name in kept)
     return (*options, *(field.alias or name for name, field in Settings.model_fields.items()))
 
 

@@ -15,6 +15,16 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {"flows": flows, "tasks": tasks, "nightwatch_core": nightwatch_core}
 TOP_LEVEL = {"agents", "deployments", "flows", "knowledge", "nightwatch_core", "tasks", "tests"}
 SOURCES = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+TOUCH_THE_WORLD = ("adapters", "sample", "settings.py")
+TOUCH_NOTHING = {  # all that the rest of the core imports; whatever joins them can read no file
+    *("ast", "base64", "bisect", "collections", "contextlib", "contextvars", "dataclasses"),
+    *("datetime", "difflib", "email", "enum", "fnmatch", "functools", "hashlib", "heapq", "hmac"),
+    *("html", "inspect", "itertools", "json", "keyword", "math", "operator", "posixpath", "re"),
+    *("shlex", "statistics", "textwrap", "tomllib", "types", "typing", "unicodedata", "warnings"),
+    *("concurrent.futures", "importlib", "importlib.resources", "threading", "urllib.parse"),
+    *("configparser", "inflection", "jinja2", "markupsafe", "pydantic", "pydantic_core", "rich"),
+    *("tree_sitter", "yaml"),
+}
 
 
 @pytest.mark.parametrize("name", list(ROOMS))
@@ -49,7 +59,8 @@ def test_only_the_wiring_and_the_sample_import_adapters() -> None:
     importers = {
         path.relative_to(ROOT).parent.as_posix()
         for path in SOURCES
-        if "adapters" not in path.parts and _imports(path, "nightwatch_core.adapters")
+        if "adapters" not in path.parts
+        and any(_is_within(n, {"nightwatch_core.adapters"}) for n in _imported(path))
     }
     assert importers == {"tasks/wiring", "nightwatch_core/sample"}
 
@@ -66,11 +77,30 @@ def test_nothing_of_the_sample_is_known_outside_it() -> None:
     assert not told
 
 
-def _imports(path: Path, package: str) -> bool:
+def test_steps_touch_nothing() -> None:
+    core = ROOT / "nightwatch_core"
+    thinking = [
+        p for p in core.rglob("*.py") if p.relative_to(core).parts[0] not in TOUCH_THE_WORLD
+    ]
+    used = {name for path in thinking for name in _imported(path)}
+    outside = {name for name in used if not name.startswith(("nightwatch_core", "tree_sitter_"))}
+    assert {name for name in outside if not _is_within(name, TOUCH_NOTHING)} == set()
+    assert {name for name in TOUCH_NOTHING if not any(_is_within(n, {name}) for n in used)} == set()
+
+
+def _imported(path: Path) -> list[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    names += [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
-    return any(name == package or name.startswith(f"{package}.") for name in names)
+    return names + [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    ]
+
+
+def _is_within(name: str, packages: set[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
 def test_no_module_lies_loose_in_the_core() -> None:

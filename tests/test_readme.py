@@ -31,7 +31,7 @@ from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import agent_specs
 from nightwatch_core.intake.ignore_rules import rules_from
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import OF_A_RUN, NightOptions
 from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
 from nightwatch_core.traces.parsing import PARSERS
@@ -68,7 +68,7 @@ def options_table() -> str:
     """Every choice of a night: setting, flag, default, meaning."""
     rows = [
         (
-            f"`NIGHTWATCH_{name.upper()}`",
+            "of a run" if name in OF_A_RUN else f"`NIGHTWATCH_{name.upper()}`",
             f"`--{name.replace('_', '-')}`",
             _default(field.default),
             field.description or "",
@@ -155,6 +155,7 @@ def rewrite_example() -> None:
     options = [
         (field.description, f"NIGHTWATCH_{name.upper()}", field.default)
         for name, field in NightOptions.model_fields.items()
+        if name not in OF_A_RUN
     ]
     rest = [
         (field.description, field.alias, "" if name == "home" else field.default)

@@ -1,7 +1,8 @@
 """Options of a night: one definition for parameters, flags and settings.
 
 Every field is the parameter `field` of the flow `nightly`, the flag `--field` of `nightwatch night`
-and the setting `NIGHTWATCH_FIELD`. Nothing secret belongs here: Prefect stores and shows it.
+and, but for those `OF_A_RUN`, the setting `NIGHTWATCH_FIELD`. Nothing secret belongs here: Prefect
+stores and shows it.
 """
 
 from collections.abc import Mapping
@@ -172,6 +173,9 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+OF_A_RUN = ("commit", "agent", "dry_run", "force")
+"""Options that are chosen run by run: as settings they would hold for every night, unseen."""
+
 REPLACED: Mapping[str, str] = {
     "run": "use `nightwatch night`: it takes the same flags",
     "NIGHTWATCH_EFFORT": "agent files name the effort: set it in agents/*.md",
@@ -181,6 +185,11 @@ REPLACED: Mapping[str, str] = {
     "NIGHTWATCH_AGENTS_ENABLED": "agent files are always read: delete this variable",
     "NIGHTWATCH_PATTERNS_ENABLED": "patterns are always searched: delete this variable",
     "NIGHTWATCH_USE_COMPACTION": "models that can compact always do: delete this variable",
+    **{
+        f"NIGHTWATCH_{name.upper()}": f"choose it run by run: --{name.replace('_', '-')}, or the "
+        f"parameter {name} of a deployment"
+        for name in OF_A_RUN
+    },
 }
 """Verbs and settings of the design documents that have no effect today, and what to do instead."""
 

@@ -5,7 +5,7 @@ import pytest
 from pydantic import SecretStr
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import OF_A_RUN, NightOptions
 from nightwatch_core.settings import CHECKOUT, PREFIX, Settings, names, night_options, settings
 
 EXAMPLE = CHECKOUT / ".env.example"
@@ -42,6 +42,8 @@ def test_the_example_lists_every_setting_in_order_and_sets_none():
 def test_the_example_says_what_the_options_say():
     told = example()
     for name, field in NightOptions.model_fields.items():
+        if name in OF_A_RUN:
+            continue
         assert told[f"{PREFIX}{name.upper()}"] == (shown(field.default), field.description)
 
 
@@ -96,8 +98,15 @@ def test_settings_come_from_the_file_too_and_white_space_goes(home, monkeypatch)
 
 def test_words_for_yes_and_no(monkeypatch):
     for word, value in (("1", True), ("yes", True), ("off", False), ("FALSE", False)):
-        monkeypatch.setenv("NIGHTWATCH_DRY_RUN", word)
-        assert night_options().dry_run is value
+        monkeypatch.setenv("NIGHTWATCH_GATE", word)
+        assert night_options().gate is value
+
+
+@pytest.mark.parametrize("name", OF_A_RUN)
+def test_a_choice_of_one_run_is_no_setting(name, home):
+    (home / ".env").write_text(f"{PREFIX}{name.upper()}=1\n")
+    with pytest.raises(StopTheNight, match=f"run by run: --{name.replace('_', '-')}"):
+        night_options()
 
 
 def test_every_problem_is_told_at_once(monkeypatch):
@@ -119,7 +128,7 @@ def test_an_unknown_option_is_no_option():
     ("wrong", "right"),
     [
         ("NIGHTWATCH_MAX_ERROR", "NIGHTWATCH_MAX_ERRORS"),
-        ("NIGHTWATCH_DRYRUN", "NIGHTWATCH_DRY_RUN"),
+        ("NIGHTWATCH_MAXISSUES", "NIGHTWATCH_MAX_ISSUES"),
         ("NIGHTWATCH_TOTAL_TOKENS_BUDGET", "NIGHTWATCH_TOTAL_TOKEN_BUDGET"),
         ("NIGHTWATCH_KNOWLEDGE", "NIGHTWATCH_KNOWLEDGE_DIR"),
     ],
