@@ -101,16 +101,6 @@ def task_files(at: Settings) -> TaskStore:
     return redacted_tasks(files, privacy.scrubber(at).scrub)
 
 
-class NoRecords:
-    """Records that keep nothing."""
-
-    def get(self, key: str) -> None:
-        """Return nothing."""
-
-    def put(self, key: str, text: str) -> None:
-        """Forget it."""
-
-
 class CodeRecords:
     """Code that was read; Prefect is imported with the first read."""
 

@@ -27,7 +27,7 @@ from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
-from nightwatch_core.ports import BatchModel, BatchStore, Clock, CodeHost, LaysOut, Records
+from nightwatch_core.ports import BatchModel, BatchStore, Clock, CodeHost, LaysOut
 from nightwatch_core.privacy.masks import Scrub
 from nightwatch_core.privacy.redaction import redacted_host, redacted_records
 from nightwatch_core.publish import ci
@@ -112,14 +112,12 @@ def new_relic(
     )
 
 
-def github_code(
-    options: NightOptions, settings: Settings, records: Records, *, may_clone: bool = True
-) -> GitHubHost:
+def github_code(options: NightOptions, settings: Settings, *, may_clone: bool = True) -> GitHubHost:
     """Return the repository, cloned or read through the API."""
     from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
 
     client, repo = _reader(settings), settings.github_repo
-    api = ApiHost(client, repo, records, options.base_branch)
+    api = ApiHost(client, repo, options.base_branch)
     clone = CloneHost(client, repo, settings.state / "clones", options.base_branch)
     return GitHubHost(api, clone if may_clone else None)
 
@@ -259,7 +257,7 @@ def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
     by = privacy.scrubber(at)
     records = redacted_records(local.CodeRecords(), by.scrub)
     if options.code == "github":
-        return RecordedHost(redacted_host(github_code(options, at, records), by), records)
+        return RecordedHost(redacted_host(github_code(options, at), by), records)
     return RecordedHost(redacted_host(local.checkout(options, at), by), records)
 
 
@@ -267,7 +265,7 @@ def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
 def bare_code(options: NightOptions, at: Settings) -> CodeHost:
     """Return the code unmasked, which is never kept."""
     if options.code == "github":
-        return github_code(options, at, local.NoRecords())
+        return github_code(options, at)
     return local.checkout(options, at)
 
 
@@ -302,7 +300,7 @@ def _code(options: NightOptions) -> CodeHost:
     if instead := replacement():
         return instead.reading.code
     if options.code == "github":
-        return github_code(options, settings(), local.NoRecords(), may_clone=False)
+        return github_code(options, settings(), may_clone=False)
     return local.checkout(options, settings())
 
 

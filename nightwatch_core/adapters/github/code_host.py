@@ -57,12 +57,12 @@ from nightwatch_core.adapters.github.rows import (
     TreeRow,
 )
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.code_cache import CodeCache, SingleFlight
+from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.adapters.stores.traffic import MANIFEST, sending
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.proposals import DraftPull
-from nightwatch_core.ports import CodeReader, Records
+from nightwatch_core.ports import CodeReader
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import read_marker
 
@@ -78,12 +78,10 @@ RELEASES = 10  # each costs a request for its date
 class ApiHost:
     """The code of a repository that may not be cloned: everything through the API."""
 
-    def __init__(
-        self, client: GitHubClient, repository: str, records: Records, base_branch: str = ""
-    ) -> None:
-        """Keep what was read in `records`, for all readers; no branch means the default one."""
+    def __init__(self, client: GitHubClient, repository: str, base_branch: str = "") -> None:
+        """Ask nothing yet; no branch means the default one."""
         self._repository = Repository.of(client, repository)
-        self._cache = CodeCache(records)
+        self._readers: SingleFlight[str, ApiReader] = SingleFlight(READERS)
         self._base_branch = base_branch
         self._known_tip: NamedCommitRow | None = None
         self._named: dict[str, NamedCommitRow | None] = {}
@@ -115,7 +113,7 @@ class ApiHost:
         return self._commit(row, branch, newest_text(branch, moment))
 
     def reader(self, commit: Commit) -> ApiReader:
-        return ApiReader(self._repository, commit, self._cache)
+        return self._readers.get(commit.sha, lambda: ApiReader(self._repository, commit))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Return pull requests merged into the base branch, newest first, at most 200."""

@@ -12,7 +12,7 @@ import threading
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -32,7 +32,7 @@ from nightwatch_core.models.code import (
     Release,
     SearchHit,
 )
-from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, Records
+from nightwatch_core.ports import CodeHost, CodeReader, Records
 
 CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory
 
@@ -300,7 +300,7 @@ _PATHS: Form[tuple[str, ...]] = Form(tuple[str, ...])
 
 
 class RecordedHost:
-    """A `CodeHost` in front of another one; readers that keep records of their own stay bare."""
+    """A `CodeHost` in front of another one, whose readers keep records."""
 
     def __init__(self, host: CodeHost, records: Records) -> None:
         self._host = host
@@ -320,8 +320,6 @@ class RecordedHost:
     def reader(self, commit: Commit) -> CodeReader:
         with watched() as traffic:
             reader = self._host.reader(commit)
-        if isinstance(reader, CountsReads):
-            return reader
         if traffic.requests:
             self._openings.append(traffic)
         return RecordedReader(reader, self._cache, self._openings)
@@ -361,10 +359,12 @@ class RecordedReader:
         return self._counter.counts()
 
     def paths(self) -> tuple[str, ...]:
-        return self._reader.paths()
+        with self._counted():
+            return self._reader.paths()
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        return self._reader.list_directory(path)
+        with self._counted():
+            return self._reader.list_directory(path)
 
     def read_file(self, path: str) -> str | None:
         """Return the text at `path`; None where there is no such file, or it is not text."""
@@ -415,18 +415,23 @@ class RecordedReader:
     ) -> T:
         lasts_empty = operation in ("read", "search")
         key = self._key(operation, asked)
-        with watched() as traffic:
+        with self._counted() as traffic:
             read = self._cache.read(
                 key,
                 lambda: form.written(ask()),
                 form,
                 lambda answer: not traffic.failed and (lasts_empty or bool(answer)),
             )
-        self._counter.add_request(traffic.requests, traffic.files)
         source: Source = "git" if read.source == "asked" and not traffic.requests else read.source
         self._counter.add_reads((CachedRead(read.value, source),), (file,) if file else ())
         value: T = read.value
         return value
+
+    @contextmanager
+    def _counted(self) -> Iterator[Traffic]:
+        with watched() as traffic:
+            yield traffic
+        self._counter.add_request(traffic.requests, traffic.files)
 
     def _key(self, operation: str, asked: tuple[object, ...]) -> str:
         words = "\0".join(map(str, asked)).encode(errors="replace")

@@ -1,4 +1,3 @@
-import re
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +11,11 @@ from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.stores.code_cache import CodeCache
+from nightwatch_core.adapters.github.code_host import ApiHost
+from nightwatch_core.adapters.stores.code_cache import RecordedHost
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import CodeReads, Commit, FolderEntry
-from nightwatch_core.ports import CountsReads
+from nightwatch_core.ports import CodeHost
 
 
 @pytest.fixture(scope="module")
@@ -24,16 +24,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
         yield server
 
 
-def reader(server: GitHub, records: MemoryRecords | None = None, name: str = "main") -> ApiReader:
-    """A reader in a process of its own, as far as memory goes."""
+def reader(server: GitHub, name: str = "main") -> ApiReader:
     server.requests.clear()
-    return reader_on(server, CodeCache(records or MemoryRecords()), name)
-
-
-def reader_on(server: GitHub, cache: CodeCache, name: str = "main") -> ApiReader:
-    sha = git(server.git.folder, "rev-parse", name)
     where = Repository.of(client(server), server.repository)
-    return ApiReader(where, Commit(repository="acme/shop", sha=sha), cache)
+    return ApiReader(where, Commit(repository="acme/shop", sha=commit(server, name)))
+
+
+def commit(server: GitHub, name: str = "main") -> str:
+    return git(server.git.folder, "rev-parse", name)
+
+
+def recorded(server: GitHub, records: MemoryRecords) -> CodeHost:
+    """The host as a night reads it, in a process of its own."""
+    return RecordedHost(ApiHost(client(server), server.repository), records)
 
 
 def test_the_tree_of_the_commit_is_read(server: GitHub) -> None:
@@ -70,63 +73,33 @@ def test_a_search_asks_once_for_many_files(server: GitHub) -> None:
 
 
 def test_readers_of_one_commit_ask_once_between_them(server: GitHub) -> None:
+    host = recorded(server, MemoryRecords())
+    at = host.head()
     server.requests.clear()
-    records = MemoryRecords()
-    cache = CodeCache(records)
-    readers = [reader_on(server, cache) for _ in range(8)]
+    readers = [host.reader(at) for _ in range(8)]
     with ThreadPoolExecutor(8) as threads:
-        told = list(threads.map(lambda one: (one.read_file("old.rb"), one.search("t")), readers))
-    assert len(set(told)) == 1
-    asked = Counter(f"{one.method} {one.path.rpartition('/')[0]}" for one in server.requests)
+        texts = list(
+            threads.map(lambda item: (item.read_file("old.rb"), item.search("t")), readers)
+        )
+    assert len(set(texts)) == 1
+    asked = Counter(f"{item.method} {item.path.rpartition('/')[0]}" for item in server.requests)
     assert asked["GET /repos/acme/shop/git/trees"] == 1
     assert asked["POST "] == 1
     assert len(server.requests) <= 4  # the tree, old.rb, the others together, one not in UTF-8
-    counts = sum((one.code_reads for one in readers), CodeReads())
-    assert counts.asked == 7  # the tree and six files
+    counts = sum((item.code_reads for item in readers), CodeReads())  # type: ignore[attr-defined]
+    assert (counts.asked, counts.memory) == (2, 14)
     assert counts.requests == len(server.requests)
-    assert counts.memory == 8 * 8 - 7
 
 
-def test_a_reader_counts_its_own_reads(server: GitHub) -> None:
+def test_a_later_night_asks_for_nothing_that_is_recorded(server: GitHub) -> None:
     records = MemoryRecords()
-    cache = CodeCache(records)
-    first, second = reader_on(server, cache), reader_on(server, cache)
-    first.read_file("old.rb")
-    first.read_file("old.rb")
-    second.blame("old.rb", 1)
-    elsewhere = reader(server, records)
-    elsewhere.read_file("old.rb")
-    elsewhere.read_file("gone.rb")
-    assert first.code_reads == CodeReads(memory=1, asked=2, requests=2, saved=1, files=("old.rb",))
-    assert second.code_reads == CodeReads(memory=2, asked=1, requests=1, saved=2, files=("old.rb",))
-    assert elsewhere.code_reads == CodeReads(disk=2, saved=2, files=("old.rb",))
-    assert isinstance(elsewhere, CountsReads)
-
-
-def test_a_search_is_worth_one_question(server: GitHub) -> None:
-    cache = CodeCache(MemoryRecords())
-    first, again = reader_on(server, cache), reader_on(server, cache)
-    first.search("e", "app")
-    again.search("e", "app")
-    app = ("app/b c.rb", "app/models/order.rb", "app/total.rb")
-    assert first.code_reads == CodeReads(asked=4, requests=2, files=app)
-    assert again.code_reads == CodeReads(memory=4, saved=2, files=app)
-
-
-def test_commits_never_mix(server: GitHub) -> None:
-    records = MemoryRecords()
-    cache = CodeCache(records)
-    now, before = reader_on(server, cache), reader_on(server, cache, "main~1")
-    assert now.read_file("app/total.rb")
-    assert before.read_file("app/total.rb") is None
-    assert now.read_file("old.rb") == before.read_file("old.rb") == "1\n"
-    assert now.blame("old.rb", 1) == before.blame("old.rb", 1)
-    shas = {sha for sha in (now.commit.sha, before.commit.sha)}
-    key = re.compile(r"code/acme__shop/([0-9a-f]{40})/(?:tree|read|blame)-[0-9a-f]{24}")
-    found = [key.fullmatch(one) for one in records.kept]
-    assert {one.group(1) for one in found if one} == shas
-    assert all(found)
-    assert len(records.kept) == 7
+    for expected in (CodeReads(asked=2, requests=3), CodeReads(disk=2, saved=2)):
+        host = recorded(server, records)
+        code = host.reader(host.head())
+        assert code.read_file("old.rb") == "1\n"
+        assert code.blame("old.rb", 1)
+        counts = code.code_reads  # type: ignore[attr-defined]
+        assert counts == expected.model_copy(update={"files": ("old.rb",)})
 
 
 def test_who_wrote_a_line_is_told(server: GitHub) -> None:
@@ -135,19 +108,6 @@ def test_who_wrote_a_line_is_told(server: GitHub) -> None:
     assert (found.subject, found.author, found.text) == ("Shop", "Ann", "  nil")
     assert [one.line for one in code.blame("app/total.rb", 2, 99)] == [2, 3]
     assert code.blame("app/total.rb", 99) == code.blame("gone", 1) == ()
-
-
-@pytest.mark.parametrize("text", ["", "{", "null", '"a"', '{"sha": "x", "tree": [1]}', "[]"])
-def test_a_record_of_another_shape_is_asked_for_again(server: GitHub, text: str) -> None:
-    records = MemoryRecords()
-    code = reader(server, records)
-    code.blame("old.rb", 1)
-    (tree,) = (key for key in records.kept if "/tree-" in key)
-    records.kept[tree] = text
-    again = reader(server, records)
-    assert again.read_file("old.rb") == "1\n"
-    assert len(server.requests) == 1
-    assert records.kept[tree] != text
 
 
 def test_a_tree_that_is_not_told_whole_is_no_tree(server: GitHub) -> None:
@@ -163,7 +123,7 @@ def test_only_a_full_sha_pins_a_commit(server: GitHub) -> None:
     where = Repository.of(client(server), server.repository)
     for name in ("main", "HEAD", "", "a" * 39, "../" + "a" * 37, "A" * 40):
         with pytest.raises(GiveUp, match="full commit sha"):
-            ApiReader(where, Commit(repository="acme/shop", sha=name), CodeCache(MemoryRecords()))
+            ApiReader(where, Commit(repository="acme/shop", sha=name))
 
 
 def shop_with_past(folder: Path) -> GitHub:
@@ -193,7 +153,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
 
 def test_a_commit_is_told_with_its_changes(past: GitHub) -> None:
     code = reader(past)
-    shown = code.show_commit(git(past.git.folder, "rev-parse", "main~1")[:10])
+    shown = code.show_commit(commit(past, "main~1")[:10])
     assert shown is not None
     assert (shown.commit.subject, shown.commit.pull, shown.changed) == ("Count (#7)", 7, 1)
     (file,) = shown.files
@@ -212,10 +172,10 @@ def test_a_commit_is_told_with_its_changes(past: GitHub) -> None:
 
 
 def test_only_what_the_commit_holds_is_told(past: GitHub) -> None:
-    code, old = reader(past), git(past.git.folder, "rev-parse", "main~2")
+    code, old = reader(past), commit(past, "main~2")
     names = ("fix", "main", "", "abc", "f" * 40, "#99", "../tags", "HEAD~1", "-1")
     assert [code.show_commit(name) for name in names] == [None] * len(names)
-    fix = git(past.git.folder, "rev-parse", "fix")
+    fix = commit(past, "fix")
     assert code.show_commit(fix) is None
     assert reader(past, name="fix").show_commit(fix) is not None
     assert [one.subject for one in code.history()] == ["Sum up", "Count (#7)", "Shop", "First"]

@@ -8,7 +8,6 @@ import pytest
 from git_repositories import NIGHT, git
 from github_world import bare_shop, client
 from services.github import GitHub
-from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
@@ -384,7 +383,7 @@ def test_history_does_not_fetch_thousands_of_files(server: GitHub, tmp_path: Pat
 
 
 def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_path: Path) -> None:
-    api = ApiHost(client(server), server.repository, MemoryRecords())
+    api = ApiHost(client(server), server.repository)
     cloned = GitHubHost(api, host(server, tmp_path))
     first = cloned.head()
     assert type(cloned.reader(first)) is GitReader
@@ -403,7 +402,7 @@ def test_pull_requests_come_from_github_or_else_from_the_history(
     server: GitHub, tmp_path: Path
 ) -> None:
     push(server, "app/total.rb", "x\n")
-    api = ApiHost(client(server), server.repository, MemoryRecords())
+    api = ApiHost(client(server), server.repository)
     code = GitHubHost(api, host(server, tmp_path))
     at = code.head().at
     assert at is not None
@@ -416,7 +415,7 @@ AT = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def api_host(server: GitHub, branch: str = "") -> ApiHost:
-    return ApiHost(client(server), server.repository, MemoryRecords(), branch)
+    return ApiHost(client(server), server.repository, branch)
 
 
 def test_the_api_finds_releases_by_tag_and_by_commit(server: GitHub) -> None:

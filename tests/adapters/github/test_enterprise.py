@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from github_world import as_app, bare_shop, client, issue, outbox_of, pull
 from services.github import GitHub
-from twins.reading import MemoryClock, MemoryRecords
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost
@@ -32,7 +32,7 @@ def test_everything_works_below_a_prefix_and_names_the_version(
     assert [out.publish(one).status for one in (issue(), pull(server))] == ["done", "done"]
     code = CloneHost(asking, server.repository, tmp_path / "clones")
     assert code.reader(code.head()).read_file("old.rb") == "1\n"
-    api = ApiHost(asking, server.repository, MemoryRecords())
+    api = ApiHost(asking, server.repository)
     found = api.reader(api.head()).search("def total")
     assert [hit.path for hit in found] == ["app/total.rb"]
 

@@ -14,7 +14,7 @@ from nightwatch_core.adapters.stores.code_cache import RecordedHost, RecordedRea
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
+from nightwatch_core.ports import CodeReader, CountsReads, KeepsFiles
 
 FILES = {"shop/cart.py": "def total(lines):\n    return sum(lines)\n", "logo.png": "\0PNG"}
 
@@ -197,11 +197,3 @@ def test_files_that_prefect_kept_are_at_hand_and_counted(watched: WatchedHost) -
     tree.remember_files({"shop/cart.py": "something else"})
     assert tree.read_file("shop/cart.py") == "kept before"
     assert tree.code_reads.disk == 2
-
-
-def test_a_host_that_keeps_records_itself_stays_bare(watched: WatchedHost) -> None:
-    inner = RecordedHost(watched, MemoryRecords())
-    outer: CodeHost = RecordedHost(inner, MemoryRecords())
-    made = outer.reader(inner.head())
-    made.read_file("shop/cart.py")
-    assert made.code_reads.git == 1
