@@ -81,12 +81,15 @@ def draft_state(
     heads: dict[str, str],
     *,
     thorough: bool,
-) -> DraftState:
+) -> DraftState | None:
     """Return the state of the draft in `item`, given the `heads` of branches.
 
+    None where it was made in another repository, which a state folder may hold drafts of, too.
     Unless `thorough`, only a base that holds the commit itself counts, and no more is told of it.
     """
-    base = str(meta.get("base", ""))
+    base, made_on = str(meta.get("base", "")), str(meta.get("made_on", ""))
+    if is_sha(made_on) and checkout.git.attempt("cat-file", "-e", f"{made_on}^{{commit}}").code:
+        return None
     for commit in filter(is_sha, (str(meta.get(name, "")) for name in ("commit", "whole"))):
         draft = Draft(checkout.git, commit, item.branch, heads_of(heads, item.branch))
         for head in heads_of(heads, base) if base else (checkout.base()[1],):
@@ -424,7 +427,8 @@ class LocalDelivery:
         """Return every issue and pull request of all nights, by number; skip unreadable files.
 
         A pull request is merged once its base holds its commit, the same change, or what people
-        made of it, and closed where its branch is gone.
+        made of it, and closed where its branch is gone. Those of other repositories are left out:
+        what became of them cannot be asked here.
         """
         pulls: list[tuple[OwnItem, Mapping[str, object]]] = []
         items: list[OwnItem] = []
@@ -441,6 +445,8 @@ class LocalDelivery:
             if checkout:
                 thorough = item.number in newest
                 now = draft_state(checkout, item, meta, heads, thorough=thorough)
+                if now is None:
+                    continue
                 item = item.model_copy(update=now._asdict())
             items.append(item)
         return tuple(sorted(items, key=lambda item: item.number))
@@ -494,6 +500,7 @@ class LocalDelivery:
         shown = self._shown(pull, made.sha).encode("utf-8", "surrogateescape")
         atomic_files.write(path.with_suffix(".patch"), shown)
         places: dict[str, object] = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
+        places |= {"made_on": pull.commit}
         places |= {"whole": made.whole} if made.whole else {}
         places |= {"as_patch": True, "fix": pull.fix} if pull.as_patch else {}
         write(path, {**self._meta(pull, number), **places}, pull.body)

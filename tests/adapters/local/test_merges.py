@@ -3,11 +3,16 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from deliveries import FIXED, HISTORY, delivery, pull, set_state
-from git_repositories import git, repository
+from deliveries import FIXED, HISTORY, StoppedClock, delivery, pull, set_state
+from git_repositories import Change, git, repository
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.models.proposals import FileChange, OwnItem, Receipt
 
 DRAFT = "nightwatch/0123456789ab"
@@ -296,3 +301,40 @@ def test_a_commit_that_is_none_tells_nothing(shop: Path, receipt: Receipt, broke
     set_state(receipt, commit=broken, branch="")
     assert item(shop).state == "closed"
     assert FIXED in (shop / FILE).read_text()
+
+
+APPLICATIONS = ("shop", "clinic", "ticker")
+STEPS = st.lists(
+    st.tuples(st.sampled_from(APPLICATIONS), st.sampled_from(("draft", "merge", "delete"))),
+    max_size=9,
+)
+
+
+@settings(max_examples=8)
+@given(steps=STEPS)
+def test_nights_of_several_applications_leave_each_others_drafts_alone(
+    steps: list[tuple[str, str]],
+) -> None:
+    with TemporaryDirectory() as folder:
+        checkouts = {
+            name: repository(Path(folder) / name / "app", Change("Begin", {FILE: f"# {name}\n"}))
+            for name in APPLICATIONS
+        }
+        nights, states = Path(folder) / "nights", dict.fromkeys(APPLICATIONS, "")
+        for name, step in steps:
+            checkout = checkouts[name]
+            if step == "draft" and not states[name]:
+                draft = pull(checkout, key=name, fingerprint=f"v1:{name}")
+                LocalDelivery(nights, "tonight", Checkout(checkout), StoppedClock()).publish(draft)
+                states[name] = "open"
+            elif step == "merge" and states[name] == "open":
+                merge(checkout, "--no-ff")
+                states[name] = "merged"
+            elif step == "delete" and states[name] in ("open", "merged"):
+                git(checkout, "branch", "-D", DRAFT)
+                states[name] = {"open": "closed"}.get(states[name], "merged, gone")
+            for own, there in checkouts.items():
+                items = LocalDelivery(nights, "next", Checkout(there), StoppedClock()).own_items()
+                seen = [(item.fingerprint, item.state) for item in items]
+                now = states[own].partition(",")[0]
+                assert seen == ([(f"v1:{own}", now)] if now else [])
