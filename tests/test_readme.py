@@ -34,7 +34,7 @@ from nightwatch_core.intake.ignore_rules import rules_from
 from nightwatch_core.models.options import OF_A_RUN, NightOptions
 from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
-from nightwatch_core.traces.parsing import PARSERS
+from nightwatch_core.traces import grammar
 from tasks.wiring import services
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -334,7 +334,7 @@ def test_the_examples_of_records_are_read(tmp_path: Path) -> None:
 
 def test_the_readme_names_what_there_is() -> None:
     text = README.read_text(encoding="utf-8")
-    assert set(LANGUAGES) == {parser.language for parser in PARSERS}
+    assert set(LANGUAGES) == grammar.LANGUAGES.keys() - {"other"}
     assert not [name for name in LANGUAGES.values() if name not in text]
     agents = AGENTS.read_text(encoding="utf-8")
     assert not [key for key in agent_specs.FrontMatter.model_fields if f"`{key}`" not in agents]

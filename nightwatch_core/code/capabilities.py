@@ -12,12 +12,12 @@ from typing import NamedTuple
 from nightwatch_core.code.edit_policy import differing_lines
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import CAPABILITIES_TEXT
-from nightwatch_core.code.rule_files import Pattern, load_rules
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
 from nightwatch_core.privacy.masks import MASK
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.plain_text import shortened
+from nightwatch_core.text.rule_files import Pattern, load_rules
 
 NETWORK, PROCESS = "talks to the network", "starts processes or runs text as code"
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
-from nightwatch_core.code.rule_files import load_rules
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import clean
+from nightwatch_core.text.rule_files import load_rules
 
 # Deny by default whatever runs at build time, decides about reviews, instructs agents, or is spelt
 # so that two programs may read it differently. Paths are compared after NFKC and case folding. What

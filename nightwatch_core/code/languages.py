@@ -16,8 +16,8 @@ import tree_sitter_typescript
 
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import PARSED_FILE, QUERY_DEPTH, QUERY_WIDTH
-from nightwatch_core.code.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.traces.placing import is_vendored
 
 Kind = Literal["code", "test", "text", "library", "locale", "lock", "generated", "minified"]

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from nightwatch_core.code.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.models.code import Ecosystem
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.traces.placing import is_vendored
 
 _LONGEST = 500  # characters

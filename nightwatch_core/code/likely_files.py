@@ -7,10 +7,10 @@ from typing import Literal
 from inflection import camelize, pluralize, singularize, underscore
 
 from nightwatch_core.code import limits
-from nightwatch_core.code.rule_files import load_rules
 from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.rule_files import load_rules
 from nightwatch_core.text.transactions import Endpoint, endpoint
 from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex, Placement, by_tail, plain

@@ -12,7 +12,6 @@ from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.code.definitions import Definition, definitions_in
 from nightwatch_core.code.languages import Language, has_grammar, language_of, parsed
-from nightwatch_core.code.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.code.syntax import indent, masked, receivers_of
 from nightwatch_core.models.answer import Evidence
@@ -20,6 +19,7 @@ from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import shortened
+from nightwatch_core.text.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.text.words import last_segment
 from nightwatch_core.traces.placing import ReadFile, has_source
 

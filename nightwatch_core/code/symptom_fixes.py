@@ -15,9 +15,9 @@ from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import enclosing_functions
 from nightwatch_core.code.languages import ending_of, parsed
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.rule_files import Pattern, load_rules
 from nightwatch_core.code.syntax import BODIES, nodes_in, text_of
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.rule_files import Pattern, load_rules
 
 Kind = Literal[
     "guard_only",

@@ -3,10 +3,11 @@
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from nightwatch_core.models.errors import ExceptionLink, Frame
-from nightwatch_core.traces import frame_shapes
+from nightwatch_core.traces.grammar import PRINTED
 from nightwatch_core.traces.limits import (
     ESCAPED_CHARACTERS,
     EXCERPT_GAP,
@@ -24,7 +25,6 @@ from nightwatch_core.traces.limits import (
 )
 from nightwatch_core.traces.line_prefixes import without_prefix
 from nightwatch_core.traces.placing import SharedPrefix
-from nightwatch_core.traces.python import indented, separated_tracebacks
 
 # Lines that JSON, HTML or a logger wrote as one, with escapes for what they could not hold.
 
@@ -197,16 +197,16 @@ _CALL = (
     r"at (?:async |new )?(?:Anonymous function|[\w$.<>/@+\[\]`,-]{1,300}) ?\("
     r"|at (?:async )?[^\s()]{1,500}:\d{1,9}:\d"
 )
-_AT = f"{frame_shapes.JVM}|{frame_shapes.NET}|{frame_shapes.V8}"
+_AT = f"{PRINTED['java']}|{PRINTED['csharp']}|{PRINTED['javascript']}"
 _NET = r"at (?:[\w`<>+]{1,80}\.){2,20}[\w`<>+\[\],]{1,100}\([^()\n]{0,500}\)(?= at | ---|\s*$| in )"
 _LABEL = r"(?:from )?[^\s\"'`(),|]{1,500}:\d{1,9}:in [`'][^'\n]{0,300}'(?!:)"
 
 JOINED: Mapping[str, Joined] = {
     "rust": _joined(
         ".rs:",
-        frame_shapes.RUST,
-        rf"{frame_shapes.RUST}|\d{{1,4}}: \S|stack backtrace:|note: |Caused by:",
-        rf"{frame_shapes.RUST}|stack backtrace:|Caused by:",
+        PRINTED["rust"],
+        rf"{PRINTED['rust']}|\d{{1,4}}: \S|stack backtrace:|note: |Caused by:",
+        rf"{PRINTED['rust']}|stack backtrace:|Caused by:",
     ),
     "at": _joined(
         "at ",
@@ -217,35 +217,35 @@ JOINED: Mapping[str, Joined] = {
     ),
     "net": _joined(
         "at ",
-        f"{frame_shapes.NET}|{_NET}",
+        f"{PRINTED['csharp']}|{_NET}",
         rf"{_NET}|at [\w.<>`+\[\],|$]{{3,500}} ?\([^()\n]{{0,500}}\)|--- End of ",
-        rf"{frame_shapes.NET}|--- End of [\w ]{{1,60}} ---",
+        rf"{PRINTED['csharp']}|--- End of [\w ]{{1,60}} ---",
     ),
-    "gecko": _joined("@", frame_shapes.GECKO, frame_shapes.GECKO, frame_shapes.GECKO),
+    "gecko": _joined("@", PRINTED["firefox"], PRINTED["firefox"], PRINTED["firefox"]),
     "ruby": _joined(
         ":in",
-        frame_shapes.RUBY,
-        rf"\d{{1,5}}: from |{frame_shapes.RUBY}|Caused by:"
+        PRINTED["ruby"],
+        rf"\d{{1,5}}: from |{PRINTED['ruby']}|Caused by:"
         r"|(?:[A-Z]\w{0,80}::){0,6}[A-Z]\w{0,80}Error: ",
         rf"(?<!\S){_LABEL}",
     ),
     "php": _joined(
         "#",
-        frame_shapes.PHP,
-        rf"{frame_shapes.PHP}|Stack trace:|thrown in /|Next [\w\\]{{1,200}}: "
+        PRINTED["php"],
+        rf"{PRINTED['php']}|Stack trace:|thrown in /|Next [\w\\]{{1,200}}: "
         r"|\[(?:stacktrace|previous exception|object)\]",
         r"Stack trace:|#\d{1,5} \{main\}|\[(?:stacktrace|previous exception)\]",
     ),
     "go": _joined(
         ".go:",
-        rf"{frame_shapes.GO}|goroutine \d{{1,19}} \[",
-        rf"{frame_shapes.GO}|goroutine \d{{1,19}} \[|created by |\[signal |exit status ",
-        rf"{frame_shapes.GO}|goroutine \d{{1,19}} \[[^\]]{{1,100}}\]:",
+        rf"{PRINTED['go']}|goroutine \d{{1,19}} \[",
+        rf"{PRINTED['go']}|goroutine \d{{1,19}} \[|created by |\[signal |exit status ",
+        rf"{PRINTED['go']}|goroutine \d{{1,19}} \[[^\]]{{1,100}}\]:",
     ),
     "elixir": _joined(
         ": ",
-        frame_shapes.ELIXIR,
-        rf"{frame_shapes.ELIXIR}|\*\* \(|Last message|State: ",
+        PRINTED["elixir"],
+        rf"{PRINTED['elixir']}|\*\* \(|Last message|State: ",
         r"an exception was raised:",
     ),
 }
@@ -261,10 +261,8 @@ def separated(line: str) -> list[str]:
     """
     if len(line) > JOINED_CHARACTERS or len(line) < 40:
         return [line]
-    if 'File "' in line:
-        lines = separated_tracebacks(line)
-        if len(lines) > 1:
-            return lines
+    if _is_joined_traceback(line):
+        return _traceback_lines(line)
     for style in JOINED.values():
         if _is_joined(style, line):
             return style.behind.sub("\\1\n", style.before.sub("\n", line)).split("\n")
@@ -276,6 +274,65 @@ def _is_joined(style: Joined, line: str) -> bool:
         return False
     places = style.told_by.finditer(line)
     return next(places, None) is not None and next(places, None) is not None
+
+
+_FRAME = re.compile(
+    rf"[\s|]*({PRINTED['python']}(?:,? in (?:<[\w ]{{1,100}}>|top-level template code"
+    r"|block \"[^\"]{1,100}\"|[\w.]{1,300}))?)[\s|,]*"
+)
+_BREAKS = re.compile(
+    r"\s*(Traceback \(most recent call (?:last|first)\):"
+    r"|During handling of the above exception, another exception occurred:"
+    r"|The above exception was the direct cause of the following exception:"
+    r"|\[Previous line repeated \d{1,9} more times?\])\s*"
+)
+_ANCHORS_INSIDE = re.compile(r"\s+(?:[~^]{2,}|\^)[~^\s]*(?=\s|$)")
+_NAME = r"(?:[A-Za-z_]\w{0,100}\.){0,20}"
+_NAMED_INSIDE = tuple(
+    re.compile(rf"(?:(?<=\s)|^){pattern}")
+    for pattern in (
+        rf"{_NAME}[A-Z]\w{{0,150}}(?:Error|Exception|Warning|Exit|Interrupt|NotFound|Timeout"
+        r"|DoesNotExist|Failure|Invalid|Denied|Refused)(?:: |:?\s*$)",
+        r"(?:[a-z_]\w{0,100}\.){1,20}[A-Z]\w{0,150}: ",
+        r"[A-Z]\w{0,150}: ",
+        rf"{_NAME}[A-Za-z_]\w{{0,150}}\s*$",
+    )
+)
+
+
+def _is_joined_traceback(line: str) -> bool:
+    frames = list(islice(_FRAME.finditer(line), 2)) if 'File "' in line else []
+    return len(frames) > 1 or (bool(frames) and "Traceback (most" in line[: frames[0].start()])
+
+
+def _traceback_lines(line: str) -> list[str]:
+    """Give frames, source and exceptions of Python lines of their own.
+
+    >>> _traceback_lines('Traceback (most recent call last): File "a.py", line 3, in f 1 / n '
+    ...                  "ZeroDivisionError: division by zero")[1:]
+    ['  File "a.py", line 3, in f', '    1 / n', 'ZeroDivisionError: division by zero']
+    """
+    rows = _FRAME.sub(r"\n  \1\n    ", _BREAKS.sub(r"\n\1\n", line)).split("\n")
+    done: list[str] = []
+    for row, below in zip(rows, [*rows[1:], ""], strict=True):
+        if row.startswith("  File"):
+            done.append(row)
+        elif not row.startswith("    "):
+            done.append(row.strip(" \t|"))
+        elif below.startswith(("  File", "[Previous")):
+            done.append(f"    {_ANCHORS_INSIDE.sub('', row).strip()}")
+        else:
+            code, header = _code_and_header(row)
+            done += [f"    {code.strip(' |')}", header.strip(" |")]
+    return [row for row in done if row.strip()]
+
+
+def _code_and_header(text: str) -> tuple[str, str]:
+    anchors = _ANCHORS_INSIDE.search(text)
+    if anchors:
+        return text[: anchors.start()], text[anchors.end() :]
+    named = next(filter(None, (pattern.search(text) for pattern in _NAMED_INSIDE)), None)
+    return (text[: named.start()], text[named.start() :]) if named else (text, "")
 
 
 # Frames that a mail or a terminal broke over several lines, made whole again.
@@ -299,10 +356,14 @@ _WHOLE = re.compile(
     + "(?:"
     + "|".join(
         (
-            frame_shapes.PYTHON + r"(?:,? in \S.*)?$",
-            *(frame_shapes.JVM, f"(?:{frame_shapes.NET})$", _NET_CALL),
-            *(f"(?:{frame_shapes.V8})$", rf"(?:{frame_shapes.RUBY})(?=$|[\s:])", frame_shapes.PHP),
-            *(f"(?:{frame_shapes.GO})$", f"(?:{frame_shapes.RUST})$", frame_shapes.ELIXIR),
+            PRINTED["python"] + r"(?:,? in \S.*)?$",
+            *(PRINTED["java"], f"(?:{PRINTED['csharp']})$", _NET_CALL),
+            *(
+                f"(?:{PRINTED['javascript']})$",
+                rf"(?:{PRINTED['ruby']})(?=$|[\s:])",
+                PRINTED["php"],
+            ),
+            *(f"(?:{PRINTED['go']})$", f"(?:{PRINTED['rust']})$", PRINTED["elixir"]),
         )
     )
     + ")"
@@ -397,7 +458,7 @@ def clean_lines(raw: str) -> tuple[str, ...]:
     lines = [line[:LINE_CHARACTERS] for part in _unprefixed(parts) for line in separated(part)]
     if len(lines) > LINES:
         lines = lines[: LINES // 2] + lines[-LINES // 2 :]
-    return tuple(indented(rejoined(lines)))
+    return tuple(rejoined(lines))
 
 
 def with_plain_spaces(text: str) -> str:
@@ -454,52 +515,6 @@ def _unprefixed(lines: Sequence[str]) -> list[str]:
     if prefix.learn_from_all(lines) or any(prefix.learn(above, line) for above, line in pairs):
         return [without_prefix(prefix.without(line)) for line in lines]
     return list(lines)
-
-
-# Messages that only one class of a language has: they name it where a trace does not.
-
-# Messages of the languages' own, by what they begin with.
-KNOWN: dict[str, tuple[tuple[str, str], ...]] = {
-    "ruby": (
-        (r"undefined local variable or method [`']", "NameError"),
-        (r"uninitialized constant [A-Z]", "NameError"),
-        (r"undefined method [`'][^`']{1,200}' for ", "NoMethodError"),
-        (r"(?:private|protected) method [`'][^`']{1,200}' called for ", "NoMethodError"),
-        (r"wrong number of arguments \(given \d", "ArgumentError"),
-        (r"(?:missing|unknown) keywords?: ", "ArgumentError"),
-        (r"key not found: ", "KeyError"),
-        (r"divided by 0$", "ZeroDivisionError"),
-        (r"stack level too deep$", "SystemStackError"),
-        (r"no implicit conversion of \S{1,100} into ", "TypeError"),
-    ),
-    "javascript": (
-        (r"Cannot read propert(?:y|ies) .{0,200}of (?:undefined|null)", "TypeError"),
-        (r"Cannot set propert(?:y|ies) .{0,200}of (?:undefined|null)", "TypeError"),
-        (r"[\w$.]{1,200} is not (?:a function|iterable|a constructor)$", "TypeError"),
-        (r"[\w$]{1,200} is not defined$", "ReferenceError"),
-        (r"Maximum call stack size exceeded$", "RangeError"),
-    ),
-}  # fmt: skip
-_KNOWN = {
-    language: tuple((re.compile(pattern), name) for pattern, name in rows)
-    for language, rows in KNOWN.items()
-}
-
-
-def class_of(message: str, language: str) -> str:
-    """Give the class whose message this is; empty where it may be of several.
-
-    >>> class_of("undefined method `total' for nil:NilClass", "ruby"), class_of("no", "ruby")
-    ('NoMethodError', '')
-    """
-    plain = message.strip()[:LINE_CHARACTERS]
-    rows = _KNOWN.get(language, ())
-    return next((name for pattern, name in rows if pattern.match(plain)), "")
-
-
-def is_known(message: str) -> bool:
-    """Tell whether a line is the message of one class alone, of whatever language."""
-    return any(class_of(message, language) for language in _KNOWN)
 
 
 # Source that stands in a text around a failing line, numbered, and the frame it belongs to.

@@ -8,7 +8,7 @@ from nightwatch_core.models.errors import Frame, SourceFit, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import plural, text_lines
-from nightwatch_core.traces.frame_shapes import frame_in
+from nightwatch_core.traces.grammar import frame_in
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
 from nightwatch_core.traces.limits import (
     FITTED_FRAMES,

@@ -26,11 +26,11 @@ from nightwatch_core.adapters.files.shapes.fields import Item, LogLine, service_
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.texts import json_in
 from nightwatch_core.adapters.files.times import time_in_log, time_of
-from nightwatch_core.traces import frame_shapes
-from nightwatch_core.traces import python as python_text
+from nightwatch_core.traces.grammar import LANGUAGES, PRINTED, is_known
 from nightwatch_core.traces.line_prefixes import stream_of
-from nightwatch_core.traces.normalise import begins_frame, is_known, lines_in_log_line, made_whole
+from nightwatch_core.traces.normalise import begins_frame, lines_in_log_line, made_whole
 from nightwatch_core.traces.placing import SharedPrefix, has_head
+from nightwatch_core.traces.reading import is_exception, names_exception
 
 # How the stack traces of each language run through a log: what a line of one looks like.
 
@@ -100,7 +100,7 @@ STYLES = (
         frame=re.compile(
             r"\s+at \S.{0,300}(?:\(|:\d)|\s+at [\w.$<>`\[\]]{1,300}$"
             r"|at [\w.$<>`+(][\w.$<>`+\[\],|)]{2,300}\("
-            rf"|{frame_shapes.V8}"
+            rf"|{PRINTED['javascript']}"
         ),
         part=re.compile(
             rf"{CAUSES}|\s*\.\.\. \d+ (?:more|common|frames)|\s+\.\.\. \d+ |\s*[{{}}]+,?$"
@@ -121,9 +121,11 @@ STYLES = (
         part=re.compile(rf"{CAUSES}|\s+thrown in |\s*Stack trace:|\[(?:stacktrace|previous)|\"\}}"),
         opens=PHP_FATAL,
     ),
-    Style("gecko", frame=re.compile(rf"\s*(?:{frame_shapes.GECKO})"), part=re.compile(CAUSES)),
+    Style("gecko", frame=re.compile(rf"\s*(?:{PRINTED['firefox']})"), part=re.compile(CAUSES)),
 )
 PYTHON = STYLES[0]
+_PYTHON_FRAME = re.compile(rf"\s*(?:[|+]\s*)?{PRINTED['python']}(?:,? in .+)?$")
+_ANCHORS = LANGUAGES["python"].lines["anchors"]
 CAUSE = re.compile(CAUSES)
 _STARTS = ("#", "goroutine ", "at ", "(", "File ")  # of first frames that are not indented
 _OPENINGS = ("Traceback (", "panic", "fatal error", "** (", " error: ")
@@ -400,7 +402,7 @@ class OpenTrace:
 
     def _continues_python(self, number: int, text: str) -> bool:
         """Frames are indented; the first line that is not names the exception."""
-        is_frame = python_text.FRAME.match(text) is not None
+        is_frame = _PYTHON_FRAME.match(text) is not None
         indent = len(text) - len(text.lstrip())
         if self.style.part.match(text):
             begins = text.startswith("Traceback")
@@ -426,15 +428,15 @@ class OpenTrace:
 
     def _is_over(self, text: str) -> bool:
         if self.is_end:
-            return not python_text.is_exception(text)
+            return not is_exception(text)
         return bool(self.name_above) and not text.startswith(self.name_above.partition(":")[0])
 
     def _continues_loosely(self, number: int, text: str) -> bool:
         """Without indentation what follows tells source from the name of the exception."""
         self._loose += 1
-        names = python_text.is_exception if self.is_end else python_text.names_exception
+        names = is_exception if self.is_end else names_exception
         self._named = names(text)
-        if self._loose == 1 or self._named or python_text.ANCHORS.match(text):
+        if self._loose == 1 or self._named or _ANCHORS.match(text):
             self._take(text)
             return True
         return self._loose <= _LOOSE_LINES and self._wait(number, text)
@@ -554,7 +556,7 @@ class TraceCutter:
             lines = [_from_opening(text)]
             return OpenTrace(style, lines, number, self._newest_time(), name_above=name)
         style = framed_by(text)
-        if style is None and python_text.FRAME.match(text):  # the end of one that was cut off
+        if style is None and _PYTHON_FRAME.match(text):  # the end of one that was cut off
             return OpenTrace(PYTHON, [text], number, self._newest_time(), is_end=True)
         if style is None:
             return None

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from nightwatch_core.adapters.files.frame_sources import code_of, source_rows
 from nightwatch_core.adapters.files.limits import MAX_LINES, NAME_LIMIT, SOURCE_FRAMES, STACK_LIMIT
 from nightwatch_core.adapters.files.records import is_loud, name_of, number_of, text_of
+from nightwatch_core.traces.grammar import frame_row
 from nightwatch_core.traces.in_app import own_row
-from nightwatch_core.traces.plain_frames import frame_row
 
 Fields = Mapping[str, object]
 Parts = Mapping[str, str]

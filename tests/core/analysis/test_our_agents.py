@@ -13,7 +13,7 @@ from nightwatch_core.models.batch import FirstSight
 from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.knowledge import Decision, Problem
 from nightwatch_core.text.plain_text import estimated_tokens
-from nightwatch_core.traces.parsing import PARSERS
+from nightwatch_core.traces.grammar import LANGUAGES
 
 FOLDER = Path(__file__).parents[3] / "agents"
 OURS = AgentFiles(FOLDER).names()
@@ -43,7 +43,7 @@ def test_an_analyst_leaves_the_model_to_the_options(name):
     assert (spec.model, spec.effort, spec.max_tokens, spec.max_iterations) == (None,) * 4
     assert spec.thinking_budget is None
     assert set(spec.tools) == {tool.name for tool in SPECS}
-    assert set(spec.languages) <= {parser.language for parser in PARSERS}
+    assert set(spec.languages) <= LANGUAGES.keys() - {"other"}
     assert bool(spec.languages) == (name in SPECIALISTS)
 
 

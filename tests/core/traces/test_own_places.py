@@ -1,8 +1,8 @@
 """What a tracker says about frames stands in a text beside them, and is never shown."""
 
+from nightwatch_core.traces.grammar import frame_row
 from nightwatch_core.traces.in_app import own_row
 from nightwatch_core.traces.parsing import parse
-from nightwatch_core.traces.plain_frames import frame_row
 
 HEAD = "SIGSEGV: no"
 INNER = frame_row("/vendor/shop/cart.rs", 7, 3, "shop::total")

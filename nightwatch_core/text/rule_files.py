@@ -1,4 +1,4 @@
-"""Reads this room's tables: TOML files in `rules/`, validated when they are loaded."""
+"""Reads tables of patterns: TOML files in `rules/` of a room, validated when they are loaded."""
 
 import re
 import tomllib
@@ -7,7 +7,6 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator
 
-FOLDER = files("nightwatch_core.code") / "rules"
 _FRAGMENT = re.compile(r"\{\{(\w+)\}\}")
 T = TypeVar("T", bound=BaseModel)
 
@@ -26,12 +25,14 @@ PatternText = Annotated[str, BeforeValidator(pattern_text)]
 Pattern = Annotated[re.Pattern[str], BeforeValidator(pattern_text)]
 
 
-def load_rules(name: str, shape: type[T]) -> T:
-    """Read `rules/<name>.toml`; `{{x}}` in a pattern stands for `x` in its table of fragments.
+def load_rules(name: str, shape: type[T], room: str = "code") -> T:
+    """Read a room's `rules/<name>.toml`; `{{x}}` stands for `x` in its table of fragments.
 
     Raises `ValidationError` where the file does not have the shape.
     """
-    table = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+    table = tomllib.loads(
+        (files("nightwatch_core") / room / "rules" / f"{name}.toml").read_text("utf-8")
+    )
     fragments: dict[str, str] = {}
     for key, value in table.pop("fragments", {}).items():
         fragments[key] = f"(?:{pattern_text(_filled(value, fragments))})"

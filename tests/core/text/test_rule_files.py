@@ -1,4 +1,4 @@
-"""The tables in `code/rules/` are valid, and a wrong one is refused."""
+"""The tables in `rules/` of rooms are valid, and a wrong one is refused."""
 
 import ast
 import re
@@ -14,10 +14,12 @@ from nightwatch_core.code.languages import LanguageRules
 from nightwatch_core.code.libraries import LibraryRules
 from nightwatch_core.code.likely_files import LikelyFileRules
 from nightwatch_core.code.record_fit import RecordFitRules
-from nightwatch_core.code.rule_files import FOLDER, load_rules
 from nightwatch_core.code.symptom_fixes import SymptomFixRules
 from nightwatch_core.code.symptoms import SymptomRules
+from nightwatch_core.text.rule_files import load_rules
+from nightwatch_core.traces.grammar import Grammar
 
+RULES = Path(symptom_fixes.__file__).parent / "rules"
 SHAPES = {
     "capabilities": CapabilityRules,
     "languages": LanguageRules,
@@ -31,9 +33,10 @@ SHAPES = {
 
 
 def test_every_table_is_valid_and_has_a_shape():
-    assert {path.name.removesuffix(".toml") for path in FOLDER.iterdir()} == set(SHAPES)
+    assert {path.name.removesuffix(".toml") for path in RULES.iterdir()} == set(SHAPES)
     for name, shape in SHAPES.items():
         assert load_rules(name, shape)
+    assert load_rules("grammar", Grammar, "traces")
 
 
 def test_a_table_of_another_shape_is_refused():
