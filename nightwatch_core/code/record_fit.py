@@ -40,6 +40,7 @@ class RecordFitRules(Value):
 
     nil_methods: frozenset[str]
     inlining: tuple[str, ...]
+    aliasing: tuple[str, ...]
     patterns: dict[str, Pattern]
     top_level: dict[str, PatternText]
     template_tags: tuple[TemplateTags, ...]
@@ -240,7 +241,8 @@ def markup(place: AppFrame) -> str:
 
 def _outside_its_function(place: AppFrame) -> str:
     """Find a function that stands elsewhere in the file, or is not in it."""
-    name = "" if place.shares_line else _function_name(place)
+    is_certain = not place.shares_line and place.language.name not in RULES.aliasing
+    name = _function_name(place) if is_certain else ""
     if not name or not has_grammar(place.path) or place.line > len(place.rows):
         return ""
     defined = definitions_in(place.path, place.text)

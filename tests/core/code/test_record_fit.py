@@ -149,7 +149,6 @@ NO_FACTOR = ("AttributeError", "'NoneType' object has no attribute 'factor'")
         (failing("a.py", 18, "total"), "a.py:18 is not in total, which a.py defines in line 11"),
         (failing("a.py", 18, "pay"), "a.py defines no pay, in which the record fails"),
         (failing("cart.rb", 14, "block in total"), "cart.rb:14 is not in total"),
-        (failing("cart.js", 1, "total"), "cart.js:1 is not in total"),
         (failing("cart.go", 8, "(*Cart).Total.func1"), "cart.go:8 is not in Total"),
         (failing("a.py", 18, "count", ("AttributeError", "'Cart' object has no attribute 'total'")),
          "the record says that Cart has no total, and a.py:11 defines it"),
@@ -190,6 +189,7 @@ def test_what_speaks_against_the_commit_is_said(one, reason):
         failing("cart.rb", 10, "Cart.build"),
         failing("cart.rb", 14, "method_missing"),
         failing("cart.js", 1, "price", column=40),
+        failing("cart.js", 1, "total"),  # V8 may print the name it was called by
         failing("cart.go", 4, "(*Cart).Total"), failing("cart.go", 8, "glob..func1"),
         failing("gone.py", 400),
         # an attribute, a method of the class itself, one made by name, an unknown class
