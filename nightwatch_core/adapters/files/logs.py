@@ -340,6 +340,7 @@ def line_of(text: str) -> ShapedLine | None:
 # A stack trace that is being read out of a log: which of the next lines belong to it.
 
 _LOOSE_LINES = 3  # of source below a frame, where the indentation was lost
+_MESSAGE_LINES = 40  # of an exception, before another one is announced
 
 
 @dataclass
@@ -354,6 +355,7 @@ class OpenTrace:
     in_cause: bool = False  # a cause was announced, its name and message may follow
     name_above: str = ""  # Python: the exception that the line above the frames names
     is_end: bool = False  # Python: begins with a frame, since what was above it is missing
+    is_timed: bool = False  # the next line has a time of its own
     size: int = 0
     _framed: bool = False  # a frame was read
     _named: bool = False  # Python: the exception below the frames was read
@@ -413,8 +415,8 @@ class OpenTrace:
             self._indent = indent if is_frame else None
         elif is_frame and (self._loose or not self._named):
             self._named, self._loose, self._indent = False, 0, indent
-        elif self._named:
-            return False
+        elif self._named:  # its message may have more lines, known by what is announced below them
+            return not self.is_timed and self._wait(number, text)
         elif self._loose or indent == self._indent:
             return self._continues_loosely(number, text)
         elif self.style.frame.match(text):
@@ -449,7 +451,8 @@ class OpenTrace:
 
     def _wait(self, number: int, line: str) -> bool:
         self.pending.append((number, line))
-        return len(self.pending) <= max(GAP_LINES, 0 if self._framed else self.style.message_lines)
+        most = _MESSAGE_LINES if self._named else 0 if self._framed else self.style.message_lines
+        return len(self.pending) <= max(GAP_LINES, most)
 
 
 _CLOCK = re.compile(r"\d:\d\d|\d{8}")
@@ -519,6 +522,7 @@ class TraceCutter:
     def _read(self, number: int, text: str, line: str) -> Iterator[Block]:
         if self._open is not None:
             waited = len(self._open.pending)
+            self._open.is_timed = _CLOCK.search(line, 0, TIME_REACH) is not None
             if self._open.continues(number, text):
                 return
             del self._open.pending[waited:]

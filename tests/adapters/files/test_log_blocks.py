@@ -280,3 +280,26 @@ def test_whatever_lines_follow_each_other_blocks_are_made_of_them(lines: list[st
 def test_a_trace_on_one_line_of_a_file_is_an_error(tmp_path: Path, raw: str, begin: str) -> None:
     line = raw.replace("\n", "\\n").replace("\t", "\\t")
     assert only(written(tmp_path, f"{begin}{line}\n", "app.log")).error_class == READ[raw][0]
+
+
+def test_a_message_of_several_lines_does_not_cut_a_chain(tmp_path: Path) -> None:
+    log = """2026-11-03 10:00:01,123 ERROR app.views Exception on /items [POST]
+Traceback (most recent call last):
+  File "/srv/shop/views.py", line 430, in load
+    item = Item(**data)
+pydantic_core._pydantic_core.ValidationError: 1 validation error for Item
+name
+  Field required [type=missing, input_value={'a': 1}, input_type=dict]
+    For further information visit https://errors.pydantic.dev/2.9/v/missing
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/shop/views.py", line 166, in create
+    owner = data["owner"]
+KeyError: 'owner'
+2026-11-03 10:00:02,123 INFO app.views served
+"""
+    files = ErrorFiles((written(tmp_path, log, "app.log"),))
+    (group,) = groups_of(files, None, NOW).groups
+    assert (group.error_class, group.occurrences) == ("KeyError", 1)
