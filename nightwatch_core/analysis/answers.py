@@ -2,13 +2,11 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any, get_args
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
@@ -39,6 +37,7 @@ from nightwatch_core.models.conversation import (
 from nightwatch_core.models.errors import Case
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import clean, line
+from nightwatch_core.text.plain_text import data_table
 
 # What an answer's edits are sent back for, once: the rules that would refuse them, in words.
 
@@ -225,9 +224,7 @@ _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a b
     "learnings": (Learning, "fact"),
     "steps": (PlannedStep, "title"),
 }
-SYNONYMS = TypeAdapter(dict[str, dict[str, str]]).validate_python(
-    tomllib.loads((files(__package__) / "synonyms.toml").read_text("utf-8"))
-)
+SYNONYMS = data_table(__package__, "synonyms.toml", dict[str, dict[str, str]])
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "confidence": get_args(Confidence),
     "fix_confidence": get_args(Confidence),

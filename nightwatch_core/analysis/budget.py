@@ -7,13 +7,9 @@ less is left, the call may write less, and where that is too little to be of use
 conclude.
 """
 
-import tomllib
 from collections.abc import Iterable
-from importlib.resources import files
 from math import inf
 from typing import Literal
-
-from pydantic import TypeAdapter
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.models.answer import Allowance, Usage
@@ -26,7 +22,7 @@ from nightwatch_core.models.options import (
     NightOptions,
 )
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.plain_text import estimated_tokens
+from nightwatch_core.text.plain_text import data_table, estimated_tokens
 from nightwatch_core.text.words import ClassTable
 
 Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
@@ -192,9 +188,7 @@ class Tier(Value):
     namespaces: tuple[str, ...] = ()
 
 
-TIERS = TypeAdapter(dict[TierName, Tier]).validate_python(
-    tomllib.loads((files(__package__) / "tiers.toml").read_text("utf-8"))
-)
+TIERS = data_table(__package__, "tiers.toml", dict[TierName, Tier])
 
 
 _TABLE: ClassTable[TierName] = ClassTable(

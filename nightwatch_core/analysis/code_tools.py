@@ -28,13 +28,7 @@ from nightwatch_core.code.libraries import (
     same_version,
 )
 from nightwatch_core.models.code import Library
-from nightwatch_core.models.conversation import (
-    DefinitionPlace,
-    DefinitionsFound,
-    EntriesListed,
-    NothingThere,
-    PathsFound,
-)
+from nightwatch_core.models.conversation import NothingThere
 from nightwatch_core.text.plain_text import is_glob, matches, plural
 from nightwatch_core.traces.placing import is_vendored
 
@@ -62,7 +56,7 @@ def list_directory(at: ToolContext, limit: int, path: str) -> ToolAnswer:
             kind = "" if entry.kind == "file" else f" [{entry.kind}]"
             rows.append(f"{shown_name(entry.name)}{size}{kind}")
     ask = "list a folder below this one, or use find_files"
-    return ToolAnswer(halves("\n".join(rows), limit, ask), EntriesListed(entries=entries))
+    return ToolAnswer(halves("\n".join(rows), limit, ask))
 
 
 def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAnswer:
@@ -84,7 +78,7 @@ def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAn
     if not found:
         where = f" below {path}" if path else ""
         hint = sentence_of(near_matches(wanted, known)) or "Try a shorter part, or search_code."
-        return ToolAnswer(f"No file is called {name!a}{where}. {hint}", PathsFound())
+        return ToolAnswer(f"No file is called {name!a}{where}. {hint}")
 
     def rank(path: str) -> tuple[bool, bool, int, str]:
         """Our own files first, then those of exactly that name, then those higher up."""
@@ -93,7 +87,7 @@ def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAn
 
     found.sort(key=rank)
     text = listed(list(map(shown_name, found)), limit, "more: give a longer part, a glob or a path")
-    return ToolAnswer(text, PathsFound(paths=tuple(found)))
+    return ToolAnswer(text)
 
 
 # What read_symbol shows: where a name is defined, and the whole of it.
@@ -115,14 +109,6 @@ class Candidate(NamedTuple):
     defined: Definition
     owner: str  # the class around it
     is_owned: bool  # by the owner that was asked for
-
-    @property
-    def place(self) -> DefinitionPlace:
-        """Return the place of the whole definition."""
-        defined, owner = self.defined, "" if self.owner == self.defined.name else self.owner
-        return DefinitionPlace(
-            path=self.path, start=defined.line, end=defined.end, name=defined.name, owner=owner
-        )
 
 
 def read_symbol(at: ToolContext, limit: int, name: str) -> ToolAnswer:
@@ -149,14 +135,13 @@ def read_symbol(at: ToolContext, limit: int, name: str) -> ToolAnswer:
     shown = tuple(owned or found)
     every = (*shown, *(item for item in found if item not in shown))
     for item in every[:_LISTED] if len(found) > 1 else ():
-        owner = f"{item.place.owner}." if item.place.owner else ""
+        owner = f"{item.owner}." if item.owner != item.defined.name else ""
         where = place(item.path, item.defined.line)
         notes.append(f"{where} {item.defined.kind} {owner}{item.defined.name}")
     if len(found) > _LISTED:
         notes.append(f"{MARK}{len(found) - _LISTED} more: name its owner, like Order.total ...]")
     bodies = _bodies(at, shown, limit - sum(map(len, notes)))
-    value = DefinitionsFound(places=tuple(item.place for item in every))
-    return ToolAnswer("\n".join((*notes, *bodies)), value)
+    return ToolAnswer("\n".join((*notes, *bodies)))
 
 
 def _candidates(at: ToolContext, wanted: str, owners: list[str]) -> Iterator[Candidate]:
@@ -268,7 +253,7 @@ def read_library(
     paths = libraries.paths(copy)
     if not asked.path:
         names = [name(item) for item in sorted(paths, key=lambda path: (path.count("/"), path))]
-        return ToolAnswer(f"{note}\n{listed(names, 2_000, 'more files')}", PathsFound(paths=paths))
+        return ToolAnswer(f"{note}\n{listed(names, 2_000, 'more files')}")
     ends = [path for path in paths if path.endswith(f"/{asked.path}")]
     exact = (asked.path, f"{asked.path.removesuffix('.py')}/__init__.py")
     path = next(
@@ -322,7 +307,7 @@ def find_tests(at: ToolContext, limit: int, target: str) -> ToolAnswer:
     paths = at.code.paths()
     tests = frozenset(path for path in paths if kind_of(path) == "test")
     if not tests:
-        return ToolAnswer("This repository has no tests.", PathsFound())
+        return ToolAnswer("This repository has no tests.")
     path = inside(target) or ""
     is_file = path in paths
     parts = re.split(r"::|->|[.#\\]", target)
@@ -342,7 +327,7 @@ def find_tests(at: ToolContext, limit: int, target: str) -> ToolAnswer:
     once = tuple(dict.fromkeys((*called, *ranked)))
     if not once:
         none = f"No test is called after {target!a}, and none mentions it."
-        return ToolAnswer(none, PathsFound())
+        return ToolAnswer(none)
     rows = []
     for item in once[:_FILES]:
         reasons = ["by its name"] if item in called else []
@@ -354,7 +339,7 @@ def find_tests(at: ToolContext, limit: int, target: str) -> ToolAnswer:
         rows.append(f"{MARK}{len(once) - _FILES} more tests mention it ...]")
     if is_file and names:
         rows.append(f"(looked for {', '.join(names)})")
-    return ToolAnswer(listed(rows, limit, "more"), PathsFound(paths=once))
+    return ToolAnswer(listed(rows, limit, "more"))
 
 
 def _tests_stem(path: str) -> str:

@@ -10,7 +10,7 @@ from nightwatch_core.code.languages import BULK, kind_of, rank_of
 from nightwatch_core.code.limits import SHOWN_LINE
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Blame, ChangedFile, LoggedCommit
-from nightwatch_core.models.conversation import CommitsShown, LinesBlamed
+from nightwatch_core.models.conversation import LinesBlamed
 from nightwatch_core.text.escaping import block, line
 
 _BLAMED_LINE = 1_500  # characters of a line that is shown
@@ -68,8 +68,7 @@ def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAns
     if (more := max(known.changed, len(files)) - 20) > 0:
         rows.append(f"{MARK}{more} more files, ask with path ...]")
     diffs = _diffs(files, limit - sum(len(row) + 1 for row in rows), known.commit.sha)
-    value = CommitsShown(commits=(known.commit,), diff=known)
-    return ToolAnswer("\n".join((*rows, *diffs)), value)
+    return ToolAnswer("\n".join((*rows, *diffs)), known)
 
 
 def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> ToolAnswer:
@@ -83,12 +82,12 @@ def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> To
     if not known:
         what = f" that added or removed {text!r}" if text else ""
         where = f" below {path}" if path else ""
-        return ToolAnswer(f"No commit is known{what}{where}.", CommitsShown())
+        return ToolAnswer(f"No commit is known{what}{where}.")
     rows = [_logged(item) for item in known]
     if len(known) == _COMMITS:
         rows.append(f"{MARK}there may be older ones ...]")
     text = listed(rows, limit, "more, give a path or a symbol")
-    return ToolAnswer(text, CommitsShown(commits=known))
+    return ToolAnswer(text)
 
 
 def _one_line(text: str, what: str) -> str:

@@ -7,15 +7,11 @@ stands there as it is, because edits must quote it exactly.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
-from importlib.resources import files
 from itertools import groupby, islice, pairwise, product
 from operator import itemgetter
 from typing import NamedTuple
-
-from pydantic import TypeAdapter
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.limits import CONVENTIONS, CONVENTIONS_READ
@@ -49,6 +45,7 @@ from nightwatch_core.patterns.pattern_text import pattern_told
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import block, clean, line
 from nightwatch_core.text.plain_text import (
+    data_table,
     estimated_tokens,
     middle_out,
     moment,
@@ -353,9 +350,7 @@ def _lines(texts: Iterable[str], width: int) -> str:
 
 
 # Every section in its order: name, weight, heading, what it tells, words before it.
-SECTIONS = TypeAdapter(dict[str, Section]).validate_python(
-    tomllib.loads((files(__package__) / "sections.toml").read_text("utf-8"))
-)
+SECTIONS = data_table(__package__, "sections.toml", dict[str, Section])
 
 
 _LEADER, _SEED = limits.LEADER_FINDINGS, limits.EARLIER_LOOK

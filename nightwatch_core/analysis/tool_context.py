@@ -174,37 +174,35 @@ def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
     ('web/order_item.ts', 'lib/order-item.js')
     """
     names = {other: other.rpartition("/")[2] for other in paths}
-    wanted = path.rpartition("/")[2]
-    letters, folder = _letters(wanted), wanted.split(".")[0]
+    searched = path.rpartition("/")[2][:1_000]
+    letters, folder = _letters(searched), searched.split(".")[0]
     stem = letters.split(".")[0]
-    rules: tuple[Callable[[str], bool], ...] = (
-        lambda other: names[other] == wanted,
-        lambda other: _letters(names[other]) == letters,
-        lambda other: bool(stem) and _letters(names[other]).split(".")[0] == stem,
-        lambda other: (
-            bool(folder)
-            and names[other].split(".")[0] in _ENTRANCES
-            and other.split("/")[-2:-1] == [folder]
-        ),
-    )
-    found: dict[str, None] = {}
-    for rule in rules:
-        found |= dict.fromkeys(sorted(filter(rule, names), key=lambda o: _distance(path, o)))
-        if len(found) >= _MOST:
-            return tuple(found)[:_MOST]
-    misspelt = _misspelt(wanted, names.values())
-    near = (other for name in misspelt for other in names if names[other] == name)
-    found |= dict.fromkeys(sorted(near, key=lambda other: _distance(path, other)))
-    return tuple(found)[:_MOST]
+
+    def rule(other: str) -> int | None:
+        found = _letters(names[other])
+        is_entrance = names[other].split(".")[0] in _ENTRANCES
+        rules = (
+            names[other] == searched,
+            found == letters,
+            stem and found.split(".")[0] == stem,
+            folder and is_entrance and other.split("/")[-2:-1] == [folder],
+        )
+        return next((number for number, holds in enumerate(rules) if holds), None)
+
+    ranks = {other: number for other in names if (number := rule(other)) is not None}
+    if len(ranks) < _MOST:
+        for number, name in enumerate(_misspelt(searched, names.values()), start=10):
+            ranks |= {o: number for o in names if names[o] == name and o not in ranks}
+    return tuple(sorted(ranks, key=lambda other: (ranks[other], *_distance(path, other))))[:_MOST]
 
 
-def _misspelt(wanted: str, names: Iterable[str]) -> list[str]:
-    wanted = wanted[:100]
-    off = max(2, len(wanted) // 4)
-    near = [item for item in dict.fromkeys(names) if abs(len(item) - len(wanted)) <= off]
-    near.sort(key=lambda item: (item[:2] != wanted[:2], item[-3:] != wanted[-3:]))
+def _misspelt(searched: str, names: Iterable[str]) -> list[str]:
+    searched = searched[:100]
+    off = max(2, len(searched) // 4)
+    near = [name for name in dict.fromkeys(names) if abs(len(name) - len(searched)) <= off]
+    near.sort(key=lambda name: (name[:2] != searched[:2], name[-3:] != searched[-3:]))
     # letter by letter is slow: of the likeliest 2,000 only
-    return difflib.get_close_matches(wanted, near[:2_000], n=_MOST, cutoff=_ALIKE)
+    return difflib.get_close_matches(searched, near[:2_000], n=_MOST, cutoff=_ALIKE)
 
 
 def folders(paths: Iterable[str]) -> tuple[str, ...]:

@@ -4,13 +4,18 @@ Every answer is plain text, bounded in size, and the value that it shows. A call
 answered gets a hint; only `TryLater`, `GiveUp` and `StopTheNight` of the code reader pass through.
 """
 
-import re
-import tomllib
 from collections.abc import Callable, Collection, Mapping
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+)
 
 from nightwatch_core.analysis.code_tools import (
     find_files,
@@ -32,19 +37,32 @@ from nightwatch_core.analysis.tool_context import (
     sentence_of,
 )
 from nightwatch_core.code.code_view import halves, inside, outside
-from nightwatch_core.models.conversation import (
-    NothingThere,
-    ToolCall,
-    ToolResult,
-    ToolSpec,
-    TracesShown,
-)
+from nightwatch_core.models.conversation import NothingThere, ToolCall, ToolResult, ToolSpec
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader, LibraryReader
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.escaping import line as one_line
-from nightwatch_core.text.plain_text import plural
+from nightwatch_core.text.plain_text import data_table, plural
+
+_MOST = 8  # texts of a list
+_BOUNDS = {"context": (0, 10), "limit": (1, 10), "number": (1, 10)}  # of other numbers: lines
+# Servers that do not enforce schemas send numbers in quotes, a text for a list of one, or None for
+# what is left out. Numbers out of bounds become the nearest one within.
+_TEXT = Annotated[str, Field(max_length=1_000)]
+_TEXTS = Annotated[
+    list[_TEXT],
+    Field(min_length=1),
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    AfterValidator(lambda texts: texts[:_MOST]),
+]
+# Other names of an argument.
+ALIASES: dict[str, dict[str, str]] = {
+    "search_code": {"query": "queries"},
+    "blame": {"line": "start"},
+    "show_commit": {"sha": "id"},
+    "history": {"text": "symbol"},
+}
 
 
 class Tool(Value):
@@ -69,12 +87,24 @@ class Tool(Value):
         }
         return ToolSpec(name=name, description=self.description, parameters=parameters)
 
+    def model(self, name: str) -> type[BaseModel]:
+        """Return the model that reads the arguments of a call."""
+        kinds: dict[str, Any] = {"string": _TEXT, "boolean": bool, "texts": _TEXTS}
+        fields: dict[str, Any] = {}
+        for argument, kind in self.arguments.items():
+            of_kind = kinds.get(kind) or _within(*_BOUNDS.get(argument, (1, 10_000_000)))
+            is_required = argument in self.required
+            fields[argument] = (of_kind, ...) if is_required else (of_kind | None, None)
+        return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
 
-_TABLE = TypeAdapter(dict[str, Tool]).validate_python(
-    tomllib.loads((files(__package__) / "tools.toml").read_text("utf-8"))
-)
+
+def _within(least: int, most: int) -> Any:
+    return Annotated[int, AfterValidator(lambda number: max(least, min(number, most)))]
+
+
+_TABLE = data_table(__package__, "tools.toml", dict[str, Tool])
+_MODELS = {name: tool.model(name) for name, tool in _TABLE.items()}
 SPECS = tuple(tool.spec(name) for name, tool in _TABLE.items())
-BY_NAME = {spec.name: spec for spec in SPECS}
 ONE_BY_ONE = ("run_test", "run_snippet")  # they share the remaining runs
 LIMITS_TEXT = TEXTS["tool_limits"].format(
     calls=CALLS_A_TURN, characters=TURN_CHARACTERS, idle=IDLE_TURNS
@@ -121,93 +151,30 @@ def run(
 
 
 def _answer(call: ToolCall, at: ToolContext) -> ToolAnswer:
-    spec = BY_NAME.get(call.name)
-    if spec is None:
-        raise Refusal(f"There is no tool {call.name[:80]!a}. Use one of {', '.join(BY_NAME)}.")
-    given = _typed(spec, call.arguments)
-    if wrong := _misuse(spec, given):
-        raise Refusal(f"{wrong[0].upper()}{wrong[1:]}. Call {spec.name} again with that changed.")
+    if call.name not in _TABLE:
+        raise Refusal(f"There is no tool {call.name[:80]!a}. Use one of {', '.join(_TABLE)}.")
+    given = _arguments(call.name, call.arguments)
     if "path" in given:
-        given["path"] = _checked(given["path"], at.code, spec.name in _OF_FOLDERS)
+        given["path"] = _checked(given["path"], at.code, call.name in _OF_FOLDERS)
     return _TOOLS[call.name](at, _TABLE[call.name].characters, **given)
 
 
-# Arguments: servers that do not enforce schemas send numbers in quotes, a text for a list of one,
-# or None for what is left out. Numbers out of bounds become the nearest one within.
-
-_LONGEST = 1_000  # characters of a text
-_MOST = 8  # texts of a list
-BOUNDS: dict[str, tuple[int, int]] = {
-    "start": (1, 10_000_000),
-    "end": (1, 10_000_000),
-    "context": (0, 10),
-    "limit": (1, 10),
-    "number": (1, 10),
-}
-# Other names of an argument.
-ALIASES: dict[str, dict[str, str]] = {
-    "search_code": {"query": "queries"},
-    "blame": {"line": "start"},
-    "show_commit": {"sha": "id"},
-    "history": {"text": "symbol"},
-}
-_EXAMPLES = {
-    "string": "text in quotes",
-    "integer": "a whole number like 12",
-    "boolean": "true or false",
-    "array": "a list of texts",
-}
-
-
-def _typed(spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that were given, each of its type where it can be read so."""
-    known, aliases = spec.parameters["properties"], ALIASES.get(spec.name, {})
-    given: dict[str, Any] = {}
-    for called, value in arguments.items():
-        name = called if called in known else aliases.get(called, called)
-        if value is None or (name != called and arguments.get(name) is not None):
-            continue
-        kind = known.get(name, {}).get("type")
-        if kind == "integer":
-            is_text = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,9}", value.strip())
-            if is_text or (isinstance(value, float) and value.is_integer()):
-                value = int(value)
-            if isinstance(value, int) and not isinstance(value, bool) and name in BOUNDS:
-                value = max(BOUNDS[name][0], min(value, BOUNDS[name][1]))
-        elif kind == "boolean" and isinstance(value, str):
-            value = {"true": True, "false": False}.get(value.strip().lower(), value)
-        elif kind == "array" and isinstance(value, str | list):
-            value = [value] if isinstance(value, str) else value[:_MOST]
-        given[name] = value
-    return given
-
-
-def _misuse(spec: ToolSpec, arguments: Mapping[str, Any]) -> str:
-    """Say what is wrong with the arguments and what to send instead; empty where nothing is."""
-    known, required = spec.parameters["properties"], spec.parameters["required"]
-    for name in arguments:
-        if name not in known:
-            return f"there is no argument {name[:80]!a}; {spec.name} takes {', '.join(known)}"
-    for name in required:
-        if arguments.get(name) is None:
-            return f"argument {name} is missing"
-    for name, value in arguments.items():
-        kind = known[name]["type"]
-        fits = {
-            "string": isinstance(value, str),
-            "integer": isinstance(value, int) and not isinstance(value, bool),
-            "boolean": isinstance(value, bool),
-            "array": isinstance(value, list) and all(isinstance(item, str) for item in value),
-        }
-        if not fits[kind]:
-            wanted = f"of type {kind} ({_EXAMPLES[kind]})"
-            return f"argument {name} must be {wanted}, not {type(value).__name__}"
-        if value == []:
-            return f"argument {name} must not be empty"
-        texts = value if isinstance(value, list) else [value]
-        if any(isinstance(text, str) and len(text) > _LONGEST for text in texts):
-            return f"argument {name} must not be longer than {_LONGEST} characters"
-    return ""
+def _arguments(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the arguments of a call; raises `Refusal` with the first that is wrong."""
+    aliases = ALIASES.get(name, {})
+    fields = {aliases.get(key, key): value for key, value in given.items() if value is not None}
+    fields |= {key: given[key] for key in fields if given.get(key) is not None}
+    try:
+        return _MODELS[name].model_validate(fields).model_dump(exclude_none=True)
+    except ValidationError as wrong:
+        problem = wrong.errors(include_input=False, include_url=False)[-1]
+    argument = str(problem["loc"][0])[:80]
+    if problem["type"] == "extra_forbidden":
+        known = ", ".join(_TABLE[name].arguments)
+        what = f"There is no argument {argument!a}; {name} takes {known}"
+    else:
+        what = f"Argument {argument}: {problem['msg']}"
+    raise Refusal(f"{what}. Call {name} again with that changed.")
 
 
 def _checked(path: str, code: CodeReader, may_be_root: bool) -> str:
@@ -222,24 +189,25 @@ def _checked(path: str, code: CodeReader, may_be_root: bool) -> str:
 
 def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0) -> ToolAnswer:
     """Show up to `limit` traces, newest first, or one by its number; about `most` characters."""
-    known = at.traces or ((at.case.trace,) if at.case.trace else ())
-    if not known:
-        return ToolAnswer("This error came without a stack trace.", TracesShown())
-    if number > len(known):
-        raise Refusal(f"There are {len(known)} traces; ask for number <= {len(known)}.")
-    asked = [number] if number else list(range(1, min(limit, len(known)) + 1))
-    texts = {n: known[n - 1].raw.strip() or _rendered(known[n - 1]) for n in asked}
-    different = len(set(texts.values()))
-    share = max(most // different - _TRACE_HEAD, 200)
+    traces = at.traces or ((at.case.trace,) if at.case.trace else ())
+    if not traces:
+        return ToolAnswer("This error came without a stack trace.")
+    if number > len(traces):
+        raise Refusal(f"There are {len(traces)} traces; ask for number <= {len(traces)}.")
+    asked = [number] if number else range(1, min(limit, len(traces)) + 1)
+    texts = {n: traces[n - 1].raw.strip() or _rendered(traces[n - 1]) for n in asked}
+    share = max(most // len(set(texts.values())) - _TRACE_HEAD, 200)
     first: dict[str, int] = {}
     parts = []
     for n, text in texts.items():
-        release = f", release {one_line(known[n - 1].release, 60)}" if known[n - 1].release else ""
-        title = f"trace {n} of {len(known)}{release}"
-        same = first.setdefault(text, n)
-        shown = fenced(clean(halves(text, share, "ask for it alone, by number")), at.fence)
-        parts.append(f"{title}: the same as trace {same}" if same < n else f"{title}\n{shown}")
-    return ToolAnswer("\n\n".join(parts), TracesShown(traces=tuple(known[n - 1] for n in asked)))
+        release = one_line(traces[n - 1].release, 60)
+        title = f"trace {n} of {len(traces)}{f', release {release}' if release else ''}"
+        if (same := first.setdefault(text, n)) < n:
+            parts.append(f"{title}: the same as trace {same}")
+        else:
+            shown = clean(halves(text, share, "ask for it alone, by number"))
+            parts.append(f"{title}\n{fenced(shown, at.fence)}")
+    return ToolAnswer("\n\n".join(parts))
 
 
 def _rendered(trace: Trace) -> str:
@@ -250,29 +218,25 @@ def _rendered(trace: Trace) -> str:
     return "\n".join(lines)
 
 
-def run_test(at: ToolContext, limit: int, test: str) -> ToolAnswer:
-    """Run a test file or one test; about `limit` characters of its output."""
-    return _run(at, limit, "run_test", test)
-
-
-def run_snippet(at: ToolContext, limit: int, code: str) -> ToolAnswer:
-    """Run code; about `limit` characters of its output."""
-    return _run(at, limit, "run_snippet", code)
-
-
-def _run(at: ToolContext, limit: int, method: str, text: str) -> ToolAnswer:
+def run_code(
+    at: ToolContext, limit: int, test: str | None = None, code: str | None = None
+) -> ToolAnswer:
+    """Run a test file, one test, or code; about `limit` characters of its output."""
     left = at.runs
     if left is None:
         raise Refusal("Nothing can be run here. Go on without.")
-    run = left.take(getattr(left.runner, method), text)
+    run = (
+        left.take(left.runner.run_snippet, code)
+        if code is not None
+        else left.take(left.runner.run_test, test or "")
+    )
     how = f"exit {run.code}" if run.ended == "exited" else f"killed, it {run.ended}"
     head = f"{how} after {run.seconds:.1f} s ({plural(left.runs, 'run')} left)"
     printed = clean(run.output).strip()
     if not printed:
         return ToolAnswer(f"{head}; it printed nothing")
-    return ToolAnswer(
-        f"{head}\n{fenced(halves(printed, limit, 'print less to see them'), at.fence)}"
-    )
+    output = fenced(halves(printed, limit, "print less to see them"), at.fence)
+    return ToolAnswer(f"{head}\n{output}")
 
 
 _OF_FOLDERS = ("search_code", "find_files", "list_directory", "show_commit", "history")
@@ -288,6 +252,6 @@ _TOOLS: dict[str, Callable[..., ToolAnswer]] = {
     "history": history,
     "find_tests": find_tests,
     "read_library": read_library,
-    "run_test": run_test,
-    "run_snippet": run_snippet,
+    "run_test": run_code,
+    "run_snippet": run_code,
 }

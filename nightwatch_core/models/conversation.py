@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.code import Blame, CommitDiff, FolderEntry, LoggedCommit, SearchHit
-from nightwatch_core.models.errors import Case, Trace
+from nightwatch_core.models.code import Blame, CommitDiff, SearchHit
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
 
@@ -29,24 +29,6 @@ class HitsFound(Value):
     complete: bool = True
 
 
-class PathsFound(Value):
-    """Paths of files, sorted as they are shown."""
-
-    paths: tuple[str, ...] = ()
-
-
-class EntriesListed(Value):
-    """Entries of a folder."""
-
-    entries: tuple[FolderEntry, ...] = ()
-
-
-class TracesShown(Value):
-    """Traces of the error, newest first."""
-
-    traces: tuple[Trace, ...] = ()
-
-
 class NothingThere(Value):
     """No file or folder has the path that was asked for; `near` are those like it."""
 
@@ -59,40 +41,7 @@ class LinesBlamed(Value):
     blames: tuple[Blame, ...] = ()
 
 
-class DefinitionPlace(Value):
-    """Where a name is defined; `owner` is what stands around it, `end` its last line."""
-
-    path: str
-    start: int
-    end: int
-    name: str
-    owner: str = ""
-
-
-class DefinitionsFound(Value):
-    """Every place that defines a name, in the order they are shown."""
-
-    places: tuple[DefinitionPlace, ...] = ()
-
-
-class CommitsShown(Value):
-    """Commits of a history, newest first, or the one that was asked for with its changes."""
-
-    commits: tuple[LoggedCommit, ...] = ()
-    diff: CommitDiff | None = None
-
-
-ToolValue = (
-    LinesRead
-    | HitsFound
-    | PathsFound
-    | EntriesListed
-    | TracesShown
-    | NothingThere
-    | LinesBlamed
-    | DefinitionsFound
-    | CommitsShown
-)
+ToolValue = LinesRead | HitsFound | NothingThere | LinesBlamed | CommitDiff
 
 Effort = Literal["low", "medium", "high"]
 

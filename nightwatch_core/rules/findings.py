@@ -13,10 +13,9 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.code.syntax import masked, uses
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
-from nightwatch_core.models.code import Blame, MergedPull, SearchHit, Suspect
+from nightwatch_core.models.code import Blame, CommitDiff, MergedPull, SearchHit, Suspect
 from nightwatch_core.models.conversation import (
     AssistantTurn,
-    CommitsShown,
     Conversation,
     HitsFound,
     LinesBlamed,
@@ -139,9 +138,8 @@ class KnownCode:
     def diff(self, sha: str, path: str) -> str:
         """Return what a commit changed in a file; empty where it is not known."""
         result = self._result("show_commit", id=sha, path=path) if sha and path else None
-        value = result.value if result else None
-        shown = value.diff if isinstance(value, CommitsShown) else None
-        return "\n".join(file.diff for file in shown.files) if shown else ""
+        shown = result.value if result else None
+        return "\n".join(f.diff for f in shown.files) if isinstance(shown, CommitDiff) else ""
 
     def resolved(self, path: str) -> str:
         """Return the path itself, or the one file of the same name that was suggested instead."""

@@ -6,7 +6,7 @@ from small_repo import SmallRepo, case, frame
 from twins.reading import MemoryLibraries
 
 from nightwatch_core.analysis import tools
-from nightwatch_core.analysis.tools import BY_NAME
+from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.code import Library
 from nightwatch_core.models.conversation import ToolCall
 
@@ -20,6 +20,7 @@ FILES = {
 }
 BOX = Library(ecosystem="python", package="box", version="1")
 LIBRARIES = MemoryLibraries({BOX: {"box/a.py": "def total():\n    return 1\n"}})
+PARAMETERS = {spec.name: spec.parameters["properties"] for spec in SPECS}
 CASE = case("KeyError", "'a'", frame("app/order.py", 3, "total"))
 WORDS = st.sampled_from(
     (
@@ -37,8 +38,8 @@ VALUES = st.one_of(
 
 @st.composite
 def calls(draw):
-    name = draw(st.sampled_from((*BY_NAME, "rm")))
-    known = list(BY_NAME[name].parameters["properties"]) if name in BY_NAME else []
+    name = draw(st.sampled_from((*PARAMETERS, "rm")))
+    known = list(PARAMETERS.get(name, ()))
     names = st.sampled_from((*known, "query", "line", "sha", "other"))
     return ToolCall(id="1", name=name, arguments=draw(st.dictionaries(names, VALUES, max_size=5)))
 

@@ -9,17 +9,14 @@ from twins.reading import MemoryLibraries
 from nightwatch_core.adapters.claude.request import tool_params
 from nightwatch_core.analysis import tools
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.code import FolderEntry, SearchHit
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import (
     TOOLS,
-    EntriesListed,
     HitsFound,
     LinesRead,
     NothingThere,
-    PathsFound,
     ToolCall,
     ToolResult,
-    TracesShown,
 )
 from nightwatch_core.models.errors import Trace
 from nightwatch_core.text.plain_text import estimated_tokens
@@ -185,7 +182,7 @@ def test_hostile_content_stays_bounded_and_can_be_seen(content):
         ("app/\u202eorder.py", "characters that cannot be seen", True),
         ("./", "must name a file", True),
         ("", "must name a file", True),
-        ("x" * 2_000, "longer than 1000", False),
+        ("x" * 2_000, "at most 1000 characters", False),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_a_way_on(path, said, missing):
@@ -206,22 +203,24 @@ def test_paths_are_understood_as_they_are_written(path):
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("read_file", {}, "Argument path is missing"),
-        ("read_file", {"path": 3}, "must be of type string (text in quotes), not int"),
+        ("read_file", {}, "Argument path: Field required"),
+        ("read_file", {"path": 3}, "Argument path: Input should be a valid string"),
         ("read_file", {"path": "app/order.py", "start": 9}, "has 3 lines; ask for start"),
-        ("read_file", {"path": "app/order.py", "start": True}, "must be of type integer"),
-        ("read_file", {"path": "app/order.py", "start": 1.5}, "a whole number like 12), not float"),
-        ("read_file", {"path": "app/order.py", "start": "first"}, "must be of type integer"),
-        ("read_file", {"path": "app/order.py", "start": [1]}, "must be of type integer"),
+        ("read_file", {"path": "app/order.py", "start": 1.5}, "Input should be a valid integer"),
+        ("read_file", {"path": "app/order.py", "start": "first"}, "Argument start: Input"),
         ("read_file", {"file": "app/order.py"}, "no argument 'file'; read_file takes path, start"),
         ("search_code", {"query": "a\nb"}, "one line of visible text"),
         ("search_code", {"query": "a\u200bb"}, "one line of visible text"),
         ("search_code", {"query": "  "}, "one line of visible text"),
         ("search_code", {"query": "x" * 201}, "at most 200 characters"),
-        ("search_code", {"queries": []}, "must not be empty"),
-        ("search_code", {"queries": [1]}, "must be of type array (a list of texts)"),
-        ("search_code", {"queries": ["x"], "whole_words": "maybe"}, "must be of type boolean"),
-        ("search_code", {}, "Argument queries is missing"),
+        ("search_code", {"queries": []}, "at least 1 item"),
+        ("search_code", {"queries": [1]}, "Argument queries: Input should be a valid string"),
+        (
+            "search_code",
+            {"queries": ["x"], "whole_words": "maybe"},
+            "Input should be a valid boolean",
+        ),
+        ("search_code", {}, "Argument queries: Field required"),
         ("search_code", {"query": "x", "path": "../x"}, "must not contain .."),
         ("search_code", {"query": "x", "path": "ap"}, "There is no folder ap"),
         ("find_files", {"name": ""}, "a part of its name"),
@@ -365,13 +364,6 @@ def test_an_unwell_code_reader_is_the_tasks_business():
             HitsFound(hits=(SearchHit(path="lib/order.py", line=1, text="x = 1"),)),
         ),
         ("search_code", {"query": "nowhere"}, HitsFound()),
-        ("find_files", {"name": "orders"}, PathsFound(paths=("app/orders.py",))),
-        (
-            "list_directory",
-            {"path": "lib"},
-            EntriesListed(entries=(FolderEntry(name="order.py", kind="file", size=5),)),
-        ),
-        ("get_error_traces", {}, TracesShown(traces=(CASE.trace,))),
     ],
 )
 def test_answers_carry_the_value_that_they_show(tool, arguments, value):
