@@ -77,6 +77,18 @@ class _Chains:
         if not self._is_full:
             self._chains[-1][self._position][1].append(frame)
 
+    def drop_unless_reraised(self, raised: Frame) -> None:
+        """Drop the last chain where `raised`, in its handler, is a bug of its own.
+
+        It is none where the function that caught the exception raises another one instead.
+        """
+        caught = self._chains[-1][self._position][1][-1:] if self._chains else []
+        is_instead = raised.code.startswith("raise") and [(raised.path, raised.function)] == [
+            (frame.path, frame.function) for frame in caught
+        ]
+        if caught and raised.code and not is_instead:
+            self._chains.pop()
+
     def outward(self) -> None:
         """Go back to the exception that the current one caused."""
         self._position = max(0, self._position - 1)
@@ -374,17 +386,20 @@ def _read_tracebacks(language: Language, lines: Sequence[str]) -> tuple[Chain, .
     found = [(n, read[0]) for n, line in enumerate(lines) if (read := language.frame(line))]
     ends = [*(n for n, _ in found[1:]), len(lines)]
     relation, above, is_innermost_first = Relation.SEPARATE, "", False
+    is_handling = False  # the next exception was raised while the one before was handled
     frames: list[Frame] = []
 
     def close(header: ExceptionLink | None = None) -> None:
-        nonlocal relation, frames
+        nonlocal relation, is_handling, frames
         if frames:
             named = header or language.header(above)
+            if is_handling:
+                chains.drop_unless_reraised(frames[0 if is_innermost_first else -1])
             chains.begin(named, relation, frames if is_innermost_first else reversed(frames))
-            relation, frames = Relation.SEPARATE, []
+            relation, is_handling, frames = Relation.SEPARATE, False, []
 
     def read_between(rows: Iterable[str]) -> None:
-        nonlocal relation, above, is_innermost_first
+        nonlocal relation, is_handling, above, is_innermost_first
         for row in rows:
             if rule["begin"].search(row):
                 close()
@@ -392,7 +407,7 @@ def _read_tracebacks(language: Language, lines: Sequence[str]) -> tuple[Chain, .
             elif frames:
                 continue
             elif rule["wrapped"].search(row):
-                relation = Relation.WRAPPER
+                relation, is_handling = Relation.WRAPPER, "During handling" in row
             elif rule["first_of_group"].match(row):
                 relation = Relation.CAUSE
             elif rule["other_of_group"].match(row):
