@@ -26,7 +26,7 @@ from flows.commands.app import VERBS, app
 from nightwatch_core import sample
 from nightwatch_core.adapters.files import logs as line_shapes
 from nightwatch_core.adapters.files import shapes
-from nightwatch_core.adapters.files.shapes.fields import Shape
+from nightwatch_core.adapters.files.shapes.described import Shape
 from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import agent_specs

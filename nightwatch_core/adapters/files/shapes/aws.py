@@ -5,15 +5,16 @@ from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import MAX_LINES
 from nightwatch_core.adapters.files.records import is_quiet
+from nightwatch_core.adapters.files.shapes.described import descriptions, shapes_of
 from nightwatch_core.adapters.files.shapes.fields import (
     Inside,
     Item,
     LogLine,
     Record,
-    first_text,
+    at,
     inner,
     objects_in,
-    shape,
+    text_at,
 )
 
 _CLASS = r"(?P<name>[A-Za-z_][\w.]{0,200})"
@@ -87,10 +88,10 @@ def _frame(frame: object) -> object:
 
 def _telemetry(document: Record, inside: Inside) -> Iterator[Item]:
     record = inner(document, "record")
-    status = first_text(record, "status")
+    status = text_at(record, "status")
     around = {"time": document["time"]}
-    if first_text(document, "type") == "platform.report" and status in ("timeout", "error"):
-        name = "Sandbox.Timedout" if status == "timeout" else first_text(record, "errorType")
+    if text_at(document, "type") == "platform.report" and status in ("timeout", "error"):
+        name = "Sandbox.Timedout" if status == "timeout" else text_at(record, "errorType")
         yield {**_error(name or "Runtime.ExitError", status), "around": around}
         return
     for item in inside(record):
@@ -103,71 +104,33 @@ def _powertools(document: Record, _: Inside) -> Iterator[Item]:
     yield {name: value for name, value in document.items() if name != "stack_trace"}
 
 
-AWS_LAMBDA_FORMATS = (
-    shape(
-        "logger of AWS Powertools",
-        "exception_name stack_trace:object",
-        _powertools,
-        ("exception_name", "stack_trace", "location"),
-    ),
-    shape(
-        "error of AWS Lambda",
-        "errorType:text errorMessage",
-        _error_record,
-        ("errorType", "errorMessage", "stackTrace"),
-    ),
-    shape(
-        "telemetry of AWS Lambda", "record:object type time", _telemetry, ("record", "type", "time")
-    ),
-)
-
 # CloudWatch Logs: events, subscriptions, Insights and the console's exports.
 
+_STREAMS = ("logStreamName", "@logStream", "logStream")
+_GROUPS = ("@log", "logGroup", "logGroupName")
 _TIMES = ("timestamp", "@timestamp", "ingestionTime", "@ingestionTime")
 
 
 def _subscription(document: Record, _: Inside) -> Iterator[Item]:
-    for event in objects_in(document["logEvents"]):
+    for event in objects_in(at(document, "logEvents", "events")):
         yield _line(event, document)
-
-
-def _answer(document: Record, _: Inside) -> Iterator[Item]:
-    for event in objects_in(document["events"]):
-        yield _line(event, document)
-
-
-def _is_event(document: Record) -> bool:
-    if not isinstance(document.get("message"), str):
-        return False
-    return "ingestionTime" in document or "logStreamName" in document
 
 
 def _event(document: Record, _: Inside) -> Iterator[Item]:
     yield _line(document, {})
 
 
-def _is_row_of_fields(row: object) -> bool:
-    return isinstance(row, list) and bool(row) and isinstance(row[0], dict) and "field" in row[0]
-
-
 def _insights(document: Record, inside: Inside) -> Iterator[Item]:
     results = document["results"]
     for row in results if isinstance(results, list) else ():
-        fields = {str(item.get("field")): item.get("value") for item in objects_in(row)}
-        yield from inside(fields)
-
-
-def _insights_row(document: Record, _: Inside) -> Iterator[Item]:
-    yield _line(document, {})
+        yield from inside({str(item.get("field")): item.get("value") for item in objects_in(row)})
 
 
 def _line(event: Record, outer: Record) -> Item:
-    stream = first_text(event, "logStreamName", "@logStream", "logStream")
-    group = first_text(event, "@log", "logGroup", "logGroupName")
-    stream = stream or first_text(outer, "logStream", "logStreamName")
-    group = group or first_text(outer, "logGroup", "logGroupName")
+    stream = text_at(event, *_STREAMS) or text_at(outer, *_STREAMS)
+    group = text_at(event, *_GROUPS) or text_at(outer, *_GROUPS)
     around = {
-        "time": next((event[name] for name in _TIMES if event.get(name)), None),
+        "time": at(event, *_TIMES),
         "app": group.rpartition(":")[2].rpartition("/")[2],
         "host": stream.rpartition("/")[2] if "[" not in stream else "",
     }
@@ -176,22 +139,16 @@ def _line(event: Record, outer: Record) -> Item:
     return {**failed, "around": around} if failed else LogLine(text, stream, around)
 
 
-CLOUDWATCH_FORMATS = (
-    shape("CloudWatch subscription", "logEvents:list", _subscription, ("logEvents", "logGroup")),
-    shape(
-        "CloudWatch Logs Insights", "results.0.0.field", _insights, ("results", "field", "value")
-    ),
-    shape(
-        "events of CloudWatch Logs",
-        "events.0.message:text events.0.ingestionTime|events.0.logStreamName",
-        _answer,
-        ("events", "ingestionTime"),
-    ),
-    shape(
-        "events of CloudWatch Logs",
-        "message:text ingestionTime|logStreamName",
-        _event,
-        ("message", "logStreamName"),
-    ),
-    shape("CloudWatch Logs Insights", "@message:text", _insights_row, ("@message", "@timestamp")),
+AWS = shapes_of(
+    descriptions("aws.toml"),
+    {
+        "subscription": _subscription,
+        "insights": _insights,
+        "answer": _subscription,
+        "event": _event,
+        "insights_row": _event,
+        "powertools": _powertools,
+        "lambda_error": _error_record,
+        "telemetry": _telemetry,
+    },
 )

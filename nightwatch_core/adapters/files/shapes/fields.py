@@ -28,56 +28,7 @@ Item = Record | LogLine | str
 Inside = Callable[[object], Iterator[Item]]  # unpacks what stands inside a document
 
 
-class Shape(NamedTuple):
-    """A shape of JSON documents.
-
-    `marks` are the dotted names of fields that it is known by, for whoever has something like it.
-    Where none of `needs` is a field of a document, `applies` is not asked; () asks it always.
-    """
-
-    name: str  # for people: "answer of New Relic"
-    applies: Callable[[Record], bool]
-    unpack: Callable[[Record, Inside], Iterator[Item]]
-    marks: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-
-
-_MISSING = object()  # of a field that a document does not have
-_KINDS: dict[str, type | tuple[type, ...]] = {
-    "": object, "text": str, "list": list, "object": dict, "number": int,
-}  # fmt: skip
-
-
-def shape(
-    name: str,
-    conditions: str,
-    unpack: Callable[[Record, Inside], Iterator[Item]],
-    marks: tuple[str, ...],
-) -> Shape:
-    """Make a shape of documents for which all `conditions` hold, with spaces between them.
-
-    A condition is the dotted name of a field, or several of which one is enough: `a|b.0.c:text`.
-    After a colon stands what it holds: text, list, object or number.
-
-    >>> log = shape("log", "log:text stream|source", lambda record, _: iter(()), ())
-    >>> log.applies({"log": "", "source": "web"}), log.applies({"log": "x"}), log.needs
-    (True, False, ('log',))
-    """
-    tests = [
-        (tuple(names.split("|")), _KINDS[kind])
-        for names, _, kind in (condition.partition(":") for condition in conditions.split())
-    ]
-
-    def applies(record: Record) -> bool:
-        return all(any(_holds(record, name, kind) for name in names) for names, kind in tests)
-
-    needs = tuple(dict.fromkeys(field.partition(".")[0] for field in tests[0][0]))
-    return Shape(name, applies, unpack, marks, needs)
-
-
-def _holds(record: Record, name: str, kind: type | tuple[type, ...]) -> bool:
-    value = _one(record, name)
-    return value is not _MISSING and isinstance(value, kind)
+MISSING = object()  # of a field that a document does not have
 
 
 def objects_in(value: object) -> list[dict[str, object]]:
@@ -126,22 +77,23 @@ def at(record: object, *paths: str) -> object:
     3
     """
     for path in paths:
-        value = _one(record, path)
-        if value is not _MISSING and value not in (None, "", [], {}):
+        value = value_at(record, path)
+        if value is not MISSING and value not in (None, "", [], {}):
             return value
     return None
 
 
-def _one(record: object, path: str) -> object:
+def value_at(record: object, path: str) -> object:
+    """Return what stands at a dotted name; `MISSING` where nothing does."""
     if isinstance(record, dict):
         if path in record:
             return record[path]
         head, _, rest = path.partition(".")
-        return _one(record[head], rest) if rest and head in record else _MISSING
+        return value_at(record[head], rest) if rest and head in record else MISSING
     head, _, rest = path.partition(".")
     if not isinstance(record, list) or head not in ("0", "1") or int(head) >= len(record):
-        return _MISSING
-    return _one(record[int(head)], rest) if rest else record[int(head)]
+        return MISSING
+    return value_at(record[int(head)], rest) if rest else record[int(head)]
 
 
 def text_at(record: object, *paths: str) -> str:
@@ -219,16 +171,6 @@ def request_of(method: object, url: object) -> str:
     path = path_of(url)
     word = method.upper() if isinstance(method, str) and method.isalpha() else ""
     return f"{word} {path}" if word and path else path
-
-
-def first_text(values: Mapping[str, object], *names: str) -> str:
-    """Give the first of the named values that is a text; empty where there is none.
-
-    >>> first_text({"a": 7, "b": " x "}, "a", "b")
-    'x'
-    """
-    texts = (value.strip() for name in names if isinstance(value := values.get(name), str))
-    return next(filter(None, texts), "")
 
 
 def inner(values: Mapping[str, object], *names: str) -> Record:

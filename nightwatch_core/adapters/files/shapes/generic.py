@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
 from nightwatch_core.adapters.files.records import FIELDS, squeezed
+from nightwatch_core.adapters.files.shapes.described import descriptions, shapes_of
 from nightwatch_core.adapters.files.shapes.fields import (
     Inside,
     Item,
     Record,
-    Shape,
     at,
     record_of,
-    shape,
     text_at,
     title_parts,
 )
+from nightwatch_core.adapters.files.shapes.monitors import with_facets
 
 # What such rows call things, squeezed, best first.
 _TITLES = ("title", "issuetitle", "itemtitle", "errortitle", "exceptiontitle")
@@ -57,16 +57,6 @@ def _row(record: Record, _: Inside) -> Iterator[Item]:
     }
 
 
-TITLED_ROWS_FORMATS = (
-    Shape(
-        "row with a title",
-        _is_row,
-        _row,
-        ("title", "count", "first_seen", "last_seen"),
-        ("title", "Title", "Issue title", "Item Title", "Error title", "issue.title"),
-    ),
-)
-
 # Lists of records that exports are wrapped in.
 WRAPPERS = (
     "errors", "events", "records", "items", "data", "occurrences", "exceptions", "logs", "entries",
@@ -74,10 +64,6 @@ WRAPPERS = (
 )  # fmt: skip
 
 EMPTY_WRAPPER = 3  # fields of an answer that found nothing; with more of them it is a record
-
-
-def _elastic(document: Record, inside: Inside) -> Iterator[Item]:
-    yield from inside(document["_source"])
 
 
 def _is_wrapper(document: Record) -> bool:
@@ -100,7 +86,12 @@ def _wrapper(document: Record, inside: Inside) -> Iterator[Item]:
     yield from inside(_wrapped(document))
 
 
-WRAPPERS_FORMATS = (
-    shape("hit of Elasticsearch", "_source:object", _elastic, ("_source",)),
-    Shape("", _is_wrapper, _wrapper, (), WRAPPERS),
+def _facets(document: Record, _: Inside) -> Iterator[Item]:
+    yield with_facets(document)
+
+
+GENERIC = shapes_of(
+    descriptions("generic.toml"),
+    {"wrapper": _wrapper, "facets": _facets, "titled": _row},
+    {"wrapper": _is_wrapper, "titled": _is_row},
 )

@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_WRAPS
+from nightwatch_core.adapters.files.shapes.described import descriptions, shapes_of
 from nightwatch_core.adapters.files.shapes.fields import (
     Inside,
     Item,
     Record,
-    Shape,
-    first_text,
     inner,
     objects_in,
-    shape,
+    text_at,
 )
 
 
@@ -43,9 +42,9 @@ def _monolog(document: Record, _: Inside) -> Iterator[Item]:
         "logger": document.get("channel"),
         "timestamp": document.get("datetime"),
         "user.id": context.get("userId", context.get("user_id")),
-        "path": first_text(extra, "url"),
-        "method": first_text(extra, "http_method"),
-        "host": first_text(extra, "server", "hostname"),
+        "path": text_at(extra, "url"),
+        "method": text_at(extra, "http_method"),
+        "host": text_at(extra, "server", "hostname"),
     }
     if exception:
         outer["exception"] = {
@@ -82,10 +81,6 @@ def _php_frames(trace: object) -> Iterator[str]:
             yield f"#{number} {path}({line}): unknown()"
 
 
-def _is_lograge(document: Record) -> bool:
-    return bool(_pair(document))
-
-
 def _pair(document: Record) -> tuple[str, ...]:
     """Rails hands class and message of an exception on as a list."""
     pair = document.get("exception")
@@ -105,10 +100,6 @@ def _node_logger(document: Record, _: Inside) -> Iterator[Item]:
     yield {**document, "around": {**around, "app": document["name"]}}
 
 
-def _is_go_frame(frame: object) -> bool:
-    return isinstance(frame, dict) and "func" in frame and "source" in frame
-
-
 def _zerolog(document: Record, _: Inside) -> Iterator[Item]:
     frames = [
         {"file": item.get("source"), "line": item.get("line"), "function": item.get("func")}
@@ -123,44 +114,9 @@ def _rust_tracing(document: Record, _: Inside) -> Iterator[Item]:
     yield {**inner(document, "fields"), **named, "logger": document["target"], "source": place}
 
 
-APP_LOGGERS_FORMATS = (
-    shape("Serilog (compact)", "@t @mt|@m|@x", _serilog_compact, ("@t", "@mt", "@x")),
-    shape(
-        "Serilog",
-        "MessageTemplate Timestamp",
-        _serilog,
-        ("Timestamp", "MessageTemplate", "Exception"),
-    ),
-    shape(
-        "Monolog",
-        "level_name context:object",
-        _monolog,
-        ("level_name", "channel", "context.exception"),
-    ),
-    Shape(
-        "Rails log (lograge)",
-        _is_lograge,
-        _lograge,
-        ("exception", "exception_backtrace"),
-        ("exception",),
-    ),
-    shape(
-        "pino or bunyan",
-        "hostname pid name:text level:number",
-        _node_logger,
-        ("level", "pid", "hostname", "name"),
-    ),
-    shape("zerolog", "stack.0.func stack.0.source", _zerolog, ("stack", "func", "source")),
-    shape("tracing (Rust)", "fields:object target", _rust_tracing, ("fields", "target", "level")),
-)
-
 # Loggers of Python that write exceptions as objects: structlog and loguru.
 
 DIRECT_CAUSE = "The above exception was the direct cause of the following exception:"
-
-
-def _is_python_trace(value: object) -> bool:
-    return isinstance(value, dict) and "exc_type" in value and "frames" in value
 
 
 def _structlog(document: Record, _: Inside) -> Iterator[Item]:
@@ -209,12 +165,18 @@ def _loguru(document: Record, _: Inside) -> Iterator[Item]:
     }
 
 
-PYTHON_LOGGERS_FORMATS = (
-    shape(
-        "structlog",
-        "exception.0.exc_type exception.0.frames",
-        _structlog,
-        ("exception", "exc_type", "frames"),
-    ),
-    shape("loguru", "record.exception text:text", _loguru, ("text", "record.exception")),
+LOGGERS = shapes_of(
+    descriptions("loggers.toml"),
+    {
+        "serilog_compact": _serilog_compact,
+        "serilog": _serilog,
+        "monolog": _monolog,
+        "lograge": _lograge,
+        "node": _node_logger,
+        "zerolog": _zerolog,
+        "rust": _rust_tracing,
+        "structlog": _structlog,
+        "loguru": _loguru,
+    },
+    {"lograge": lambda document: bool(_pair(document))},
 )

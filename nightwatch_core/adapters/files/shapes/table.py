@@ -5,68 +5,22 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
-from nightwatch_core.adapters.files.shapes.aws import AWS_LAMBDA_FORMATS, CLOUDWATCH_FORMATS
-from nightwatch_core.adapters.files.shapes.azure import APP_INSIGHTS_FORMATS, QUERY_TABLES_FORMATS
-from nightwatch_core.adapters.files.shapes.fields import Item, Shape
-from nightwatch_core.adapters.files.shapes.generic import TITLED_ROWS_FORMATS, WRAPPERS_FORMATS
-from nightwatch_core.adapters.files.shapes.google import GOOGLE_CLOUD_FORMATS, GOOGLE_FORMATS
-from nightwatch_core.adapters.files.shapes.log_stores import (
-    CONTAINERS_FORMATS,
-    JOURNALD_FORMATS,
-    LOKI_FORMATS,
-    OTLP_FORMATS,
-    SPLUNK_FORMATS,
-)
-from nightwatch_core.adapters.files.shapes.loggers import (
-    APP_LOGGERS_FORMATS,
-    PYTHON_LOGGERS_FORMATS,
-)
-from nightwatch_core.adapters.files.shapes.monitors import (
-    APPSIGNAL_FORMATS,
-    DATADOG_FORMATS,
-    ELASTIC_APM_FORMATS,
-    NEW_RELIC_FORMATS,
-    NEW_RELIC_ROW_FORMATS,
-    RAYGUN_FORMATS,
-)
-from nightwatch_core.adapters.files.shapes.sentry import SENTRY_FORMATS, SENTRY_ROWS_FORMATS
-from nightwatch_core.adapters.files.shapes.trackers import (
-    AIRBRAKE_FORMATS,
-    BUGSNAG_FORMATS,
-    HONEYBADGER_FORMATS,
-    ROLLBAR_FORMATS,
-)
+from nightwatch_core.adapters.files.shapes.aws import AWS
+from nightwatch_core.adapters.files.shapes.azure import AZURE
+from nightwatch_core.adapters.files.shapes.described import Shape
+from nightwatch_core.adapters.files.shapes.fields import Item
+from nightwatch_core.adapters.files.shapes.generic import GENERIC
+from nightwatch_core.adapters.files.shapes.google import GOOGLE
+from nightwatch_core.adapters.files.shapes.log_stores import LOG_STORES
+from nightwatch_core.adapters.files.shapes.loggers import LOGGERS
+from nightwatch_core.adapters.files.shapes.monitors import MONITORS
+from nightwatch_core.adapters.files.shapes.sentry import SENTRY
+from nightwatch_core.adapters.files.shapes.trackers import TRACKERS
 
 # The first that applies wins; a document that is none of these is a record itself.
 SHAPES: tuple[Shape, ...] = (
-    *CLOUDWATCH_FORMATS,
-    *AWS_LAMBDA_FORMATS,
-    *LOKI_FORMATS,
-    *NEW_RELIC_FORMATS,
-    *OTLP_FORMATS,
-    *SENTRY_FORMATS,
-    *SENTRY_ROWS_FORMATS,
-    *ROLLBAR_FORMATS,
-    *HONEYBADGER_FORMATS,
-    *BUGSNAG_FORMATS,
-    *AIRBRAKE_FORMATS,
-    *RAYGUN_FORMATS,
-    *APPSIGNAL_FORMATS,
-    *DATADOG_FORMATS,
-    *APP_INSIGHTS_FORMATS,
-    *ELASTIC_APM_FORMATS,
-    *GOOGLE_FORMATS,
-    *QUERY_TABLES_FORMATS,
-    *CONTAINERS_FORMATS,
-    *GOOGLE_CLOUD_FORMATS,
-    *JOURNALD_FORMATS,
-    *SPLUNK_FORMATS,
-    *APP_LOGGERS_FORMATS,
-    *PYTHON_LOGGERS_FORMATS,
-    *WRAPPERS_FORMATS,
-    *NEW_RELIC_ROW_FORMATS,
-    *TITLED_ROWS_FORMATS,
-)
+    *AWS, *SENTRY, *TRACKERS, *MONITORS, *AZURE, *GOOGLE, *LOG_STORES, *LOGGERS, *GENERIC,
+)  # fmt: skip
 OWN_RECORD = "JSON record"  # a record whose fields have the names that many sources use
 
 

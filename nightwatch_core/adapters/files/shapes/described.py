@@ -1,0 +1,288 @@
+"""Shapes of documents that TOML files describe: what tells them, and where their fields stand."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BeforeValidator
+
+from nightwatch_core.adapters.files.exceptions import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.limits import MAX_LINKS
+from nightwatch_core.adapters.files.shapes.fields import (
+    MESSAGE,
+    MISSING,
+    Inside,
+    Item,
+    LogLine,
+    Record,
+    at,
+    objects_in,
+    path_of,
+    record_of,
+    request_of,
+    service_of,
+    someone,
+    text_at,
+    title_parts,
+    value_at,
+)
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
+
+
+def paths_in(text: str) -> tuple[str, ...]:
+    """Split dotted names with bars between them; braces hold alternatives of a part.
+
+    >>> paths_in("id | user.{id,name}")
+    ('id', 'user.id', 'user.name')
+    """
+    parts = [re.split(r"\{(.*?)\}", path.strip()) for path in text.split("|")]
+    return tuple(
+        "".join(choice)
+        for part in parts
+        for choice in product(*(p.split(",") if n % 2 else [p] for n, p in enumerate(part)))
+    )
+
+
+def _conditions(text: str | list[str]) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+Paths = Annotated[tuple[str, ...], BeforeValidator(paths_in)]
+Names = Annotated[tuple[str, ...], BeforeValidator(str.split)]
+Conditions = Annotated[tuple[str, ...], BeforeValidator(_conditions)]
+Field = Literal[
+    "error_class", "message", "title", "stack", "component", "action", "transaction", "method",
+    "url", "culprit", "app", "release", "commit", "host", "user", "users", "count", "first_seen",
+    "last_seen", "time", "level",
+]  # fmt: skip
+_VALUES = frozenset(("stack", "method", "url", "users", "count", "first_seen", "last_seen", "time"))
+_PLAIN = frozenset(("time", "level", "source"))  # around lines: whatever they are
+_KINDS: dict[str, Callable[[object], bool]] = {
+    "": lambda value: True,
+    "text": lambda value: isinstance(value, str),
+    "number": lambda value: isinstance(value, int),
+    "object": lambda value: isinstance(value, dict),
+    "list": lambda value: isinstance(value, list),
+    "items": lambda value: isinstance(value, list) and bool(value),
+}
+
+
+class Exceptions(Value):
+    """Where the exceptions of a document stand, the reported one first, and their parts."""
+
+    each: Paths
+    error_class: Paths
+    message: Paths = ("message",)
+    frames: Paths
+    cause: str = ""  # an exception within the one that it caused
+    outermost_first: bool = False  # the frames
+
+    def chain(self, document: Record) -> list[Thrown]:
+        """Return the exceptions of a document."""
+        found = at(document, *self.each)
+        waiting = objects_in(found) or objects_in([found])
+        chain: list[Thrown] = []
+        for item in waiting:
+            words = at(item, *self.error_class), at(item, *self.message)
+            chain.append(thrown(*words, at(item, *self.frames), reverse=self.outermost_first))
+            if self.cause and len(chain) < MAX_LINKS:
+                waiting += objects_in([item.get(self.cause)])
+        return chain
+
+
+class Line(Value):
+    """Where a document that is a line of a log says its text, its stream and what surrounds it."""
+
+    text: Paths
+    stream: Paths  # all of them
+    service: Paths = ()  # names the application where `app` does not, with a container's ending
+    around: dict[str, Paths]  # by the names that records have
+
+    def surroundings(self, document: Record) -> dict[str, object]:
+        """Return the fields around the line."""
+        around = {
+            name: at(document, *paths) if name in _PLAIN else text_at(document, *paths)
+            for name, paths in self.around.items()
+        }
+        if "path" in around:
+            around["path"] = path_of(around["path"])
+        if self.service and not around.get("app"):
+            around["app"] = service_of(text_at(document, *self.service))
+        return around
+
+    def read(self, document: Record, is_part: bool | None = False) -> LogLine:
+        """Read the line of a document."""
+        texts = (text for path in self.text if isinstance(text := at(document, path), str))
+        stream = " ".join(text_at(document, path) for path in self.stream)
+        return LogLine(next(texts, ""), stream, self.surroundings(document), is_part)
+
+
+class Description(Value):
+    """A shape as its file describes it.
+
+    It is told by conditions with spaces between them; of several such lines one is enough. A
+    condition is the dotted name of a field, or several of which one is enough: `a|b.0.c:text`.
+    After a colon stands what the field holds: text, list, items (a list that is not empty), object
+    or number; after `=` stand its values.
+    """
+
+    name: str = ""  # for people; none where it unpacks what other shapes read
+    when: Conditions = ()
+    needs: Paths = ()  # instead, where code tells it: fields without which it need not be asked
+    marks: Names = ()
+    inside: Paths = ()  # where the documents stand that it holds
+    each: Paths = ()  # where the objects stand that are a record each
+    fields: dict[Field, Paths] = {}
+    exceptions: Exceptions | None = None
+    language: Paths = ()  # of the exceptions
+    line: Line | None = None
+    is_logged: bool = False  # without a class it is an error that was logged
+
+    def chain(self, document: Record) -> list[Thrown]:
+        """Return the exceptions of a document."""
+        return self.exceptions.chain(document) if self.exceptions else []
+
+    def text(self, document: Record, name: Field) -> str:
+        """Return the text of a field."""
+        return text_at(document, *self.fields[name])
+
+    def read(
+        self, document: Record, chain: Sequence[Thrown] | None = None, **own: object
+    ) -> Record:
+        """Read a document as a record; `own` are fields that the description does not find."""
+        found = {str(name): _value(document, name, paths) for name, paths in self.fields.items()}
+        titled_class, titled_message = title_parts(str(found.pop("title", "")))
+        component, action = found.pop("component", ""), found.pop("action", "")
+        request = request_of(found.pop("method", ""), found.pop("url", ""))
+        culprit = found.pop("culprit", "")
+        language = text_at(document, *self.language).partition("/")[0]
+        chain = self.chain(document) if chain is None else chain
+        first = chain[0] if chain else Thrown("", "")
+        error_class = first.error_class or found.get("error_class") or titled_class
+        if not error_class and self.is_logged and not found.get("stack"):
+            error_class = MESSAGE
+        messages = (
+            first.error_class and first.message, found.get("message"), titled_message, first.message
+        )  # fmt: skip
+        place = f"{component}#{action}" if component and action else component
+        words = {
+            **found,
+            "error_class": error_class,
+            "message": next(filter(None, messages), ""),
+            "stack": chain_text(chain, language) or found.get("stack"),
+            "transaction": place or found.get("transaction") or request or culprit,
+            **own,
+        }
+        return record_of(**words)
+
+    def unpack(self, document: Record, inside: Inside) -> Iterator[Item]:
+        """Yield what a document of the shape holds."""
+        if self.inside:
+            held = (at(document, path) for path in self.inside)
+            yield from inside(next((v for v in held if isinstance(v, dict) or objects_in(v)), []))
+        elif self.line:
+            yield self.line.read(document)
+        elif self.each:
+            found = at(document, *self.each)
+            yield from map(self.read, objects_in(found) or objects_in([found]))
+        elif self.fields or self.exceptions:
+            yield self.read(document)
+
+
+def _value(document: Record, name: str, paths: tuple[str, ...]) -> object:
+    if name == "user":
+        return next(filter(None, (someone(at(document, path)) for path in paths)), "")
+    return at(document, *paths) if name in _VALUES else text_at(document, *paths)
+
+
+Unpack = Callable[[Record, Inside], Iterator[Item]]
+
+
+class Shape(NamedTuple):
+    """A shape of JSON documents.
+
+    `marks` are the dotted names of fields that it is known by, for whoever has something like it.
+    Where none of `needs` is a field of a document, `applies` is not asked; () asks it always.
+    """
+
+    name: str  # for people: "answer of New Relic"
+    applies: Callable[[Record], bool]
+    unpack: Unpack
+    marks: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+def descriptions(file: str) -> dict[str, Description]:
+    """Read a file of descriptions; raises `ValidationError` where one is none."""
+    return data_table(__package__, file, dict[str, Description])
+
+
+def shapes_of(
+    described: Mapping[str, Description],
+    unpack: Mapping[str, Unpack] = {},  # noqa: B006 (read alone)
+    applies: Mapping[str, Callable[[Record], bool]] = {},  # noqa: B006
+) -> tuple[Shape, ...]:
+    """Make the shapes of a file in its order; functions stand for what it does not describe."""
+    shapes = []
+    for name, row in described.items():
+        alternatives = tuple(map(conditions_in, row.when))
+        shapes.append(
+            Shape(
+                row.name,
+                applies.get(name) or partial(_hold, alternatives),
+                unpack.get(name) or row.unpack,
+                row.marks,
+                row.needs or _needs(alternatives),
+            )
+        )
+    return tuple(shapes)
+
+
+class Condition(NamedTuple):
+    """One of the fields holds a value that fits."""
+
+    paths: tuple[str, ...]
+    fits: Callable[[object], bool]
+
+
+def conditions_in(text: str) -> tuple[Condition, ...]:
+    """Read conditions with spaces between them.
+
+    >>> (condition,) = conditions_in("type=log,span")
+    >>> condition.paths, condition.fits("log"), condition.fits("event")
+    (('type',), True, False)
+    """
+    conditions = []
+    for word in text.split():
+        names, _, listed = word.partition("=")
+        names, _, kind = names.partition(":")
+        values = frozenset(listed.split(",")) if listed else None
+        fits = _KINDS[kind] if values is None else partial(_is_one_of, values)
+        conditions.append(Condition(paths_in(names), fits))
+    return tuple(conditions)
+
+
+def _is_one_of(values: frozenset[str], value: object) -> bool:
+    return isinstance(value, str) and value in values
+
+
+def _hold(alternatives: Sequence[Sequence[Condition]], document: Record) -> bool:
+    return any(
+        all(
+            any(
+                (value := value_at(document, path)) is not MISSING and condition.fits(value)
+                for path in condition.paths
+            )
+            for condition in conditions
+        )
+        for conditions in alternatives
+    )
+
+
+def _needs(alternatives: Sequence[Sequence[Condition]]) -> tuple[str, ...]:
+    """The fields of each first condition; a dotted name may be a key itself."""
+    paths = [path for conditions in alternatives for path in conditions[0].paths]
+    return tuple(dict.fromkeys((*paths, *(path.partition(".")[0] for path in paths))))
