@@ -8,22 +8,15 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx
 from githubkit import Response
+from githubkit.auth import TokenAuthStrategy
 from githubkit.versions import RestVersionSwitcher
+from pydantic import SecretStr
 
-from nightwatch_core.adapters.github.connection import (
-    SAFE,
-    SILENCE,
-    Call,
-    Connection,
-    Server,
-    unclear,
-)
+from nightwatch_core.adapters.github.connection import SILENCE, Call, Connection, Server, origin
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import (
-    FixedToken,
+    AppTokens,
     GitHubSignIn,
-    InstallationTokens,
-    TokenAuth,
     checked_address,
     checked_version,
 )
@@ -33,11 +26,10 @@ PAGES = 100  # of one list
 
 ADDRESS = "https://api.github.com"
 K = TypeVar("K")
-T = TypeVar("T")
 RepositoryCall = Callable[[RestVersionSwitcher, tuple[str, str]], Response[Any, Any]]
 
 
-class GitHubClient:
+class GitHubClient(Connection):
     """Asks GitHub under one sign-in; safe for many threads.
 
     Reads are repeated once where that can help, writes never are: `AnswerLost` says that one may
@@ -58,41 +50,40 @@ class GitHubClient:
         """Ask nothing yet.
 
         `address` is GITHUB_API_URL, `pause` waits that many seconds, `timeout` is how many GitHub
-        may be silent. An App's tokens are for `repository`
-        (owner/name) alone. A client that is `read_only` sends no write, and an App's tokens for it
-        cannot write either. `api_version` is for Enterprise servers that know an older one only.
-        Raises `StopTheNight` where there is no whole sign-in, or the address is none that a token
-        may be sent to.
+        may be silent. An App's tokens are for `repository` (owner/name) alone. A client that is
+        `read_only` sends no write, and an App's tokens for it cannot write either. `api_version` is
+        for Enterprise servers that know an older one only. Raises `StopTheNight` where there is no
+        whole sign-in, or the address is none that a token may be sent to.
         """
         self.address, self.silence = checked_address(address), timeout
         version = checked_version(api_version)
         server = Server(self.address, version, timeout, read_only, pause)
-        self._tokens = (
-            InstallationTokens(sign_in, repository, server)
-            if sign_in.as_app()
-            else FixedToken(sign_in.plain_token())
-        )
-        self._connection = Connection(server, TokenAuth(self._tokens))
+        self.app = AppTokens(sign_in, repository, server) if sign_in.as_app() else None
+        self._fixed = SecretStr(sign_in.plain_token())
+        super().__init__(server, self.app or TokenAuthStrategy(sign_in.plain_token()))
 
     def token(self) -> str:
-        """Return a token for git, valid for twenty minutes at least where we know how long."""
-        return self._tokens.current()
+        """Return a token for git; that of an App is valid for twenty minutes at least."""
+        return self.app.token() if self.app else self._fixed.get_secret_value()
 
-    def permissions(self) -> Mapping[str, str] | None:
-        """Return the sign-in's permissions and levels; None where GitHub does not tell them."""
-        return self._tokens.permissions()
+    def read(self, kind: type[R], call: Call) -> R:
+        """Return the answer as a row; raises `GiveUp` where it is not as documented."""
+        row: R = self.ask(call, partial(read, kind))[1]
+        return row
 
-    def app_login(self) -> str:
-        """Return the account that an App's items are made with; empty for tokens."""
-        return self._tokens.login()
+    def pages(self, call: Call) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a list, page after page; `call` asks for the first one."""
+        for _ in range(PAGES):
+            response, rows = self.ask(call, _listed)
+            yield from (row for row in rows if isinstance(row, dict))
+            following = response.links.get("next", {}).get("url")
+            if not following:
+                return
+            call = partial(self._page, following)
+        raise GiveUp(f"GitHub's list has more than {PAGES} pages")
 
-    def ask(self, call: Call, *, spare: bool = False) -> tuple[httpx.Headers, Any]:
-        """Return the headers and the JSON that `call` is answered with; None without a body.
-
-        What is `spare` a sign-in need not be allowed.
-        """
-        response, body = self._connection.ask(call, spare=spare)
-        return response.headers, body
+    def _page(self, address: str, _: RestVersionSwitcher) -> Response[Any, Any]:
+        return self.request("GET", address)
 
     def location_of(self, path: str) -> str:
         """Return where GitHub sends whoever reads that, without going there; empty where nowhere.
@@ -100,55 +91,15 @@ class GitHubClient:
         Only what is encrypted, or at the API's own address, is a place to go to. Raises `GiveUp`
         where GitHub does not answer.
         """
-        with self._connection.get_sync_client() as http:
+        with self.get_sync_client() as http:
             try:
                 further = http.get(path.removeprefix("/"), follow_redirects=False).next_request
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise GiveUp(f"GitHub did not answer ({type(error).__name__})") from None
         if further is None:
             return ""
-        own, url = self._connection.config.base_url, further.url
-        is_own = (url.scheme, url.host, url.port) == (own.scheme, own.host, own.port)
-        return str(url) if is_own or url.scheme == "https" else ""
-
-    def pages(self, call: Call) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page after page; `call` asks for the first one."""
-        for _ in range(PAGES):
-            response, rows = self._asked(call, _listed)
-            yield from (row for row in rows if isinstance(row, dict))
-            following = response.links.get("next", {}).get("url")
-            if not following:
-                return
-            call = self._page(following)
-        raise GiveUp(f"GitHub's list has more than {PAGES} pages")
-
-    def _page(self, address: str) -> Call:
-        return lambda _: self._connection.request("GET", address)
-
-    def read(self, kind: type[R], call: Call) -> R:
-        """Return the answer as a row; raises `GiveUp` where it is not as documented."""
-        return self._asked(call, partial(read, kind))[1]
-
-    def _asked(self, call: Call, shape: Callable[[Any], T]) -> tuple[httpx.Response, T]:
-        """Return the answer in its shape; one that was damaged on its way is asked for again.
-
-        Who cannot read the answer to a write cannot tell
-        whether it was done.
-        """
-        for last in (False, True):
-            response, body = self._connection.ask(call)
-            try:
-                return response, shape(body)
-            except GiveUp as odd:
-                if response.request.method not in SAFE:
-                    raise unclear(response.request.method, str(odd)) from None
-                if last:
-                    raise
-        raise AssertionError("unreachable")
-
-    def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the data of a GraphQL query, which like all reads is repeated; no mutations."""
-        return self._connection.query(text, variables)
+        is_own = origin(further.url) == origin(self.config.base_url)
+        return str(further.url) if is_own or further.url.scheme == "https" else ""
 
 
 def _listed(body: Any) -> list[Any]:

@@ -57,9 +57,9 @@ ITEMS_WITH_COMMENTS = 30  # those that changed last
 # What GitHub's refusals and silences mean, and what to do about each.
 
 SAFE = ("GET", "HEAD")
+ADVICE = text_table("nightwatch_core.adapters.github", "advice.toml")
 _SECONDARY = re.compile(r"secondary rate|abuse detection", re.IGNORECASE)
 _OVERLOADED = re.compile(r"something went wrong while executing|timeout|timedout", re.IGNORECASE)
-_SLOWER = "run again after that; where it happens often, give NightWatch a token or App of its own"
 _LATER = (
     "the next night tries again; https://www.githubstatus.com says whether github.com is unwell"
 )
@@ -68,7 +68,7 @@ _LATER = (
 class Unavailable(TryLater):
     """Nothing was done: the request was refused for now, or never arrived."""
 
-    def __init__(self, message: str, wait: float, *, safe: bool) -> None:
+    def __init__(self, message: str, wait: float = SHORT_WAIT, *, safe: bool = True) -> None:
         """`wait` is in seconds; `safe` is whether the request may be repeated without looking."""
         super().__init__(message)
         self.wait = wait
@@ -80,6 +80,13 @@ class AnswerLost(TryLater):
 
     wait = SHORT_WAIT
     safe = False
+
+
+class Damaged(GiveUp):
+    """The answer to a read is not as documented; it may have been damaged on its way."""
+
+    wait = SHORT_WAIT
+    safe = True
 
 
 class Rejected(GiveUp):
@@ -101,37 +108,19 @@ class BadCredentials(StopTheNight):
 
     def __init__(self, reason: str) -> None:
         """`reason` is what GitHub wrote."""
-        super().__init__(
-            f"GitHub does not accept the token ({reason}): it is wrong, has expired or was "
-            "revoked; make a new one and set GITHUB_TOKEN"
-        )
+        super().__init__(f"GitHub does not accept the token ({reason}): {advice('401')}")
         self.reason = reason
 
 
-def translate(error: GitHubException) -> NightWatchError:
-    """Return the exception of ours that says what to do."""
-    if isinstance(error, GraphQLFailed):
-        words = "; ".join(str(item.message) for item in error.response.errors or ())
-        reason = printable(words)
-        if _OVERLOADED.search(reason):
-            message = f"GitHub could not answer a query ({reason}): {_LATER}"
-            return Unavailable(message, SHORT_WAIT, safe=True)
-        todo = advice(reason) or "run `nightwatch check` to see what the token may read"
-        return Rejected(f"GitHub refused a query: {reason}: {todo}", reason=reason)
-    if isinstance(error, RequestFailed):
-        return _refusal(error)
-    if isinstance(error, RequestError):
-        return _silence(error.exc)
-    return _unusable(type(error).__name__)
+def advice(reason: str, otherwise: str = "run `nightwatch check`") -> str:
+    """Say what helps against a refusal, given as its HTTP status and GitHub's words.
 
-
-def wrong_answer(request: httpx.Request) -> NightWatchError:
-    """Return the error for an answer that is no JSON; a read may be repeated."""
-    return unclear(
-        request.method,
-        f"GitHub answered no JSON to {_name(request)}: check GITHUB_API_URL (an Enterprise "
-        "server's ends in /api/v3) and the proxy",
-    )
+    >>> advice("Repository was archived so is read-only.")
+    'the repository is archived: unarchive it, or set NIGHTWATCH_PUBLISH to none'
+    """
+    reason = reason[:REASON_CHARACTERS]
+    found = (do for words, do in ADVICE.items() if re.search(words, reason, re.IGNORECASE))
+    return next(found, otherwise)
 
 
 def printable(text: str) -> str:
@@ -143,30 +132,45 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text[:REASON_CHARACTERS]).strip()
 
 
+def unclear(method: str, message: str) -> TryLater:
+    """Return the error for an answer that did not come: a read may be asked again."""
+    if method in SAFE:
+        return Unavailable(message)
+    return AnswerLost(
+        f"{message}. It may have been done all the same: the next night looks before it repeats it"
+    )
+
+
+def _translated(error: GitHubException) -> NightWatchError:
+    if isinstance(error, RequestFailed):
+        return _refusal(error)
+    if isinstance(error, RequestError):
+        return _silence(error.exc)
+    if not isinstance(error, GraphQLFailed):
+        return _unusable(type(error).__name__)
+    reason = printable("; ".join(str(item.message) for item in error.response.errors or ()))
+    if _OVERLOADED.search(reason):
+        return Unavailable(f"GitHub could not answer a query ({reason}): {_LATER}")
+    return Rejected(f"GitHub refused a query: {reason}: {advice(reason)}", reason=reason)
+
+
 def _refusal(error: RequestFailed) -> NightWatchError:
     response, request = error.response.raw_response, error.request
-    status, name = response.status_code, _name(request)
-    reason = _reason(response) or f"status {status}"
-    safe = request.method in SAFE
+    status, name, reason = response.status_code, _name(request), _reason(response)
+    wait = SECONDARY_WAIT if status == 429 or _SECONDARY.search(reason) else None
     if isinstance(error, RateLimitExceeded):
         wait = error.retry_after.total_seconds()
-        message = f"GitHub asks to wait {wait:.0f} s ({reason}): {_SLOWER}"
-        return Unavailable(message, wait, safe=safe)
-    if status == 429 or (status == 403 and _SECONDARY.search(reason)):
-        message = f"GitHub asks to slow down ({reason}): {_SLOWER}"
-        return Unavailable(message, SECONDARY_WAIT, safe=safe)
+    if wait is not None:
+        message = f"GitHub asks to wait {wait:.0f} s ({reason}): {advice('429')}"
+        return Unavailable(message, wait, safe=request.method in SAFE)
+    if status in (408, 425) or status >= 500:
+        return unclear(request.method, f"GitHub answered {status} to {name}: {_LATER}")
     if status == 401:
         return BadCredentials(reason)
     if status == 403:
         lacks = _missing_permission(response, reason)
         return Forbidden(f"GitHub refused {name}: {lacks}", status, reason)
-    if status == 404:
-        why = "it is not there, or the token may not see it"
-        todo = "check GITHUB_REPO, and that the token has access and was approved"
-        return Rejected(f"GitHub does not show {name}: {why}: {todo}", status, reason)
-    if status in (408, 425) or status >= 500:
-        return unclear(request.method, f"GitHub answered {status} to {name}: {_LATER}")
-    todo = advice(reason) or "run `nightwatch check`"
+    todo = advice(f"{status} {reason}")
     return Rejected(f"GitHub refused {name} with {status}: {reason}: {todo}", status, reason)
 
 
@@ -182,24 +186,12 @@ def _silence(error: Exception) -> NightWatchError:
         method = ""
     if not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
         return unclear(method, f"GitHub did not answer ({kind}): {_LATER}")
-    todo = "check GITHUB_API_URL, the network and the proxy"
-    if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        todo = "its certificate is not trusted: set SSL_CERT_FILE to your organisation's"
-    message = f"GitHub cannot be reached ({kind}): {todo}"
-    return Unavailable(message, SHORT_WAIT, safe=method in SAFE)
+    todo = advice("untrusted" if "CERTIFICATE_VERIFY_FAILED" in str(error) else "unreachable")
+    return Unavailable(f"GitHub cannot be reached ({kind}): {todo}", safe=method in SAFE)
 
 
 def _unusable(kind: str) -> GiveUp:
     return GiveUp(f"GitHub cannot be asked ({kind}): check GITHUB_TOKEN and GITHUB_API_URL")
-
-
-def unclear(method: str, message: str) -> TryLater:
-    """Return the error for an answer that did not come: a read may be asked again."""
-    if method in SAFE:
-        return Unavailable(message, SHORT_WAIT, safe=True)
-    return AnswerLost(
-        f"{message}. It may have been done all the same: the next night looks before it repeats it"
-    )
 
 
 def _name(request: httpx.Request) -> str:
@@ -208,8 +200,8 @@ def _name(request: httpx.Request) -> str:
 
 def _missing_permission(response: httpx.Response, reason: str) -> str:
     headers = response.headers
-    sso = headers.get("x-github-sso", "").startswith("required")
-    if todo := advice("single sign-on" if sso else reason):
+    is_sso = headers.get("x-github-sso", "").startswith("required")
+    if todo := advice("single sign-on" if is_sso else reason, ""):
         return f"{todo} ({reason})"
     if needed := headers.get("x-accepted-github-permissions", ""):
         lacks = f"the permission {printable(needed).replace('; ', ' or ')}"
@@ -224,28 +216,14 @@ def _reason(response: httpx.Response) -> str:
     try:
         body = json_of(response.content)
     except ValueError:
-        return f"status {response.status_code}"
-    if not isinstance(body, dict):
-        return ""
-    errors = body.get("errors")
-    words = [body.get("message", "")]
+        body = None
+    answer = body if isinstance(body, dict) else {}
+    errors, words = answer.get("errors"), [answer.get("message")]
     for error in errors[:5] if isinstance(errors, list) else ():
         parts = error if isinstance(error, dict) else {"message": error}
         words.append(parts.get("message") or f"{parts.get('field', '')} {parts.get('code', '')}")
-    return printable("; ".join(str(word) for word in words if word))
-
-
-ADVICE = text_table("nightwatch_core.adapters.github", "advice.toml")
-
-
-def advice(reason: str) -> str:
-    """Say what helps against a refusal in these words; empty where nobody knows.
-
-    >>> advice("Repository was archived so is read-only.")
-    'the repository is archived: unarchive it, or set NIGHTWATCH_PUBLISH to none'
-    """
-    reason = reason[:REASON_CHARACTERS]
-    return next((do for words, do in ADVICE.items() if re.search(words, reason, re.IGNORECASE)), "")
+    said = printable("; ".join(str(word) for word in words if word))
+    return said or f"status {response.status_code}"
 
 
 Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
@@ -296,7 +274,7 @@ class Connection(GitHub[BaseAuthStrategy]):
 
     @cached_property
     def _client(self) -> httpx.Client:
-        home = _origin(self.config.base_url)
+        home = origin(self.config.base_url)
         after = (_simplify_limits, _guard_redirect, bounded(BOUNDS), _read_whole)
         hooks: dict[str, list[Callable[..., Any]]] = {
             "request": [partial(_guard_request, home, self._server), note(SERVICE)],
@@ -308,9 +286,14 @@ class Connection(GitHub[BaseAuthStrategy]):
         return made
 
     def ask(
-        self, call: Call, *, harmless: bool = False, spare: bool = False
+        self,
+        call: Call,
+        shape: Callable[[Any], Any] = lambda body: body,
+        *,
+        harmless: bool = False,
+        spare: bool = False,
     ) -> tuple[httpx.Response, Any]:
-        """Return the response and its JSON, None where it has no body.
+        """Return the response and its JSON in its `shape`; the JSON is None without a body.
 
         Reads are repeated where that can help, writes only if they are `harmless` when done twice.
         That something `spare` is forbidden is an answer, and no trouble of the service.
@@ -318,15 +301,15 @@ class Connection(GitHub[BaseAuthStrategy]):
 
         def once() -> tuple[httpx.Response, Any]:
             response = call(self.rest).raw_response
-            return response, self._json(response)
+            method = response.request.method
+            try:
+                return response, shape(json_of(response.content) if response.content else None)
+            except ValueError:
+                raise unclear(method, _no_json(_name(response.request))) from None
+            except GiveUp as odd:
+                raise Damaged(str(odd)) if method in SAFE else unclear(method, str(odd)) from None
 
         return self._repeat(once, harmless=harmless, spare=spare)
-
-    def _json(self, response: httpx.Response) -> Any:
-        try:
-            return json_of(response.content) if response.content else None
-        except ValueError:
-            raise wrong_answer(response.request) from None
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of a GraphQL query, which like all reads is repeated.
@@ -338,7 +321,7 @@ class Connection(GitHub[BaseAuthStrategy]):
             try:
                 return dict(self.graphql(text, dict(variables)) or {})
             except ValueError:
-                raise wrong_answer(httpx.Request("GET", "https://github.com/graphql")) from None
+                raise Unavailable(_no_json("a query")) from None
 
         return self._repeat(once, harmless=True)
 
@@ -347,8 +330,8 @@ class Connection(GitHub[BaseAuthStrategy]):
         for attempt in range(ATTEMPTS):
             try:
                 with self._server.meter.request(SERVICE, refusals):
-                    return _translated(ask)
-            except (Unavailable, AnswerLost) as error:
+                    return _asked(ask)
+            except (Unavailable, AnswerLost, Damaged) as error:
                 is_last = attempt + 1 == ATTEMPTS
                 if is_last or not (harmless or error.safe) or error.wait > LONGEST_WAIT:
                     raise
@@ -357,13 +340,20 @@ class Connection(GitHub[BaseAuthStrategy]):
         raise AssertionError("unreachable")
 
 
-def _translated(ask: Callable[[], T]) -> T:
+def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
     except GitHubException as error:
-        raise translate(error) from None  # vendors' tracebacks may hold headers
+        raise _translated(error) from None  # vendors' tracebacks may hold headers
     except ValueError as error:  # refused by githubkit's own check of what we send
         raise Rejected(f"GitHub would not understand this: {type(error).__name__}") from None
+
+
+def _no_json(name: str) -> str:
+    return (
+        f"GitHub answered no JSON to {name}: check GITHUB_API_URL (an Enterprise server's ends in "
+        "/api/v3) and the proxy"
+    )
 
 
 @cache
@@ -373,7 +363,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None:
-    if _origin(request.url) != home:
+    if origin(request.url) != home:
         host = printable(request.url.host)
         raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
     if (is_query := request.url.path.endswith("/graphql")) and _CHANGES.search(
@@ -417,7 +407,8 @@ def _note_expiry(meter: ServiceMeter, response: httpx.Response) -> None:
     meter.expires(SERVICE, at if at.tzinfo else at.replace(tzinfo=UTC))
 
 
-def _origin(url: httpx.URL) -> Origin:
+def origin(url: httpx.URL) -> Origin:
+    """Return scheme, host and port."""
     return url.scheme, url.host, url.port
 
 

@@ -80,7 +80,7 @@ class Ours:
 
 def account(client: GitHubClient) -> str:
     """Return the login that our items are made with; empty where GitHub does not tell it."""
-    if login := client.app_login():
+    if client.app and (login := client.app.login()):
         return login
     try:
         return read(AccountRow, client.ask(lambda rest: rest.users.get_authenticated())[1]).login

@@ -36,16 +36,15 @@ def probe(repository: Repository, *, pulls: bool) -> str:
     message names, and `GiveUp` where the repository takes no issues, or no pull requests.
     """
     at = (repository.owner, repository.name)
-    headers, answer = repository.client.ask(lambda rest: rest.repos.get(*at))
+    response, answer = repository.client.ask(lambda rest: rest.repos.get(*at))
     row = read(RepositoryRow, answer)
     needs = (ISSUES, *PULLS) if pulls else (ISSUES,)
     _check_repository(row, pulls=pulls)
     _check_readable(repository, row.default_branch, needs)
-    permissions = repository.client.permissions()
-    if permissions is not None:
-        finding = _of_app(permissions, needs)
-    elif "x-oauth-scopes" in headers:
-        finding = _of_classic(headers, row, needs)
+    if app := repository.client.app:
+        finding = _of_app(app.permissions(), needs)
+    elif "x-oauth-scopes" in response.headers:
+        finding = _of_classic(response.headers, row, needs)
     else:
         finding = _of_others(repository.client.token(), row, needs)
     return f"{row.full_name}: {finding}{_warning(row)}"

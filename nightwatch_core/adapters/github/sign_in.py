@@ -28,11 +28,11 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.value import Value
 
 RENEWED_BEFORE = 1_200.0  # an App's token ends; git may fetch for 900
-KEY_CHARACTERS = 20_000
+KEY_CHARACTERS = 40_000
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,1000}")
 _APP_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")  # its number, or its client id
-_BEGIN = re.compile(r"-----BEGIN ([A-Z ]{1,40})-----")
+_PEM = re.compile(r"(-----BEGIN ([A-Z ]{1,40})-----)([^-]{1,20000})(-----END \2-----)")
 _BREAK = re.compile(r"\\r|\\n|\s")  # as keys come through environments: "\n" in two characters
 
 
@@ -48,20 +48,31 @@ class GitHubSignIn(Value):
         """Tell whether to sign in as an App; raises `StopTheNight` where neither way is whole."""
         app_id, number = self.app_id.strip(), self.installation_id.strip()
         key, token = _plain(self.private_key), self.plain_token()
-        if not (app_id or number or key):
-            _check_token(token)
-            return False
-        if not app_id:
-            raise StopTheNight("a GitHub App is half configured: set GITHUB_APP_ID, too")
-        if not key:
-            raise StopTheNight("a GitHub App is half configured: set GITHUB_APP_PRIVATE_KEY, too")
-        if not _APP_ID.fullmatch(app_id):
-            raise StopTheNight("GITHUB_APP_ID is no App's number or client id: see its settings")
-        if number and not re.fullmatch(r"[0-9]{1,18}", number):
-            raise StopTheNight(
-                "GITHUB_APP_INSTALLATION_ID is no number: correct it or leave it out"
-            )
-        return True
+        is_app, half = bool(app_id or number or key), "a GitHub App is half configured: set"
+        wrong = (
+            (is_app and not app_id, f"{half} GITHUB_APP_ID, too"),
+            (is_app and not key, f"{half} GITHUB_APP_PRIVATE_KEY, too"),
+            (
+                is_app and not _APP_ID.fullmatch(app_id),
+                "GITHUB_APP_ID is no App's number or client id: see its settings",
+            ),
+            (
+                not re.fullmatch(r"[0-9]{0,18}", number),
+                "GITHUB_APP_INSTALLATION_ID is no number: correct it or leave it out",
+            ),
+            (
+                not is_app and not token,
+                "there is no sign-in to GitHub: set GITHUB_TOKEN, or GITHUB_APP_ID and "
+                "GITHUB_APP_PRIVATE_KEY",
+            ),
+            (
+                not is_app and not _TOKEN.fullmatch(token),
+                "GITHUB_TOKEN holds blanks or odd characters: paste it again",
+            ),
+        )
+        if todo := next((todo for is_wrong, todo in wrong if is_wrong), ""):
+            raise StopTheNight(todo)
+        return is_app
 
     def plain_token(self) -> str:
         """Return the token itself."""
@@ -76,38 +87,24 @@ def _plain(secret: SecretStr | None) -> str:
     return secret.get_secret_value().strip() if secret else ""
 
 
-def _check_token(token: str) -> None:
-    if not token:
-        raise StopTheNight(
-            "there is no sign-in to GitHub: set GITHUB_TOKEN, or GITHUB_APP_ID and "
-            "GITHUB_APP_PRIVATE_KEY"
-        )
-    if not _TOKEN.fullmatch(token):
-        raise StopTheNight("GITHUB_TOKEN holds blanks or odd characters: paste it again")
-
-
 def checked_key(text: str) -> str:
     r"""Return an RSA key as PEM, whose line ends may have been lost, blanks, or written "\n"."""
-    begin = _BEGIN.search(text[:KEY_CHARACTERS])
-    kind = begin[1] if begin else ""
-    body, end, _ = text[begin.end() if begin else 0 :][:KEY_CHARACTERS].partition(
-        f"-----END {kind}-----"
-    )
-    if not begin or not end:
+    parts = _PEM.search(text[:KEY_CHARACTERS])
+    if not parts:
         raise StopTheNight(
             "GITHUB_APP_PRIVATE_KEY is no PEM text: give the content of the .pem file that GitHub "
             "made for the App, from -----BEGIN to -----END; line ends may be written \\n"
         )
-    pem = "\n".join((f"-----BEGIN {kind}-----", _BREAK.sub("", body), f"-----END {kind}-----", ""))
+    pem = "\n".join((parts[1], _BREAK.sub("", parts[3]), parts[4], ""))
     try:
         key = serialization.load_pem_private_key(pem.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise StopTheNight(
-            "GITHUB_APP_PRIVATE_KEY cannot be read: it is cut off or has a passphrase; make a new "
-            "key in the App's settings"
-        ) from None
+        key = None
     if not isinstance(key, RSAPrivateKey):
-        raise StopTheNight("GITHUB_APP_PRIVATE_KEY is no RSA key: make one in the App's settings")
+        raise StopTheNight(
+            "GITHUB_APP_PRIVATE_KEY cannot be read as an RSA key: it is cut off, has a passphrase "
+            "or is of another kind; make a new key in the App's settings"
+        )
     return pem
 
 
@@ -156,40 +153,15 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-# The token of the moment: the one that was given, or one an App asks for before the last ends.
+# The token of an App, requested anew before the last one ends.
 #
 # githubkit signs for the App. Its own installation tokens are not used: they are bound to one
 # installation's number, are not renewed after a 401 or early enough for git, and trust this
-# machine's
-# clock.
+# machine's clock.
 
 _UNKNOWN = "integration not found"  # so GitHub calls an App of that id
 _PERMISSIONS = ("metadata", "contents", "issues", "pull_requests")
 _SPARE = ("checks", "statuses", "actions")  # to read what became of drafts; and no others
-
-
-class FixedToken:
-    """A token that somebody gave us."""
-
-    def __init__(self, token: str) -> None:
-        """Keep it; it is never renewed."""
-        self._token = SecretStr(token)
-
-    def current(self) -> str:
-        """Return the token."""
-        return self._token.get_secret_value()
-
-    def renew(self, stale: str) -> str:
-        """Return nothing: there is no other."""
-        return ""
-
-    def permissions(self) -> Mapping[str, str] | None:
-        """Return None: nobody tells."""
-        return None
-
-    def login(self) -> str:
-        """Return nothing: who it is has to be asked with it."""
-        return ""
 
 
 class InstallationRow(Row):
@@ -209,14 +181,18 @@ class TokenRow(Row):
     permissions: dict[str, str] = {}
 
 
-class _Kept(NamedTuple):
-    token: SecretStr
+class _Current(NamedTuple):
+    token: str
     until: float  # epoch seconds
     permissions: Mapping[str, str]
+    login: str
+
+    def __repr__(self) -> str:
+        return f"until {self.until:.0f}"
 
 
-class InstallationTokens:
-    """Tokens of a GitHub App, for one repository and the permissions we want, no more."""
+class AppTokens(BaseAuthStrategy, httpx.Auth):
+    """Signs requests as a GitHub App, for one repository and the permissions we want, no more."""
 
     def __init__(self, sign_in: GitHubSignIn, repository: str, server: Server) -> None:
         """Take the App; `repository` is owner/name; where the server is read only, so are tokens.
@@ -232,41 +208,46 @@ class InstallationTokens:
             server._replace(read_only=False), AppAuthStrategy(app_id, sign_in.plain_key())
         )
         self._lock = threading.Lock()
-        self._kept: _Kept | None = None
-        self._login = ""
+        self._current: _Current | None = None
 
-    def current(self) -> str:
-        """Return a token that is valid for twenty minutes at least.
+    def token(self, stale: str = "") -> str:
+        """Return a token that is valid for twenty minutes at least, and not the `stale` one.
 
-        Raises `StopTheNight` where the App is refused one, `TryLater` where GitHub is unwell.
+        One thread asks for it and the others wait. Raises `StopTheNight` where the App is refused
+        one, `TryLater` where GitHub is unwell.
         """
-        return self._valid().token.get_secret_value()
+        return self._valid(stale).token
 
-    def renew(self, stale: str) -> str:
-        """Return another token than `stale`; one thread asks for it and the others wait."""
-        with self._lock:
-            if self._kept and self._kept.token.get_secret_value() == stale:
-                self._kept = None
-        return self.current()
-
-    def permissions(self) -> Mapping[str, str] | None:
+    def permissions(self) -> Mapping[str, str]:
         """Return what the current token may do."""
         return self._valid().permissions
 
     def login(self) -> str:
         """Return the account that the App's items are made with; empty where GitHub tells none."""
-        self._valid()
-        return self._login
+        return self._valid().login
 
-    def _valid(self) -> _Kept:
+    def get_auth_flow(self, github: object) -> httpx.Auth:
+        """Return itself."""
+        return self
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Sign the request; repeat it with a new token after a 401."""
+        token = self.token()
+        request.headers["Authorization"] = f"token {token}"
+        response = yield request
+        if response.status_code == 401:
+            request.headers["Authorization"] = f"token {self.token(stale=token)}"
+            yield request
+
+    def _valid(self, stale: str = "") -> _Current:
         with self._lock:
-            if self._kept is None or time.time() >= self._kept.until:
-                self._kept = self._make()
-            return self._kept
+            now = self._current
+            if now is None or now.token == stale or time.time() >= now.until:
+                self._current = now = self._make()
+            return now
 
-    def _make(self) -> _Kept:
+    def _make(self) -> _Current:
         installation = self._installation()
-        self._login = f"{installation.app_slug}[bot]" if installation.app_slug else ""
         levels = {name: installation.permissions.get(name) for name in _PERMISSIONS}
         held = {
             name: "read" if self._read_only else level for name, level in levels.items() if level
@@ -286,7 +267,8 @@ class InstallationTokens:
             )
         lasts = (row.expires_at - _date(response)).total_seconds()
         until = time.time() + lasts - min(RENEWED_BEFORE, lasts / 3)
-        return _Kept(row.token, until, row.permissions or held)
+        login = f"{installation.app_slug}[bot]" if installation.app_slug else ""
+        return _Current(row.token.get_secret_value(), until, row.permissions or held, login)
 
     def _installation(self) -> InstallationRow:
         if number := self._installation_id:
@@ -321,29 +303,6 @@ class InstallationTokens:
             if error.status in (404, 422):
                 raise StopTheNight(f"{advice} (GitHub says: {error.reason})") from None
             raise StopTheNight(f"the GitHub App gets no token: {error}") from None
-
-
-Tokens = FixedToken | InstallationTokens
-
-
-class TokenAuth(BaseAuthStrategy, httpx.Auth):
-    """Sends the token of the moment; one that is not taken any more is renewed once."""
-
-    def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens
-
-    def get_auth_flow(self, github: object) -> httpx.Auth:
-        """Return itself."""
-        return self
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Sign the request; repeat it with a new token after a 401."""
-        token = self._tokens.current()
-        request.headers["Authorization"] = f"token {token}"
-        response = yield request
-        if response.status_code == 401 and (other := self._tokens.renew(token)):
-            request.headers["Authorization"] = f"token {other}"
-            yield request
 
 
 def _date(response: httpx.Response) -> datetime:
