@@ -70,9 +70,12 @@ def outbox(server: GitHub, clock: MemoryClock | None = None) -> GitHubOutbox:
     return outbox_of(client(server, clock), clock)
 
 
-def outbox_of(client: GitHubClient, clock: MemoryClock | None = None) -> GitHubOutbox:
+def outbox_of(
+    client: GitHubClient, clock: MemoryClock | None = None, **more: object
+) -> GitHubOutbox:
     clock = clock or MemoryClock()
-    return GitHubOutbox(client, "acme/shop", clock, clock.pass_by)
+    fields = {"repository": "acme/shop", "folder": Path("patches"), **more}
+    return GitHubOutbox(client, clock=clock, pause=clock.pass_by, **fields)  # type: ignore[arg-type]
 
 
 def tracker(server: GitHub) -> GitHubTracker:

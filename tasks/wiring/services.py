@@ -133,13 +133,15 @@ def github_outbox(
     options: NightOptions, settings: Settings, clock: Clock, folder: Path, scrub: Scrub
 ) -> GitHubOutbox:
     """Make the outbox for issues and pull requests; long patches go to `folder`."""
-    from nightwatch_core.adapters.github.outbox import GitHubOutbox, PatchDesk
+    from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
-    pulls = options.publish == "all"
-    client, ours = _github(settings, read_only=False), _ours(settings)
-    repo, desk = settings.github_repo, PatchDesk(folder, scrub)
-    pause = pace().pause
-    return GitHubOutbox(client, repo, clock, pause, pulls=pulls, ours=ours, patches=desk)
+    return GitHubOutbox(
+        *(_github(settings, read_only=False), settings.github_repo, clock, pace().pause),
+        folder=folder,
+        pulls=options.publish == "all",
+        ours=_ours(settings),
+        scrub=scrub,
+    )
 
 
 def claude(options: NightOptions, settings: Settings) -> Claude:

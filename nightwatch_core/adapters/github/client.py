@@ -12,7 +12,14 @@ from githubkit.auth import TokenAuthStrategy
 from githubkit.versions import RestVersionSwitcher
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.github.connection import SILENCE, Call, Connection, Server, origin
+from nightwatch_core.adapters.github.connection import (
+    SILENCE,
+    Call,
+    Connection,
+    Rejected,
+    Server,
+    origin,
+)
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import (
     AppTokens,
@@ -136,6 +143,17 @@ class Repository(NamedTuple):
     def read(self, kind: type[R], call: RepositoryCall) -> R:
         """Return the answer as a row; raises `GiveUp` where it is not as documented."""
         return self.client.read(kind, lambda rest: call(rest, (self.owner, self.name)))
+
+    def find(
+        self, kind: type[R], call: RepositoryCall, absent: tuple[int, ...] = (404,)
+    ) -> R | None:
+        """Return the answer as a row; None for the HTTP statuses of what is not there."""
+        try:
+            return self.read(kind, call)
+        except Rejected as error:
+            if error.status in absent:
+                return None
+            raise
 
     def read_blob(self, oid: str) -> bytes:
         """Return a file's bytes; raises `GiveUp` where GitHub tells none."""

@@ -16,7 +16,6 @@ from urllib.parse import quote, urlsplit
 import httpx
 from filelock import FileLock, Timeout
 
-from nightwatch_core.adapters.git.branch import Refused
 from nightwatch_core.adapters.git.checkout import (
     REMOTE,
     TAG,
@@ -39,32 +38,15 @@ from nightwatch_core.adapters.git.command import (
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.connection import (
-    FILE_VERSIONS,
-    READERS,
-    SILENCE,
-    Rejected,
-    printable,
-)
-from nightwatch_core.adapters.github.ownership import Ours
+from nightwatch_core.adapters.github.connection import FILE_VERSIONS, READERS, SILENCE, printable
 from nightwatch_core.adapters.github.pulls import merged_pulls
-from nightwatch_core.adapters.github.rows import (
-    CommentRow,
-    IssueRow,
-    NamedCommitRow,
-    PullRow,
-    RepositoryRow,
-    TreeRow,
-)
+from nightwatch_core.adapters.github.rows import NamedCommitRow, RepositoryRow, TreeRow
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.code_cache import SingleFlight
 from nightwatch_core.adapters.stores.traffic import MANIFEST, sending
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
-from nightwatch_core.models.proposals import DraftPull
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.publish.issue_text import LABEL
-from nightwatch_core.publish.markers import read_marker
 
 FETCHING = 900.0  # one fetch by git
 FETCHING_SILENCE = 60  # in which git is sent less than 1,000 bytes a second
@@ -88,29 +70,34 @@ class ApiHost:
         self._since: dict[datetime, Mapping[str, NamedCommitRow]] = {}
 
     def head(self) -> Commit:
-        branch = self._base
-        return self._commit(self._tip(branch), branch, head_text(branch))
+        return self._commit(self._tip(), head_text(self._base))
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
         """Return the commit of a tag, a sha or the one that begins so; else None."""
-        branch, wanted = self._base, name.strip()
+        wanted = name.strip()
         for version in spellings(wanted) if wanted else ():
             if row := self._find(f"tags/{version}"):
-                return self._commit(row, branch, tag_text(version))
+                return self._commit(row, tag_text(version))
         if branches and wanted and (row := self._find(f"heads/{wanted}")):
-            return self._commit(row, branch, head_text(wanted))
+            return self._commit(row, head_text(wanted))
         for digits in shas_in(wanted):
             if row := self._find(digits):
-                return self._commit(row, branch, commit_text(row.sha))
+                return self._commit(row, commit_text(row.sha))
         return None
 
     def commit_at(self, moment: datetime) -> Commit:
-        branch = self._base
-        tip = self._known_tip or self._tip(branch)
-        row = next((row for row in self._mainline(tip, moment) if row.at <= moment), None)
-        if row is None:
-            return self._commit(tip, branch, f"{head_text(branch)}; {nothing_so_old(moment)}")
-        return self._commit(row, branch, newest_text(branch, moment))
+        """Return the newest commit of the moment on the mainline, among the last 1,000 commits."""
+        tip = self._known_tip or self._tip()
+        newer, row = self._newer(tip, moment), tip
+        while row.at > moment:
+            above = (row.parents or ("",))[0]
+            is_listed = not above or len(newer) >= MOMENT_COMMITS
+            parent = newer.get(above) or (None if is_listed else self._find(above))
+            if parent is None:
+                text = f"{head_text(self._base)}; {nothing_so_old(moment)}"
+                return self._commit(tip, text)
+            row = parent
+        return self._commit(row, newest_text(self._base, moment))
 
     def reader(self, commit: Commit) -> ApiReader:
         return self._readers.get(commit.sha, lambda: ApiReader(self._repository, commit))
@@ -130,33 +117,24 @@ class ApiHost:
     def _base(self) -> str:
         return self._base_branch or self._repository.describe().default_branch
 
-    def _commit(self, row: NamedCommitRow, branch: str, because: str) -> Commit:
+    def _commit(self, row: NamedCommitRow, because: str) -> Commit:
         return Commit(
             repository=self._repository.full_name,
             sha=row.sha,
-            branch=branch,
+            branch=self._base,
             at=row.at,
             address=row.html_url.partition("/commit/")[0],
             because=because,
         )
 
-    def _tip(self, branch: str) -> NamedCommitRow:
-        row = find_commit(self._repository, f"heads/{branch}")
+    def _tip(self) -> NamedCommitRow:
+        row = find_commit(self._repository, f"heads/{self._base}")
         if row is None:
-            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set NIGHTWATCH_BASE_BRANCH")
+            raise StopTheNight(
+                f"GitHub has no branch {self._base[:80]!a}: set NIGHTWATCH_BASE_BRANCH"
+            )
         self._known_tip = row
         return row
-
-    def _mainline(self, tip: NamedCommitRow, moment: datetime) -> Iterator[NamedCommitRow]:
-        """The branch's commits by first parents, newest first; those since `moment` in one list."""
-        row: NamedCommitRow | None = tip
-        for _ in range(MOMENT_COMMITS):
-            if row is None:
-                return
-            yield row
-            above, newer = (row.parents or ("",))[0], self._newer(tip, moment)
-            is_whole = bool(above) and len(newer) < MOMENT_COMMITS
-            row = newer.get(above) or (self._find(above) if is_whole else None)
 
     def _newer(self, tip: NamedCommitRow, moment: datetime) -> Mapping[str, NamedCommitRow]:
         """Commits since the day of that moment by sha, the newest 1,000; merged ones as well."""
@@ -181,12 +159,9 @@ def find_commit(repository: Repository, name: str) -> NamedCommitRow | None:
     if ".." in name or len(name) > 250 or not name.isprintable():
         return None
     ref = quote(name, safe="/")
-    try:
-        return repository.read(NamedCommitRow, lambda rest, at: rest.repos.get_commit(*at, ref))
-    except Rejected as error:
-        if error.status in (404, 409, 422):
-            return None
-        raise
+    return repository.find(
+        NamedCommitRow, lambda rest, at: rest.repos.get_commit(*at, ref), (404, 409, 422)
+    )
 
 
 # A partial clone of a GitHub repository: its history at once, its files commit by commit.
@@ -383,32 +358,6 @@ class Clone:
             raise StopTheNight(f"{self._folder} cannot be written: {error}") from error
 
 
-class ClonedCheckout(Checkout):
-    """Branches, tags and history of the store."""
-
-    def __init__(self, clone: Clone, repository: str, base_branch: str, address: str = "") -> None:
-        """Take a clone that has been fetched; `repository` is owner/name, `address` its page."""
-        super().__init__(clone.store.folder, base_branch)
-        self._clone = clone
-        self._repository = repository
-        self._address = address
-
-    @cached_property
-    def git(self) -> Git:
-        """Return the store, which `Checkout` would refuse as a partial clone."""
-        return self._clone.store
-
-    @cached_property
-    def repository(self) -> str:
-        """Return owner/name."""
-        return self._repository
-
-    @cached_property
-    def address(self) -> str:
-        """Return its web address at GitHub or an Enterprise server."""
-        return self._address
-
-
 def _obtained(clone: Clone, oids: Sequence[str]) -> bool:
     """Fetch blobs that are not there; False where they are too many, or GitHub does not answer."""
     if len(set(oids)) > FILE_VERSIONS:
@@ -472,7 +421,7 @@ class GitHubHost:
         return read(self._api)
 
 
-class CloneHost:
+class CloneHost(Checkout):
     """The code of a repository, over a partial clone in the state folder.
 
     Every method raises `CloneRefused` where the repository may not be, or is too large to be,
@@ -483,75 +432,72 @@ class CloneHost:
         self, client: GitHubClient, repository: str, folder: Path, base_branch: str = ""
     ) -> None:
         """Clone owner/name below `folder`, once asked; an empty branch means the default."""
-        self._repository = Repository.of(client, repository)
-        self._folder = folder
-        self._base_branch = base_branch
+        super().__init__(folder, base_branch)
+        self._api = Repository.of(client, repository)
         self._is_fetched = False
         # By commit and by when its clone was made: made anew, it lacks what was fetched.
         self._readers: SingleFlight[tuple[str, int], GitReader] = SingleFlight(READERS)
 
+    @property
+    def git(self) -> Git:  # type: ignore[override]
+        """Return the store of branches, tags and history, which is fetched before it is read."""
+        if not self._is_fetched:
+            self._fetch()
+        return self._clone.store
+
+    @cached_property
+    def repository(self) -> str:
+        """Return owner/name."""
+        return self._api.full_name
+
+    @cached_property
+    def address(self) -> str:
+        """Return its web address at GitHub or an Enterprise server."""
+        return self._described.html_url
+
     def head(self) -> Commit:
         """Return the head of the base branch; what was pushed since the last call is fetched."""
         self._fetch()
-        return self._checkout.head()
+        return super().head()
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
         """Return the commit of a tag, a sha or the one that begins so; else None.
 
         What no branch that was fetched holds is looked up at GitHub, and fetched.
         """
-        self._fetched()
-        commit = self._checkout.commit_of(name, branches=branches)
-        if commit or not (sha := self._elsewhere(name.strip(), branches)):
+        commit = super().commit_of(name, branches=branches)
+        if commit:
             return commit
-        known = self._clone.has(sha) or self._clone.fetch_commit(sha)
-        return self._checkout.commit_of(sha) if known else None
-
-    def commit_at(self, moment: datetime) -> Commit:
-        self._fetched()
-        return self._checkout.commit_at(moment)
+        name = name.strip()
+        asked = (*([f"heads/{name}"] if branches else []), *shas_in(name))
+        row = next(filter(None, (find_commit(self._api, item) for item in asked)), None)
+        if row and (self._clone.has(row.sha) or self._clone.fetch_commit(row.sha)):
+            return super().commit_of(row.sha)
+        return None
 
     def reader(self, commit: Commit) -> GitReader:
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
         return self._readers.get((commit.sha, self._clone.made), lambda: self._reader(commit))
 
-    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Return pull requests merged into the base branch, newest first, at most 200."""
-        return self._checkout.pulls_merged_since(since)
-
-    def releases(self) -> tuple[Release, ...]:
-        """Return tags of commits, newest first, at most 100."""
-        return self._checkout.releases()
-
     def _reader(self, commit: Commit) -> GitReader:
         if not self._clone.has(commit.sha):  # another machine has chosen the commit
-            self._clone.fetch(self._base)
+            self._fetch()
             if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
                 raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
         self._clone.fetch_files(commit.sha, partial(self._sizes, commit.sha), FILE_BYTES)
         return GitReader(self._clone.view, commit, partial(_obtained, self._clone))
 
     def _fetch(self) -> None:
-        self._clone.fetch(self._base)
+        self._clone.fetch(self._base_branch or self._checked_out())
         self._is_fetched = True
 
-    def _fetched(self) -> None:
-        if not self._is_fetched:
-            self._fetch()
-
-    def _elsewhere(self, name: str, branches: bool) -> str:
-        asked = (*([f"heads/{name}"] if branches else []), *shas_in(name))
-        rows = (find_commit(self._repository, item) for item in asked)
-        return next((row.sha for row in rows if row), "")
+    def _checked_out(self) -> str:
+        return self._described.default_branch
 
     @cached_property
     def _described(self) -> RepositoryRow:
-        return self._repository.describe()
-
-    @property
-    def _base(self) -> str:
-        return self._base_branch or self._described.default_branch
+        return self._api.describe()
 
     @cached_property
     def _clone(self) -> Clone:
@@ -560,22 +506,17 @@ class CloneHost:
             raise CloneRefused(
                 f"{described.full_name} has {described.size // 1024} MiB: too large to be cloned"
             )
-        client = self._repository.client
+        client = self._api.client
         home = Repository.of(client, described.full_name)  # its new name where it has moved
         silence = round(client.silence / SILENCE * FETCHING_SILENCE) or 1
         origin = Origin(clone_address(client.address, home.full_name), client.token, silence)
         return Clone(self._folder / f"{home.owner}__{home.name}", origin)
 
-    @cached_property
-    def _checkout(self) -> ClonedCheckout:
-        name, address = self._repository.full_name, self._described.html_url
-        return ClonedCheckout(self._clone, name, self._base, address)
-
     def _sizes(self, sha: str) -> dict[str, int]:
         """Return sizes of files by sha, so that huge ones are not fetched; empty where not told."""
         try:
             with sending():
-                tree = self._repository.read(
+                tree = self._api.read(
                     TreeRow, lambda rest, at: rest.git.get_tree(*at, sha, recursive="1")
                 )
         except (TryLater, GiveUp):
@@ -594,63 +535,3 @@ def clone_address(api: str, full_name: str) -> str:
     url = httpx.URL(api)
     port = f":{url.port}" if url.port else ""
     return f"{url.scheme}://{url.host.removeprefix('api.')}{port}/{full_name}.git"
-
-
-# Our issues, comments and pull requests, found by their keys before any is made again.
-#
-# They are read from lists, which know of the last second; GitHub's search does not.
-
-
-def find_issue(repository: Repository, ours: Ours, key: str) -> IssueRow | None:
-    """Return the issue of that key, open or closed, also where it was made a moment ago."""
-    issues = repository.read_all(
-        IssueRow,
-        lambda rest, at: rest.issues.list_for_repo(
-            *at, labels=LABEL, state="all", sort="created", direction="desc", per_page=100
-        ),
-    )
-    there = (i for i in issues if not i.pull_request and has_key(i.body, key))
-    return next(filter(ours.is_ours, there), None)
-
-
-def our_issue(repository: Repository, ours: Ours, number: int) -> IssueRow:
-    """Return the issue of that number; raises `Refused` where it is none of ours, or locked."""
-    try:
-        issue = repository.read(IssueRow, lambda rest, at: rest.issues.get(*at, number))
-    except Rejected as error:
-        if error.status in (404, 410):
-            raise Refused(f"there is no issue {number}") from None
-        raise
-    if not read_marker(issue.body) or issue.number != number or not ours.is_ours(issue):
-        raise Refused(f"issue {number} is none of ours")
-    if issue.locked:
-        raise Refused(f"issue {number} is locked")
-    return issue
-
-
-def find_comment(repository: Repository, ours: Ours, number: int, key: str) -> CommentRow | None:
-    """Return the comment of that key on an issue."""
-    comments = repository.read_all(
-        CommentRow, lambda rest, at: rest.issues.list_comments(*at, number, per_page=100)
-    )
-    there = (comment for comment in comments if has_key(comment.body, key))
-    return next(filter(ours.is_ours, there), None)
-
-
-def find_pull(repository: Repository, ours: Ours, pull: DraftPull) -> PullRow | None:
-    """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
-    head = f"{repository.owner}:{pull.branch}"
-    rows = repository.read_all(
-        PullRow, lambda rest, at: rest.pulls.list(*at, head=head, state="all", per_page=100)
-    )
-    there = [row for row in rows if row.branch == pull.branch]
-    made = [row for row in there if has_key(row.body, pull.key) and ours.is_ours(row)]
-    if there and not made:
-        raise Refused(f"branch {pull.branch} has pull request {there[0].number}, none of ours")
-    return next(iter(made), None)
-
-
-def has_key(body: str, key: str) -> bool:
-    """Tell whether the body begins with the marker of that key."""
-    marker = read_marker(body)
-    return marker is not None and marker.key == key

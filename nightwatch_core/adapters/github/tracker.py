@@ -5,6 +5,7 @@ All are read from lists, which know of the last second; GitHub's search does not
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -15,16 +16,23 @@ from nightwatch_core.adapters.github.connection import (
     ITEMS_WITH_COMMENTS,
     Rejected,
 )
-from nightwatch_core.adapters.github.outbox import patch_item, with_applied
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
 from nightwatch_core.adapters.github.pulls import edited_pulls, other_pulls
-from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, RefRow, read
+from nightwatch_core.adapters.github.rows import (
+    CommentRow,
+    IssueRow,
+    MessageRow,
+    PullRow,
+    RefRow,
+    read,
+)
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.publish.issue_text import LABEL
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.publish.markers import read_marker, read_patch_marker
 
+HISTORY_READ = 500  # commits of the base in which applied patches are looked for
 COMMENTS = 20  # of one item, the last ones
 PULLS_WITH_CHECKS = 10  # those that changed last; each costs two requests
 
@@ -87,10 +95,10 @@ class GitHubTracker:
         self, issues: Iterable[IssueRow], said: Mapping[int, Comments]
     ) -> tuple[OwnItem, ...]:
         ours = [(issue, self._ours.sift(said[issue.number])[0]) for issue in issues]
-        items = tuple(filter(None, (patch_item(issue, rows) for issue, rows in ours)))
+        items = tuple(filter(None, (_patch_item(issue, rows) for issue, rows in ours)))
         marks = ((read_marker(row.body), row.at) for _, rows in ours for row in rows)
         at = {mark.key: moment for mark, moment in marks if mark and moment}
-        return with_applied(self._repository, items, at) if items else ()
+        return _with_applied(self._repository, items, at) if items else ()
 
     def probe(self) -> str:
         items, (_, others) = self.own_items(), self._ours.sift(self._marked())
@@ -207,3 +215,71 @@ def _reason(reason: str) -> str:
     if reason == "duplicate":
         return "not_planned"
     return reason if reason in _REASONS else ""
+
+
+# Drafts without a branch: their patch is a comment on the issue, and people apply it.
+#
+# Whether they did is read off the base's history: the message of the commit holds the patch's key.
+
+
+def _patch_item(issue: IssueRow, comments: Iterable[CommentRow]) -> OwnItem | None:
+    """Return the newest patch that the issue carries, as a draft that has the issue's number.
+
+    It is open until it is applied, or the issue is closed as not planned.
+    """
+    patches = [comment for comment in comments if read_patch_marker(comment.body)]
+    if not patches:
+        return None
+    comment, mark = patches[-1], read_marker(patches[-1].body)
+    own, known = read_marker(issue.body), read_patch_marker(patches[-1].body)
+    assert mark is not None
+    assert own is not None
+    assert known is not None
+    turned_down = issue.state != "open" and issue.state_reason in ("not_planned", "duplicate")
+    return OwnItem(
+        kind="pull",
+        number=issue.number,
+        fingerprint=mark.fingerprint,
+        also=tuple(dict.fromkeys((*mark.also, own.fingerprint, *own.also))),
+        key=mark.key,
+        title=issue.title,
+        state="closed" if turned_down else "open",
+        url=comment.html_url,
+        night=mark.night,
+        closed_at=issue.closed_at if turned_down else None,
+        as_patch=True,
+        fix=known[0],
+        branch=known[1],
+    )
+
+
+def _with_applied(
+    repository: Repository, patches: tuple[OwnItem, ...], since: Mapping[str, datetime]
+) -> tuple[OwnItem, ...]:
+    """Return the patches, those merged whose key is in the base's history; `since` is by key."""
+    applied: dict[str, datetime] = {}
+    for base in {patch.branch for patch in patches}:
+        keys = {patch.key for patch in patches if patch.branch == base}
+        first = min(since[key] for key in keys)
+        for row in _history(repository, base, first):
+            applied |= {key: row.at for key in keys if key in row.message}
+    return tuple(
+        patch.model_copy(
+            update={"branch": "", **({"state": "merged", "merged_at": at} if at else {})}
+        )
+        for patch in patches
+        for at in (applied.get(patch.key),)
+    )
+
+
+def _history(repository: Repository, base: str, since: datetime) -> tuple[MessageRow, ...]:
+    rows = repository.read_all(
+        MessageRow,
+        lambda rest, at: rest.repos.list_commits(*at, sha=base, since=since, per_page=100),
+    )
+    try:
+        return tuple(islice(rows, HISTORY_READ))
+    except Rejected as error:
+        if error.status in (404, 409):
+            return ()
+        raise

@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import pytest
-from github_world import NIGHT, as_app, client, comment, issue, pull, reopen
+from github_world import NIGHT, as_app, client, comment, issue, outbox_of, pull, reopen
 from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.adapters.github.ownership import Ours, account
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.adapters.stores.database import LedgerOutbox, published
@@ -30,9 +29,7 @@ class Installation:
         self.ours = Ours(self.client, lambda: published(self.ledger), former)
 
     def publish(self, proposal: Proposal) -> Receipt:
-        outbox = GitHubOutbox(
-            self.client, "acme/shop", self.clock, self.clock.pass_by, ours=self.ours
-        )
+        outbox = outbox_of(self.client, self.clock, ours=self.ours)
         return LedgerOutbox(outbox, self.ledger, NIGHT, self.clock).publish(proposal)
 
     def tracker(self) -> GitHubTracker:

@@ -9,9 +9,7 @@ from git_repositories import git
 from github_world import FIXED, NIGHT, client, issue, outbox_of, pull, tracker
 from services.github import GitHub
 from services.github_people import move_base
-from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.github.outbox import GitHubOutbox, PatchDesk
 from nightwatch_core.models.proposals import DraftPull, FileChange, OwnItem
 from nightwatch_core.publish.markers import read_patch_marker
 
@@ -134,8 +132,8 @@ def test_it_needs_an_issue_of_ours_and_a_base_that_has_not_moved(server: GitHub)
 def test_one_that_is_too_long_lies_in_a_file_that_the_issue_names(
     server: GitHub, tmp_path: Path
 ) -> None:
-    clock, folder = MemoryClock(), tmp_path / "nights" / NIGHT / "patches"
-    out = GitHubOutbox(client(server), "acme/shop", clock, clock.pass_by, patches=PatchDesk(folder))
+    folder = tmp_path / "nights" / NIGHT / "patches"
+    out = outbox_of(client(server), folder=folder)
     out.publish(issue())
     long = FileChange(path="app/total.rb", text=FIXED + "# a line of many\n" * 5_000)
     assert out.publish(patch_of(server, long)).status == "done"

@@ -1,18 +1,14 @@
 import pytest
 from github_world import as_app, client, outbox_of
 from services.github import GitHub
-from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.connection import Forbidden
-from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 
 def probe(server: GitHub, *, pulls: bool = True) -> str:
-    clock = MemoryClock()
-    out = GitHubOutbox(client(server, clock), server.repository, clock, clock.pass_by, pulls=pulls)
-    said = out.probe()
+    said = outbox_of(client(server), pulls=pulls).probe()
     assert {one.method for one in server.requests} == {"GET"}
     return said
 
@@ -98,6 +94,5 @@ def test_a_repository_that_takes_nothing_is_told(server: GitHub) -> None:
 
 
 def test_a_repository_that_is_not_there_is_told(server: GitHub) -> None:
-    clock = MemoryClock()
     with pytest.raises(GiveUp, match="check GITHUB_REPO"):
-        GitHubOutbox(client(server), "acme/gone", clock, clock.pass_by).probe()
+        outbox_of(client(server), repository="acme/gone").probe()

@@ -1,0 +1,350 @@
+"""Makes branches through GitHub's git data API: a commit a step.
+
+The branch appears last: whatever fails before leaves nothing that anyone can see. No existing
+branch is moved, but one of ours forward, from the very commit where we left it.
+"""
+
+import hashlib
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
+from urllib.parse import quote
+
+from nightwatch_core.adapters.git.branch import (
+    Base,
+    Made,
+    PathState,
+    Refused,
+    Step,
+    check_not_moved,
+    plain_message,
+    wanted_changes,
+    wanted_steps,
+    why_unsafe,
+)
+from nightwatch_core.adapters.git.command import is_sha
+from nightwatch_core.adapters.git.objects import (
+    EXECUTABLE,
+    FILE,
+    FOLDER,
+    GONE,
+    Node,
+    parent_folders,
+)
+from nightwatch_core.adapters.github.client import Repository, RepositoryCall
+from nightwatch_core.adapters.github.connection import (
+    LONGEST_WAIT,
+    SERVICE,
+    AnswerLost,
+    Rejected,
+    Unavailable,
+)
+from nightwatch_core.adapters.github.rows import CommitRow, RefRow, TreeRow
+from nightwatch_core.adapters.stores.traffic import METER
+from nightwatch_core.errors import TryLater
+from nightwatch_core.models.proposals import DraftPull, PullUpdate
+from nightwatch_core.ports import Clock
+
+WRITE_SPACING = 1.0  # between two writes, as GitHub asks
+SETTLING = 5.0  # until a write whose answer was lost shows, or never will
+LOOKS = 3  # for a lost write: who cannot tell whether it was made must not make it again
+WRITES_AN_HOUR = 200  # GitHub allows 500 that create content
+CHANGED_PATHS = 1_000  # between two trees
+
+_OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_BASE = re.compile(r"(?!.*\.\.)[^\s/\x00-\x1f\x7f~^:?*\[\\][^\s\x00-\x1f\x7f~^:?*\[\\]{0,199}")
+T = TypeVar("T")
+
+
+class Writes:
+    """Writes to GitHub: one after the other, not too many, and none twice where it was lost."""
+
+    def __init__(self, clock: Clock, pause: Callable[[float], None]) -> None:
+        """Make nothing yet; `pause` waits that many seconds."""
+        self._clock = clock
+        self._pause = pause
+        self._times: deque[float] = deque()
+
+    def make(self, make: Callable[[], T], find: Callable[[], T | None] = lambda: None) -> T:
+        """Return what `make` makes; where its answer is lost, `find` looks before it is made again.
+
+        Raises `AnswerLost` where nobody can tell whether it was made.
+        """
+        for last in (False, True):
+            self._take_turn()
+            try:
+                return make()
+            except AnswerLost as lost:
+                if (there := self._look(find, lost)) is not None:
+                    return there
+                if last:
+                    raise
+            except Unavailable as refused:  # not done for sure, so it may be asked again
+                if last or refused.wait > LONGEST_WAIT:
+                    raise
+                METER.wait(SERVICE, refused.wait)
+                self._pause(refused.wait)
+        raise AssertionError("unreachable")
+
+    def _look(self, find: Callable[[], T | None], lost: AnswerLost) -> T | None:
+        for left in range(LOOKS - 1, -1, -1):
+            self._pause(SETTLING)
+            try:
+                return find()
+            except TryLater as error:
+                if not left:
+                    raise AnswerLost(f"{lost}; and looking failed: {error}") from None
+        raise AssertionError("unreachable")
+
+    def _take_turn(self) -> None:
+        now = self._clock.monotonic()
+        while self._times and now - self._times[0] >= 3600:
+            self._times.popleft()
+        if len(self._times) >= WRITES_AN_HOUR:
+            raise Rejected(
+                f"{WRITES_AN_HOUR} writes within an hour are enough: the rest has to wait"
+            )
+        if self._times and (wait := self._times[-1] + WRITE_SPACING - now) > 0:
+            self._pause(wait)
+        self._times.append(self._clock.monotonic())
+
+
+# Folders of a repository, and what differs between two.
+
+
+class Trees:
+    """Folders by the sha of their tree, each asked for once."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._listed: dict[str, dict[str, Node]] = {}
+
+    def list(self, sha: str) -> dict[str, Node]:
+        """Return what is in the folder; raises `Rejected` where GitHub does not tell all of it."""
+        if sha not in self._listed:
+            tree = self._repository.read(TreeRow, lambda rest, at: rest.git.get_tree(*at, sha))
+            if tree.truncated:
+                raise Rejected("a folder of the repository is too large for GitHub's API")
+            self._listed[sha] = tree.nodes
+        return self._listed[sha]
+
+    def list_around(self, root: str, paths: Iterable[str]) -> dict[str, Node]:
+        """Return everything in the folders that the paths go through, by path."""
+        nodes = dict(self.list(root))
+        for folder in sorted(parent_folders(paths), key=lambda path: path.count("/")):
+            entry = nodes.get(folder)
+            if entry and entry.mode == FOLDER:
+                below = self.list(entry.oid)
+                nodes |= {f"{folder}/{name}": node for name, node in below.items()}
+        return nodes
+
+    def differences(self, before: str, after: str) -> dict[str, PathState]:
+        """Return paths at which two trees differ, and what stands there after.
+
+        A file whose mode differs has the mode "was → is" and fits nothing.
+        """
+        states: dict[str, PathState] = {}
+        for path, state in self._differences(before, after, ""):
+            states[path] = state
+            if len(states) > CHANGED_PATHS:
+                raise Rejected(f"more than {CHANGED_PATHS} files differ")
+        return states
+
+    def _differences(self, before: str, after: str, above: str) -> Iterator[tuple[str, PathState]]:
+        was, now = (self.list(sha) if sha else {} for sha in (before, after))
+        for name in sorted({*was, *now}):
+            old, new = was.get(name), now.get(name)
+            if old == new:
+                continue
+            path = f"{above}{name}"
+            old_tree, new_tree = (n.oid if n and n.mode == FOLDER else "" for n in (old, new))
+            if old_tree or new_tree:
+                yield from self._differences(old_tree, new_tree, f"{path}/")
+            was_file = old if old and not old_tree else None
+            now_file = new if new and not new_tree else None
+            if was_file or now_file:
+                yield path, _state(was_file, now_file)
+
+
+def _state(old: Node | None, new: Node | None) -> PathState:
+    if new is None:
+        return PathState(GONE, "")
+    is_plain = new.mode == FILE if old is None else old.mode == new.mode
+    mode = new.mode if is_plain else f"{old.mode if old else GONE} → {new.mode}"
+    return PathState(mode, new.oid)
+
+
+class Plan(NamedTuple):
+    """The head of the base and its tree, what stands at the paths, and what shall, by commits."""
+
+    head: str
+    root: str
+    before: Base
+    steps: tuple[Step, ...]
+
+
+class TreeChange(TypedDict, total=False):
+    """One change, as trees are made."""
+
+    path: str
+    mode: Literal["100644", "100755", "040000", "160000", "120000"]
+    type: Literal["blob", "tree", "commit"]
+    content: str
+    sha: str | None
+
+
+class Branches:
+    """Our branches in one repository."""
+
+    def __init__(self, repository: Repository, writes: Writes) -> None:
+        self._repository = repository
+        self._writes = writes
+        self._trees = Trees(repository)
+
+    def make(self, pull: DraftPull, base: str) -> Made:
+        """Make the pull request's branch on the head of branch `base`.
+
+        Raises `Refused` with the reason, in words for the report.
+        """
+        if not _OURS.fullmatch(pull.branch):
+            raise Refused(f"{pull.branch[:80]!a} cannot be the name of a branch of ours")
+        plan = self.plan(pull, base)
+        tip = self.head(pull.branch)
+        if tip is None:
+            commit, root = plan.head, plan.root
+            for step in plan.steps:
+                commit, root = self._commit_step(step, commit, root)
+            tip = self._create(pull.branch, commit)
+            if tip == commit:
+                return Made(commit, is_new=True)
+        below = self._commit(tip)
+        for step in reversed(plan.steps):
+            parent = self._commit(below.parents[0]) if len(below.parents) == 1 else None
+            if not parent or self._trees.differences(parent.tree, below.tree) != step.wanted:
+                raise Refused(
+                    f"branch {pull.branch} exists with other content: delete or rename it"
+                )
+            below = parent
+        return Made(tip, is_new=False)
+
+    def add(self, update: PullUpdate) -> Made:
+        """Put a commit on our branch, where it stands at our commit; raises `Refused` elsewhere."""
+        tip = self.head(update.branch) if _OURS.fullmatch(update.branch) else None
+        if tip is None:
+            raise Refused(f"there is no branch {update.branch[:80]!a} of ours")
+        root = self._commit(update.head).tree
+        paths = tuple(change.path for change in update.changes if not why_unsafe(change.path))
+        wanted = wanted_changes(
+            update.changes, self._trees.list_around(root, paths), self._content, blob_name
+        )
+        step = Step(plain_message(update.commit_message), update.changes, wanted)
+        if tip != update.head:
+            commit = self._commit(tip)
+            is_done = commit.parents == (update.head,)
+            if is_done and self._trees.differences(root, commit.tree) == wanted:
+                return Made(tip, is_new=False)
+            raise Refused(f"somebody has pushed to {update.branch} since: it is left alone")
+        new, _ = self._commit_step(step, update.head, root)
+
+        def move() -> str:
+            """GitHub refuses where somebody has moved the branch meanwhile."""
+            ref = _ref(update.branch)
+            self._repository.ask(
+                lambda rest, at: rest.git.update_ref(*at, ref, sha=new, force=False)
+            )
+            return new
+
+        self._writes.make(move, lambda: new if self.head(update.branch) == new else None)
+        return Made(new, is_new=True)
+
+    def plan(self, pull: DraftPull, base: str) -> Plan:
+        """Find out what the draft would change on branch `base`; raises `Refused` as `make`."""
+        if not _BASE.fullmatch(base) or (head := self.head(base)) is None:
+            raise Refused(f"there is no base branch {base[:80]!a}")
+        root = self._commit(head).tree
+        paths = tuple(change.path for change in pull.changes if not why_unsafe(change.path))
+        before = self._trees.list_around(root, paths)
+        if pull.commit != head:  # on another text the edits may mean something else
+            row = is_sha(pull.commit) and self._repository.find(
+                CommitRow, lambda rest, at: rest.git.get_commit(*at, pull.commit), (404, 422)
+            )
+            if not row:
+                raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
+            check_not_moved(pull.changes, self._trees.list_around(row.tree, paths), before)
+        return Plan(head, root, before, wanted_steps(pull, before, self._content, blob_name))
+
+    def head(self, branch: str) -> str | None:
+        """Return the commit that a branch stands at; None where there is no such branch."""
+        row = self._repository.find(RefRow, lambda rest, at: rest.git.get_ref(*at, _ref(branch)))
+        return row.sha if row else None
+
+    def delete(self, branch: str) -> None:
+        """Delete a branch that this run has made."""
+        self._repository.ask(lambda rest, at: rest.git.delete_ref(*at, _ref(branch)))
+
+    def _commit_step(self, step: Step, parent: str, root: str) -> tuple[str, str]:
+        texts = {change.path: change.text for change in step.changes}
+        changes = [_change(path, state, texts[path]) for path, state in step.wanted.items()]
+        tree = self._post(
+            "tree", lambda rest, at: rest.git.create_tree(*at, tree=changes, base_tree=root)
+        )
+        if self._trees.differences(root, tree) != step.wanted:
+            raise Refused("the commit would change other files than proposed")
+        commit = self._post(
+            "commit",
+            lambda rest, at: rest.git.create_commit(
+                *at, message=step.message, tree=tree, parents=[parent]
+            ),
+        )
+        return commit, tree
+
+    def _create(self, branch: str, commit: str) -> str:
+        """Return where the branch stands; somebody else may have made it meanwhile."""
+        ref = f"refs/heads/{branch}"
+
+        def create() -> str:
+            self._repository.ask(lambda rest, at: rest.git.create_ref(*at, ref=ref, sha=commit))
+            return commit
+
+        try:
+            return self._writes.make(create, lambda: self.head(branch))
+        except Rejected as error:
+            if error.status != 422 or (there := self.head(branch)) is None:
+                raise
+            return there
+
+    def _post(self, what: str, call: RepositoryCall) -> str:
+        """Make an object: it is named by its content and nobody sees it, so twice does no harm."""
+        made: Any = self._writes.make(lambda: self._repository.ask(call))
+        sha = str(made.get("sha")) if isinstance(made, dict) else ""
+        if not is_sha(sha):
+            raise Refused(f"GitHub made no {what}")
+        return sha
+
+    def _commit(self, sha: str) -> CommitRow:
+        return self._repository.read(CommitRow, lambda rest, at: rest.git.get_commit(*at, sha))
+
+    def _content(self, node: Node) -> bytes:
+        return self._repository.read_blob(node.oid)
+
+
+def _ref(branch: str) -> str:
+    return f"heads/{quote(branch, safe='/')}"
+
+
+def _change(path: str, state: PathState, text: str | None) -> TreeChange:
+    if text is None:
+        return {"path": path, "mode": "100644", "type": "blob", "sha": None}
+    mode: Literal["100644", "100755"] = "100755" if state.mode == EXECUTABLE else "100644"
+    return {"path": path, "mode": mode, "type": "blob", "content": text}
+
+
+def blob_name(content: bytes, beside: Node | None) -> str:
+    """Return the name git will give the content, in a repository of that file's kind of names.
+
+    >>> blob_name(b"", None)
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    kind = hashlib.sha256 if beside and len(beside.oid) == 64 else hashlib.sha1
+    return kind(b"blob %d\0%s" % (len(content), content), usedforsecurity=False).hexdigest()
