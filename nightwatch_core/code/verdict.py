@@ -22,6 +22,7 @@ from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import one_line, shortened
+from nightwatch_core.text.words import stem, words
 from nightwatch_core.traces.placing import ReadFile
 
 # Whether the steps of a cause cite lines that somebody has looked at.
@@ -260,12 +261,48 @@ def advantage(first: Analysis, second: Analysis) -> str:
     return ""
 
 
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(text))) - {""}
+
+
+def _quotes_what_it_names(analysis: Analysis) -> bool:
+    """Tell whether a quoted line holds a name of the cause, or the cause names its file."""
+    cause = f"{analysis.title} {analysis.root_cause}"
+    return any(
+        item.path.rpartition("/")[2] in cause or not _stems(cause).isdisjoint(_stems(item.quote))
+        for item in analysis.evidence
+        if item.verified
+    )
+
+
+def _is_ruled_out_by_itself(analysis: Analysis) -> bool:
+    """Tell whether an explanation that the answer ruled out says what its cause says."""
+    cause = _stems(analysis.root_cause)
+    ruled_out = (_stems(h.statement) for h in analysis.hypotheses if h.standing == "ruled out")
+    return any(
+        len(said) >= limits.SAID_STEMS and len(said & cause) >= limits.SAID_AGAIN * len(said)
+        for said in ruled_out
+    )
+
+
+# Why a cause is of low confidence whatever the answer says, the first reason that holds.
+LOW: tuple[tuple[Callable[[Analysis], bool], str], ...] = (
+    (lambda a: not has_verified_evidence(a), "no quoted line was found in the code"),
+    (lambda a: bool(a.misfit), "{misfit}"),
+    (lambda a: not _quotes_what_it_names(a), "no quoted line holds anything that the cause names"),
+    (_is_ruled_out_by_itself, "an explanation that was ruled out says the same"),
+    (
+        lambda a: any(not edit.is_slip for edit in a.refused) and not a.has_fix,
+        "its fix was refused",
+    ),
+)
+
+
 def _confidence(analysis: Analysis) -> tuple[Confidence, str]:
-    if not has_verified_evidence(analysis) and analysis.confidence != "low":
-        return "low", f"said {analysis.confidence}, but no quoted line was found in the code"
-    if analysis.misfit and analysis.confidence != "low":
-        return "low", f"said {analysis.confidence}, but {analysis.misfit}"
-    return analysis.confidence, ""
+    why = next((reason for rule, reason in LOW if rule(analysis)), "")
+    if not why or analysis.confidence == "low":
+        return analysis.confidence, ""
+    return "low", f"said {analysis.confidence}, but {why.replace('{misfit}', analysis.misfit)}"
 
 
 def verdict(

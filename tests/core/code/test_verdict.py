@@ -22,7 +22,7 @@ PAST = tuple(
 
 
 def judged(code=None, of=None, read=("shop/cart.py",), **more):
-    told = {"title": "T", "root_cause": "Because.", "confidence": "high", **more}
+    told = {"title": "No price", "root_cause": "Because.", "confidence": "high", **more}
     return verdict(
         of or case(), Answer(**told), NOTHING, code or replace(tree(), commits=PAST), read
     )
@@ -42,6 +42,31 @@ def test_a_full_answer_has_the_full_score():
     assert len(best.because) == len(SCORE)
     assert best.fix == (FIX,)
     assert best.commit == tree().commit.sha
+
+
+SHARED = "The gateway refuses every card since the currency was changed"
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"title": "T", "root_cause": "The host was moved."}, "no quoted line holds anything"),
+        (
+            {"root_cause": f"{SHARED}.", "hypotheses": (Hypothesis(
+                statement=SHARED, standing="ruled out"),)},
+            "an explanation that was ruled out says the same",
+        ),
+        (
+            {"has_fix": True, "file_changes": (
+                FIX.model_copy(update={"path": ".github/workflows/ci.yml"}),)},
+            "its fix was refused",
+        ),
+    ],
+)  # fmt: skip
+def test_a_cause_that_its_own_answer_does_not_bear_out_is_of_low_confidence(more, why):
+    weak = judged(evidence=(QUOTE,), **more)
+    assert weak.confidence == "low"
+    assert f"said high, but {why}" in weak.doubt
 
 
 def test_the_points_of_all_rules_are_one():
@@ -130,7 +155,7 @@ STEPS = "shop/pay.py:2 charges, then shop/cart.py:2 asks for a price."
     ],
 )
 def test_high_is_kept_where_every_step_cites_a_line_that_was_shown(cause, shown, confidence):
-    told = Answer(title="T", root_cause=cause, confidence="high", evidence=(QUOTE,))
+    told = Answer(title="No price", root_cause=cause, confidence="high", evidence=(QUOTE,))
     one = verdict(case(), told, NOTHING, tree(), ("shop/cart.py",), shown)
     assert one.confidence == confidence
     assert any("was not read" in because for because in one.because) == (confidence == "medium")
@@ -139,7 +164,7 @@ def test_high_is_kept_where_every_step_cites_a_line_that_was_shown(cause, shown,
 
 def test_a_quote_that_is_not_there_is_a_step_nobody_saw():
     wrong = Evidence(path="shop/pay.py", line=2, quote="gateway.refund(card)")
-    told = Answer(title="T", root_cause="C", confidence="high", evidence=(QUOTE, wrong))
+    told = Answer(title="No price", root_cause="C", confidence="high", evidence=(QUOTE, wrong))
     assert verdict(case(), told, NOTHING, tree(), (), ()).confidence == "medium"
     assert verdict(case(), told, NOTHING, tree(), (), ("shop/pay.py:1",)).confidence == "high"
     assert verdict(case(), told, NOTHING, tree(), ()).confidence == "high"
