@@ -1,9 +1,10 @@
-"""What a file in the shape of a tracker holds, and what is to be read from it."""
+"""What a file in the shape of a tracker holds, and what is to be read from it (`exports/`)."""
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import yaml
 from error_records import NOW, groups_of, written
 
 from nightwatch_core.adapters.files.source import ErrorFiles
@@ -33,6 +34,18 @@ class Case(NamedTuple):
     frames: tuple[Place, ...] = ()
     shape: str = ""  # its name; "" where the case does not ask
     causes: tuple[str, ...] = ()  # classes of what caused it
+
+
+def _cases() -> dict[str, Case]:
+    files = sorted((Path(__file__).parent / "exports").glob("*.yml"))
+    rows: list[dict[str, Any]] = [row for file in files for row in yaml.safe_load(file.read_text())]
+    for row in rows:
+        row["frames"] = tuple(map(tuple, row.get("frames", ())))
+        row["causes"] = tuple(row.get("causes", ()))
+    return {row["name"]: Case(**row) for row in rows}
+
+
+CASES = _cases()  # by name
 
 
 def read_case(folder: Path, content: object) -> ErrorFiles:

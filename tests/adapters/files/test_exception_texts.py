@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-from adapters.files.export_cases import read_case
-from adapters.files.sentry_cases import ISSUE, ROW, STORE_EVENT
-from adapters.files.tracker_cases import ROLLBAR_ITEM
+from adapters.files.export_cases import CASES, read_case
 from error_records import NOW, groups_of
 
 from nightwatch_core.adapters.files.exceptions import chain_text, thrown
@@ -56,7 +54,7 @@ def test_chains_come_back_whole(language: str, outer: str, inner: str, path: str
 
 
 def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path: Path) -> None:
-    files = read_case(tmp_path, STORE_EVENT)
+    files = read_case(tmp_path, CASES["event as stored"].content)
     (trace,) = files.traces(groups_of(files, None, NOW).groups[0])
     first = trace.frames[0]
     assert (first.path, first.line, first.column) == (
@@ -66,9 +64,9 @@ def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path: Path) -> No
     )
 
 
-@pytest.mark.parametrize("content", [ISSUE, ROW, ROLLBAR_ITEM])
-def test_counts_over_days_invent_no_hours(tmp_path: Path, content: object) -> None:
-    (group,) = groups_of(read_case(tmp_path, content), None, NOW).groups
+@pytest.mark.parametrize("name", ["one issue", "answer of Discover", "items of Rollbar"])
+def test_counts_over_days_invent_no_hours(tmp_path: Path, name: str) -> None:
+    (group,) = groups_of(read_case(tmp_path, CASES[name].content), None, NOW).groups
     assert (group.occurrences, group.hourly) == (43, ())
 
 

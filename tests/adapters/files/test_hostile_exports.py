@@ -6,24 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adapters.files.export_cases import Case
-from adapters.files.monitor_cases import CASES as MONITORS
-from adapters.files.sentry_cases import CASES as SENTRY
-from adapters.files.tracker_cases import CASES as TRACKERS
+from adapters.files.export_cases import CASES
+from error_records import entries_of, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_LINKS
 from nightwatch_core.adapters.files.occurrences import Entry
-from nightwatch_core.adapters.files.source import FileReader
-from nightwatch_core.models.errors import ExceptionLink, Occurrence
+from nightwatch_core.models.errors import Occurrence
 from nightwatch_core.traces.parsing import parse
 
-CASES = [
-    case
-    for case in (*SENTRY, *TRACKERS, *MONITORS)
+DOCUMENTS = {
+    name: case.content
+    for name, case in CASES.items()
     if not isinstance(case.content, str) or case.content.startswith("{")
-]
+}
 EXAMPLES = settings.default.max_examples // 5  # of each case: there are many cases
 LEAVES = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -44,16 +41,8 @@ LISTS = frozenset(
 )  # fmt: skip
 
 
-def exception_of(raw: str) -> ExceptionLink:
-    trace = parse(raw)
-    reported = trace.links[0] if trace.links else ExceptionLink()
-    return reported.model_copy(update={"frames": trace.frames[:1]})
-
-
-def entries_of(text: str, folder: Path) -> list[Entry]:
-    path = folder / "fuzzed.json"
-    path.write_text(text, encoding="utf-8", errors="replace")
-    return list(FileReader("fuzzed.json", exception_of).entries(path))
+def read(document: object, folder: Path) -> list[Entry]:
+    return entries_of(written(folder, json.dumps(document)))
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
@@ -63,21 +52,20 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [one for key in keys for one in ((value, key), *places(value[key]))]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize("name", DOCUMENTS)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
-def test_any_type_anywhere(case: Case, tmp_path_factory: Any, data: st.DataObject) -> None:
-    content = case.content
-    document: Any = [
-        json.loads(one) for one in content.split("\n")
-    ] if isinstance(content, str) else copy.deepcopy(content)  # fmt: skip
+def test_any_type_anywhere(name: str, tmp_path_factory: Any, data: st.DataObject) -> None:
+    content = DOCUMENTS[name]
+    lines = content.split("\n") if isinstance(content, str) else []
+    document: Any = [*map(json.loads, lines)] if lines else copy.deepcopy(content)
     for _ in range(data.draw(st.integers(1, 4))):
         spots = [(at, key) for at, key in places(document) if key not in LISTS]
         container, key = data.draw(st.sampled_from(spots))
         if isinstance(container, list) and not isinstance(container[key], str | int | float):
             continue
         container[key] = data.draw(VALUES)
-    entries = entries_of(json.dumps(document), tmp_path_factory.getbasetemp())
+    entries = read(document, tmp_path_factory.getbasetemp())
     assert entries
     for entry in entries:
         if isinstance(entry, Occurrence):
@@ -93,19 +81,19 @@ def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
             {"filename": f"a{m}.py", "lineno": m, "in_app": m % 2 == 0}
             for m in range(MAX_LINES + 100)]}}
         for n in range(2 * MAX_LINKS)]}}  # fmt: skip
-    (entry,) = entries_of(json.dumps(event), tmp_path)
+    (entry,) = read(event, tmp_path)
     assert isinstance(entry, Occurrence)
     assert (entry.error_class, len(entry.stacktrace) < 70_000) == (f"E{2 * MAX_LINKS - 1}", True)
     inner: dict[str, Any] = {"className": "A", "message": "m", "stackTrace": []}
     for _ in range(300):
         inner = {"className": "A", "message": "m", "stackTrace": [], "innerError": inner}
-    (entry,) = entries_of(json.dumps({"occurredOn": "x", "details": {"error": inner}}), tmp_path)
+    (entry,) = read({"occurredOn": "x", "details": {"error": inner}}, tmp_path)
     assert isinstance(entry, Occurrence)
 
 
 def test_fields_without_a_name_are_no_messages(tmp_path: Path) -> None:
     document = {"data": [{"id": "A", "type": "log", "attributes": {"": ""}}]}
-    (entry,) = entries_of(json.dumps(document), tmp_path)
+    (entry,) = read(document, tmp_path)
     assert entry is not None
 
 
@@ -116,6 +104,6 @@ def test_what_fuzzing_brought_to_light(tmp_path: Path) -> None:
         "data": {"item": {"title": "E: no", "total_occurrences": 2, "last_occurrence": [[]]}},
     }
     for document, count in ((before_all_times, 3), (call, 2)):
-        (entry,) = entries_of(json.dumps(document), tmp_path)
+        (entry,) = read(document, tmp_path)
         assert isinstance(entry, Occurrence)
         assert (entry.count, entry.first_seen) == (count, None)

@@ -1,18 +1,12 @@
 """Refused records: the names of their fields, the nearest shape, and nothing about people."""
 
-import json
 from pathlib import Path
 
 import pytest
-from adapters.files.export_cases import Case
-from adapters.files.monitor_cases import CASES as MONITORS
-from adapters.files.sentry_cases import CASES as SENTRY
-from adapters.files.sentry_cases import ISSUE
-from adapters.files.tracker_cases import CASES as TRACKERS
+from adapters.files.export_cases import CASES, read_case
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 
 from nightwatch_core.adapters.files.refusals import refusal, unreadable
-from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
 
 PEOPLE = ("mia@example.com", "m@e.com", "203.0.113.9", "dev@example.com", "u-17", "u17")
@@ -20,7 +14,9 @@ PEOPLE = ("mia@example.com", "m@e.com", "203.0.113.9", "dev@example.com", "u-17"
 
 def test_a_refusal_names_fields_and_the_nearest_shape(tmp_path: Path) -> None:
     names = ("id", "culprit", "metadata", "count", "permalink", "isUnhandled")
-    part = {name: ISSUE[name] for name in names}
+    issue = CASES["one issue"].content
+    assert isinstance(issue, dict)
+    part = {name: issue[name] for name in names}
     (reject,) = fetched(written(tmp_path, json_lines([FULL, part]))).rejects
     assert reject.reason.startswith("no error class and no stack trace; its fields: id, culprit")
     assert 'nearest to "issue of Sentry", which has shortId, userCount besides' in reject.reason
@@ -55,10 +51,9 @@ def test_addresses_and_secrets_leave_what_is_kept() -> None:
     assert not any(word in kept for word in ("mia", "203", "hunter2"))
 
 
-@pytest.mark.parametrize("case", [*SENTRY, *TRACKERS, *MONITORS], ids=lambda case: case.name)
-def test_people_are_counted_and_never_named(case: Case, tmp_path: Path) -> None:
-    text = case.content if isinstance(case.content, str) else json.dumps(case.content)
-    files = ErrorFiles((written(tmp_path, text),))
+@pytest.mark.parametrize("name", CASES)
+def test_people_are_counted_and_never_named(name: str, tmp_path: Path) -> None:
+    files = read_case(tmp_path, CASES[name].content)
     answer = groups_of(files, None, NOW)
     traces = [trace for group in answer.groups for trace in files.traces(group)]
     kept = answer.model_dump_json() + "".join(trace.model_dump_json() for trace in traces)

@@ -181,8 +181,9 @@ class Description(Value):
     def unpack(self, document: Record, inside: Inside) -> Iterator[Item]:
         """Yield what a document of the shape holds."""
         if self.inside:
-            held = (at(document, path) for path in self.inside)
-            yield from inside(next((v for v in held if isinstance(v, dict) or objects_in(v)), []))
+            held = [v for path in self.inside if (v := value_at(document, path)) is not MISSING]
+            full = [v for v in held if (v and isinstance(v, dict)) or objects_in(v)]
+            yield from inside(next(iter((*full, *held)), []))
         elif self.line:
             yield self.line.read(document)
         elif self.each:
