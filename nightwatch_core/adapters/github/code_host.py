@@ -439,7 +439,7 @@ class CloneHost(Checkout):
         self._readers: SingleFlight[tuple[str, int], GitReader] = SingleFlight(READERS)
 
     @property
-    def git(self) -> Git:  # type: ignore[override]
+    def git(self) -> Git:
         """Return the store of branches, tags and history, which is fetched before it is read."""
         if not self._is_fetched:
             self._fetch()
