@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightwatch_core.analysis import limits, run_context, second_look, tools
+from nightwatch_core.analysis import limits, second_look, tools
 from nightwatch_core.analysis.answers import answer_schema, complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.limits import ANSWER_TOKENS
@@ -79,50 +79,29 @@ def plan(
     case: Case, agent: AgentSpec, options: NightOptions, given: Collection[str] = ()
 ) -> AnalysisPlan:
     """Choose for one case; `given` are the options that were given for this run by name."""
-    file, tier, budget = f"agents/{agent.name}.md", tier_of(case), agent.thinking_budget
-    because = dict.fromkeys(("model", "effort", "iterations", "max_tokens"), file)
-    model = agent.model or options.model
-    if options.model == RULES:
-        model, because["model"] = RULES, "the rules model takes no agent"
-    elif "model" in given and options.model:
-        model, because["model"] = options.model, "run parameter"
-    elif not agent.model:
-        because["model"] = "setting" if model else "nobody"
-    effort = agent.effort or (effort_for(budget) if budget else TIERS[tier].effort)
-    if not agent.effort:
-        because["effort"] = f"{file}: thinking_budget {budget}" if budget else f"tier {tier}"
-    turns = agent.max_iterations or TIERS[tier].turns
-    if not agent.max_iterations:
-        because["iterations"] = f"tier {tier}"
-    if turns > MAX_TURNS:
-        because["iterations"] += f", {turns}; ceiling {MAX_TURNS}"
-    if not agent.max_tokens:
-        because["max_tokens"] = "every tier"
+    tier, budget = TIERS[tier_of(case)], agent.thinking_budget
+    is_fixed = options.model == RULES or ("model" in given and options.model)
     return AnalysisPlan(
-        model=model,
-        effort=effort,
-        iterations=min(turns, MAX_TURNS),
+        model=options.model if is_fixed else agent.model or options.model,
+        effort=agent.effort or (effort_for(budget) if budget else tier.effort),
+        iterations=min(agent.max_iterations or tier.turns, MAX_TURNS),
         max_tokens=agent.max_tokens or ANSWER_TOKENS,
         thinking_budget=budget,
-        because=because,
         is_usual_effort=not (agent.effort or budget),
     )
 
 
 def plan_text(plan: AnalysisPlan, allowance: Allowance) -> str:
-    """Say for the log what was planned, with who chose what, and the bounds.
+    """Describe for the log what was planned, and the bounds.
 
-    >>> plan = AnalysisPlan(model="m", effort="low", iterations=7, max_tokens=900,
-    ...                     because={"effort": "x"})
+    >>> plan = AnalysisPlan(model="m", effort="low", iterations=7, max_tokens=900)
     >>> plan_text(plan, Allowance(iterations=7, tokens=5000, cost=None, seconds=60))
-    'm, effort low (x), 7 turns, answers of 900 tokens; at most 5,000 new tokens, 60 s'
+    'm, effort low, 7 turns, answers of 900 tokens; at most 5,000 new tokens, 60 s'
     """
-    who = {name: f" ({text})" for name, text in plan.because.items()}
     cost = "" if allowance.cost is None else f", ${allowance.cost:.2f}"
     return (
-        f"{plan.model}{who.get('model', '')}, effort {plan.effort}{who.get('effort', '')}, "
-        f"{plan.iterations} turns{who.get('iterations', '')}, answers of {plan.max_tokens:,} "
-        f"tokens{who.get('max_tokens', '')}; at most {allowance.tokens:,} new tokens{cost}, "
+        f"{plan.model}, effort {plan.effort}, {plan.iterations} turns, answers of "
+        f"{plan.max_tokens:,} tokens; at most {allowance.tokens:,} new tokens{cost}, "
         f"{allowance.seconds} s"
     )
 
@@ -249,12 +228,6 @@ def without_orders(
             parts[KeptBack.model_validate({"part": part, "order": order})] = None
         return not order
 
-    steps = tuple(step for step in answer.suggested_next_steps if stays("next step", step))
-    learnings = tuple(
-        item for item in answer.learnings if stays("learning", f"{item.path}\n{item.fact}")
-    )
-    tags = tuple(tag for tag in answer.tags if stays("tag", tag))
-    question = answer.question if stays("question", answer.question) else ""
     edits = tuple(
         edit
         if stays("description", edit.description)
@@ -262,10 +235,14 @@ def without_orders(
         for edit in answer.file_changes
     )
     update = {
-        "suggested_next_steps": steps,
-        "learnings": learnings,
-        "tags": tags,
-        "question": question,
+        "suggested_next_steps": tuple(
+            step for step in answer.suggested_next_steps if stays("next step", step)
+        ),
+        "learnings": tuple(
+            item for item in answer.learnings if stays("learning", f"{item.path}\n{item.fact}")
+        ),
+        "tags": tuple(tag for tag in answer.tags if stays("tag", tag)),
+        "question": answer.question if stays("question", answer.question) else "",
         "file_changes": edits,
     }
     return answer.model_copy(update=update), tuple(parts)
@@ -449,7 +426,7 @@ def _look(
             "truncated": calls.truncated,
             "recalled": len(research.priors),
             "code_reads": code.code_reads if isinstance(code, CountsReads) else None,
-            "handed": () if budget.able.local else run_context.handed(research, found),
+            "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
             "model": budget.able.model,
             "kept_back": (*(KeptBack(part="tool call", order=order) for order in refused), *parts),
         }

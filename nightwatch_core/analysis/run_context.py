@@ -1,4 +1,4 @@
-"""Facts that verified findings of a night teach errors analysed later, and their use.
+"""Facts that verified findings of a night teach errors analysed later.
 
 An error is given a fact only where it touches the error: same file, same name, same change. The
 same night or the same minute is no reason.
@@ -8,18 +8,16 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nightwatch_core.analysis.limits import NEAR_LINES, RUN_CONTEXT, RUN_FACT, RUN_FACTS, RUN_QUOTE
+from nightwatch_core.analysis.limits import RUN_CONTEXT, RUN_FACT, RUN_FACTS, RUN_QUOTE
 from nightwatch_core.analysis.second_look import LEAST_SCORE
 from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.intake.cases import root_class
-from nightwatch_core.models.analysis import Analysis, HandedFact, RunFact
+from nightwatch_core.models.analysis import Analysis, RunFact
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
-
-_LEAST_POINTS = 4
 
 
 class Gathered(NamedTuple):
@@ -58,56 +56,37 @@ def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
 
 def relevant_facts(
     facts: Iterable[RunFact], gathered: Gathered, family: frozenset[str]
-) -> tuple[tuple[RunFact, str], ...]:
-    """Choose the facts for an error, each with the reason, the closest first.
+) -> tuple[RunFact, ...]:
+    """Choose the facts for an error, the closest first: at most ten lines and 1,500 characters.
 
-    At most ten lines and 1,500 characters. Facts of its own family are left out: the family's
-    findings are passed on whole.
+    Facts of its own family are left out: the family's findings are passed on whole.
     """
-    rated = []
-    for fact in facts:
-        reasons = _reasons(fact, gathered)
-        total = sum(reasons.values())
-        if total >= _LEAST_POINTS and not set(fact.sources) <= family:
-            rated.append((total, fact, next(iter(reasons))))
-    rated.sort(key=lambda item: -item[0])
-    chosen, left = list[tuple[RunFact, str]](), RUN_CONTEXT
-    for _, fact, reason in rated[:RUN_FACTS]:
+    rated = [(_points(fact, gathered), fact) for fact in facts if not set(fact.sources) <= family]
+    close = [item for item in rated if item[0]]
+    close.sort(key=lambda item: -item[0])
+    chosen, left = list[RunFact](), RUN_CONTEXT
+    for _, fact in close[:RUN_FACTS]:
         left -= len(fact.text) + 1
         if left < 0:
             break
-        chosen.append((fact, reason))
+        chosen.append(fact)
     return tuple(chosen)
 
 
-def _reasons(fact: RunFact, gathered: Gathered) -> dict[str, int]:
-    """Reasons to give an error the fact, with their points."""
+def _points(fact: RunFact, gathered: Gathered) -> int:
+    """Rate how closely the fact touches the error; 0 where it does not."""
     case, research = gathered.case, gathered.research
     messages = [f"{group.error_class} {group.message[:2_000]}" for group in case.groups[:8]]
-    source = "\n".join(
-        preview.text for preview in research.previews if preview.kind in ("failing", "flow")
-    )
+    said = "\n".join((*messages, gathered.symptom.text))
+    source = "\n".join(p.text for p in research.previews if p.kind in ("failing", "flow"))
     commits = {author.commit.sha for author in research.changes.authors if author.kind != "used"}
     for suspect in research.suspects:
         commits |= {suspect.pull.sha, *suspect.pull.commits}
-    rules = (
-        ("it fails in that file", 6, gathered.path in fact.paths),
-        (
-            "its message names it",
-            6,
-            _names_any(fact.names, "\n".join((*messages, gathered.symptom.text))),
-        ),
-        ("its source names it", 4, _names_any(fact.names, source)),
-        ("the same change is suspected", 4, {sha[:10] for sha in commits} & set(fact.changes)),
-    )
-    return {reason: points for reason, points, holds in rules if holds}
-
-
-def handed(research: ResearchContext, finding: Analysis) -> tuple[HandedFact, ...]:
-    """Return each fact that the analysis was given, and how the finding used it."""
-    return tuple(
-        HandedFact(text=fact.text, because=because, used=_used(fact, finding))
-        for fact, because in zip(research.run_facts, research.run_because, strict=True)
+    return (
+        6 * (gathered.path in fact.paths)
+        + 6 * _names_any(fact.names, said)
+        + 4 * _names_any(fact.names, source)
+        + 4 * any(sha[:10] in fact.changes for sha in commits)
     )
 
 
@@ -129,24 +108,6 @@ def _fact(finding: Analysis) -> RunFact:
         changes=changes,
         sources=(finding.case.fingerprint,),
     )
-
-
-def _used(fact: RunFact, finding: Analysis) -> str:
-    """Say how the finding used the fact; empty where it did not."""
-    frames = finding.case.trace.in_app if finding.case.trace else ()
-    own = {(frame.repo_path, frame.line) for frame in frames}
-    for evidence in finding.evidence:
-        is_new = evidence.verified and (evidence.path, evidence.line) not in own
-        near = abs(evidence.line - fact.line) <= NEAR_LINES
-        if is_new and near and evidence.path in fact.paths:
-            return f"it quotes {evidence.path}:{evidence.line}"
-    commit = finding.suspect_commit[:10]
-    if commit and commit in fact.changes:
-        return f"it names {commit}"
-    symptom = Gathered(finding.case, ResearchContext()).symptom.text
-    text = f"{finding.title}\n{finding.root_cause}"
-    new = (n for n in fact.names if _names_any((n,), text) and not _names_any((n,), symptom))
-    return next((f"it names {name}" for name in new), "")
 
 
 def _names_any(names: Iterable[str], text: str) -> bool:

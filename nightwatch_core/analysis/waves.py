@@ -40,11 +40,6 @@ class Prepared(Value):
         """Return the case's name."""
         return self.unknown.case.fingerprint
 
-    @property
-    def gathered(self) -> Gathered:
-        """Return the case and what was gathered, without what else is known of it."""
-        return Gathered(self.unknown.case, self.research)
-
 
 class Waves(Value):
     """The leaders' assignments, and the families to continue with."""
@@ -70,10 +65,11 @@ class Waves(Value):
         )
         return next((names for names in named if fingerprint in names), frozenset((fingerprint,)))
 
-    def facts_for(self, prepared: Prepared) -> tuple[tuple[RunFact, str], ...]:
-        """Return the facts of other families for an error, each with the reason."""
+    def facts_for(self, prepared: Prepared) -> tuple[RunFact, ...]:
+        """Return the facts of other families for an error."""
         family = self.family_of(prepared.fingerprint)
-        return relevant_facts(self.facts, prepared.gathered, family)
+        gathered = Gathered(prepared.unknown.case, prepared.research)
+        return relevant_facts(self.facts, gathered, family)
 
 
 def first_wave(
@@ -173,12 +169,7 @@ def assignment_of(
     """Return the input of one analysis; a `leader`'s findings are added where it has a cause."""
     knows = leader is not None and leader.has_cause
     findings = leader_findings(leader) if leader and knows else prepared.research.leader_findings
-    facts = waves.facts_for(prepared)
-    update = {
-        "leader_findings": findings,
-        "run_facts": tuple(fact for fact, _ in facts),
-        "run_because": tuple(because for _, because in facts),
-    }
+    update = {"leader_findings": findings, "run_facts": waves.facts_for(prepared)}
     return Assignment(
         case=prepared.unknown.case,
         traces=prepared.unknown.traces,
@@ -234,11 +225,11 @@ def third_wave(
     wanted = (analysis for analysis in analyses if second_look.wanted(analysis))
     for first in sorted(wanted, key=lambda item: item.has_cause):  # those without a cause first
         findings = _other_findings(first, analyses, waves)
-        given = {fact.text for fact in first.handed}
-        facts = (fact.text for fact, _ in waves.facts_for(prepared[first.fingerprint]))
+        facts = (fact.text for fact in waves.facts_for(prepared[first.fingerprint]))
+        new = (*findings, *(text for text in facts if text not in first.handed))
         if able is None or able.local or first.by_fallback:
             reason = second_look.SAME_AGAIN
-        elif second_look.news(first, (*findings, *(text for text in facts if text not in given))):
+        elif second_look.news(first, new):
             chosen.append((first, findings))
             continue
         else:

@@ -33,14 +33,6 @@ class RunFact(Value):
     sources: tuple[str, ...] = ()  # fingerprint of the case
 
 
-class HandedFact(Value):
-    """A fact that another error was told, and what came of it."""
-
-    text: str
-    because: str = ""  # why it was told
-    used: str = ""  # how the finding used it; empty: it did not
-
-
 FELL_BACK = "answered by the rules model"  # tag of an answer whose model could not be reached
 
 
@@ -138,7 +130,7 @@ class Analysis(Value):
     told: tuple[str, ...] = ()  # those lessons' fingerprints
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row
-    handed: tuple[HandedFact, ...] = ()  # facts of other errors of the night it was told
+    handed: tuple[str, ...] = ()  # facts of other errors of the night that it was given
     fix_alone: bool = False  # its cause was known, only the fix was asked for
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came

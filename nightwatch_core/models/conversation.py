@@ -244,12 +244,11 @@ class BrokenAgent(Value):
 
 
 class AnalysisPlan(Value):
-    """Plan of one analysis, and the source of each choice."""
+    """Plan of one analysis."""
 
     model: str
     effort: Effort
     iterations: int  # model turns
     max_tokens: int  # of one answer
     thinking_budget: int | None = None  # tokens, for models that want a number; None: by effort
-    because: dict[str, str] = {}  # field to reason: "agents/x.md", "tier complex; ceiling 8"
     is_usual_effort: bool = Field(False, exclude=True)  # the tier's; no part of a cache key

@@ -110,4 +110,3 @@ class ResearchContext(Value):
     misfit: str = ""  # why the record does not fit the commit; then nothing is suspected
     leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters
     run_facts: tuple[RunFact, ...] = ()  # of other errors of the night, at most 1,500 characters
-    run_because: tuple[str, ...] = ()  # for each of them: why it is told

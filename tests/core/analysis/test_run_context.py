@@ -6,7 +6,7 @@ from wave_shapes import CODE, NIGHT
 
 from nightwatch_core.analysis.limits import RUN_CONTEXT, RUN_FACTS
 from nightwatch_core.analysis.prompts import first_message
-from nightwatch_core.analysis.run_context import Gathered, facts_found, handed, relevant_facts
+from nightwatch_core.analysis.run_context import Gathered, facts_found, relevant_facts
 from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave, third_wave
 from nightwatch_core.models.analysis import RunFact
 from nightwatch_core.models.answer import Evidence
@@ -67,11 +67,10 @@ def test_a_fact_goes_only_to_errors_that_it_touches():
             )
         )
     )
-    reasons = [
-        [reason for _, reason in relevant_facts(facts, item, frozenset())]
-        for item in (frames, uses, named, COUNTS)
+    counts = [
+        len(relevant_facts(facts, item, frozenset())) for item in (frames, uses, named, COUNTS)
     ]
-    assert reasons == [["it fails in that file"], ["its source names it"], [], []]
+    assert counts == [1, 1, 0, 0]
     assert relevant_facts(facts, frames, frozenset((case.fingerprint,))) == ()
 
 
@@ -81,7 +80,7 @@ def test_ten_lines_and_their_characters_are_the_most():
     short = [one.model_copy(update={"text": one.text[:20]}) for one in facts]
     assert len(relevant_facts(short, COUNTS, frozenset())) == RUN_FACTS
     many = relevant_facts(facts, COUNTS, frozenset())
-    assert sum(len(fact.text) + 1 for fact, _ in many) <= RUN_CONTEXT
+    assert sum(len(fact.text) + 1 for fact in many) <= RUN_CONTEXT
     assert len(many) == 8
 
 
@@ -122,16 +121,12 @@ def test_later_waves_are_told_what_others_proved_where_it_touches_them():
     assert wave.assignments[0].research.leader_findings == ()  # it is not related
 
 
-def test_facts_stand_in_a_fence_and_their_use_is_known():
+def test_facts_stand_in_a_fence_and_are_kept_with_the_finding():
     (fact,) = facts_found([analysis(SESSIONS.case, score=0.8)])
     fact = fact.model_copy(update={"names": ("redis",), "paths": ("web/sessions.py",)})
-    research = CARTS.research.model_copy(
-        update={"run_facts": (fact,), "run_because": ("its source names it",)}
-    )
+    research = CARTS.research.model_copy(update={"run_facts": (fact,)})
     text = first_message(CARTS.case, (), research)
     section = text.partition("## Known tonight from other errors")[2].partition("##")[0]
     assert f"```\n{fact.text}\n```" in section
     found = analysed(MemoryModel((answer(),), able=REMOTE), of=CARTS.case, research=research)
-    assert [(item.text, item.used) for item in found.handed] == [(fact.text, "")]
-    names = found.model_copy(update={"root_cause": "redis is away, so there is no cart."})
-    assert handed(research, names)[0].used == "it names redis"
+    assert found.handed == (fact.text,)
