@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.local.quiet import QuietBatches, QuietBatchStore, SystemClock
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
 from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES
-from nightwatch_core.adapters.stores.code_cache import RecordedHost
+from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
 from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
@@ -259,8 +259,8 @@ def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
     by = privacy.scrubber(at)
     records = redacted_records(local.CodeRecords(), by.scrub)
     if options.code == "github":
-        return RecordedHost(redacted_host(github_code(options, at), by), records)
-    return RecordedHost(redacted_host(local.checkout(options, at), by), records)
+        return recorded_host(redacted_host(github_code(options, at), by), records)
+    return recorded_host(redacted_host(local.checkout(options, at), by), records)
 
 
 @lru_cache(maxsize=4)

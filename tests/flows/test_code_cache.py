@@ -23,7 +23,7 @@ from twins.reading import MemoryModel
 from flows.nightly import nightly
 from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
 from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.adapters.stores.code_cache import RecordedHost
+from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment
@@ -50,7 +50,7 @@ def server(tmp_path: Path) -> Iterator[GitHub]:
 def world_on(server: GitHub, model: MemoryModel | None = None) -> Dependencies:
     """The small world, its code on GitHub and not to be cloned."""
     world = worlds(model=model)
-    host = RecordedHost(GitHubHost(ApiHost(client(server), server.repository)), records())
+    host = recorded_host(GitHubHost(ApiHost(client(server), server.repository)), records())
     return replace(world, reading=replace(world.reading, code=host))
 
 

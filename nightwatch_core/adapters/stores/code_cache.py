@@ -13,13 +13,12 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
-from datetime import datetime
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
 from nightwatch_core.adapters.stores.traffic import Traffic, watched
-from nightwatch_core.errors import GiveUp, NightWatchError
+from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.code import (
     Blame,
     ChangedFile,
@@ -28,11 +27,10 @@ from nightwatch_core.models.code import (
     CommitDiff,
     FolderEntry,
     LoggedCommit,
-    MergedPull,
-    Release,
     SearchHit,
 )
 from nightwatch_core.ports import CodeHost, CodeReader, Records
+from nightwatch_core.privacy.proxy import proxied
 
 CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory
 
@@ -145,205 +143,51 @@ def _copy(error: BaseException) -> BaseException:
     return copy
 
 
-Source = Literal["memory", "disk", "git", "asked"]
-Ask = Callable[[tuple[str, ...]], Iterable[tuple[str, Any]]]
-Shape = Callable[[Any], Any]
-Lasts = Callable[[Any], bool]
-
-
-def always(_: Any) -> bool:
-    """Tell that every answer holds for good."""
-    return True
-
-
-class CachedRead(NamedTuple):
-    """A value, shared by all who read it, and where it came from."""
-
-    value: Any
-    source: Source
-
-
-class CodeCache:
-    """Single flight in front of records; safe for many threads and many readers."""
-
-    def __init__(self, records: Records, room: int = CACHED_CHARACTERS) -> None:
-        self._records = records
-        self._values: SingleFlight[str, tuple[Any, int]] = SingleFlight(room, lambda kept: kept[1])
-
-    def read(
-        self, key: str, ask: Callable[[], Any], shape: Shape, lasts: Lasts = always
-    ) -> CachedRead:
-        """Read one key; `ask` gets its JSON from the network, `shape` makes it a value."""
-        return self.read_all((key,), lambda _: ((key, ask()),), shape, lasts)[key]
-
-    def remember(self, key: str, answer: Any, shape: Shape) -> CachedRead:
-        """Take what a record outside of ours holds, unless memory has it already."""
-        sources: list[Source] = []
-
-        def load(_: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, int]]]:
-            sources.append("disk")
-            yield key, (shape(answer), len(json.dumps(answer)))
-
-        value, _ = self._values.get_all((key,), load)[key]
-        return CachedRead(value, sources[0] if sources else "memory")
-
-    def read_all(
-        self, keys: Sequence[str], ask: Ask, shape: Shape, lasts: Lasts = always
-    ) -> dict[str, CachedRead]:
-        """Read all keys; `ask` gets pairs of key and JSON for every one that is missing.
-
-        An answer of which `lasts` says no stays in memory and does not become a record.
-
-        `ask` must not read from the cache itself. Raises what `ask` and `shape` raise; for what
-        another thread failed to read, the same kind of error. A record that `shape` refuses is as
-        good as none.
-        """
-        sources: dict[str, Source] = {}
-
-        def load(missing: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, int]]]:
-            for key in missing:
-                if record := self._record(key, shape):
-                    sources[key] = "disk"
-                    yield key, record
-            missing = tuple(key for key in missing if key not in sources)
-            for key, answer in ask(missing) if missing else ():
-                value, text = shape(answer), json.dumps(answer)
-                if lasts(answer):
-                    self._records.put(key, text)
-                sources[key] = "asked"
-                yield key, (value, len(text))
-
-        values = self._values.get_all(keys, load)
-        return {
-            key: CachedRead(value, sources.get(key, "memory")) for key, (value, _) in values.items()
-        }
-
-    def _record(self, key: str, shape: Shape) -> tuple[Any, int] | None:
-        """Return the record's value and size; None where it is not there, damaged or outdated."""
-        text = self._records.get(key)
-        try:
-            return None if text is None else (shape(json.loads(text)), len(text))
-        except (ValueError, GiveUp):
-            return None
-
-
-class ReadCounter:
-    """Counts what one reader's reads took; safe for its threads."""
-
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._sources: Counter[str] = Counter()
-        self._files: dict[str, None] = {}
-        self._requests = self._saved = self._fetched = 0
-
-    def add_request(self, requests: int = 1, fetched: int = 0) -> None:
-        """Count requests that are sent, and files that git fetched by them."""
-        with self._guard:
-            self._requests += requests
-            self._fetched += fetched
-
-    def add_reads(self, reads: Iterable[CachedRead], files: Iterable[str]) -> None:
-        """Count reads of `files` that together are worth one request."""
-        sources = Counter(read.source for read in reads)
-        with self._guard:
-            self._sources += sources
-            self._saved += bool(sources) and not (sources["asked"] or sources["git"])
-            self._files.update(dict.fromkeys(files))
-
-    def counts(self) -> CodeReads:
-        """Return the counts so far; files beyond 2,000 are not named."""
-        with self._guard:
-            return CodeReads(
-                memory=self._sources["memory"],
-                disk=self._sources["disk"],
-                git=self._sources["git"],
-                asked=self._sources["asked"],
-                requests=self._requests,
-                fetched=self._fetched,
-                saved=self._saved,
-                files=tuple(self._files)[:NAMED_FILES],
-                more_files=max(0, len(self._files) - NAMED_FILES),
-            )
-
-
 # A code host whose readers keep what they read of a commit as records: later nights find it.
 #
-# The key of a record holds the commit, so it never expires. What a repository tells because
-# something
-# could not be fetched, or was not found out in time, is no record.
+# The key of a record holds the commit, so it never expires. What a repository answers because
+# something could not be fetched, or was not found out in time, is no record.
 
 T = TypeVar("T")
+Values = SingleFlight[str, tuple[Any, int]]  # with their sizes as JSON
+_FORMS: dict[str, TypeAdapter[Any]] = {
+    "read": TypeAdapter(str | None),
+    "search": TypeAdapter(tuple[SearchHit, ...]),
+    "blame": TypeAdapter(tuple[Blame, ...]),
+    "show": TypeAdapter(CommitDiff | None),
+    "log": TypeAdapter(tuple[LoggedCommit, ...]),
+    "compare": TypeAdapter(tuple[ChangedFile, ...]),
+    "changed": TypeAdapter(tuple[str, ...]),
+}
 
 
-class Form(Generic[T]):
-    """Write values of a type as JSON, and read them again."""
+def recorded_host(host: CodeHost, records: Records, room: int = CACHED_CHARACTERS) -> CodeHost:
+    """Return a `CodeHost` in front of another one, whose readers keep records."""
+    values: Values = SingleFlight(room, lambda kept: kept[1])
+    openings: deque[Traffic] = deque()  # of readers, until the counts of one are asked for
 
-    def __init__(self, type: Any) -> None:
-        self._adapter: TypeAdapter[T] = TypeAdapter(type)
-
-    def written(self, value: T) -> Any:
-        """Return the value as JSON."""
-        return self._adapter.dump_python(value, mode="json")
-
-    def __call__(self, answer: Any) -> T:
-        """Return the value that JSON stands for; raises `ValueError` where it stands for none."""
-        return self._adapter.validate_python(answer)
-
-
-_TEXT: Form[str | None] = Form(str | None)
-_HITS: Form[tuple[SearchHit, ...]] = Form(tuple[SearchHit, ...])
-_BLAMES: Form[tuple[Blame, ...]] = Form(tuple[Blame, ...])
-_DIFF: Form[CommitDiff | None] = Form(CommitDiff | None)
-_LOG: Form[tuple[LoggedCommit, ...]] = Form(tuple[LoggedCommit, ...])
-_CHANGES: Form[tuple[ChangedFile, ...]] = Form(tuple[ChangedFile, ...])
-_PATHS: Form[tuple[str, ...]] = Form(tuple[str, ...])
-
-
-class RecordedHost:
-    """A `CodeHost` in front of another one, whose readers keep records."""
-
-    def __init__(self, host: CodeHost, records: Records) -> None:
-        self._host = host
-        self._cache = CodeCache(records)
-        self._openings: deque[Traffic] = deque()  # of readers, until one of them tells
-
-    def head(self) -> Commit:
-        return self._host.head()
-
-    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
-        """Return the commit of a release; None where no commit goes by that name."""
-        return self._host.commit_of(name, branches=branches)
-
-    def commit_at(self, moment: datetime) -> Commit:
-        return self._host.commit_at(moment)
-
-    def reader(self, commit: Commit) -> CodeReader:
+    def reader(commit: Commit) -> CodeReader:
         with watched() as traffic:
-            reader = self._host.reader(commit)
+            opened = host.reader(commit)
         if traffic.requests:
-            self._openings.append(traffic)
-        return RecordedReader(reader, self._cache, self._openings)
+            openings.append(traffic)
+        return RecordedReader(opened, records, values, openings)
 
-    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        return self._host.pulls_merged_since(since)
-
-    def releases(self) -> tuple[Release, ...]:
-        return self._host.releases()
-
-    def probe(self) -> str:
-        return self._host.probe()
+    return proxied(host, CodeHost, replaced={"reader": reader})
 
 
 class RecordedReader:
     """A `CodeReader` that asks another one only for what no record holds; safe for threads."""
 
-    def __init__(self, reader: CodeReader, cache: CodeCache, openings: deque[Traffic]) -> None:
-        """Share the `cache`; what `openings` of readers sent counts where it is asked for first."""
-        self._reader = reader
-        self._cache = cache
-        self._counter = ReadCounter()
-        self._openings = openings
-        self._records = record_folder(reader.commit)
+    def __init__(
+        self, reader: CodeReader, records: Records, values: Values, openings: deque[Traffic]
+    ) -> None:
+        """Share `values`; what `openings` of readers sent counts where it is asked for first."""
+        self._reader, self._records, self._values = reader, records, values
+        self._openings, self._folder = openings, record_folder(reader.commit)
+        self._guard = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._files: dict[str, None] = {}
 
     @property
     def commit(self) -> Commit:
@@ -351,12 +195,14 @@ class RecordedReader:
 
     @property
     def code_reads(self) -> CodeReads:
-        """Return the reads since this reader was made."""
-        with suppress(IndexError):  # another one was quicker
+        """Return the reads since this reader was made; files beyond 2,000 are not named."""
+        with suppress(IndexError):  # another thread was quicker
             while self._openings:
                 opened = self._openings.popleft()
-                self._counter.add_request(opened.requests, opened.files)
-        return self._counter.counts()
+                self._count(requests=opened.requests, fetched=opened.files)
+        with self._guard:
+            files, more = tuple(self._files)[:NAMED_FILES], len(self._files) - NAMED_FILES
+            return CodeReads(**self._counts, files=files, more_files=max(0, more))
 
     def paths(self) -> tuple[str, ...]:
         with self._counted():
@@ -368,74 +214,82 @@ class RecordedReader:
 
     def read_file(self, path: str) -> str | None:
         """Return the text at `path`; None where there is no such file, or it is not text."""
-        return self._once("read", (path,), _TEXT, lambda: self._reader.read_file(path), path)
+        return self._once("read", (path,), self._reader.read_file, path)
 
     def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
         return {path: self.read_file(path) for path in paths}
 
     def remember_files(self, texts: Mapping[str, str | None]) -> None:
         for path, text in texts.items():
-            read = self._cache.remember(self._key("read", (path,)), text, _TEXT)
-            if read.source == "disk":
-                self._counter.add_reads((read,), (path,))
+
+            def load(path: str = path, text: str | None = text) -> tuple[Any, int]:
+                self._count(path, disk=1, saved=1)
+                return text, len(text or "")
+
+            self._values.get(self._key("read", (path,)), load)
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
-        asked = (query, path, limit)
-        return self._once("search", asked, _HITS, lambda: self._reader.search(*asked))
+        return self._once("search", (query, path, limit), self._reader.search)
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
-        asked = (path, start, end)
-        return self._once("blame", asked, _BLAMES, lambda: self._reader.blame(*asked), path)
+        return self._once("blame", (path, start, end), self._reader.blame, path)
 
     def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
         """Return what a commit changed; None where it is not known."""
-        asked = (sha, path)
-        return self._once("show", asked, _DIFF, lambda: self._reader.show_commit(*asked))
+        return self._once("show", (sha, path), self._reader.show_commit)
 
     def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
         """Return commits, newest first, below `path`; with `text` those that touched it."""
-        asked = (path, text, limit)
-        return self._once("log", asked, _LOG, lambda: self._reader.history(*asked))
+        return self._once("log", (path, text, limit), self._reader.history)
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
-        asked = (old_sha, new_sha, path)
-        return self._once("compare", asked, _CHANGES, lambda: self._reader.compare(*asked))
+        return self._once("compare", (old_sha, new_sha, path), self._reader.compare)
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
-        asked = (old_sha, new_sha)
-        return self._once("changed", asked, _PATHS, lambda: self._reader.paths_changed(*asked))
+        return self._once("changed", (old_sha, new_sha), self._reader.paths_changed)
 
     def _once(
-        self,
-        operation: str,
-        asked: tuple[object, ...],
-        form: Form[T],
-        ask: Callable[[], T],
-        file: str = "",
+        self, operation: str, asked: tuple[Any, ...], ask: Callable[..., T], file: str = ""
     ) -> T:
-        lasts_empty = operation in ("read", "search")
-        key = self._key(operation, asked)
-        with self._counted() as traffic:
-            read = self._cache.read(
-                key,
-                lambda: form.written(ask()),
-                form,
-                lambda answer: not traffic.failed and (lasts_empty or bool(answer)),
-            )
-        source: Source = "git" if read.source == "asked" and not traffic.requests else read.source
-        self._counter.add_reads((CachedRead(read.value, source),), (file,) if file else ())
-        value: T = read.value
+        """Return an answer from memory, a record or the reader; empty ones may change but for two.
+
+        A record that is damaged is as good as none.
+        """
+        key, form, source = self._key(operation, asked), _FORMS[operation], "memory"
+
+        def make() -> tuple[T, int]:
+            nonlocal source
+            with suppress(ValueError):
+                if text := self._records.get(key):
+                    source = "disk"
+                    return form.validate_python(json.loads(text)), len(text)
+            with self._counted() as traffic:
+                value = ask(*asked)
+            source = "asked" if traffic.requests else "git"
+            text = json.dumps(form.dump_python(value, mode="json"))
+            if not traffic.failed and (value or operation in ("read", "search")):
+                self._records.put(key, text)
+            return value, len(text)
+
+        value: T = self._values.get(key, make)[0]
+        self._count(file, **{source: 1}, saved=source in ("memory", "disk"))
         return value
 
     @contextmanager
     def _counted(self) -> Iterator[Traffic]:
         with watched() as traffic:
             yield traffic
-        self._counter.add_request(traffic.requests, traffic.files)
+        self._count(requests=traffic.requests, fetched=traffic.files)
+
+    def _count(self, file: str = "", **counts: int) -> None:
+        with self._guard:
+            self._counts.update(counts)
+            if file:
+                self._files[file] = None
 
     def _key(self, operation: str, asked: tuple[object, ...]) -> str:
         words = "\0".join(map(str, asked)).encode(errors="replace")
-        return f"{self._records}/{operation}-{hashlib.sha256(words).hexdigest()[:24]}"
+        return f"{self._folder}/{operation}-{hashlib.sha256(words).hexdigest()[:24]}"
 
 
 def record_folder(commit: Commit) -> str:

@@ -12,7 +12,7 @@ from twins.reading import MemoryRecords
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.code_host import ApiHost
-from nightwatch_core.adapters.stores.code_cache import RecordedHost
+from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import CodeReads, Commit, FolderEntry
 from nightwatch_core.ports import CodeHost
@@ -36,7 +36,7 @@ def commit(server: GitHub, name: str = "main") -> str:
 
 def recorded(server: GitHub, records: MemoryRecords) -> CodeHost:
     """The host as a night reads it, in a process of its own."""
-    return RecordedHost(ApiHost(client(server), server.repository), records)
+    return recorded_host(ApiHost(client(server), server.repository), records)
 
 
 def test_the_tree_of_the_commit_is_read(server: GitHub) -> None:

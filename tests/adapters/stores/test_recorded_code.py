@@ -1,6 +1,7 @@
 """Readers in front of a repository: what is kept of it, what is not, and what is counted."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from git_repositories import Change, repository
 from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.stores.code_cache import RecordedHost, RecordedReader
+from nightwatch_core.adapters.stores.code_cache import NAMED_FILES, RecordedReader, recorded_host
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import CodeReads
@@ -64,7 +65,7 @@ def watched(tmp_path: Path) -> WatchedHost:
 
 def reader(host: Any, records: MemoryRecords) -> RecordedReader:
     """A reader in a process of its own: nothing is in memory."""
-    made = RecordedHost(host, records).reader(host.head())
+    made = recorded_host(host, records).reader(host.head())
     assert isinstance(made, RecordedReader)
     return made
 
@@ -136,7 +137,7 @@ def test_what_opening_the_commit_fetched_is_counted_once(watched: WatchedHost) -
             pass
 
     watched.opening = fetches
-    host = RecordedHost(watched, MemoryRecords())
+    host = recorded_host(watched, MemoryRecords())
     host.reader(host.head())  # its counts are never asked for
     trees = [host.reader(host.head()) for _ in range(2)]
     counts = sum((tree.code_reads for tree in trees), CodeReads())
@@ -197,3 +198,24 @@ def test_files_that_prefect_kept_are_at_hand_and_counted(watched: WatchedHost) -
     tree.remember_files({"shop/cart.py": "something else"})
     assert tree.read_file("shop/cart.py") == "kept before"
     assert tree.code_reads.disk == 2
+
+
+def test_what_memory_forgot_is_read_from_records(watched: WatchedHost) -> None:
+    host = recorded_host(watched, MemoryRecords(), room=50)  # characters: the cart alone
+    tree = host.reader(host.head())
+    for path in ("shop/cart.py", "shop/cart.py", "logo.png", "missing", "shop/cart.py"):
+        tree.read_file(path)
+    assert isinstance(tree, CountsReads)
+    assert (tree.code_reads.git, tree.code_reads.memory, tree.code_reads.disk) == (3, 1, 1)
+
+
+def test_threads_lose_no_count_and_too_many_files_are_not_named(watched: WatchedHost) -> None:
+    tree = reader(watched, MemoryRecords())
+    names = [f"{number}.rb" for number in range(NAMED_FILES + 5)]
+    tree.remember_files(dict.fromkeys(names, ""))
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(tree.read_file, names))
+    reads = tree.code_reads
+    assert (reads.disk, reads.memory, len(reads.files), reads.more_files) == (
+        NAMED_FILES + 5, NAMED_FILES + 5, NAMED_FILES, 5,
+    )  # fmt: skip
