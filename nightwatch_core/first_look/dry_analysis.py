@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import cache
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -28,7 +30,7 @@ from nightwatch_core.models.knowledge import IgnoreRules
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import FileSource
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import first, moment, money, plural
+from nightwatch_core.text.plain_text import moment, money, plural
 
 # What a night would cost with a language model, from what real bugs took.
 
@@ -147,18 +149,7 @@ LANGUAGES = {"csharp": "C#", "go": "Go", "javascript": "JavaScript", "php": "PHP
 
 def content_lines(contents: FileContents) -> tuple[str, ...]:
     """Describe the contents of the files: records, formats, time span."""
-    if not contents.records:
-        span = ""
-    elif contents.window is None:
-        span = ", without times"
-    else:
-        times = dict.fromkeys((moment(contents.window.since), moment(contents.window.until)))
-        span = f", {' to '.join(times)}"
-    counted = f"{plural(contents.records, 'record')} of errors" if contents.records else "No error"
-    others = f", {contents.harmless:,} that are none" if contents.harmless else ""
-    named = ((name, count) for name, count in contents.shapes if name and count)
-    shapes = (f"{count:,} × {line(name)}" for name, count in named)
-    return (f"{counted}{others}{span}", *shapes)
+    return _texts("contents", held=contents)
 
 
 def unread_lines(contents: FileContents) -> tuple[str, ...]:
@@ -166,82 +157,54 @@ def unread_lines(contents: FileContents) -> tuple[str, ...]:
     by_reason: dict[str, list[RejectedRecord]] = {}
     for reject in contents.rejects:
         by_reason.setdefault(line(reject.reason, REASON), []).append(reject)
-    rows = [
+    reasons = [
         (reason, sum(item.count for item in alike), line(alike[0].place, REASON))
         for reason, alike in by_reason.items()
     ]
-    shown = first(sorted(rows, key=lambda row: -row[1]), 5)
-    lines = [f"{plural(count, 'record')}: {why} ({where})" for why, count, where in shown.items]
-    lines += [f"and {shown.more:,} more reasons"] if shown.more else []
-    unlisted = contents.rejected - sum(reject.count for reject in contents.rejects)
-    lines += [f"{plural(unlisted, 'more record')} like these"] if unlisted > 0 else []
-    lines += [f"{count:,} {line(reason, REASON)}" for reason, count in contents.left_out]
-    gaps = first(contents.missing, 8)
-    lines += [line(gap, REASON) for gap in gaps.items]
-    return (*lines, *([f"and {gaps.more:,} more"] if gaps.more else []))
-
-
-def help_lines(contents: FileContents) -> tuple[str, ...]:
-    """Say what can be read, where no error was."""
-    if contents.records:
-        return ()
-    return (
-        "Logs of any kind, for the stack traces in them (C#, Elixir, Go, Java and Kotlin, "
-        "JavaScript, PHP, Python, Ruby, Rust); JSON, JSON Lines and tables whose records name "
-        "an error's class or hold its stack trace; exports of error trackers.",
-        "Each shape, and what it is told by: nightwatch_core/adapters/files/README.md",
-    )
+    reasons.sort(key=lambda item: -item[1])
+    return _texts("unread", held=contents, reasons=reasons)
 
 
 def group_lines(look: FirstLook) -> tuple[str, ...]:
     """Count the error groups by language, and name their releases."""
-    traced = len(look.errors)
-    languages = Counter(LANGUAGES.get(e.language, e.language.title()) for e in look.errors)
-    named = ", ".join(f"{name or 'no stack trace'} {n}" for name, n in languages.most_common())
-    best = f"the best ranked {traced} of them: " if traced < look.groups else ""
-    summary = f"{plural(look.groups, 'error group')} ({best}{named})" if traced else "No error"
-    causes = f", {plural(look.cases, 'case')} to analyse" if look.cases else ""
-    releases = (
-        f"release {line(item.name, 80)}{f' is {_commit(item.commit)}' if item.commit else ''}"
-        for item in look.releases
-    )
-    return (f"{summary}{causes}", *releases)
+    named = Counter(LANGUAGES.get(e.language, e.language.title()) for e in look.errors)
+    languages = [(name or "no stack trace", count) for name, count in named.most_common()]
+    return _texts("groups", look=look, languages=languages)
 
 
 def checkout_lines(look: FirstLook) -> tuple[str, ...]:
     """Say which frames exist in the checkout, and at which commits."""
-    if look.base is None:
-        return ("No checkout was named: with --repo it says which lines of yours these are.",)
-    placed, own = (sum(getattr(e, name) for e in look.errors) for name in ("placed", "own"))
-    at = {error.commit.sha: error.commit for error in look.errors if error.commit}
-    commits = " and ".join(map(_commit, list(at.values())[:2]))
-    more = f" and {plural(len(at) - 2, 'other commit')}" if len(at) > 2 else ""
-    lines = [f"Frames of your code that stand in {commits}{more}: {placed:,} of {own:,}"]
-    if not own:
-        lines = ["No frame looks like your own code: name its folders with --app-prefixes"]
-    elif not placed:
-        lines.append(
-            f"Is {line(look.base.repository, 80)} the application these errors come from? Name "
-            "its folder in the checkout with --app-root"
-        )
-    guessed = [item for item in at.values() if item.because and not item.is_named]
-    if guessed:
-        lines.append(f"{guessed[0].sha[:10]} is {line(guessed[0].because, REASON)}")
-    unfit = [error for error in look.errors if error.misfit]
-    if unfit:
-        why = line(unfit[0].misfit.removeprefix(MISFIT), REASON)
-        count = plural(len(unfit), "record is", "records are")
-        lines.append(f"{count} of other code than this: {why}; --commit names the right one")
-    unnamed = [release.name for release in look.releases if release.commit is None]
-    if unnamed:
-        named = ", ".join(line(name, 40) for name in unnamed[:3])
-        lines.append(f"No tag or commit in the checkout: {named}; git fetch --tags may bring it")
-    return tuple(lines)
+    return _texts(
+        "checkout",
+        look=look,
+        own=sum(error.own for error in look.errors),
+        placed=sum(error.placed for error in look.errors),
+        commits=list({e.commit.sha: e.commit for e in look.errors if e.commit}.values()),
+        misfits=[e.misfit.removeprefix(MISFIT) for e in look.errors if e.misfit],
+    )
 
 
-def _commit(commit: Commit) -> str:
-    day = f", {commit.at:%Y-%m-%d}" if commit.at else ""
-    return f"{commit.sha[:10]}{day}"
+def cost_lines(estimate: Estimate | None) -> tuple[str, ...]:
+    """Say what a night over it would cost, without and with a language model."""
+    return _texts("cost", estimate=estimate) if estimate and estimate.errors else ()
+
+
+def _texts(name: str, **values: object) -> tuple[str, ...]:
+    """Return the lines of a macro of `templates/look.txt.j2`, without the empty ones."""
+    macro = getattr(_environment().get_template("look.txt.j2").module, name)
+    return tuple(filter(None, (row.strip() for row in macro(**values).split("\n"))))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("nightwatch_core.first_look"),
+        autoescape=False,  # noqa: S701 - plain text for a terminal
+        undefined=StrictUndefined,
+    )
+    filters = {"line": line, "moment": moment, "money": money, "plural": plural}
+    environment.filters |= {**filters, "number": lambda count: f"{count:,}"}
+    return environment
 
 
 def place_of(error: GlancedError) -> str:
@@ -265,10 +228,11 @@ def rendered(look: FirstLook) -> Group:
     blocks: list[tuple[str, Iterable[RenderableType]]] = [
         ("Read", content_lines(look.contents)),
         ("Not read", (Text(text, "yellow") for text in unread_lines(look.contents))),
-        ("What can be read", help_lines(look.contents)),
     ]
     if look.contents.records:
         blocks += [("Errors", (*group_lines(look), _table(look))), ("Code", checkout_lines(look))]
+    else:
+        blocks.append(("What can be read", _texts("formats")))
     if look.errors:
         blocks.append(("A night over it", cost_lines(look.estimate)))
     shown: list[RenderableType] = []
@@ -286,22 +250,6 @@ _FITS = {
     "differs": " (another line stands there)",
     "unknown": "",
 }
-
-
-def cost_lines(estimate: Estimate | None) -> tuple[str, ...]:
-    """Say what a night over it would cost, without and with a language model."""
-    if estimate is None or not estimate.errors:
-        return ()
-    low, high = estimate.least.cost, estimate.most.cost
-    dollars = "at a price nobody knows" if None in (low, high) else f"{money(low)} to {money(high)}"
-    tokens = f"{estimate.least.new_tokens:,} to {estimate.most.new_tokens:,} new tokens"
-    cap = f"never more than {money(estimate.cap)} (--cost-per-night)" if estimate.cap else "no cap"
-    return (
-        "Without a language model: nothing, and nothing leaves this machine.",
-        f"With {line(estimate.model, 60)}, {plural(estimate.errors, 'error')} analysed: about "
-        f"{dollars}, {tokens}, {cap}. Measured on {estimate.measured} real bugs; what the model "
-        "thinks comes on top.",
-    )
 
 
 def _table(look: FirstLook) -> Table:
