@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator
 
 from nightwatch_core.adapters.files.exceptions import ExceptionOf
 from nightwatch_core.adapters.files.limits import (
@@ -26,6 +28,8 @@ from nightwatch_core.adapters.files.shapes.fields import Item, LogLine, service_
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.texts import json_in
 from nightwatch_core.adapters.files.times import time_in_log, time_of
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.traces.grammar import LANGUAGES, PRINTED, is_known
 from nightwatch_core.traces.line_prefixes import stream_of
 from nightwatch_core.traces.normalise import begins_frame, lines_in_log_line, made_whole
@@ -35,118 +39,61 @@ from nightwatch_core.traces.reading import is_exception, names_exception
 # How the stack traces of each language run through a log: what a line of one looks like.
 
 
-@dataclass(frozen=True)
-class Style:
-    """Layout of one language's stack traces in a log."""
-
-    name: str
-    frame: re.Pattern[str]  # a line that only stands in a stack trace
-    part: re.Pattern[str]  # other lines inside, and those between an exception and its cause
-    opens: re.Pattern[str] | None = None  # a line that begins one before its first frame
-    message_lines: int = 0  # of what it opens with, before its first frame
-
-
 CAUSES = r"\s*(?:Caus(?:ed by|es):|Suppressed:|\[cause\]:|--->|--- End of|Next )"
-_WRAPS = r"During handling of the above|The above exception was"
 # What PHP prints of an error that is no exception: one line, without frames.
 PHP_FATAL = re.compile(
     r".{0,400}?(?P<error>PHP (?:Fatal|Parse|Recoverable fatal|Core|Compile) error: {1,4}"
     r"(?!Uncaught )[^\n]{1,800}? in \S[^\n]{0,300}? on line \d{1,9})(?!\d)"
 )
-STYLES = (
-    Style(
-        "python",
-        frame=re.compile(r"\s+\S|\s*File \"[^\"]{1,1000}\", line \d"),
-        part=re.compile(rf"(?:{_WRAPS})|\s+[+|]|[+|](?: |-\+?-)|Traceback \(most"),
-        opens=re.compile(r".{0,200}Traceback \(most recent call last\)"),
-    ),
-    Style(
-        "go",
-        frame=re.compile(
-            r"\s+\S.{0,1000}\.(?:go|s):\d+|\s*goroutine \d+ "
-            r"|/\S{1,1000}\.(?:go|s):\d{1,9}(?: \+0x|$)|[\w./@-]{1,500}\.go:\d{1,9} \+0x"
-        ),
-        part=re.compile(
-            r"\s*(?:[\w./*()\[\]{},$@~·%-]{1,500}\(.{0,500}\)$|created by |\[signal |panic: )"
-        ),
-        opens=re.compile(r"(?:.{0,100}[\s\"])?(?:panic: |fatal error: |http: panic serving )"),
-    ),
-    Style(
-        "rust",
-        frame=re.compile(
-            r"\s{0,20}\d{1,4}: {1,20}(?:0x[0-9a-f]{1,16} - )?(?:[<\w]\S{0,500}::|\w+$)"
-            r"|\s{0,80}at \S{1,500}\.rs:\d"
-        ),
-        part=re.compile(
-            r"\s*(?:stack backtrace|Stack backtrace|note|Message|Location|left|right|Caused by): ?"
-            r"|\s+\d{1,3}: \S|\s*\u2501{3}|\s*\u22ee"
-        ),
-        opens=re.compile(r".{0,300}panicked at (?:'|\S{1,500}\.rs:\d)|\s*The application panicked"),
-        message_lines=8,
-    ),
-    Style(
-        "elixir",
-        frame=re.compile(
-            r"\s*(?:\([a-z]\w{0,80}(?: [\w.+-]{1,60})?\) )?"
-            r"[\w./@+-]{1,300}\.(?:exs?|erl|[hl]?eex):\d{1,9}: \S"
-            r"|\s+(?:\([a-z]\w{0,80}(?: [\w.+-]{1,60})?\) )?:[a-z]\w{0,80}\.\w{1,100}[(/]"
-        ),
-        part=re.compile(r"\s*(?:\*\* \(|stacktrace:$|code: )"),
-        opens=re.compile(r".{0,200}\*\* \([A-Z][\w.]{1,200}\) |\s*\*\* \((?:exit|stop|throw)\) "),
-        message_lines=60,
-    ),
-    Style(
-        "at",
-        frame=re.compile(
-            r"\s+at \S.{0,300}(?:\(|:\d)|\s+at [\w.$<>`\[\]]{1,300}$"
-            r"|at [\w.$<>`+(][\w.$<>`+\[\],|)]{2,300}\("
-            rf"|{PRINTED['javascript']}"
-        ),
-        part=re.compile(
-            rf"{CAUSES}|\s*\.\.\. \d+ (?:more|common|frames)|\s+\.\.\. \d+ |\s*[{{}}]+,?$"
-            r"|\s+\[?(?:errno|code)\]?:"
-        ),
-    ),
-    Style(
-        "ruby",
-        frame=re.compile(
-            r"\s*(?:\d+: )?(?:from )?\S.{0,500}:\d{1,9}:in[ `']|\s+from \S.{0,500}:\d+"
-            r"|\s*File \"[^\"]{1,500}\.(?:rb|erb|rake|haml|slim)\", line \d"
-        ),
-        part=re.compile(rf"{CAUSES}|\s*-{{5,80}}\s*$|\s*[Bb]acktrace:\s*$"),
-    ),
-    Style(
-        "php",
-        frame=re.compile(r"\s{0,8}#\d{1,5} (?:\S.{0,1000}\(\d+\)|\[internal|\{main\})"),
-        part=re.compile(rf"{CAUSES}|\s+thrown in |\s*Stack trace:|\[(?:stacktrace|previous)|\"\}}"),
-        opens=PHP_FATAL,
-    ),
-    Style("gecko", frame=re.compile(rf"\s*(?:{PRINTED['firefox']})"), part=re.compile(CAUSES)),
-)
-PYTHON = STYLES[0]
+_TIME = r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
+_SHARED = {
+    "<<cause>>": CAUSES,
+    "<<php error>>": PHP_FATAL.pattern,
+    "<<printed by javascript>>": PRINTED["javascript"],
+    "<<printed by firefox>>": PRINTED["firefox"],
+    "<<time>>": _TIME,
+    "<<name>>": r"[\w.@-]{1,100}",
+    "<<text>>": r"(?P<text>.*)",
+}
+
+
+def _pattern(written: str | list[str]) -> re.Pattern[str]:
+    text = written if isinstance(written, str) else "|".join(written)
+    for name, pattern in _SHARED.items():
+        text = text.replace(name, pattern)
+    return re.compile(text)
+
+
+Pattern = Annotated[re.Pattern[str], BeforeValidator(_pattern)]
+
+
+class Style(Value):
+    """Layout of one language's stack traces in a log; `logs.toml` says what the parts mean."""
+
+    frame: Pattern
+    part: Pattern
+    opens: Pattern | None = None
+    message_lines: int = 0
+
+
+class _Patterns(Value):
+    styles: dict[str, Style]
+    prefixes: dict[str, Pattern]
+
+
+_PATTERNS = data_table("nightwatch_core.adapters.files", "logs.toml", _Patterns)
+STYLES = tuple(_PATTERNS.styles.values())
+PYTHON, RUST = _PATTERNS.styles["python"], _PATTERNS.styles["rust"]
 _PYTHON_FRAME = re.compile(rf"\s*(?:[|+]\s*)?{PRINTED['python']}(?:,? in .+)?$")
 _ANCHORS = LANGUAGES["python"].lines["anchors"]
 CAUSE = re.compile(CAUSES)
 _STARTS = ("#", "goroutine ", "at ", "(", "File ")  # of first frames that are not indented
 _OPENINGS = ("Traceback (", "panic", "fatal error", "** (", " error: ")
 _SIGNS = (  # of lines that open a trace, or are or hold its first frame
-    *(
-        "Traceback",
-        "at ",
-        "at\xa0",
-        ":in",
-        "#0",
-        "#1",
-        "@http",
-        "@/",
-        "@file:",
-        "from ",
-        "panic",
-        "goroutine ",
-    ),
-    *("fatal error", ".go:", ".rs:", ".ex:", ".exs:", ".erl:", "eex:", "** (", "\\n", "<br", "<BR"),
-    *("application panicked", "PHP ", 'File "', "File \u201c", "File &"),
-)
+    "Traceback", "at ", "at\xa0", ":in", "#0", "#1", "@http", "@/", "@file:", "from ", "panic",
+    "goroutine ", "fatal error", ".go:", ".rs:", ".ex:", ".exs:", ".erl:", "eex:", "** (", "\\n",
+    "<br", "<BR", "application panicked", "PHP ", 'File "', "File \u201c", "File &",
+)  # fmt: skip
 _INSIDE = (":in", "@", ".ex", ".erl")
 
 # A line that names an exception: a class alone or before its message, or inside other words where
@@ -172,8 +119,8 @@ def may_open(line: str) -> bool:
 def opened_by(text: str) -> Style | None:
     """Give the style of a trace that a line opens before its first frame.
 
-    >>> opened_by("Traceback (most recent call last):").name
-    'python'
+    >>> opened_by("Traceback (most recent call last):") is PYTHON
+    True
     """
     if not any(sign in text for sign in _OPENINGS):
         return None
@@ -183,8 +130,8 @@ def opened_by(text: str) -> Style | None:
 def framed_by(text: str) -> Style | None:
     """Give the style of the frame that a line is; Python's are told by what stands above them.
 
-    >>> framed_by("\\tat org.shop.Cart.total(Cart.java:8)").name
-    'at'
+    >>> framed_by("\\tat org.shop.Cart.total(Cart.java:8)") is None
+    False
     """
     if text[:1].strip() and not (text.startswith(_STARTS) or any(item in text for item in _INSIDE)):
         return None
@@ -263,28 +210,6 @@ def _goes_back(placed: list[Placed]) -> bool:
 
 # Prefixes of lines in logs that say which stream a line belongs to: containers, dynos, syslog.
 
-_TIME = r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
-_NAME = r"[\w.@-]{1,100}"
-_TEXT = r"(?P<text>.*)"
-
-# A group that is missing is not known. What surrounds a line has the names that records have.
-_PATTERNS = {
-    "log of a container (CRI)": rf"{_TIME} (?P<stream>stdout|stderr) (?P<tag>[FP]) {_TEXT}",
-    "log of Heroku": rf"{_TIME} (?:app|heroku)\[(?P<host>{_NAME})\]: {_TEXT}",
-    "log of `aws logs tail`": rf"{_TIME} (?P<stream>\d{{4}}/\d\d/\d\d/\[[^\]]{{1,80}}\]\w{{1,64}}"
-    rf"|(?P<app>{_NAME})/[\w./-]{{1,200}}/[0-9a-f]{{32}}) {_TEXT}",
-    "log of systemd": rf"{_TIME} (?P<host>{_NAME}) (?P<stream>(?P<app>[\w./@-]{{1,100}})"
-    rf"\[\d{{1,9}}\]): {_TEXT}",
-    "log of Grafana": rf"{_TIME}\t{_TEXT}",
-    "syslog": rf"(?:\d{{1,6}} )?<\d{{1,3}}>1 {_TIME} (?P<host>\S{{1,100}}) (?P<app>\S{{1,100}}) "
-    rf"(?P<stream>\S{{1,100}}) \S{{1,60}} (?:-|(?:\[[^\]]{{0,400}}\])+) ?(?:\ufeff)?{_TEXT}",
-    "log of kubectl": rf"\[pod/(?P<host>{_NAME})/(?P<app>{_NAME})\] {_TEXT}",
-    "syslog without a year": r"(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) "
-    rf"(?P<host>{_NAME}) (?P<stream>(?P<app>[\w.-]{{1,80}})(?:/[\w.-]{{1,80}})?"
-    rf"(?:\[\d{{1,9}}\])?): {_TEXT}",
-    "log of docker compose": rf"(?P<stream>(?P<app>{_NAME}?)(?:[-_]\d{{1,3}} +|  +))\| {_TEXT}",
-}
-
 
 class ShapedLine(NamedTuple):
     """A line without its prefix, and the name of the shape of that prefix."""
@@ -300,13 +225,9 @@ class LineShape(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _begins_with_time(shape: LineShape) -> bool:
-    return shape.pattern.pattern.startswith(_TIME)
-
-
-LINE_SHAPES = tuple(LineShape(name, re.compile(text)) for name, text in _PATTERNS.items())
-_WITH_TIME = tuple(shape for shape in LINE_SHAPES if _begins_with_time(shape))
-_WITHOUT = tuple(shape for shape in LINE_SHAPES if not _begins_with_time(shape))
+LINE_SHAPES = tuple(LineShape(name, pattern) for name, pattern in _PATTERNS.prefixes.items())
+_WITH_TIME = tuple(shape for shape in LINE_SHAPES if shape.pattern.pattern.startswith(_TIME))
+_WITHOUT = tuple(shape for shape in LINE_SHAPES if shape not in _WITH_TIME)
 
 
 def line_of(text: str) -> ShapedLine | None:
@@ -376,7 +297,7 @@ class OpenTrace:
         """Take the line if it belongs to the trace, or let it wait if it may."""
         if not text.strip():
             return self._wait(number, text)
-        if self.style.name == "python":
+        if self.style is PYTHON:
             return self._continues_python(number, text)
         is_frame = self.style.frame.match(text) is not None
         if is_frame or self.style.part.match(text):
@@ -393,9 +314,7 @@ class OpenTrace:
         if begins_frame(text):
             return self._wait(number, text)
         opening = self.lines[-1] if len(self.lines) == 1 else ""
-        is_message = (
-            self.style.name == "rust" and opening.rstrip().endswith(":") and not self.pending
-        )
+        is_message = self.style is RUST and opening.rstrip().endswith(":") and not self.pending
         if is_message:
             self._take(text)
             return True

@@ -1,59 +1,43 @@
 """Frame objects of records, whoever wrote them: their parts, and how each language prints them."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files.frame_sources import code_of, source_rows
 from nightwatch_core.adapters.files.limits import MAX_LINES, NAME_LIMIT, SOURCE_FRAMES, STACK_LIMIT
 from nightwatch_core.adapters.files.records import is_loud, name_of, number_of, text_of
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.traces.grammar import frame_row
 from nightwatch_core.traces.in_app import own_row
 
 Fields = Mapping[str, object]
 Parts = Mapping[str, str]
 
-# Where frame objects keep their parts, best first.
-FRAME_FIELDS: dict[str, tuple[str, ...]] = {
-    "path": ("abs_path", "absPath", "filepath", "filename", "fileName", "file", "path"),
-    "line": ("lineno", "lineNo", "line_number", "lineNumber", "line", "number"),
-    "column": ("colno", "colNo", "column_number", "columnNumber", "column", "col"),
-    "function": ("function", "functionName", "method", "methodName", "name", "func", "symbol"),
-    "module": (
-        "module", "class", "className", "class_name", "classname", "declaringClass", "namespace",
-    ),
-    "text": ("formatted",),
-}  # fmt: skip
 
-# How a frame is written, by the end of its path, so that the parsers of traces know it again.
-FRAME_FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("python", (".py", ".pyx"), '  File "{path}", line {line}, in {function}'),
-    ("java", (".java", ".kt", ".scala", ".groovy", ".clj"), "\tat {owned}({path}{at_line})"),
-    (
-        "javascript",
-        (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
-        "    at {function} ({path}:{line}{at_column})",
-    ),
-    ("php", (".php", ".phtml"), "#{number} {path}({line}): {function}()"),
-    ("csharp", (".cs", ".vb", ".fs", ".cshtml", ".razor"), "   at {owned}() in {path}:line {line}"),
-    ("go", (".go",), "{owned}(...)\n\t{path}:{line}"),
-    ("ruby", (".rb", ".erb", ".rake", ".haml", ".slim", ".ru", ".jbuilder"),
-     "  {path}:{line}:in `{function}'"),
-    ("other", ("",), ""),
-)  # fmt: skip
-# What trackers call the language where the paths do not tell.
-PLATFORMS = {
-    "java": "java", "android": "java", "kotlin": "java", "jvm": "java", "scala": "java",
-    "javascript": "javascript", "node": "javascript", "browser": "javascript",
-    "browser-js": "javascript", "nodejs": "javascript", "node-js": "javascript",
-    "typescript": "javascript", "csharp": "csharp", "dotnet": "csharp", "aspnet": "csharp",
-    "python": "python", "php": "php", "go": "go", "golang": "go", "ruby": "ruby", "rails": "ruby",
-}  # fmt: skip
+class Language(Value):
+    """How a language is told, and how it prints a frame."""
+
+    ends: tuple[str, ...]  # of paths
+    form: str
+    without_file: str = ""  # the form of a frame without path; empty: it is left out
+    platforms: tuple[str, ...]  # what trackers call it where the paths do not tell
+
+
+class _Frames(Value):
+    fields: dict[str, tuple[str, ...]]
+    languages: dict[str, Language]
+
+
+_FRAMES = data_table("nightwatch_core.adapters.files", "frames.toml", _Frames)
+LANGUAGES = _FRAMES.languages
+OTHER = "other"  # stands for the languages that have no form of their own
 OWN_FIELDS = (
     "in_app", "inApp", "in_project", "inProject", "is_application_frame", "isApplicationFrame",
 )  # fmt: skip
 _PROJECT_ROOTS = ("[PROJECT_ROOT]/", "/PROJECT_ROOT/")  # Honeybadger's and Airbrake's
-_WITHOUT_FILE = {"java": "\tat {owned}(Unknown Source)", "csharp": "   at {owned}()"}
 
 
 def parts_of(frame: Fields) -> dict[str, str]:
@@ -63,7 +47,7 @@ def parts_of(frame: Fields) -> dict[str, str]:
     '7'
     """
     parts: dict[str, str] = {}
-    for part, names in FRAME_FIELDS.items():
+    for part, names in _FRAMES.fields.items():
         value = next((frame[name] for name in names if frame.get(name) not in (None, "")), "")
         if part in ("line", "column"):
             if isinstance(value, Mapping):  # Elastic's
@@ -98,13 +82,16 @@ def language_of(frames: Sequence[Framed], platform: str = "") -> str:
     >>> language_of([framed({"method": "run"})], "Java")
     'java'
     """
-    counts = {name: 0 for name, _, _ in FRAME_FORMS}
-    for frame in frames:
-        path = frame.parts["path"].lower().partition("?")[0]
-        counts[next(name for name, ends, _ in FRAME_FORMS if path.endswith(ends))] += 1
-    counts["other"] = 0
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] else PLATFORMS.get(platform.strip().lower(), "other")
+    paths = [frame.parts["path"].lower().partition("?")[0] for frame in frames]
+    told = Counter(
+        next((name for name, row in LANGUAGES.items() if path.endswith(row.ends)), OTHER)
+        for path in paths
+    )
+    del told[OTHER]
+    if told:
+        return max(LANGUAGES, key=lambda name: told[name])
+    word = platform.strip().lower()
+    return next((name for name, row in LANGUAGES.items() if word in row.platforms), OTHER)
 
 
 def frame_lines(frames: Sequence[Framed], innermost: int, language: str) -> list[str]:
@@ -155,17 +142,16 @@ def _line(part: Parts, number: int, language: str) -> str:
     if part["text"]:
         return part["text"]
     owned = ".".join(name for name in (part["module"], part["function"]) if name) or "unknown"
-    if language == "other":
+    if language == OTHER:
         function = part["function"] or part["module"]
         if not (part["path"] or function):
             return ""
         return frame_row(part["path"], int(part["line"]), int(part["column"]), function)
     if not part["path"]:
         has_name = owned != "unknown"
-        return _WITHOUT_FILE.get(language, "").format(owned=owned) if has_name else ""
+        return LANGUAGES[language].without_file.format(owned=owned) if has_name else ""
     if part["line"] == "0" and language not in ("python", "java"):
         return ""
-    form = next(form for name, _, form in FRAME_FORMS if name == language)
     named = {
         **part,
         "function": part["function"] or "unknown",
@@ -175,7 +161,9 @@ def _line(part: Parts, number: int, language: str) -> str:
         named["function"] = named["function"].replace("'", "")
     column = f":{part['column']}" if part["column"] != "0" else ""
     at_line = f":{part['line']}" if part["line"] != "0" else ""
-    return form.format(**named, owned=owned, number=number, at_column=column, at_line=at_line)
+    return LANGUAGES[language].form.format(
+        **named, owned=owned, number=number, at_column=column, at_line=at_line
+    )
 
 
 # Stack traces of records: texts, lists of lines and lists of frame objects, made one text.

@@ -7,81 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS, MESSAGE_LIMIT, NAME_LIMIT
+from nightwatch_core.text.plain_text import data_table
 
-# Our field, and the names that sources give it, best first. Names are compared without case, dots,
-# dashes and underscores, and nested objects are read as dotted names, so that `error.class`,
-# `errorClass` and {"error": {"class": …}} are one. `latest.x`, then `around.x`, stand for x
-# where x is missing.
-FIELDS: dict[str, tuple[str, ...]] = {
-    "error_class": (
-        "exception.type", "error.exception.type",
-        "error.class", "exception.class", "exception.name", "error.type",
-        "error.name", "error.kind", "err.type", "err.name", "exception.exc_type", "exc_type",
-        "exception.class_name", "exception.exception_class", "exception.exception_type",
-        "thrown.name", "throwable.class_name", "class_name", "class", "type",
-    ),
-    "message": (
-        "exception.message", "error.exception.message",
-        "error.message", "err.message", "exception.value", "exc_value",
-        "exception.exc_value", "exception.exception_message", "thrown.message",
-        "throwable.message", "message", "msg", "event", "error", "exception",
-        "body", "detail", "description",
-    ),
-    "stacktrace": (
-        "exception.stacktrace", "error_verbose", "error.stack_trace", "error.stack",
-        "stack_trace", "backtrace",
-        "error.backtrace", "exception.backtrace", "exception.stack",
-        "thrown.extended_stack_trace", "throwable.step_array",
-        "err.stack", "message.stack", "traceback", "error.traceback", "exc_info", "exc_text",
-        "stack", "trace",
-        "exception.frames", "error.frames", "exception.stacktrace.frames",
-        "error.stack_trace.frames", "stack_trace.frames", "frames", "exception", "error",
-        "err",
-    ),
-    "transaction": (
-        "transaction.name", "transaction", "http.route", "endpoint", "action",
-        "route", "span.name", "job_class", "job", "task_name", "task", "request.path", "url.path",
-        "http.target", "path", "request.uri", "uri", "req.url", "payload.path",
-    ),
-    "controller": ("controller", "controller_name", "payload.controller"),
-    "method": ("http.request.method", "http.method", "request.method", "method", "req.method"),
-    "code_function": ("code.function.name", "code.function"),
-    "code_namespace": ("code.namespace",),
-    "app": (
-        "service.name", "app_name", "app", "application", "service", "entity.name", "project",
-    ),
-    "release": (
-        "service.version", "tags.service.version", "tags.commit", "tags.release_tag", "release",
-        "app_version", "deployment.version", "version", "vcs.ref.head.revision", "git.sha",
-        "revision", "commit",
-    ),
-    "commit": (
-        "tags.commit", "vcs.ref.head.revision", "git.sha", "git.commit.sha", "revision", "commit",
-    ),
-    "host": (
-        "host.name", "host", "server_name", "server", "k8s.pod.name", "pod",
-        "service.instance.id", "instance", "host.hostname", "machine_name",
-    ),
-    "user": ("enduser.id", "user.id", "user.email", "user.name", "user"),
-    "users": (
-        "users", "user_count", "users_affected", "affected_users", "impacted_users",
-        "unique_count.enduser.id", "unique_count.user_id", "unique_count.user",
-    ),
-    "count": ("occurrences", "occurrence_count", "count", "times_seen", "event_count", "total"),
-    "first_seen": ("first_seen", "first_seen_at", "earliest.timestamp", "min.timestamp", "first"),
-    "last_seen": (
-        "last_seen", "last_seen_at", "last_occurrence", "latest.timestamp", "max.timestamp", "last",
-    ),
-    "time": (
-        "timestamp", "time", "datetime", "occurred_at", "time_unix_nano", "ts",
-        "event.created", "created_at", "asctime", "instant.epoch_second", "time_millis", "date",
-        "observed_time_unix_nano", "t",
-    ),
-    "status": ("status", "status_code", "http.status_code", "http.response.status_code"),
-    "level": (
-        "level", "severity_text", "severity", "log.level", "levelname", "lvl", "severity_number",
-    ),
-}  # fmt: skip
+FIELDS = data_table("nightwatch_core.adapters.files", "fields.toml", dict[str, tuple[str, ...]])
 
 _ODD = re.compile(r"[^a-z0-9]")
 _NOT_OURS = ("@version", "@type", "_type")  # of formats, not of applications and exceptions

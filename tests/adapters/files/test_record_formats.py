@@ -19,7 +19,6 @@ from error_records import (
     written,
 )
 
-from nightwatch_core.adapters.files.record_frames import FRAME_FORMS
 from nightwatch_core.adapters.files.records import FIELDS, squeezed
 from nightwatch_core.adapters.files.source import ErrorFiles
 
@@ -205,4 +204,3 @@ def test_lists_of_lines_and_of_frames(tmp_path: Path, frames: object, place: str
 def test_the_tables_are_sound() -> None:
     for field, names in FIELDS.items():
         assert len({squeezed(name) for name in names}) == len(names), field
-    assert FRAME_FORMS[-1][:2] == ("other", ("",))
