@@ -65,9 +65,7 @@ def _cleared(usage: Usage) -> str:
     '20,000 of 90,000 cleared'
     """
     of = f" of {usage.uncleared_tokens:,}" if usage.uncleared_tokens else ""
-    told = f"{usage.cleared_tokens:,}{of} cleared" if usage.cleared_tokens else ""
-    untold = "what was cleared is not told" if usage.untold_clearings else ""
-    return ", ".join(filter(None, (told, untold)))
+    return f"{usage.cleared_tokens:,}{of} cleared" if usage.cleared_tokens else ""
 
 
 def _opening(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:

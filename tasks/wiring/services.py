@@ -56,8 +56,6 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 """Of each group one setting has to be there."""
 
-CLEAR_AT_TOKENS = 80_000  # prompt size at which Claude clears old tool results
-COMPACT_AT_TOKENS = 90_000  # prompt size at which Claude sums a conversation up
 NO_KEY = "none"  # for compatible servers that ask for none
 
 
@@ -100,16 +98,9 @@ def new_relic(
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
     key = settings.new_relic_api_key.get_secret_value() if settings.new_relic_api_key else ""
     url = settings.new_relic_api_url or settings.new_relic_region
-    return NewRelic(
-        key,
-        int(account),
-        settings.new_relic_app_name,
-        url,
-        watermark,
-        clock,
-        app_prefixes=listed(options.app_prefixes),
-        client=NerdGraph(key, url, pace().silence or TIMES, pause=pace().pause),
-    )
+    client = NerdGraph(key, url, pace().silence or TIMES, pause=pace().pause)
+    app, prefixes = settings.new_relic_app_name, listed(options.app_prefixes)
+    return NewRelic(client, int(account), app, watermark, clock, prefixes)
 
 
 def github_code(options: NightOptions, settings: Settings, *, may_clone: bool = True) -> GitHubHost:
@@ -147,7 +138,6 @@ def github_outbox(
 def claude(options: NightOptions, settings: Settings) -> Claude:
     """Return the model at Anthropic's address or a compatible server's."""
     from nightwatch_core.adapters.claude.client import SILENCE
-    from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
 
     privacy.open_list(settings)
@@ -157,7 +147,6 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
         options.model,
         settings.anthropic_base_url,
         silence=tonight.silence or SILENCE,
-        tuning=Tuning(clear_at=CLEAR_AT_TOKENS, compact_at=COMPACT_AT_TOKENS),
         pause=tonight.pause,
     )
 

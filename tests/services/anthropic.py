@@ -74,7 +74,6 @@ class Anthropic:
     reads: int = 0  # asks for the file so often at once, although it was shown
     fixes: dict[str, str] = field(default_factory=dict)
     compatible: bool = False
-    silent: bool = False  # as a gateway that drops what it does not know from answers
     mind: Callable = anthropic_mind.turn
     requests: list[Request] = field(default_factory=list)
     received: list[bytes] = field(default_factory=list)  # every body, as it came
@@ -157,7 +156,7 @@ class Anthropic:
             "content": content, "stop_reason": reason, "stop_sequence": None,
             "usage": {**usage, "service_tier": "standard"},
             "stop_details": told if reason == "refusal" else None,
-            "context_management": {"applied_edits": edits} if edits and not self.silent else None,
+            "context_management": {"applied_edits": edits} if edits else None,
         }  # fmt: skip
 
     def _said(self, shown, body, stop, number):

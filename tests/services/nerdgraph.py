@@ -3,7 +3,7 @@
     with NerdGraphService() as service:
         service.error("KeyError", "orders/show", "no 'total'")
         service.traffic(40_000)
-        NewRelic("NRAK-TEST", 1, "shop", service.url, None, clock)
+        NewRelic(NerdGraph("NRAK-TEST", service.url), 1, "shop", None, clock)
 
 Strict about: method, path, key, content type, GraphQL against the public schema, NRQL only as a
 variable, its escapes, structure, length and times, the account, entity ids, at most 25 requests at

@@ -150,7 +150,6 @@ class Tuning(Value):
     clear_at_least: int = 20_000  # … if so much can be cleared at once …
     keep_results: int = 6  # … but for the last ones
     compact_at: int | None = 90_000  # summarise from this length on
-    instructions: str = INSTRUCTIONS
 
 
 def is_description(info: Mapping[str, Any]) -> bool:
@@ -241,7 +240,7 @@ def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
                 "type": COMPACT,
                 "trigger": {"type": "input_tokens", "value": trigger},
                 "pause_after_compaction": True,
-                "instructions": tuning.instructions,
+                "instructions": INSTRUCTIONS,
             }
         )
     return {"edits": edits} if edits else {}

@@ -18,7 +18,6 @@ import anthropic
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude import client as library
-from nightwatch_core.adapters.claude import request as clearing
 from nightwatch_core.adapters.claude.client import ASKING, SILENCE
 from nightwatch_core.adapters.claude.features import (
     Features,
@@ -61,7 +60,7 @@ class Calls:
 
     `attempts` are made for one call, the first included; between them the service's own wish
     counts, else `patience` seconds, doubled each time. An answer that says nothing for `silence`
-    seconds is taken for broken. `client`, `features` and `pause` are as in `Claude`.
+    seconds is taken for broken; `pause` waits that many.
     """
 
     def __init__(
@@ -72,8 +71,6 @@ class Calls:
         attempts: int = 3,
         patience: float = 0.5,
         silence: float = SILENCE,
-        client: Callable[[], Any] | None = None,
-        features: Features | None = None,
         meter: ServiceMeter = METER,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -81,9 +78,10 @@ class Calls:
         self.key, self.model = api_key.get_secret_value(), model
         self.address = library.address(base_url)
         self.attempts, self._patience = max(attempts, 1), patience
-        self._compatible = client is not None or self.address != library.ADDRESS
-        self._client = client or library.client_maker(api_key, self.address, silence)
-        self._asked, self._meter = features, meter
+        self._compatible = self.address != library.ADDRESS
+        self._client = library.client_maker(api_key, self.address, silence)
+        self._features: Features | None = None
+        self._meter = meter
         self._asking = threading.Lock()
         self._sleep = pause
 
@@ -97,13 +95,13 @@ class Calls:
         if not self._asking.acquire(timeout=max(end - time.monotonic(), 0.0)):
             raise TryLater("Claude did not say in time what the model can do: try again later")
         try:
-            if self._asked is None:
+            if self._features is None:
                 soon = min(end, time.monotonic() + ASKING)
-                self._asked = self.run(self.patiently(self._ask_features, soon), soon)
+                self._features = self.run(self.patiently(self._ask_features, soon), soon)
         finally:
             self._asking.release()
-        check_lifecycle(self._asked)
-        return self._asked
+        check_lifecycle(self._features)
+        return self._features
 
     def run(self, work: Coroutine[Any, Any, T], end: float) -> T:
         async def bounded() -> T:
@@ -122,16 +120,13 @@ class Calls:
         with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
             return beside.submit(asyncio.run, bounded()).result()
 
-    async def patiently(
-        self, once: Callable[[Any], Awaitable[T]], end: float, attempts: int = 0
-    ) -> T:
+    async def patiently(self, once: Callable[[Any], Awaitable[T]], end: float) -> T:
         """Repeat a request until it succeeds or another attempt makes no sense.
 
         What may have been done is never asked for again.
         """
-        most = attempts or self.attempts
         async with self._client() as client:
-            for attempt in range(1, most + 1):
+            for attempt in range(1, self.attempts + 1):
                 began = self._meter.begin(library.SERVICE)
                 try:
                     answer = await once(client)
@@ -147,7 +142,7 @@ class Calls:
                     self._meter.count(library.SERVICE)
                     return answer
                 self._meter.count(library.SERVICE, error, began=began)
-                last = attempt == most or not isinstance(error, TryLater)
+                last = attempt == self.attempts or not isinstance(error, TryLater)
                 if last or pause > LONGEST_WAIT or time.monotonic() + pause >= end:
                     break
                 self._meter.wait(library.SERVICE, pause)
@@ -161,11 +156,8 @@ class Calls:
 
     async def _ask_features(self, client: Any) -> Features:
         unknown = Features(model=self.model)
-        models = getattr(client, "models", None)
-        if models is None:  # clouds of others have no such list
-            return unknown
         try:
-            info: object = await models.retrieve(self.model)
+            info: object = await client.models.retrieve(self.model)
         except anthropic.NotFoundError as problem:
             if self._compatible and self.model not in str(problem.api_message):
                 return unknown
@@ -295,16 +287,9 @@ def _objects(value: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def answer_to(
-    request_of: Callable[[Features], Json],
-    calls: Calls,
-    timeout: float,
-    gate: Gate,
-    more_of: Callable[[Json, Json], Usage] = lambda _, __: Usage(),
+    request_of: Callable[[Features], Json], calls: Calls, timeout: float, gate: Gate
 ) -> Reply:
-    """Return the model's answer to the request; see `Claude.reply`.
-
-    `more_of` says of the request and its message what the message does not say.
-    """
+    """Return the model's answer to the request; see `Claude.reply`."""
     end, spent = time.monotonic() + timeout, list[Usage]()
     try:
         request = request_of(calls.features(end))
@@ -318,7 +303,7 @@ def answer_to(
     except NightWatchError as trouble:
         trouble.usage = sum(spent, Usage())
         raise
-    return reply_of(message, sum(spent, more_of(request, message)))
+    return reply_of(message, sum(spent, Usage()))
 
 
 async def _turn(calls: Calls, request: Json, spent: list[Usage], end: float, ended: Ended) -> Json:
@@ -358,13 +343,8 @@ class Claude:
 
     `attempts` are made for one turn, the first included; between them the service's own wish
     counts, else `patience` seconds, doubled each time. A stream that says nothing for `silence`
-    seconds is taken for broken; `pause` waits that many.
-
-    `client` makes another kind of client, as for Bedrock or Vertex; it is called for every turn
-    and has to make them without retries of their own. Where it has no Models API, `features` say
-    what the model can do; without them nothing optional is asked of it.
-
-    Calls of a `gate` that begin alike let the first one write what the others read.
+    seconds is taken for broken; `pause` waits that many. Calls of a `gate` that begin
+    alike let the first one write what the others read.
     """
 
     def __init__(
@@ -376,17 +356,12 @@ class Claude:
         patience: float = 0.5,
         silence: float = SILENCE,
         tuning: Tuning | None = None,
-        client: Callable[[], Any] | None = None,
-        features: Features | None = None,
         gate: Gate = GATE,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
-        self._calls = Calls(
-            api_key, model, base_url, attempts, patience, silence, client, features, pause=pause
-        )
+        self._calls = Calls(api_key, model, base_url, attempts, patience, silence, pause=pause)
         self._tuning, self._gate = tuning or Tuning(), gate
-        self._tells = False  # whether the server says what it cleared, as soon as it once did
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """Return the next turn, within `timeout` seconds.
@@ -400,7 +375,7 @@ class Claude:
             announced = betas(features, self._tuning)
             return request | ({"betas": announced} if announced else {})
 
-        return answer_to(request_of, self._calls, timeout, self._gate, self._uncounted)
+        return answer_to(request_of, self._calls, timeout, self._gate)
 
     def capabilities(self) -> Capabilities:
         """Return the capabilities of the Models API; raises `StopTheNight` for a retired model."""
@@ -414,8 +389,3 @@ class Claude:
             return f"{at}, unproven: the server has no Models API"
         note = capabilities_of(features).note
         return f"{at}, {features.context:,} tokens of context{'; ' if note else ''}{note}"
-
-    def _uncounted(self, request: Json, message: Json) -> Usage:
-        self._tells = self._tells or clearing.is_told(message)
-        silent = not self._tells and clearing.is_silent(request, message)
-        return clearing.UNTOLD if silent else Usage()

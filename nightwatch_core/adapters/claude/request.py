@@ -15,16 +15,7 @@ from typing import Any
 
 from anthropic import transform_schema
 
-from nightwatch_core.adapters.claude.features import (
-    CLEAR_RESULTS,
-    Features,
-    Json,
-    Tuning,
-    context_management,
-    inside,
-    number,
-)
-from nightwatch_core.models.answer import Usage
+from nightwatch_core.adapters.claude.features import Features, Json, Tuning, context_management
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Conversation,
@@ -32,7 +23,6 @@ from nightwatch_core.models.conversation import (
     ToolSpec,
     UserTurn,
 )
-from nightwatch_core.text.plain_text import estimated_tokens
 
 PATIENCE = 15.0  # that a call waits for another one's response to begin
 WARM = 240.0  # the service keeps for 300 what was not used, anew with every use
@@ -42,32 +32,6 @@ SHARE = 0.5  # of the time a call has that it may wait: the rest is for the call
 LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
 MOST_STRICT = 20  # tools of a request
 MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there
-
-UNTOLD = Usage(untold_clearings=1)
-
-
-def is_told(message: Mapping[str, Any]) -> bool:
-    """Tell whether an answer says which edits were applied."""
-    return isinstance(message.get("context_management"), Mapping)
-
-
-def is_silent(request: Json, message: Mapping[str, Any]) -> bool:
-    """Tell whether something may have been cleared without the answer saying so."""
-    if is_told(message):
-        return False
-    edits = inside(request, "context_management").get("edits", ())
-    return any(_may_clear(edit, request["messages"]) for edit in edits)
-
-
-def _may_clear(edit: Json, messages: list[Json]) -> bool:
-    if edit["type"] != CLEAR_RESULTS:
-        return False
-    blocks = [block for message in messages for block in message["content"]]
-    results = [str(block["content"]) for block in blocks if block["type"] == "tool_result"]
-    old = estimated_tokens("".join(results[: -number(edit["keep"], "value") or None]))
-    is_long = estimated_tokens(str(messages)) > number(edit["trigger"], "value")
-    return is_long and old >= max(number(edit["clear_at_least"], "value"), 1)
-
 
 # One call writes the cache that the others read: of calls with one beginning the first goes ahead.
 #

@@ -407,7 +407,7 @@ def drafts(whole: Iterable[Row], detail: Iterable[Row], app: str) -> dict[str, D
 
 
 def groups(
-    by_name: dict[str, Draft], counts: Counts, app: str, source: str, window: Window
+    by_name: dict[str, Draft], counts: Counts, app: str, window: Window
 ) -> tuple[ErrorGroup, ...]:
     """Return the drafts as groups, most occurrences first."""
     owners = Tally(pair for draft in by_name.values() for pair in draft.pairs)
@@ -420,7 +420,7 @@ def groups(
         made.append(
             ErrorGroup(
                 fingerprint=name,
-                source=source,
+                source="newrelic",
                 app=app,
                 error_class=newest.pair[0],
                 transaction=transaction_template(newest.pair[1]),

@@ -189,17 +189,12 @@ class NewRelic:
 
     def __init__(
         self,
-        api_key: str,
+        client: NerdGraph,
         account_id: int,
         app_name: str,
-        url: str,
         watermark: datetime | None,
         clock: Clock,
-        lag: timedelta = LAG,
-        *,
         app_prefixes: tuple[str, ...] = (),
-        source: str = "newrelic",
-        client: NerdGraph | None = None,
     ) -> None:
         if account_id < 1 or not app_name.strip():
             raise StopTheNight(
@@ -209,19 +204,17 @@ class NewRelic:
         self._app = app_name.strip()
         self._watermark = watermark
         self._clock = clock
-        self._lag = lag
         self._own = app_prefixes
-        self._source = source
-        self._client = client or NerdGraph(api_key, url)
+        self._client = client
         self._application = Application(self._client, account_id, self._app, clock)
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        """Return the window until `lag` ago, since the watermark or `lookback` (default: a day).
+        """Return the window since the watermark, or of `lookback` (a day), until three minutes ago.
 
         A watermark from the future is a wrong clock's, and is not used; one that is older than a
         week brings a week.
         """
-        until = now - self._lag
+        until = now - LAG
         if lookback is None and self._watermark is not None and self._watermark <= now:
             since = max(self._watermark, until - LONGEST)
             return Window(since=since, until=max(until, since))
@@ -304,7 +297,7 @@ class NewRelic:
         guids = self._application.guids
         counts = Counter(self._application.ask, guids, attributes.errors).count(window)
         by_name = drafts(counts.whole, counts.detail, self._app)
-        listed = groups(by_name, counts, self._app, self._source, window)
+        listed = groups(by_name, counts, self._app, window)
         listed, partial = self._with_triage(listed, by_name, window)
         if not attributes.complete:
             partial += ("New Relic did not say which attributes errors have: no users, releases",)

@@ -6,15 +6,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import analysis_shapes
-import anthropic
 import pytest
 from analysis_shapes import trace
 from claude_talks import OPUS, claude, opening, results, shown
-from pydantic import SecretStr
 from services.anthropic import Anthropic
 
-from nightwatch_core.adapters.claude.features import features_of
-from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import GiveUp, StopTheNight
@@ -258,37 +254,3 @@ def test_many_conversations_at_once():
         found = list(pool.map(lambda _: analysed(model), range(6)))
     assert len({one.model_dump_json(exclude={"usage"}) for one in found}) == 1
     assert sum(one.usage.calls for one in found) == len(server.bodies) == 12
-
-
-class Elsewhere(anthropic.AsyncAnthropic):
-    """As the clients of other clouds: without a Models API."""
-
-    models = None
-
-
-def test_the_client_of_another_cloud_is_asked_for_nothing_optional():
-    with Anthropic(compatible=True) as server:
-        model = elsewhere(server, "anthropic.claude-opus-5-5")
-        assert model.reply(shown(), 10).stop == "answer"
-        assert "no Models API" in model.probe()
-        assert [one.path for one in server.requests] == ["/v1/messages"]
-        assert set(server.bodies[0]) == {
-            "model", "max_tokens", "messages", "system", "tools", "stream"
-        }  # fmt: skip
-
-
-def test_what_a_model_can_do_may_be_said_where_nobody_can_be_asked():
-    with Anthropic() as server:
-        said = features_of(OPUS, server.model(OPUS))
-        model = elsewhere(server, OPUS, features=said)
-        assert model.reply(shown(), 10).stop == "answer"
-        assert model.capabilities().context_tokens == 1_000_000
-        assert [one.path for one in server.requests] == ["/v1/messages"]
-        assert server.bodies[0]["thinking"] == {"type": "adaptive"}
-
-
-def elsewhere(server, model, **more):
-    def made():
-        return Elsewhere(api_key=server.key, base_url=server.url, max_retries=0)
-
-    return Claude(SecretStr(""), model, client=made, **more)

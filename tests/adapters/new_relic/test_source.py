@@ -57,7 +57,7 @@ def source(service, key=KEY, **given):
         **{"app_name": "shop", "watermark": None, "clock": FixedClock()},
         **given,
     }
-    return NewRelic(key, ACCOUNT, url=service.url, client=client, **values)
+    return NewRelic(client, ACCOUNT, **values)
 
 
 def fetched(service):
