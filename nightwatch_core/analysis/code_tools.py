@@ -17,6 +17,7 @@ from nightwatch_core.analysis.tool_context import (
     no_folder,
     sentence_of,
 )
+from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import MARK, halves, inside, lines_of, name
 from nightwatch_core.code.code_view import name as shown_name
 from nightwatch_core.code.definitions import Definition, definitions_in
@@ -292,8 +293,7 @@ _HITS = 2_000  # lines with a name that are looked at
 _NAMES = 4  # of a file that are looked for
 _FILES = 15  # of tests that are listed
 _LINES = 8  # mentions of a file that are told
-_MARKS = re.compile(r"^(?:test|spec)s?[_.-]|[_.-](?:test|spec)s?$", re.IGNORECASE)
-_SUFFIX = re.compile(r"(?<=[a-z0-9])(?:Tests?|TestCase|Specs?|IT)$")
+_PACKAGE = re.compile(r"/(?:index|__init__)(?=\.\w+$)")  # such a file is called as its folder
 _COMMON = frozenset(
     ("index", "main", "app", "__init__", "utils", "util", "helpers", "models", "views", "base")
 )
@@ -309,14 +309,19 @@ def find_tests(at: ToolContext, limit: int, target: str) -> ToolAnswer:
     if not tests:
         return ToolAnswer("This repository has no tests.")
     path = inside(target) or ""
-    is_file = path in paths
-    parts = re.split(r"::|->|[.#\\]", target)
-    names = _names_in(at, path) if is_file else (parts[-1],)
-    if is_file:  # a file "index" is called as its folder
-        *folders, stem = path.split(".")[0].split("/")
-        parts = [folders[-1] if folders and stem in ("index", "__init__") else stem]
-    stems = set(map(_letters, parts))
-    called = sorted(test for test in tests if _tests_stem(test) in stems)
+    if is_file := path in paths:
+        names = _names_in(at, path)
+        called = files_testing(_PACKAGE.sub("", path), tests)
+    else:
+        parts = re.split(r"::|->|[.#\\]", target)
+        names = (parts[-1],)
+        endings = {posixpath.splitext(test)[1] for test in tests}
+        called = tuple(
+            found
+            for part in parts
+            for ending in sorted(endings)
+            for found in files_testing(f"{part}{ending}", tests)
+        )
     mentions: dict[str, set[int]] = {}
     for wanted in names:
         word = re.compile(rf"(?<![\w$]){re.escape(wanted)}(?![\w$])")
@@ -340,20 +345,6 @@ def find_tests(at: ToolContext, limit: int, target: str) -> ToolAnswer:
     if is_file and names:
         rows.append(f"(looked for {', '.join(names)})")
     return ToolAnswer(listed(rows, limit, "more"))
-
-
-def _tests_stem(path: str) -> str:
-    """Return the stem a test file is named after: order for test_order.py, order.spec.ts.
-
-    >>> [_tests_stem(p) for p in ("t/test_order.py", "OrderTest.java", "a/order.spec.ts")]
-    ['order', 'order', 'order']
-    """
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    return _letters(_SUFFIX.sub("", _MARKS.sub("", _MARKS.sub("", stem))))
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _names_in(at: ToolContext, path: str) -> tuple[str, ...]:

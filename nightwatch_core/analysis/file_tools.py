@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
 
 from nightwatch_core.analysis.prompts import head, part, runs, seen, spans, whole_lines
 from nightwatch_core.analysis.tool_context import (
@@ -105,16 +104,18 @@ def _definitions(path: str, lines: Sequence[str]) -> list[str]:
 
 # How hits of a search are written: each in its place, as much around them as there is room for.
 #
-# Where room is short, what is around hits of tests goes first, then definitions and context of
-# code,
-# then the ends of long lines; then files at the end of the ranking are told by the numbers of their
-# lines, and at last by how many those are.
+# Where room is short, definitions and context go first, then the ends of long lines, then the texts
+# of the hits: their line numbers stay, and at last the names of their files.
 
 BULK_LINE = 300  # characters: of a line that nobody wrote by hand
 _WIDTH = 300  # characters of a row
 _WHOLE = 60  # lines of a definition
 _TOGETHER = 3  # hits of a file that are written below its name
-_NARROW = 80  # characters of a row where not all rows fit
+# What is tried until it fits: definitions that are hit, whole; lines around a hit; characters.
+_LEVELS = (
+    *((6, 10, _WIDTH), (4, 10, _WIDTH), (2, 10, _WIDTH), (2, 6, _WIDTH), (1, 4, _WIDTH)),
+    *((1, 2, _WIDTH), (0, 1, _WIDTH), (1, 0, _WIDTH), (0, 0, _WIDTH), (0, 0, 120), (0, 0, 80)),
+)
 
 
 class FileHits:
@@ -124,11 +125,11 @@ class FileHits:
         self,
         path: str,
         texts: dict[int, str],
-        wanted: Sequence[str],
+        queries: Sequence[str],
         read: Callable[[], tuple[str, ...]],
     ) -> None:
         """`texts` by line number; `read` gives all lines of the file, where they are needed."""
-        self.path, self.wanted, self._read = path, wanted, read
+        self.path, self._queries, self._read = path, queries, read
         self.texts = dict(sorted(texts.items()))
         self.definitions: tuple[Definition, ...] = ()
 
@@ -142,84 +143,46 @@ class FileHits:
         whole = self.texts.get(number)
         if whole is None:
             return around(self.lines[number - 1], "", most)
-        query = next((item for item in self.wanted if item in whole), "")
+        query = next((item for item in self._queries if item in whole), "")
         return around(whole, query, max(most, len(query)))
 
-
-class Level(NamedTuple):
-    """Level of detail."""
-
-    definitions: int  # that are hit, whole
-    context: int  # lines around a hit in code
-    of_others: int  # lines around a hit in other files: tests, texts
-    others: int = 10_000  # hits of such a file that are written out
-    width: int = _WIDTH  # characters of a row
-
-
-# What is tried, the first that fits.
-_LEVELS = (
-    *(Level(6, 10, 10), Level(6, 10, 0), Level(6, 10, 0, 5), Level(4, 10, 0, 5)),
-    *(Level(2, 10, 0, 5), Level(2, 6, 0, 5), Level(1, 6, 0, 5), Level(1, 4, 0, 5)),
-    *(Level(1, 2, 0, 5), Level(0, 2, 0, 5), Level(0, 1, 0, 5), Level(1, 0, 0)),
-    *(Level(0, 0, 0), Level(0, 0, 0, width=120), Level(0, 0, 0, width=80)),
-)
+    def expanded(self) -> tuple[range, ...]:
+        """Return the lines of definitions that are hit; of longer functions the first 60."""
+        spans = (
+            (item, range(item.line, min(item.end, item.line + _WHOLE - 1) + 1))
+            for item in self.definitions
+            if kind_of(self.path) in ("code", "test")
+        )
+        return tuple(
+            span for item, span in spans if item.kind == "function" or item.end - item.line < _WHOLE
+        )
 
 
-class Shown(NamedTuple):
-    """Rendered hits, and those with less context than requested."""
+def fitting(files: Sequence[FileHits], context: int, known: Collection[str], limit: int) -> str:
+    """Write all hits in about `limit` characters; tests and texts lose their context before code.
 
-    text: str
-    reduced: str = ""
-
-
-def fitting(files: Sequence[FileHits], context: int, known: Collection[str], limit: int) -> Shown:
-    """Write all hits in about `limit` characters; tests and texts are thinned out before code."""
-    others = [file.path for file in files if kind_of(file.path) != "code"]
-    others = others if len(others) < len(files) else []  # they matter less only beside code
-    for level in _LEVELS:
-        left = level.definitions
-        rows: list[str] = []
+    Says how much context was left out.
+    """
+    has_code = any(kind_of(file.path) == "code" for file in files)
+    others = [file for file in files if has_code and kind_of(file.path) != "code"]
+    for most, lines, width in _LEVELS:
+        left, rows = most, list[str]()
         for file in files:
-            if file.path in others and not level.of_others:
-                texts = dict(islice(file.texts.items(), level.others))
-                first = FileHits(file.path, texts, file.wanted, lambda: file.lines)  # noqa: B023
-                rows += _block(first, (), 0, known, level.width)
-                if more := [str(number) for number in file.texts if number not in texts]:
-                    rows.append(f"{name(file.path)}: lines {', '.join(more)}")
-                continue
-            whole = _expanded(file)[:left]
+            whole = file.expanded()[:left]
             left -= len(whole)
-            rows += _block(file, whole, min(context, level.context), known, level.width)
-        text = "\n".join(rows)
-        if len(text) <= limit:
+            is_bare = file in others and (most, lines) != _LEVELS[0][:2]
+            rows += _block(file, whole, 0 if is_bare else min(context, lines), known, width)
+        if sum(map(len, rows)) + len(rows) <= limit:
             break
     else:
-        text = _tight(files, known, limit)
-    return Shown(text, _reduced(files, others, context, level))
-
-
-def _reduced(files: Sequence[FileHits], others: Collection[str], asked: int, level: Level) -> str:
-    rest = sum(len(file.texts) for file in files if file.path in others)
-    if asked > level.context:
-        hits = sum(len(file.texts) for file in files)
-        none = f", none for {rest} in tests and texts" if rest and level.context else ""
-        return f"context {level.context} instead of {asked}: {hits} hits{none}"
-    if asked > level.of_others and rest:
-        return f"no context for {rest} hits in tests and texts: name one with path"
-    return ""
-
-
-def _expanded(file: FileHits) -> tuple[range, ...]:
-    """Lines of what is defined in a hit: whole up to 60 lines, of longer functions the first 60."""
-    if kind_of(file.path) not in ("code", "test"):
-        return ()
-    spans = (
-        (definition, range(definition.line, min(definition.end, definition.line + _WHOLE - 1) + 1))
-        for definition in file.definitions
-    )
-    return tuple(
-        span for item, span in spans if item.kind == "function" or item.end - item.line < _WHOLE
-    )
+        rows = _tight(files, known, limit)
+    hits = sum(len(file.texts) for file in files)
+    if context > lines:
+        rows.insert(0, f"context {lines} instead of {context}: {hits} hits")
+    elif context and others and most < _LEVELS[0][0]:
+        hits = sum(len(file.texts) for file in others)
+        rows.insert(0, f"no context for {hits} hits in tests and texts: name one with path")
+    return "\n".join(rows)
 
 
 def _block(
@@ -252,34 +215,33 @@ def _block(
                 yield f"({definition.name} goes on to line {definition.end})"
 
 
-def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> str:
+def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> list[str]:
     """Rows in 60 % of the room, then line numbers in 25 %, then the names of the other files."""
-    best = next((file for file in files if _expanded(file)), None)
-    parts: list[str] = []
+    rows: list[str] = []
     left: dict[FileHits, int] = {}  # hits of which no row is shown
     used = 0
     for file in files:
-        for row in _block(file, _expanded(file)[:1] if file is best else (), 0, known, _NARROW):
+        for row in _block(file, (), 0, known, 80):
             used += len(row) + 1
             if used <= limit * 0.6:
-                parts.append(row)
+                rows.append(row)
             elif row != "...":
                 left[file] = left.get(file, 0) + 1
     rest = list(left.items())
     share = max(int(limit * 0.25) // max(len(rest), 1), 80)
-    while rest and len("\n".join(parts)) < limit * 0.85 - share:
+    while rest and len("\n".join(rows)) < limit * 0.85 - share:
         file, count = rest.pop(0)
         row = f"{name(file.path)}: lines {', '.join(map(str, list(file.texts)[-count:]))}"
         if len(row) > share:
             kept = row[:share].rpartition(",")[0] or row[:share]
             row = f"{kept} and more, {len(file.texts)} in all"
-        parts.append(row)
+        rows.append(row)
     if rest:
         counts = ", ".join(f"{name(file.path)} ({len(file.texts)})" for file, _ in rest)
-        room = max(limit - len("\n".join(parts)) - 200, 80)
+        room = max(limit - len("\n".join(rows)) - 200, 80)
         names = halves(counts, room, "and others").replace("\n", " ")
-        parts.append(f"{MARK}and {len(rest)} more files, search with path or glob: {names} ...]")
-    return "\n".join(parts)
+        rows.append(f"{MARK}and {len(rest)} more files, search with path or glob: {names} ...]")
+    return rows
 
 
 # What search_code finds: the lines that hold a text, those that matter first.
@@ -335,10 +297,9 @@ def search_code(
             for item in definitions_in(file.path, "\n".join(file.lines))
             if item.kind != "value" and item.name in names and item.line in file.texts
         )
-    shown = fitting(files, context, at.known, limit)
     several = counts.items() if len(counts) > 1 else ()
     top = [f"{query!r}: {count or 'no'} lines" for query, count in several]
-    rows = ["; ".join((*top, shown.reduced) if shown.reduced else top), shown.text]
+    rows = ["; ".join(top), fitting(files, context, at.known, limit)]
     kinds = [
         f"{sum(lines)} in {plural(len(lines), f'{kind} file')}"
         for kind in dict.fromkeys(bulk.values())

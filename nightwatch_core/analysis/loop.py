@@ -60,8 +60,8 @@ _TEXTS: Mapping[WithoutAnswer, str] = {
 }
 
 
-def _gave_up(kind: WithoutAnswer, detail: str, reason: str = "") -> GiveUp:
-    """The exception of a conversation that ended without an answer, with its ending."""
+def gave_up(kind: WithoutAnswer, detail: str, reason: str = "") -> GiveUp:
+    """Return the error of a conversation that ended without an answer, with its ending."""
     trouble = GiveUp(_TEXTS[kind].format(detail=reason or detail))
     trouble.ending = Ending(kind=kind, detail=detail[:ENDING])
     return trouble
@@ -80,19 +80,14 @@ def fatal(reply: Reply) -> GiveUp | None:
     """Return why the conversation cannot go on after this reply; None where it can."""
     if reply.stop != "refused" and reply.stop != "context exceeded":
         return None
-    return _gave_up(reply.stop, reply.detail, reply.detail or "no reason given")
+    return gave_up(reply.stop, reply.detail, reply.detail or "no reason given")
 
 
 def not_begun(bound: Bound) -> GiveUp:
     """Return the error that not even one call fits the budget, or the model's context."""
     if bound == "context":
-        return _gave_up("context exceeded", bound, "the first message alone")
-    return _gave_up("budget gone", bound)
-
-
-def invalid(complaint: str) -> GiveUp:
-    """Return the error that no readable answer came, even after one repair."""
-    return _gave_up("invalid", complaint)
+        return gave_up("context exceeded", bound, "the first message alone")
+    return gave_up("budget gone", bound)
 
 
 def failure(case: Case, trouble: BaseException) -> Failure:
@@ -126,25 +121,6 @@ def ending_text(analysis: Analysis) -> str:
     elif look:
         parts.append(f"second look, because {look.wanted}: the {look.kept} verdict was kept")
     return "; ".join(parts)
-
-
-def what_is_left(turns: int, tokens_left: int, tokens: int) -> str:
-    """Say what is left before the model has to conclude; empty while there is plenty.
-
-    `turns` are those that may still use tools.
-
-    >>> what_is_left(2, 90_000, 100_000)
-    '2 more turns may use tools, then you have to answer.'
-    >>> what_is_left(9, 30_000, 100_000)
-    'About 30,000 new tokens are left of 100,000: read what decides, then answer.'
-    >>> what_is_left(9, 90_000, 100_000)
-    ''
-    """
-    if turns <= 3:
-        return TEXTS["turns_left"].format(more=plural(turns, "more turn"))
-    if tokens_left < 0.35 * tokens:
-        return TEXTS["tokens_left"].format(left=tokens_left // 1_000 * 1_000, tokens=tokens)
-    return ""
 
 
 # One turn's tool calls: run side by side, answered in order, never the same one twice.
@@ -329,9 +305,7 @@ class LoopState(Value):
         """Return the state with turns added, and other fields updated."""
         texts: list[str] = []
         for turn in turns:
-            results = () if isinstance(turn, UserTurn) else turn.results
-            texts += [result.text for result in results]
-            texts += [turn.text] if isinstance(turn, UserTurn) else []
+            texts += [turn.text] if isinstance(turn, UserTurn) else [r.text for r in turn.results]
         conversation, budget = self.conversation.said(*turns), self.budget.adding(texts)
         return self.model_copy(update={"conversation": conversation, "budget": budget, **update})
 
@@ -400,11 +374,16 @@ def _with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> Loo
         calls = state.calls.model_copy(update={"idle": state.calls.idle + 1})
     else:
         turn, calls = with_results(state.calls, reply.turn.calls, run_tool, state.iterations)
-    allowance, left = state.budget.allowance, state.budget.allowance.iterations - state.iterations
+    allowance, able = state.budget.allowance, state.budget.able
+    turns = allowance.iterations - state.iterations - 1  # that may still use tools
+    tokens = allowance.tokens - state.budget.used.new_tokens
     notice = ""
-    if not state.budget.able.local and left > 1:
-        tokens_left = allowance.tokens - state.budget.used.new_tokens
-        notice = what_is_left(left - 1, tokens_left, allowance.tokens)
+    if turns > 0 and not able.local:
+        if turns <= 3:
+            notice = TEXTS["turns_left"].format(more=plural(turns, "more turn"))
+        elif tokens < 0.35 * allowance.tokens:
+            left = tokens // 1_000 * 1_000
+            notice = TEXTS["tokens_left"].format(left=left, tokens=allowance.tokens)
     return state.saying(turn, *([UserTurn(text=notice)] if notice else []), calls=calls)
 
 
@@ -415,9 +394,9 @@ def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState
     """
     why = f"{complaint}; it was cut off, so keep it shorter" if reply.stop == "cut" else complaint
     if state.repaired:
-        raise invalid(why)
+        raise gave_up("invalid", why)
     if state.bound and (bound := state.budget.bound(concluding=True)):
-        raise invalid(f"{why}; too little is left to ask again ({bound})")
+        raise gave_up("invalid", f"{why}; too little is left to ask again ({bound})")
     ask, calls = UserTurn(text=TEXTS["repair"].format(why=why)), reply.turn.calls
     if not calls:
         return state.switched(tools_off=True).saying(ask, repaired=True)

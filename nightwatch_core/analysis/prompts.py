@@ -533,17 +533,9 @@ def _placed(frames: Iterable[Frame], read: Read) -> Iterator[tuple[str, str, int
             yield frame.repo_path, text, line
 
 
-def _line_of(name: str, path: str, text: str) -> int:
-    found = definition_of(name, path, text)
-    return found.line if found else 0
-
-
 def _frame_in(case: Case, path: str) -> Frame | None:
     frames = (*case.trace.in_app, *case.trace.frames) if case.trace else ()
     return next((frame for frame in frames if frame.repo_path == path), None)
-
-
-# What makes a line of a file interesting, the best reason first; 0 where it does not hold.
 
 
 NAMES = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".github/copilot-instructions.md")

@@ -8,7 +8,7 @@ from small_repo import SmallRepo
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.answers import read_answer
-from nightwatch_core.analysis.loop import failure, fatal, invalid
+from nightwatch_core.analysis.loop import failure, fatal, gave_up
 from nightwatch_core.analysis.prompts import conventions, first_message
 from nightwatch_core.analysis.second_look import seed
 from nightwatch_core.analysis.waves import leader_findings
@@ -51,7 +51,7 @@ BOUNDED = {
     ),
     "an earlier look": (lambda: told_of(seed(VERDICT)), 3_500),
     "an answer's items": (lambda: len(read_answer(json.dumps(ANSWER)).tags), limits.ANSWER_ITEMS),
-    "a complaint": (lambda: len(invalid(HUGE).ending.detail), limits.ENDING),
+    "a complaint": (lambda: len(gave_up("invalid", HUGE).ending.detail), limits.ENDING),
     "a refusal": (
         lambda: len(fatal(Reply(turn=AssistantTurn(), stop="refused", detail=HUGE)).ending.detail),
         limits.ENDING,

@@ -169,7 +169,7 @@ def numbered_file(hits, total):
     return "".join(f"{'total' if n in hits else 'x' * 40} {n}\n" for n in range(1, total + 1))
 
 
-def test_tests_lose_what_is_around_them_before_code_does_and_it_is_said():
+def test_tests_lose_their_context_before_code_does_and_it_is_said():
     files = {
         "app/a.py": numbered_file({20, 60}, 80),
         "tests/test_a.py": numbered_file(range(10, 500, 20), 500),
@@ -180,17 +180,6 @@ def test_tests_lose_what_is_around_them_before_code_does_and_it_is_said():
     assert "tests/test_a.py (lines 10-490 of 500)" in rows
     at = rows.index("   10| total 10")
     assert rows[at + 1 : at + 3] == ["...", "   30| total 30"]
-
-
-def test_of_many_tests_the_first_hits_are_shown_and_the_others_numbered():
-    files = {
-        "app/a.py": numbered_file(range(20, 180, 40), 200),
-        "tests/test_a.py": numbered_file(range(10, 5_000, 15), 5_000),
-    }
-    text = search(files, query="total", context=10).text
-    assert text.startswith("no context for 333 hits in tests and texts: name one with path\n")
-    assert "app/a.py (lines 10-30 of 200)" in text
-    assert "\n   70| total 70\ntests/test_a.py: lines 85, 100, " in text
 
 
 def test_tests_alone_have_their_context():
