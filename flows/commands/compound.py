@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.commands.memory import documents_with_learnings, options_of_words
-from flows.commands.night import Sample, make_prefect_ready
+from flows.commands.night import make_prefect_ready
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES, is_sample
 from nightwatch_core.learnings.compound import (
@@ -26,6 +26,7 @@ from nightwatch_core.learnings.compound import (
 )
 from nightwatch_core.memory.lesson_text import lessons_in
 from nightwatch_core.memory.note_reader import add_notes, as_task
+from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import Lesson, Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
@@ -56,9 +57,7 @@ class Target(NamedTuple):
     lesson: Lesson | None
 
 
-def compound(
-    id: Id = "", yes: Yes = False, no_model: Rules = False, sample: Sample = False
-) -> None:
+def compound(id: Id = "", yes: Yes = False, no_model: Rules = False) -> None:
     """Write <future-agent-notes> about an error or a task.
 
     A model draws them from the night's transcript, or from the task's research, plan,
@@ -73,17 +72,18 @@ def compound(
     def say(text: str) -> None:
         console.print(Text(f"{clean(text)}\n"), soft_wrap=True)
 
-    options, target = _named_target(id, sample)
+    options, may = options_of_words()
+    target = _target(id.strip(), options)
     say(f"{target.task.id}: {target.task.title}")
-    related = similar(target.task, documents_with_learnings(is_sample(options)))
+    related = similar(target.task, documents_with_learnings())
     if related:
         say(related_text(related))
     _agree(QUESTION if related else "Draw notes from it?", yes)
-    drawn = _draw(target, options, no_model)
+    drawn = _draw(target, options, may, no_model)
     say(drawn_text(drawn))
     _agree("Write this?", yes)
     file = _keep(target, drawn.notes, tuple(item.task_id for item in related), options)
-    say(captured_text(file, drawn.notes, " --sample" if is_sample(options) else ""))
+    say(captured_text(file, drawn.notes))
 
 
 def _agree(question: str, yes: bool) -> None:
@@ -95,17 +95,6 @@ def _agree(question: str, yes: bool) -> None:
     if not typer.confirm(question, default=True):
         typer.echo("Nothing was written.")
         raise typer.Exit
-
-
-def _named_target(id: str, sample: bool) -> tuple[NightOptions, Target]:
-    first: StopTheNight | None = None
-    for of_sample in (True,) if sample else (False, True):
-        options, _ = options_of_words(of_sample)
-        try:
-            return options, _target(id.strip(), options)
-        except StopTheNight as unknown:
-            first = first or unknown
-    raise first or StopTheNight("there is nothing to write notes about")
 
 
 def _target(id: str, options: NightOptions) -> Target:
@@ -128,13 +117,12 @@ def _target(id: str, options: NightOptions) -> Target:
     )
 
 
-def _draw(target: Target, options: NightOptions, by_rule: bool) -> DrawnNotes:
+def _draw(target: Target, options: NightOptions, may: Allowance, by_rule: bool) -> DrawnNotes:
     ports = reading(options)
     today = ports.clock.now().date()
     if by_rule or options.model == RULES:
         why = "as you asked" if by_rule else "no language model is set up"
         return draw_by_rule(target.task, target.lesson, why, today)
-    _, may = options_of_words(is_sample(options))
     prompt = agent_store().agent(PROMPT).prompt
     transcript = _newest_transcript(target.lesson) if target.lesson else None
     return draw_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)

@@ -1,32 +1,28 @@
 """`nightwatch mcp`: the memory for people's own coding agents."""
 
-from flows.commands.memory import search_learnings
-from flows.commands.night import Sample
+from flows.commands.memory import memory_asked, search_learnings
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.intake.default_ports import SAMPLE
 from nightwatch_core.learnings.library import as_data, lesson_file, lesson_text, lessons_text
 from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.notes import as_yaml
 from nightwatch_core.memory.recall import search_lessons
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.text.escaping import line
 from tasks.wiring import knowledge_of, serve_library
 
 
-def mcp(sample: Sample = False) -> None:
+def mcp() -> None:
     """Serve lessons and learnings to a coding agent (MCP over standard input and output).
 
     Reads only, and never the network. Ends when the agent goes away. Needs the extra `mcp`.
     """
-    serve_library(Memory(sample))
+    serve_library(Memory())
 
 
 class Memory:
     """The Library over knowledge and task files as they are at each question; writes nothing."""
 
-    def __init__(self, sample: bool) -> None:
-        self._sample = sample
-        self._knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    def __init__(self) -> None:
+        self._knowledge = knowledge_of(memory_asked())
 
     def search_lessons(self, query: str, limit: int, archived: bool) -> str:
         """Return lessons that hold words of the query, as YAML."""
@@ -47,4 +43,4 @@ class Memory:
 
     def learnings(self, intent: str, limit: int) -> str:
         """Return learnings of task files and lessons, as the learnings researcher writes them."""
-        return as_data(as_yaml(search_learnings(intent, self._sample, limit)), "yaml")
+        return as_data(as_yaml(search_learnings(intent, limit)), "yaml")

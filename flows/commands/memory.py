@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from flows.commands.night import OfNight, Sample, make_prefect_ready, plain_console, show
+from flows.commands.night import OfNight, make_prefect_ready, plain_console, show
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import SAMPLE, is_sample
 from nightwatch_core.intake.ignore_rules import day_from, expired, summary
@@ -61,13 +61,27 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
 
 def report(night: NightName = "") -> None:
     """Show a night's report again."""
-    for kept in nights().reports():
-        if kept.night.id == night or not (night or kept.night.id.startswith("one-")):
-            show(kept)
-            return
-    if not night:
+    show(kept_report(night))
+
+
+def kept_report(name: str) -> RunReport:
+    """Return the night or single run of that name, else the newest night.
+
+    Raises `StopTheNight` where there is none.
+    """
+    for report in nights().reports():
+        if report.night.id == name or not (name or report.night.id.startswith(SINGLE_RUN)):
+            return report
+    if not name:
         raise StopTheNight("no night was kept yet: run `nightwatch night`")
-    raise StopTheNight(f"no night {night[:80]!r} was kept: see `nightwatch history`")
+    raise StopTheNight(f"no night {name[:80]!r} was kept: see `nightwatch history`")
+
+
+def memory_asked() -> NightOptions:
+    """Return options that name the memory to ask: the sample's where the newest night was one."""
+    ran = (item for item in nights().reports() if not item.night.id.startswith(SINGLE_RUN))
+    newest = next(ran, None)
+    return NightOptions(source=SAMPLE if newest and is_sample(newest.options) else "file")
 
 
 # `nightwatch scoreboard`: how right earlier analyses proved, and how sure they had said to be.
@@ -76,12 +90,13 @@ LOOKED_THROUGH = 30  # reports
 AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
-def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
+def scoreboard(as_json: AsJson = False) -> None:
     """Show how often earlier analyses proved right, by confidence and cost."""
-    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    asked = memory_asked()
+    knowledge = knowledge_of(asked)
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
     newest = islice(nights().reports(), LOOKED_THROUGH)
-    kept = (batch.outcomes for batch in newest if is_sample(batch.options) == sample)
+    kept = (item.outcomes for item in newest if is_sample(item.options) == is_sample(asked))
     board = with_drafts(scoreboard_of(lessons), next(filter(None, kept), ()))
     if as_json:
         typer.echo(board.model_dump_json(indent=2))
@@ -127,12 +142,11 @@ def _group() -> None:
 def search(
     words: Words,
     limit: Annotated[int, typer.Option(min=1, help="Lessons to show.")] = 10,
-    sample: Sample = False,
     archive: Annotated[bool, typer.Option("--archive", help="Archived lessons, too.")] = False,
 ) -> None:
     """Find lessons by words."""
     console = Console()
-    folder = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    folder = knowledge_of(memory_asked())
     old = archived_lessons(folder) if archive else ()
     matches = search_lessons(" ".join(words), (*lessons_in(folder), *old))[:limit]
     for lesson, match in matches:
@@ -161,11 +175,7 @@ Archive = Annotated[bool, typer.Option("--archive", help="Look at archived lesso
 
 
 def learnings(
-    intent: Intent,
-    limit: Limit = 5,
-    archive: Archive = False,
-    ask_model: AskModel = False,
-    sample: Sample = False,
+    intent: Intent, limit: Limit = 5, archive: Archive = False, ask_model: AskModel = False
 ) -> None:
     """Find earlier learnings for an intent in lessons and task files; prints YAML.
 
@@ -173,28 +183,29 @@ def learnings(
     shares words but does not apply; where it cannot be asked, words alone decide.
     """
     if ask_model:
-        chosen = ask_researcher(intent, sample, limit, archive)
+        chosen = ask_researcher(intent, limit, archive)
         took = f" It took {used(chosen.usage)}." if chosen.usage.calls else ""
         typer.echo(f"{clean(chosen.said)}{took}", err=True)
         results = chosen.found
     else:
-        results = search_learnings(intent, sample, limit, archive)
+        results = search_learnings(intent, limit, archive)
     plain_console()
     typer.echo(as_yaml(results), nl=False)
 
 
-def ask_researcher(intent: str, sample: bool, limit: int, archive: bool) -> ChosenLearnings:
+def ask_researcher(intent: str, limit: int, archive: bool) -> ChosenLearnings:
     """Return what the connected model chose of the learnings for an intent, and how."""
     make_prefect_ready(settings().state, verbose=False)
-    options, may = options_of_words(sample)
+    options, may = options_of_words()
     prompt = agent_store().agent(PROMPT).prompt
-    documents = documents_with_learnings(sample, archive)
+    documents = documents_with_learnings(archive)
     return chosen_learnings(intent, documents, reading(options).model, prompt, may, limit)
 
 
-def options_of_words(sample: bool) -> tuple[NightOptions, Allowance]:
+def options_of_words() -> tuple[NightOptions, Allowance]:
     """Return the options and the allowance for one question to a model."""
-    source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
+    of_sample = is_sample(memory_asked())
+    source = {"source": SAMPLE} if of_sample else {"source": "file", "errors": ERRORS_UNREAD}
     unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
     options = with_default_ports(night_options({**source, **unused}))
     return options, Allowance(
@@ -206,21 +217,22 @@ def options_of_words(sample: bool) -> tuple[NightOptions, Allowance]:
 
 
 def search_learnings(
-    intent: str, sample: bool, limit: int = LIMIT, archive: bool = False
+    intent: str, limit: int = LIMIT, archive: bool = False
 ) -> tuple[FoundLearning, ...]:
     """Return what lessons and task files say of an intent; `archive`: archived lessons, too.
 
     Raises `GiveUp` where the intent says nothing.
     """
-    return relevant_learnings(intent, documents_with_learnings(sample, archive), limit)
+    return relevant_learnings(intent, documents_with_learnings(archive), limit)
 
 
-def documents_with_learnings(sample: bool, archive: bool = False) -> tuple[TaskFile, ...]:
+def documents_with_learnings(archive: bool = False) -> tuple[TaskFile, ...]:
     """Every task file and every lesson; the sample has no task files."""
-    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    asked = memory_asked()
+    knowledge = knowledge_of(asked)
     old = archived_lessons(knowledge) if archive else ()
     lessons = (*lessons_in(knowledge), *old)
-    tasks = () if sample else task_store().tasks()
+    tasks = () if is_sample(asked) else task_store().tasks()
     return (*tasks, *map(as_task, lessons))
 
 
@@ -248,9 +260,9 @@ def _ignore_rules() -> None:
 
 
 @ignore.command("list")
-def list_rules(sample: Sample = False) -> None:
+def list_rules() -> None:
     """List the rules: in force, expired, and unreadable."""
-    file, console = ignore_file(_options(sample)), plain_console()
+    file, console = ignore_file(memory_asked()), plain_console()
     held = file.rules()
     console.print(Text(str(file.path), "bold"))
     for rule in held.rules:
@@ -264,9 +276,9 @@ def list_rules(sample: Sample = False) -> None:
 
 
 @ignore.command()
-def suggestions(night: OfNight = "", sample: Sample = False) -> None:
+def suggestions(night: OfNight = "") -> None:
     """Show the rules that a night suggested, with the evidence."""
-    report, console = _report(night.strip(), sample), plain_console()
+    report, console = kept_report(night.strip()), plain_console()
     console.print(Text(f"Night {report.night.id}", "bold"))
     for number, suggestion in enumerate(report.learned.suggestions, 1):
         console.print(Text(f"{number}. {summary(rule_from(suggestion))}", "bold"))
@@ -279,16 +291,10 @@ def suggestions(night: OfNight = "", sample: Sample = False) -> None:
 
 
 @ignore.command()
-def accept(
-    number: Number,
-    night: OfNight = "",
-    reason: Reason = "",
-    expires: Expires = "",
-    sample: Sample = False,
-) -> None:
+def accept(number: Number, night: OfNight = "", reason: Reason = "", expires: Expires = "") -> None:
     """Write a suggested rule into ignore.yml; everything else in it stays as it is."""
-    file, console = ignore_file(_options(sample)), plain_console()
-    suggestion = _numbered(_report(night.strip(), sample), number)
+    file, console = ignore_file(memory_asked()), plain_console()
+    suggestion = _numbered(kept_report(night.strip()), number)
     rule = rule_from(suggestion).model_copy(
         update={
             "reason": line(reason or suggestion.reason, LONGEST_REASON),
@@ -298,19 +304,6 @@ def accept(
     added = file.add(rule)
     console.print(Text(f"{added.status}: {summary(added.rule)}", "bold"))
     console.print(Text(f"{file.path} line {added.rule.line}"))
-
-
-def _report(name: str, sample: bool) -> RunReport:
-    """The night of that name, else the newest one; raises `StopTheNight` where there is none."""
-    for report in nights().reports():
-        if report.night.id == name:
-            return report
-        of_kind = is_sample(report.options) == sample
-        if of_kind and not name and not report.night.id.startswith(SINGLE_RUN):
-            return report
-    if name:
-        raise StopTheNight(f"no night {name[:80]!r} was kept: see `nightwatch history`")
-    raise StopTheNight(f"no night was kept yet: run `nightwatch night{' --sample' * sample}`")
 
 
 def _numbered(report: RunReport, number: int) -> IgnoreSuggestion:
@@ -334,7 +327,3 @@ def _last_day(text: str, suggestion: IgnoreSuggestion, today: date) -> date | No
     if day is not None and day < today:
         raise StopTheNight(f"{day} is over: name a day with --expires, or never")
     return day
-
-
-def _options(sample: bool) -> NightOptions:
-    return NightOptions(source=SAMPLE if sample else "file")

@@ -100,7 +100,6 @@ def _print(console: Console, progress: ReadingProgress) -> None:
 
 # Run a flow by hand: Prefect made ready, the report shown, the exit code as its status says.
 
-Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
 OfNight = Annotated[str, typer.Option("--night", help="Of this night; empty: the newest one.")]
 _NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
 CLIENT_RETRIES = "3"  # of a request, after 2, 4 and 8 s: a server that went away is soon known

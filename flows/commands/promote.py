@@ -8,7 +8,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.night import Sample, make_prefect_ready
+from flows.commands.memory import memory_asked
+from flows.commands.night import make_prefect_ready
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
 from nightwatch_core.learnings.offers import (
@@ -63,7 +64,6 @@ class Offered(NamedTuple):
 def promote(
     yes: Yes = "",
     to: To = None,
-    sample: Sample = False,
     repo: Repo = None,
     delivery: Delivery = None,
     base_branch: Base = None,
@@ -74,7 +74,7 @@ def promote(
     """
     make_prefect_ready(settings().state, verbose=False)
     choices = {"repo": repo, "delivery": delivery, "base_branch": base_branch}
-    options = promotion_options(choices, sample)
+    options = promotion_options(choices)
     offered = offer(options, to)
     picked = chosen_offers(yes, offered.offers) if yes else None  # refuses wrong numbers at once
     console = Console()
@@ -92,8 +92,9 @@ def promote(
     raise SystemExit(0 if promotion.done or options.dry_run else 1)
 
 
-def promotion_options(choices: Mapping[str, object], sample: bool) -> NightOptions:
+def promotion_options(choices: Mapping[str, object]) -> NightOptions:
     """Return the options under which code is read and the outbox is made; errors are not read."""
+    sample = not choices.get("repo") and is_sample(memory_asked())
     source = {"source": SAMPLE} if sample else {"source": "file", "errors": "-"}
     local = {"model": RULES, "notify": "local"}
     return with_default_ports(night_options({**choices, **source, **local}))

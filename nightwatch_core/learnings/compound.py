@@ -203,7 +203,7 @@ def drawn_text(drawn: DrawnNotes) -> str:
     return f"{drawn.said}{took}\n\n{rendered(drawn.notes)}"
 
 
-def captured_text(file: str, notes: Notes, options: str = "") -> str:
+def captured_text(file: str, notes: Notes) -> str:
     """Confirm captured notes, and tell how to promote them.
 
     >>> print(captured_text("errors/a.md", Notes(gotchas=("No fs on the edge",))))
@@ -219,7 +219,7 @@ def captured_text(file: str, notes: Notes, options: str = "") -> str:
         *(f"- [Decision] {line(decision.choice, 120)}" for decision in notes.decisions),
     )
     asked = 'Promote any to CLAUDE.md? (These become "always loaded" context)'
-    how = f"Run `nightwatch promote{options}` to choose."
+    how = "Run `nightwatch promote` to choose."
     return "\n".join((f"Learnings captured in {file}.", "", asked, *rows, how))
 
 

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from core.report_fixture import complete
 from git_repositories import Change, git, repository
 from github_world import bare_shop
 from services.github import GitHub
@@ -100,7 +101,7 @@ def with_offers(options, said, to=None):
 
 
 def local(shop: Path, **more: object):
-    return promotion.promotion_options({"repo": str(shop), **more}, sample=False)
+    return promotion.promotion_options({"repo": str(shop), **more})
 
 
 def test_into_the_working_tree(shop, home):
@@ -183,8 +184,11 @@ def test_a_dry_run_holds_back(shop):
 
 def test_without_a_checkout_it_says_what_to_name(shop):
     with pytest.raises(StopTheNight, match="--repo"):
-        promotion.promotion_options({}, sample=False)
-    sample = promotion.promotion_options({}, sample=True)
+        promotion.promotion_options({})
+    report = complete()
+    options = report.options.model_copy(update={"source": "sample"})
+    wiring.nights().keep(report.model_copy(update={"options": options}))
+    sample = promotion.promotion_options({})
     with pytest.raises(StopTheNight, match="--to checkout needs --repo"):
         promotion.offer(sample, "checkout")
     assert promotion.offer(sample, None).offers == ()  # task files are not the sample's
@@ -201,7 +205,7 @@ def hub(shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Git
 
 @pytest.mark.slow
 def test_a_draft_pull_request_on_github(hub):
-    options = promotion.promotion_options({}, sample=False)
+    options = promotion.promotion_options({})
     found = promotion.offer(options, None)
     assert found.commit
     assert found.before is None
@@ -224,7 +228,7 @@ def test_a_draft_pull_request_on_github(hub):
 
 @pytest.mark.slow
 def test_what_github_refuses_is_told_and_offered_again(hub):
-    options = promotion.promotion_options({}, sample=False)
+    options = promotion.promotion_options({})
     hub.fail("POST", "/pulls$", status=422, body=b'{"message": "Validation Failed"}', times=9)
     made = with_offers(options, "1")
     assert not made.done

@@ -173,7 +173,7 @@ def test_the_commands_show_what_was_kept(sample: Sample, monkeypatch: pytest.Mon
     named = run(app(), ["report", report.night.id]).output
     assert " ".join(named.split()) == shown
     assert "base-analyzer" in run(app(), ["agents"]).output
-    found = run(app(), ["knowledge", "search", "AttributeError", "--sample"])
+    found = run(app(), ["knowledge", "search", "AttributeError"])
     assert "AttributeError" in found.output
     checked = run(app(), ["check"])
     assert checked.exit_code == 0, checked.output
@@ -184,8 +184,8 @@ def test_commands_on_an_empty_state_say_so() -> None:
     assert run(app(), ["history"]).exit_code == 0
     assert "No batch was submitted yet" in run(app(), ["batches"]).output
     assert isinstance(run(app(), ["report", "gone"]).exception, StopTheNight)
-    assert "No lesson" in run(app(), ["knowledge", "search", "x", "--sample"]).output
-    assert run(app(), ["knowledge", "search", "x", "--sample", "--limit", "0"]).exit_code == 2
+    assert "No lesson" in run(app(), ["knowledge", "search", "x"]).output
+    assert run(app(), ["knowledge", "search", "x", "--limit", "0"]).exit_code == 2
     assert run(app(), ["check", "--source", "file"]).exit_code != 0
 
 

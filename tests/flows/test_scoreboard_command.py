@@ -33,7 +33,7 @@ def test_it_says_when_there_will_be_something() -> None:
 
 
 def test_it_prints_json() -> None:
-    done = CliRunner().invoke(app, ["--sample", "--json"])
+    done = CliRunner().invoke(app, ["--json"])
     assert Scoreboard.model_validate(json.loads(done.stdout)) == scoreboard([])
 
 

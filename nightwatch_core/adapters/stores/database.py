@@ -430,6 +430,8 @@ class NightStore:
             )
 
     def _rows(self) -> list[sqlite3.Row]:
+        if not self._database.exists():
+            return []
         query = "SELECT rowid, * FROM nights ORDER BY started DESC, rowid DESC"
         with translated(self._database), closing(connect(self._database)) as database:
             return database.execute(query).fetchall()

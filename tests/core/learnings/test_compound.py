@@ -235,9 +235,9 @@ def test_what_is_said_shows_the_section_and_the_way_to_promote() -> None:
     assert drawn_text(drawn).startswith(
         "Drawn by rule from the lesson itself: as you asked.\n\n<future-agent-notes>"
     )
-    said = captured_text("errors/a.md", drawn.notes, " --sample")
+    said = captured_text("errors/a.md", drawn.notes)
     assert "- [Problem] No rate for new countries" in said
-    assert "Run `nightwatch promote --sample` to choose." in said
+    assert "Run `nightwatch promote` to choose." in said
 
 
 def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():
