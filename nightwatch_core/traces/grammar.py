@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.rule_files import Pattern, load_rules
+from nightwatch_core.text.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
 from nightwatch_core.traces.limits import LINE_CHARACTERS
 
@@ -86,11 +86,21 @@ class Printed(Value):
     frame: Pattern
 
 
+class Joined(Value):
+    """What of a trace on one line has a gap before or behind it; `sign` is in it twice."""
+
+    sign: str
+    frame: Pattern
+    begins: PatternText
+    ends: PatternText
+
+
 class Grammar(Value):
     """The whole file."""
 
     languages: tuple[Language, ...]
     printed: dict[str, Printed]
+    joined: dict[str, Joined]
 
 
 GRAMMAR = load_rules("grammar", Grammar, "traces")

@@ -2,29 +2,19 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
 
-from nightwatch_core.models.errors import ExceptionLink, Frame
-from nightwatch_core.traces.grammar import PRINTED
+from nightwatch_core.traces.grammar import GRAMMAR, PRINTED, frame_in
 from nightwatch_core.traces.limits import (
     ESCAPED_CHARACTERS,
-    EXCERPT_GAP,
-    EXCERPT_LINES,
-    EXCERPTS,
     JOINED_CHARACTERS,
     LINE_CHARACTERS,
     LINES,
-    ROW_CHARACTERS,
-    SPACED_LINES,
-    TAGS,
     TEXT_CHARACTERS,
     WRAP_WIDTHS,
-    WRAPPED_LINES,
 )
-from nightwatch_core.traces.line_prefixes import without_prefix
-from nightwatch_core.traces.placing import SharedPrefix
+from nightwatch_core.traces.line_prefixes import SharedPrefix, without_prefix
 
 # Lines that JSON, HTML or a logger wrote as one, with escapes for what they could not hold.
 
@@ -58,13 +48,11 @@ _BLOCK = r"(?:p|pre|div|li|td|tr|code|samp|blockquote|table|tbody|ul|ol)"
 _BREAK_AT_END = re.compile(r"<br\s?/?>\s*$", re.IGNORECASE)
 _BREAK = re.compile(r"<br\s?/?>|</(?:p|div|li|tr|pre)>", re.IGNORECASE)
 _BEGINS_LINE = re.compile(rf"(?:\s|&nbsp;|<{_BLOCK}>){{0,200}}{_BEGINS}")
-_ENCLOSED = re.compile(
-    rf"\s{{0,40}}<(?P<tag>{_BLOCK})(?: [^<>]{{0,200}})?>(?P<text>.*)</(?P=tag)>$"
+_TAGS_BEFORE = re.compile(
+    rf"\s{{0,40}}(?:</?{_BLOCK}(?: [^<>]{{0,200}})?>|`{{3}}(?![\w+#-]*\s*$)){{1,20}}"
 )
-_TAGS = re.compile(rf"\s{{0,40}}(?:</?{_BLOCK}(?: [^<>]{{0,200}})?>)+")
-_MARKUP = re.compile(r"\{noformat\}|\{code(?::[\w=|.-]{1,80})?\}")  # of a ticket
-_OPENS = re.compile(r"\s{0,40}(?:<(?:pre|code|samp)(?: [^<>]{0,200})?>|`{3}(?![\w+#-]*\s*$))+")
-_CLOSES = re.compile(r"(?:</(?:pre|code|samp)>|(?<=\S)`{3})+\s*$")
+_TAGS_BEHIND = re.compile(rf"(?:</{_BLOCK}>|(?<=\S)`{{3}}){{1,20}}\s*$")
+_CODE_ENDS = re.compile(r"(?:</(?:pre|code|samp)>|(?<=\S)`{3}){1,20}\s*$")
 
 _JSON_TEXT = re.compile(r"\s{0,200}[{\[]\s{0,200}(?:[\"{\[]|$)")
 _JSON_ENDS = ('"', '",', '"]', '"}', '"],', '"]}', '"}}')
@@ -96,29 +84,20 @@ def unescaped(line: str, in_json: bool = False) -> list[str]:
 
 
 def _rendered(line: str) -> list[str]:
-    if "<" not in line and "`" not in line and "{" not in line:
+    if "<" not in line and "`" not in line:
         return [_with_characters(line)]
     line = _BREAK_AT_END.sub("", line)
-    if "{" in line and _MARKUP.search(line):
-        inside = [part for part in _MARKUP.split(line) if part.strip()]
-        return [_with_characters(part) for part in inside] or [line]
     parts = _BREAK.split(line)
-    if len(parts) == 1 or not any(map(_BEGINS_LINE.match, parts)):
-        return [_with_characters(_within(line))]
-    inside = [_within(_TAGS.sub("", part, count=1)) for part in parts if part.strip()]
-    return [_with_characters(part) for part in inside]
+    if not any(map(_BEGINS_LINE.match, parts)):
+        parts = [line]
+    return [_with_characters(_without_tags(part)) for part in parts if part.strip()]
 
 
-def _within(line: str) -> str:
-    for _ in range(TAGS):
-        enclosed = _ENCLOSED.match(line)
-        if enclosed is None:
-            break
-        line = enclosed["text"]
-    opens = _OPENS.match(line)
-    line = _CLOSES.sub("", line[opens.end() :] if opens else line)
-    tags = _TAGS.match(line)
-    return line[tags.end() :] if tags and _BEGINS_LINE.match(line, tags.end()) else line
+def _without_tags(part: str) -> str:
+    before = _TAGS_BEFORE.match(part)
+    if before is None:
+        return _CODE_ENDS.sub("", part)
+    return _TAGS_BEHIND.sub("", part[before.end() :])
 
 
 def _with_characters(line: str) -> str:
@@ -177,78 +156,10 @@ def _without_escapes(part: str) -> str:
 
 _GAP = r"(?:(?<!\s)(?<!\d:)\s++(?:[|;\u23ce\u21b5\u2192] {0,4})?)"
 
-
-class Joined(NamedTuple):
-    """The form of a language's frames that are joined on one line."""
-
-    sign: str  # stands in every line with a frame; what costs nothing is asked first
-    told_by: re.Pattern[str]  # two of these in a line: a trace was joined
-    before: re.Pattern[str]  # the gap in front of what begins a line
-    behind: re.Pattern[str]  # what ends a line, with the gap behind it
-
-
-def _joined(sign: str, told_by: str, begins: str, ends: str) -> Joined:
-    return Joined(
-        sign, re.compile(told_by), re.compile(f"{_GAP}(?={begins})"), re.compile(f"({ends}){_GAP}")
-    )
-
-
-_CALL = (
-    r"at (?:async |new )?(?:Anonymous function|[\w$.<>/@+\[\]`,-]{1,300}) ?\("
-    r"|at (?:async )?[^\s()]{1,500}:\d{1,9}:\d"
+_JOINED = tuple(
+    (style, re.compile(f"{_GAP}(?={style.begins})"), re.compile(f"({style.ends}){_GAP}"))
+    for style in GRAMMAR.joined.values()
 )
-_AT = f"{PRINTED['java']}|{PRINTED['csharp']}|{PRINTED['javascript']}"
-_NET = r"at (?:[\w`<>+]{1,80}\.){2,20}[\w`<>+\[\],]{1,100}\([^()\n]{0,500}\)(?= at | ---|\s*$| in )"
-_LABEL = r"(?:from )?[^\s\"'`(),|]{1,500}:\d{1,9}:in [`'][^'\n]{0,300}'(?!:)"
-
-JOINED: Mapping[str, Joined] = {
-    "rust": _joined(
-        ".rs:",
-        PRINTED["rust"],
-        rf"{PRINTED['rust']}|\d{{1,4}}: \S|stack backtrace:|note: |Caused by:",
-        rf"{PRINTED['rust']}|stack backtrace:|Caused by:",
-    ),
-    "at": _joined(
-        "at ",
-        _AT,
-        rf"{_CALL}|Caused by: |Suppressed: |\.\.\. \d{{1,9}} (?:more|common)|--- End of "
-        r"|\[cause\]: ",
-        rf"{_AT}|\.\.\. \d{{1,9}} (?:more|common frames omitted)|--- End of [\w ]{{1,60}} ---",
-    ),
-    "net": _joined(
-        "at ",
-        f"{PRINTED['csharp']}|{_NET}",
-        rf"{_NET}|at [\w.<>`+\[\],|$]{{3,500}} ?\([^()\n]{{0,500}}\)|--- End of ",
-        rf"{PRINTED['csharp']}|--- End of [\w ]{{1,60}} ---",
-    ),
-    "gecko": _joined("@", PRINTED["firefox"], PRINTED["firefox"], PRINTED["firefox"]),
-    "ruby": _joined(
-        ":in",
-        PRINTED["ruby"],
-        rf"\d{{1,5}}: from |{PRINTED['ruby']}|Caused by:"
-        r"|(?:[A-Z]\w{0,80}::){0,6}[A-Z]\w{0,80}Error: ",
-        rf"(?<!\S){_LABEL}",
-    ),
-    "php": _joined(
-        "#",
-        PRINTED["php"],
-        rf"{PRINTED['php']}|Stack trace:|thrown in /|Next [\w\\]{{1,200}}: "
-        r"|\[(?:stacktrace|previous exception|object)\]",
-        r"Stack trace:|#\d{1,5} \{main\}|\[(?:stacktrace|previous exception)\]",
-    ),
-    "go": _joined(
-        ".go:",
-        rf"{PRINTED['go']}|goroutine \d{{1,19}} \[",
-        rf"{PRINTED['go']}|goroutine \d{{1,19}} \[|created by |\[signal |exit status ",
-        rf"{PRINTED['go']}|goroutine \d{{1,19}} \[[^\]]{{1,100}}\]:",
-    ),
-    "elixir": _joined(
-        ": ",
-        PRINTED["elixir"],
-        rf"{PRINTED['elixir']}|\*\* \(|Last message|State: ",
-        r"an exception was raised:",
-    ),
-}
 
 
 def separated(line: str) -> list[str]:
@@ -263,17 +174,14 @@ def separated(line: str) -> list[str]:
         return [line]
     if _is_joined_traceback(line):
         return _traceback_lines(line)
-    for style in JOINED.values():
-        if _is_joined(style, line):
-            return style.behind.sub("\\1\n", style.before.sub("\n", line)).split("\n")
+    for style, before, behind in _JOINED:
+        if line.count(style.sign) > 1 and _has_two(style.frame, line):
+            return behind.sub("\\1\n", before.sub("\n", line)).split("\n")
     return [line]
 
 
-def _is_joined(style: Joined, line: str) -> bool:
-    if line.count(style.sign) < (1 if style.sign == ".go:" else 2):
-        return False
-    places = style.told_by.finditer(line)
-    return next(places, None) is not None and next(places, None) is not None
+def _has_two(pattern: re.Pattern[str], line: str) -> bool:
+    return len(list(islice(pattern.finditer(line), 2))) == 2
 
 
 _FRAME = re.compile(
@@ -335,99 +243,24 @@ def _code_and_header(text: str) -> tuple[str, str]:
     return (text[: named.start()], text[named.start() :]) if named else (text, "")
 
 
-# Frames that a mail or a terminal broke over several lines, made whole again.
-#
-# A line is joined with the next ones only where it begins a frame and holds none, and where both
-# together are one: that is never so of text which was not broken.
-
-_MARGIN = r"\s*(?:[|>] )?"
-_BEGUN = re.compile(
-    rf"{_MARGIN}(?:"
-    r"File(?: \"[^\"]{0,1000}(?:\"(?:,(?: line?)?)?)?)?$"
-    r"|at(?: [^\n]{0,1000})?$"
-    r"|from$|(?:from )?(?:/|\.{0,3}/|[A-Za-z]:[\\/]|[\w.-]{1,80}/)[^\s:]{1,1000}"
-    r"(?::\d{0,9}(?::(?:in?)?(?: [`'][^'\n]{0,300})?)?)?$"
-    r"|#\d{1,5}(?: \S{0,1000})?$"
-    r"|\([a-z]\w{0,80}(?: [\w.+-]{1,60})?\)(?: [\w./-]{0,300})?$)"
-)
-_NET_CALL = r"at (?:[\w`<>+]{1,80}\.){1,20}[\w`<>+\[\],]{1,100}\([^()\n]{0,500}\)$"
-_WHOLE = re.compile(
-    _MARGIN
-    + "(?:"
-    + "|".join(
-        (
-            PRINTED["python"] + r"(?:,? in \S.*)?$",
-            *(PRINTED["java"], f"(?:{PRINTED['csharp']})$", _NET_CALL),
-            *(
-                f"(?:{PRINTED['javascript']})$",
-                rf"(?:{PRINTED['ruby']})(?=$|[\s:])",
-                PRINTED["php"],
-            ),
-            *(f"(?:{PRINTED['go']})$", f"(?:{PRINTED['rust']})$", PRINTED["elixir"]),
-        )
-    )
-    + ")"
-)
-_NET_CALL_LINE = re.compile(rf"\s*{_NET_CALL}")
-_PLACE_OF_CALL = re.compile(r"\s*in \S.{0,1000}:line \d{1,9}$")
-
-
 def rejoined(lines: Sequence[str]) -> list[str]:
-    """Return the lines, frames that were broken made whole.
+    """Make frames whole that a terminal broke at its width.
 
-    >>> rejoined(("  at org.shop.Cart.total(", "Cart.java:8)", "bye"))
-    ['  at org.shop.Cart.total(Cart.java:8)', 'bye']
+    >>> rejoined([f"/srv/{'shop/' * 14}li", "b.rb:8:in `f'"] * 2)[1][-20:]
+    "shop/lib.rb:8:in `f'"
     """
+    width = max(map(len, lines), default=0)
+    if width not in WRAP_WIDTHS or sum(len(line) == width for line in lines) < 2:
+        return list(lines)
     whole: list[str] = []
-    at, width = 0, _width(lines)
-    while at < len(lines):
-        line, taken = _rejoined_at(lines, at, width)
-        whole.append(line)
-        at += taken
+    for line in lines:
+        above = whole[-1] if whole else ""
+        frame = frame_in(above + line) if len(above) == width else None
+        if frame and frame.start() < width < frame.end():
+            whole[-1] = above + line
+        else:
+            whole.append(line)
     return whole
-
-
-def begins_frame(line: str) -> bool:
-    """Tell whether a line may be the first part of a frame that was broken.
-
-    >>> begins_frame("\tat"), begins_frame("noon")
-    (True, False)
-    """
-    return _BEGUN.match(line) is not None
-
-
-def made_whole(line: str, below: str) -> str:
-    """Return the frame that a line and the one below it are together; empty where they are none.
-
-    >>> made_whole("  at org.shop.Cart.total(", "Cart.java:8)")
-    '  at org.shop.Cart.total(Cart.java:8)'
-    """
-    whole, taken = _rejoined_at((line, below), 0, 0)
-    return whole if taken > 1 else ""
-
-
-def _width(lines: Sequence[str]) -> int:
-    longest = max(map(len, lines), default=0)
-    is_broken = sum(len(line) == longest for line in lines) > 1
-    return longest if is_broken and longest in WRAP_WIDTHS else 0
-
-
-def _rejoined_at(lines: Sequence[str], at: int, width: int) -> tuple[str, int]:
-    line, below = lines[at], lines[at + 1 : at + WRAPPED_LINES]
-    if below and _NET_CALL_LINE.match(line) and _PLACE_OF_CALL.match(below[0]):
-        return f"{line.rstrip()} {below[0].strip()}", 2
-    if not _BEGUN.match(line) or _WHOLE.match(line):
-        return line, 1
-    for taken in range(1, len(below) + 1):
-        last = below[taken - 1]
-        if not last.strip() or (_WHOLE.match(last) and len(line) != width):
-            break
-        is_between_words = line.endswith((" in", " at", ",")) or last.lstrip().startswith("<")
-        for gap in (" ", "") if is_between_words else ("", " "):
-            joined = gap.join((line.rstrip() if gap else line, *map(str.lstrip, below[:taken])))
-            if len(joined) <= LINE_CHARACTERS and _WHOLE.match(joined):
-                return joined, taken + 1
-    return line, 1
 
 
 _NEWLINE = re.compile("\r+\n|\r|\u2028|\u2029")
@@ -454,7 +287,7 @@ def clean_lines(raw: str) -> tuple[str, ...]:
     whole = _NEWLINE.sub("\n", with_plain_spaces(raw))
     in_json = is_json(whole)
     whole = _BLANK_LINES.sub("\n\n", whole)
-    parts = [part for line in _not_spaced(whole.split("\n")) for part in parts_of(line, in_json)]
+    parts = [part for line in whole.split("\n") for part in parts_of(line, in_json)]
     lines = [line[:LINE_CHARACTERS] for part in _unprefixed(parts) for line in separated(part)]
     if len(lines) > LINES:
         lines = lines[: LINES // 2] + lines[-LINES // 2 :]
@@ -501,13 +334,6 @@ def lines_in_log_line(line: str) -> list[str]:
     return separated(bare)
 
 
-def _not_spaced(lines: list[str]) -> list[str]:
-    """The lines of a text without the blank ones, where one follows every line."""
-    filled = [number for number, line in enumerate(lines) if line.strip()]
-    apart = all(after - before > 1 for before, after in zip(filled, filled[1:], strict=False))
-    return [lines[number] for number in filled] if apart and len(filled) > SPACED_LINES else lines
-
-
 def _unprefixed(lines: Sequence[str]) -> list[str]:
     """The lines without a prefix that all of them share, or frames and their neighbours."""
     prefix = SharedPrefix()
@@ -515,158 +341,3 @@ def _unprefixed(lines: Sequence[str]) -> list[str]:
     if prefix.learn_from_all(lines) or any(prefix.learn(above, line) for above, line in pairs):
         return [without_prefix(prefix.without(line)) for line in lines]
     return list(lines)
-
-
-# Source that stands in a text around a failing line, numbered, and the frame it belongs to.
-#
-# Rails prints it above the frames, test runners and consoles below the place; records whose frames
-# come as objects are written with it in a form of our own (`row`), which is not shown to people.
-
-_OURS = re.compile(r" {4}(?P<mark>[> ]) {0,7}(?P<line>\d{1,7})\|(?: (?P<code>.*))?$")
-# How others print a numbered line; the mark stands before the failing one.
-_SHAPES = (
-    _OURS,
-    re.compile(  # test runners, bundlers and Laravel's console
-        r"\s{0,12}(?P<mark>[>➜→]?)\s{0,8}(?P<line>\d{1,7}) ?[|▕│] ?(?P<code>.*)$"
-    ),
-    re.compile(  # Rails and its consoles
-        r"\s{1,12}(?P<mark>(?:=>)?)\s{0,8}(?P<line>\d{1,7}):(?: (?P<code>(?!from ).*)|\s*)$"
-    ),
-    re.compile(r"(?P<mark>[> ]?) {1,4}(?P<line>\d{1,7}) {3}(?P<code>.*)$"),  # better_errors
-    re.compile(r"\s{0,8}(?P<mark>)Line (?P<line>\d{1,7}): {1,2}(?P<code>.*)$"),  # ASP.NET
-)
-PLACE = re.compile(r'(?<![\w.$@+-])([\w.$@+-]{1,200})(?:", line |:line |:|\()(\d{1,8})\b')
-_CARETS = re.compile(r"\s*\^+\s*$")
-_NODE_PLACE = re.compile(r"(?:file://)?\S{1,1000}\.[cm]?[jt]sx?:\d{1,8}$")
-
-
-class Excerpt(NamedTuple):
-    """Lines of source by number, and the file and line that failed."""
-
-    file: str  # its name without folders
-    line: int
-    lines: Mapping[int, str]
-
-
-Rows = list[tuple[int, str, bool]]  # number, text, whether it is marked
-
-
-def row(number: int, text: str, failing: bool = False) -> str:
-    """Write a line of source so that `taken_out` knows it again.
-
-    >>> row(7, "total += 1", failing=True)
-    '    >    7| total += 1'
-    """
-    return f"    {'>' if failing else ' '}{number:>5}| {text}".rstrip()
-
-
-def without_ours(raw: str) -> str:
-    """Leave out of a text the rows that `row` wrote.
-
-    >>> without_ours("a.rb:7:in `b'\\n" + row(7, "c") + "\\nd.rb:1:in `e'")
-    "a.rb:7:in `b'\\nd.rb:1:in `e'"
-    """
-    return "\n".join(item for item in raw.split("\n") if not _OURS.match(item))
-
-
-def taken_out(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[Excerpt, ...]]:
-    """Split a text into what is no excerpt, and its excerpts, where the failing line is known.
-
-    >>> rows = ("E (no name):", "    2: <p>", "    3: <%= a.b %>", "show.erb:3:in `x'")
-    >>> taken_out(rows)[1][0].line
-    3
-    """
-    kept: list[str] = []
-    waiting: list[tuple[int, Rows, list[str]]] = []  # where it stood, its lines, as printed
-    for rows, printed in _blocks(lines):
-        if rows and len(waiting) < EXCERPTS:
-            waiting.append((len(kept), rows, printed))
-        else:
-            kept += printed
-    excerpts, back = [], []
-    for at, rows, printed in waiting:
-        excerpt = _placed(rows, kept, at)
-        if excerpt:
-            excerpts.append(excerpt)
-        else:
-            back.append((at, printed))
-    for at, printed in reversed(back):
-        kept[at:at] = printed
-    return tuple(kept), (*excerpts, *_of_node(lines))
-
-
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[Rows, list[str]]]:
-    """Runs of lines numbered upwards without a gap, carets between them left out; other lines."""
-    rows: Rows = []
-    printed: list[str] = []
-    for text in lines:
-        one = _numbered(text, rows[-1][0] + 1 if rows else 0)
-        carets = rows and not one and _CARETS.match(text.replace("|", " "))
-        if not one and not carets and rows:
-            yield (rows if _is_excerpt(rows, printed) else []), printed
-            rows, printed = [], []
-            one = _numbered(text, 0)
-        printed.append(text)
-        if one:
-            rows.append(one)
-        elif not carets:
-            yield [], printed
-            printed = []
-    if printed:
-        yield (rows if _is_excerpt(rows, printed) else []), printed
-
-
-def _numbered(text: str, wanted: int) -> tuple[int, str, bool] | None:
-    for shape in _SHAPES:
-        match = shape.match(text[:LINE_CHARACTERS])
-        if match and wanted in (0, int(match["line"])):
-            return int(match["line"]), match["code"] or "", bool(match["mark"].strip())
-    return None
-
-
-def _is_excerpt(rows: Rows, printed: list[str]) -> bool:
-    is_ours = bool(printed) and bool(_OURS.match(printed[0]))
-    return 1 < len(rows) <= EXCERPT_LINES or (is_ours and len(rows) == 1)
-
-
-def _placed(rows: Rows, lines: list[str], at: int) -> Excerpt | None:
-    """The place whose line the excerpt holds: the nearest one above it, else the first below."""
-    numbers = {number for number, _, _ in rows}
-    marked = {number for number, _, is_marked in rows if is_marked}
-    near = (*lines[max(0, at - EXCERPT_GAP) : at][::-1], *lines[at : at + EXCERPT_GAP])
-    for text in near:
-        for file, line in PLACE.findall(text[:ROW_CHARACTERS]):
-            if int(line) in (marked or numbers):
-                return Excerpt(file, int(line), {number: code for number, code, _ in rows})
-    return None
-
-
-def _of_node(lines: Sequence[str]) -> Iterator[Excerpt]:
-    for place, text, below in zip(lines, lines[1:], lines[2:], strict=False):
-        if _CARETS.match(below) and "^" in below and _NODE_PLACE.match(place.strip()):
-            path, _, line = place.strip().rpartition(":")
-            yield Excerpt(path.rpartition("/")[2], int(line), {int(line): text})
-
-
-def with_source(
-    chain: tuple[ExceptionLink, ...], excerpts: Sequence[Excerpt]
-) -> tuple[ExceptionLink, ...]:
-    """Give frames the source of the excerpts that stand for their file and line."""
-    by_place = {(excerpt.file, excerpt.line): excerpt for excerpt in reversed(excerpts)}
-    if not by_place:
-        return chain
-    return tuple(
-        link.model_copy(update={"frames": tuple(_with(frame, by_place) for frame in link.frames)})
-        for link in chain
-    )
-
-
-def _with(frame: Frame, by_place: Mapping[tuple[str, int], Excerpt]) -> Frame:
-    file = frame.path.replace("\\", "/").rpartition("/")[2]
-    excerpt = by_place.get((file, frame.line or 0))
-    if excerpt is None:
-        return frame
-    above = tuple(text for number, text in sorted(excerpt.lines.items()) if number < excerpt.line)
-    below = tuple(text for number, text in sorted(excerpt.lines.items()) if number > excerpt.line)
-    code = excerpt.lines.get(excerpt.line, "").strip() or frame.code
-    return frame.model_copy(update={"code": code, "before": above, "after": below})

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from nightwatch_core.models.errors import Trace
 from nightwatch_core.traces import in_app
+from nightwatch_core.traces.excerpts import taken_out, with_source, without_ours
 from nightwatch_core.traces.grammar import ALIASES, GRAMMAR
 from nightwatch_core.traces.in_app import UNKNOWN_PATH, own_places_in, without_own_rows
-from nightwatch_core.traces.normalise import clean_lines, taken_out, with_source, without_ours
+from nightwatch_core.traces.normalise import clean_lines
 from nightwatch_core.traces.reading import Chain, read
 
 _HINT_FACTOR = 2  # the frames of the expected language count double: a hint may be wrong

@@ -1,26 +1,21 @@
 """Puts traces onto the repository: the file for a printed path, the line where it stands now."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from nightwatch_core.models.assignment import Traced
 from nightwatch_core.models.errors import Frame, SourceFit, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import plural, text_lines
-from nightwatch_core.traces.grammar import frame_in
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
 from nightwatch_core.traces.limits import (
     FITTED_FRAMES,
     FITTED_LINE,
-    LINE_CHARACTERS,
     PATH_CHARACTERS,
-    PREFIX_CHARACTERS,
-    PREFIXED_LINES,
     SHORTEST_CUT,
     SHORTEST_LINE,
 )
-from nightwatch_core.traces.line_prefixes import LEVEL
 
 # The files of a repository, ready to be asked for by name or by the end of their path.
 
@@ -114,107 +109,6 @@ def common_tail(text: str, other: str) -> int:
             break
         count += 1
     return count
-
-
-# The prefix of a logger nobody knows, told by the lines that have it.
-
-_ENDS = re.compile(rf"(?:[|\]:>*}}\d-]|{LEVEL})$|^\S{{1,100}}[\d-]\S{{0,100}}(?: [\w.-]{{1,80}})?$")
-_PROSE = re.compile(r"(?:(?<![\w.-])[a-z]{2,20}(?: |$)){3}")
-_PARTS_OF_FRAMES = re.compile(  # numbers, margins and bullets that the parsers know
-    r"\A(?:[\s|+]*$|\s*+(?:\[?\d{1,5}[\]:.)]|#\d*|=>|.*\b(?:at|File|from|in|async|new|by|called))$)"
-)
-_WORDS = re.compile(r".*[\s:|>*-]", re.DOTALL)
-_DIGITS = re.compile(r"\d+")
-_OPENINGS = re.compile(
-    r"Traceback \(most|panic: |fatal error: |goroutine \d{1,19} \[|\*\* \([A-Z]|thread '"
-)
-
-
-class SharedPrefix:
-    """The prefix of a logger nobody knows: what stands before a frame and before its neighbour.
-
-    >>> prefix = SharedPrefix()
-    >>> prefix.learn("x.Web - E: no", "x.Web -   at f (/a.js:1:2)")
-    True
-    >>> prefix.without("x.Web -   at f (/a.js:1:2)")
-    '  at f (/a.js:1:2)'
-    """
-
-    def __init__(self) -> None:
-        self._prefix: re.Pattern[str] | None = None
-        self._shape = ""
-
-    def learn_from_all(self, lines: Sequence[str]) -> bool:
-        """Learn the prefix that all lines of a text have; tells whether there is one."""
-        shapes = [_shape(line[:PREFIX_CHARACTERS]) for line in lines if line.strip()]
-        if len(shapes) < PREFIXED_LINES:
-            return False
-        common = _common(min(shapes), max(shapes))
-        head = common.rstrip()
-        is_margin = head.strip() == "|"  # of a table; that of an exception group begins with +
-        if not (is_margin or (head.strip() and not _PARTS_OF_FRAMES.match(head))):
-            return False
-        if not _is_of_logger(head):
-            return False
-        self._prefix, self._shape = _pattern(head), head
-        return True
-
-    def without(self, line: str) -> str:
-        """Return a line without the prefix and the one space behind it."""
-        match = self._prefix.match(line) if self._prefix else None
-        return line[match.end() :] if match else line
-
-    def learn(self, above: str, line: str) -> bool:
-        """Learn the prefix that a frame shares with the line above; tells whether it is new."""
-        head = _head(line)
-        if not head or _shape(head) == self._shape:
-            return False
-        prefix = _pattern(head)
-        if not prefix.match(above):
-            return False
-        self._prefix, self._shape = prefix, _shape(head)
-        return True
-
-
-def has_head(line: str) -> bool:
-    """Tell whether something of a logger stands before the frame that a line prints.
-
-    >>> has_head("x.Web -   at f (/a.js:1:2)"), has_head("  at f (/a.js:1:2)")
-    (True, False)
-    """
-    return bool(_head(line))
-
-
-def _head(line: str) -> str:
-    frame = frame_in(line[:LINE_CHARACTERS])
-    opening = None if frame else _OPENINGS.search(line[:LINE_CHARACTERS])
-    begins = frame or opening
-    head = line[: begins.start()].rstrip() if begins else ""
-    if not head.strip() or len(head) > PREFIX_CHARACTERS or _PARTS_OF_FRAMES.match(head):
-        return ""
-    return head if _is_of_logger(head) else ""
-
-
-def _is_of_logger(head: str) -> bool:
-    return _ENDS.search(head) is not None and not _PROSE.search(head)
-
-
-def _common(text: str, other: str) -> str:
-    pairs = enumerate(zip(text, other, strict=False))
-    same = next((at for at, (left, right) in pairs if left != right), min(len(text), len(other)))
-    if same == min(len(text), len(other)):
-        return text[:same]  # a line that has nothing behind it
-    match = _WORDS.match(text[:same])
-    return match[0] if match else ""
-
-
-def _shape(head: str) -> str:
-    return _DIGITS.sub("0", head)
-
-
-def _pattern(head: str) -> re.Pattern[str]:
-    parts = _DIGITS.split(head)
-    return re.compile(r"\d{1,30}".join(map(re.escape, parts)) + r"(?:[ \t]|$|(?=\S))")
 
 
 # Compares the source that a record holds with the file at a commit, frame by frame.

@@ -14,7 +14,7 @@ from nightwatch_core.models.errors import Frame, Trace
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.traces import limits
-from nightwatch_core.traces.normalise import PLACE
+from nightwatch_core.traces.excerpts import PLACE
 from nightwatch_core.traces.placing import plain
 
 _CALLS = ("at ", "from ", "... ", "#")  # how rows without a line begin

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nightwatch_core.adapters.files.limits import SOURCE_AROUND, SOURCE_LINE
 from nightwatch_core.adapters.files.records import number_of
-from nightwatch_core.traces.normalise import row
+from nightwatch_core.traces.excerpts import row
 
 Fields = Mapping[str, object]
 

@@ -31,9 +31,8 @@ from nightwatch_core.adapters.files.times import time_in_log, time_of
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.traces.grammar import LANGUAGES, PRINTED, is_known
-from nightwatch_core.traces.line_prefixes import stream_of
-from nightwatch_core.traces.normalise import begins_frame, lines_in_log_line, made_whole
-from nightwatch_core.traces.placing import SharedPrefix, has_head
+from nightwatch_core.traces.line_prefixes import SharedPrefix, has_head, stream_of
+from nightwatch_core.traces.normalise import lines_in_log_line
 from nightwatch_core.traces.reading import is_exception, names_exception
 
 # How the stack traces of each language run through a log: what a line of one looks like.
@@ -307,12 +306,6 @@ class OpenTrace:
             return True
         if self.style.opens and self.style.opens.match(text):
             return False
-        last = self.pending[-1][1] if self.pending else self.lines[-1]
-        if made_whole(last, text):
-            self._take(text)
-            return True
-        if begins_frame(text):
-            return self._wait(number, text)
         opening = self.lines[-1] if len(self.lines) == 1 else ""
         is_message = self.style is RUST and opening.rstrip().endswith(":") and not self.pending
         if is_message:

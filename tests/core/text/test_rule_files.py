@@ -18,6 +18,7 @@ from nightwatch_core.code.symptom_fixes import SymptomFixRules
 from nightwatch_core.code.symptoms import SymptomRules
 from nightwatch_core.text.rule_files import load_rules
 from nightwatch_core.traces.grammar import Grammar
+from nightwatch_core.traces.in_app import Libraries
 
 RULES = Path(symptom_fixes.__file__).parent / "rules"
 SHAPES = {
@@ -37,6 +38,7 @@ def test_every_table_is_valid_and_has_a_shape():
     for name, shape in SHAPES.items():
         assert load_rules(name, shape)
     assert load_rules("grammar", Grammar, "traces")
+    assert load_rules("libraries", Libraries, "traces")
 
 
 def test_a_table_of_another_shape_is_refused():

@@ -140,7 +140,6 @@ MANGLINGS: dict[str, Mangle] = {
     "colours without escape": each(lambda line: f"[31m{line}[0m"),
     "a fence": lambda raw: f"it failed:\n\n```text\n{raw}\n```\nwhy?",
     "a fence on the same line": lambda raw: f"```{raw}```",
-    "a ticket's fence": lambda raw: f"{{code:java}}{raw}{{code}}",
     "docker compose": prefixed("web_1  | "),
     "kubectl": prefixed("[pod/web-5d4f7c9b8-abcde/app] "),
     "stern": prefixed("web-5d4f7c9b8-abcde app "),
