@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.local.quiet import QuietBatches, QuietBatchStore, SystemClock
+from nightwatch_core.adapters.local.quiet import SystemClock, quiet_batch_store, quiet_batches
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
 from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES
 from nightwatch_core.adapters.stores.code_cache import recorded_host
@@ -360,13 +360,13 @@ def batch_model(options: NightOptions, at: Settings) -> BatchModel | None:
     if options.model == RULES:
         return None
     real = claude_batches(options, at, SystemClock())
-    return QuietBatches(real) if options.dry_run else real
+    return quiet_batches(real) if options.dry_run else real
 
 
 def batch_store(options: NightOptions, at: Settings) -> BatchStore:
     """Return the files of batches, only read in a dry run."""
     files = BatchFiles(at.state)
-    return QuietBatchStore(files) if options.dry_run else files
+    return quiet_batch_store(files) if options.dry_run else files
 
 
 # What can stand behind each port here: on this machine, and of the services that are set up.

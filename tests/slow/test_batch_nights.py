@@ -36,7 +36,7 @@ def a_world(folder: Path, errors: tuple[shop.Failing, ...], server: str) -> Iter
 def batches_of(world: World) -> list[dict[str, Any]]:
     """What is kept of batches here."""
     files = world.state.glob("batches/*.json")
-    return [json.loads(file.read_text(encoding="utf-8"))["batch"] for file in files]
+    return [json.loads(file.read_text(encoding="utf-8")) for file in files]
 
 
 def holding(world: World, *, stored: bool) -> threading.Event:
@@ -117,7 +117,7 @@ def test_killed_before_the_service_has_it_or_after_the_id(tmp_path: Path, server
         assert not world.claude.batches.kept
         (intent,) = world.state.glob("batches/*.json")
         kept = json.loads(intent.read_text(encoding="utf-8"))
-        kept["batch"]["submitted"] = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+        kept["submitted"] = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
         intent.write_text(json.dumps(kept), encoding="utf-8")  # half an hour is over
 
         killed(world, lambda: any(one.get("id") for one in batches_of(world)))

@@ -1,20 +1,22 @@
 """Neighbours that nobody hears: what a dry run writes to, and the news without a service."""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import entry_of, index_over
-from nightwatch_core.models.batch import Batch, BatchState, ItemResult, ListedBatch, TriageItem
+from nightwatch_core.models.batch import Batch, ItemResult, TriageItem
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Pattern, PatternEntry
 from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns import merge_pattern
 from nightwatch_core.ports import BatchModel, BatchStore
+from nightwatch_core.privacy.proxy import proxied
 
 
 class QuietOutbox:
@@ -104,74 +106,47 @@ class LocalNotifier:
 
 # Batches in a dry run: what is open is read, nothing is submitted, nothing is written down.
 
-HELD_BACK = "held back: a dry run"
 
+def quiet_batches(model: BatchModel) -> BatchModel:
+    """Return a model that submits nothing and asks nobody alone; all else is the real one's."""
 
-class QuietBatches:
-    """A BatchModel that submits nothing and asks nobody alone; all else is the real one's."""
+    def ask_one(item: TriageItem, timeout: float) -> ItemResult:
+        why = "held back: a dry run"
+        return ItemResult(key=item.key, fingerprint=item.fingerprint, kind="canceled", reason=why)
 
-    def __init__(self, model: BatchModel) -> None:
-        self._model = model
-
-    @property
-    def account(self) -> str:
-        return self._model.account
-
-    def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
-        return ItemResult(
-            key=item.key, fingerprint=item.fingerprint, kind="canceled", reason=HELD_BACK
-        )
-
-    def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
-        """Return the batches that would be submitted."""
-        return self._model.intents(items, night, now)
-
-    def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
+    def submit(intent: Batch, items: Sequence[TriageItem]) -> Batch:
         return intent
 
-    def state(self, batch: Batch) -> BatchState:
-        return self._model.state(batch)
-
-    def results(self, batch: Batch) -> Iterator[ItemResult]:
-        return self._model.results(batch)
-
-    def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        return self._model.newest(since)
-
-    def is_of(self, id: str, intent: Batch) -> bool | None:
-        return self._model.is_of(id, intent)
-
-    def probe(self) -> str:
-        self._model.probe()
+    def probe() -> str:
+        model.probe()
         return "nothing is submitted in a dry run"
 
+    replaced = {"ask_one": ask_one, "submit": submit, "probe": probe}
+    return proxied(model, BatchModel, replaced=replaced)
 
-class QuietBatchStore:
-    """A BatchStore that reads another one and keeps what is new in memory."""
 
-    def __init__(self, store: BatchStore) -> None:
-        self._store = store
-        self._kept: dict[str, Batch] = {}
+def quiet_batch_store(store: BatchStore) -> BatchStore:
+    """Return a store over a real one, which keeps in memory what a dry run adds."""
+    added: dict[str, Batch] = {}
 
-    def alone(self) -> AbstractContextManager[None]:
-        """Return no lock: nothing is submitted."""
-        return nullcontext()
+    def keep(batch: Batch) -> None:
+        if batch.id:  # an intent that was held back is none
+            added[batch.digest] = batch
 
-    def keep(self, batch: Batch) -> None:
-        """Keep it as long as this process lives; an intent that was held back is none."""
-        if batch.id:
-            self._kept[batch.digest] = batch
+    def drop(batch: Batch) -> None:
+        added.pop(batch.digest, None)
 
-    def drop(self, batch: Batch) -> None:
-        self._kept.pop(batch.digest, None)
-
-    def batches(self) -> tuple[Batch, ...]:
-        every = {batch.digest: batch for batch in self._store.batches()} | self._kept
+    def batches() -> tuple[Batch, ...]:
+        every = {batch.digest: batch for batch in store.batches()} | added
         return tuple(sorted(every.values(), key=lambda item: (item.submitted, item.digest)))
 
-    def complaints(self) -> tuple[str, ...]:
-        """Return the files that cannot be read."""
-        return self._store.complaints()
+    replaced: dict[str, Callable[..., Any]] = {
+        "alone": nullcontext,
+        "keep": keep,
+        "drop": drop,
+        "batches": batches,
+    }
+    return proxied(store, BatchStore, replaced=replaced)
 
 
 # The time of this machine.

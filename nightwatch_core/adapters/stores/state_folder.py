@@ -10,14 +10,13 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
-from datetime import datetime, timedelta
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.atomic_files import PATIENCE, make_private
@@ -40,7 +39,6 @@ RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go
 NIGHT_BYTES = 16 * 1024 * 1024  # that are left on its disk when a night begins
 BATCH_BYTES = 512 * 1024 * 1024  # of one file: 100,000 errors have some 100 MB
 COLLECTED_DAYS = 100  # what a batch said of an error holds as long as a lesson
-COLLECTED_ERRORS = 100_000  # of all collected batches; the oldest of them go first
 BUNDLE_PACKED = 64 * 2**20  # bytes of a bundle that are read
 BUNDLE_TEXT = 256 * 2**20  # bytes that it may unpack to
 BUNDLE_ROOM = 500 * 2**20  # bytes of all bundles, beyond which the oldest go
@@ -130,14 +128,12 @@ def _old_locks(repository: Path, now: float) -> Iterator[Path]:
             continue
 
 
-# Bounds the folder of Prefect's results, which deletes nothing by itself.
-
-OURS = ("analysis", "code", "night", "turns")  # folders of records that are named by us
+OURS = ("analysis", "code", "night", "turns")  # folders of Prefect's results that are named by us
 DAY = 86_400.0  # seconds
 
 
 class Pruned(NamedTuple):
-    """Counts of deleted and remaining records."""
+    """Counts of deleted and remaining files."""
 
     deleted: int
     left: int
@@ -149,42 +145,33 @@ def prune(
 ) -> Pruned:
     """Delete records not used for `days`, then those used least recently beyond `room` bytes.
 
-    Other results in the folder are left alone; `now` is in seconds since 1970.
+    Prefect deletes none of its results. Those of others in the folder are left alone; `now` is in
+    seconds since 1970.
     """
+    inside = [path for name in OURS for path in (folder / name).rglob("*")]
+    folders = [path for path in inside if path.is_dir() and not path.is_symlink()]
+    pruned = _keep_newest((path for path in inside if not path.is_dir()), days, room, now)
+    for path in sorted(folders, reverse=True):
+        with suppress(OSError):  # it holds something
+            path.rmdir()
+    return pruned
+
+
+def _keep_newest(files: Iterable[Path], days: float, room: int, now: float | None) -> Pruned:
     since = (time.time() if now is None else now) - days * DAY
-    files = [file for name in OURS for file in _files(folder / name)]
-    files.sort(reverse=True)  # newest first
+    ages = []
+    for path in files:
+        with suppress(OSError):  # gone in between
+            about = path.lstat()
+            ages.append((about.st_mtime, about.st_size, path))
     used = deleted = 0
-    for changed, size, path in files:
+    for changed, size, path in sorted(ages, reverse=True):
         if changed >= since and used + size <= room:
             used += size
-            continue
-        path.unlink(missing_ok=True)
-        deleted += 1
-    for name in OURS:
-        _drop_empty_folders(folder / name)
-    return Pruned(deleted, len(files) - deleted, used)
-
-
-def _files(folder: Path) -> list[tuple[float, int, Path]]:
-    found = []
-    for path in folder.rglob("*"):
-        try:
-            about = path.lstat()
-        except OSError:  # gone in between
-            continue
-        if not path.is_dir():
-            found.append((about.st_mtime, about.st_size, path))
-    return found
-
-
-def _drop_empty_folders(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if path.is_dir() and not path.is_symlink():
-            try:
-                path.rmdir()
-            except OSError:  # it holds something
-                continue
+        else:
+            path.unlink(missing_ok=True)
+            deleted += 1
+    return Pruned(deleted, len(ages) - deleted, used)
 
 
 # The key that masks are made with: one for a state folder, made once, never shown.
@@ -225,22 +212,15 @@ def _make(path: Path) -> None:
 #
 # A file that cannot be read is left as it is, and named.
 
-SCHEMA = 1
 _ADVICE = "it stays as it is. Mend it, or move it away"
 
 
 class BatchFiles:
     """Batches below the folder `state`."""
 
-    def __init__(
-        self, state: Path, most_collected: int = COLLECTED_ERRORS, patience: float = PATIENCE
-    ) -> None:
-        """Nothing is touched before it is needed; `most_collected` errors were, and are kept.
-
-        `patience` are seconds that another process may take.
-        """
-        self._folder = state / "batches"
-        self._most, self._patience = most_collected, patience
+    def __init__(self, state: Path, patience: float = PATIENCE) -> None:
+        """Nothing is touched before it is needed; another process may take `patience` seconds."""
+        self._folder, self._patience = state / "batches", patience
 
     def alone(self) -> AbstractContextManager[None]:
         """Keep every other process from submitting meanwhile; raises `TryLater` where one does."""
@@ -251,27 +231,24 @@ class BatchFiles:
     def keep(self, batch: Batch) -> None:
         """Write or replace a batch, by its digest; raises `StopTheNight` where that cannot be.
 
-        With a new intent those go that were collected long before, or are too many, oldest first.
+        With a new intent those go that were collected long before.
         """
-        kept = {"schema": SCHEMA, "batch": batch.model_dump(mode="json", exclude_defaults=True)}
-        raw = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
-        try:
+        fields = batch.model_dump(mode="json", exclude_defaults=True)
+        content = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+        oldest = batch.submitted - timedelta(days=COLLECTED_DAYS)
+        with self._on_disk():
             make_private(self._folder)
-            atomic_files.write(self._file(batch), raw, mode=atomic_files.OWNERS)
-            for old in self._outlived(batch.submitted) if batch.is_intent else ():
-                atomic_files.remove(self._file(old))
-        except OSError as error:
-            raise self._unwritable(error) from error
+            atomic_files.write(self._file(batch), content)
+            for old in self.batches() if batch.is_intent else ():
+                if old.collected_by and old.submitted < oldest:
+                    atomic_files.remove(self._file(old))
 
     def drop(self, batch: Batch) -> None:
         """Forget an intent; a file that has an id by now stays."""
         kept, _ = _read(self._file(batch))
-        if kept is None or not kept.is_intent:
-            return
-        try:
-            atomic_files.remove(self._file(batch))
-        except OSError as error:
-            raise self._unwritable(error) from error
+        if kept and kept.is_intent:
+            with self._on_disk():
+                atomic_files.remove(self._file(batch))
 
     def batches(self) -> tuple[Batch, ...]:
         read = (batch for batch, _ in map(_read, self._files()) if batch)
@@ -281,27 +258,22 @@ class BatchFiles:
         complaints = ((file, reason) for file in self._files() if (reason := _read(file)[1]))
         return tuple(f"{file}: {reason}: {_ADVICE}" for file, reason in complaints)
 
-    def _outlived(self, now: datetime) -> Iterator[Batch]:
-        errors, oldest = 0, now - timedelta(days=COLLECTED_DAYS)
-        for batch in reversed(self.batches()):
-            errors += len(batch.items) if batch.collected_by else 0
-            if batch.collected_by and (batch.submitted < oldest or errors > self._most):
-                yield batch
-
     def _file(self, batch: Batch) -> Path:
         return self._folder / f"{batch.digest}.json"
 
     def _files(self) -> list[Path]:
-        try:
+        with self._on_disk():
             return sorted(self._folder.glob("*.json"))
-        except OSError as error:
-            raise self._unwritable(error) from error
 
-    def _unwritable(self, error: OSError) -> StopTheNight:
-        return StopTheNight(
-            f"{self._folder} cannot be used ({error.strerror or error}): free some space, check "
-            "who may write there, or name another state folder with NIGHTWATCH_STATE"
-        )
+    @contextmanager
+    def _on_disk(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StopTheNight(
+                f"{self._folder} cannot be used ({error.strerror or error}): free some space, "
+                "check who may write there, or name another state folder with NIGHTWATCH_STATE"
+            ) from error
 
 
 def _read(file: Path) -> tuple[Batch | None, str]:
@@ -315,15 +287,9 @@ def _read(file: Path) -> tuple[Batch | None, str]:
     except OSError as error:
         return None, f"it cannot be read ({error.strerror or error})"
     try:
-        kept = from_json(raw)
-        schema = kept.get("schema") if isinstance(kept, dict) else None
-        if isinstance(schema, int) and schema > SCHEMA:
-            return None, f"a later version wrote it (schema {schema}): update NightWatch"
-        batch = Batch.model_validate(kept.get("batch") if isinstance(kept, dict) else None)
+        batch = Batch.model_validate_json(raw)
     except ValidationError as error:
-        return None, f"it is no batch ({error.error_count()} fields do not fit)"
-    except ValueError:
-        return None, "it is not whole JSON"
+        return None, f"it is no batch of this version ({error.error_count()} fields do not fit)"
     if file.stem != batch.digest:
         return None, f"it is the batch {batch.digest} under another name"
     return batch, ""
@@ -387,15 +353,7 @@ class BundleFiles:
 
         Nothing is younger than now, so that a clock that was set back deletes nothing.
         """
-        since = (time.time() if now is None else now) - days * DAY
-        ages = [(file.stat().st_mtime, file.stat().st_size, file) for file in self._files()]
-        used = deleted = 0
-        for changed, size, path in sorted(ages, reverse=True):
-            used += size
-            if changed < since or used > room:
-                path.unlink(missing_ok=True)
-                deleted += 1
-        return deleted
+        return _keep_newest(self._files(), days, room, now).deleted
 
     def newest(self) -> Path:
         """Return the newest bundle; raises `GiveUp` where there is none."""

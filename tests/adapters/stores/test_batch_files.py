@@ -80,40 +80,14 @@ def test_what_was_collected_long_ago_goes_with_a_new_intent(tmp_path: Path) -> N
     assert [one.id for one in store.batches()] == ["msgbatch_2", "msgbatch_3", ""]
 
 
-def test_collected_batches_are_bounded_by_how_many_errors_they_hold(tmp_path: Path) -> None:
-    store = BatchFiles(tmp_path, most_collected=5)
-    two = tuple(BatchItem(key=f"s-{n}", fingerprint=f"v1:{n}") for n in range(2))
-    for hour in range(4):
-        done = {"id": f"msgbatch_{hour}", "collected_by": "n"}
-        store.keep(_batch(f"{hour}{hour}" * 8, hour=hour, items=two, **done))
-    store.keep(_batch("dd" * 8, hour=1, id="msgbatch_open", items=two))
-    store.keep(_batch("ee" * 8, hour=9))
-    assert [one.id for one in store.batches()] == ["msgbatch_open", "msgbatch_2", "msgbatch_3", ""]
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "not whole JSON"),
-        ('{"schema":1,"batch":{"id":"msgb', "not whole JSON"),
-        ("[" * 100_000, "not whole JSON"),
-        ("[1]", "no batch"),
-        ('{"schema":1,"batch":null}', "no batch"),
-        ('{"schema":7,"batch":{"new":"field"}}', "a later version wrote it (schema 7)"),
-        (b"\xff\xfe", "not whole JSON"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_named_and_stays(
-    tmp_path: Path, text: str | bytes, reason: str
-) -> None:
+@pytest.mark.parametrize("raw", [b"", b'{"id":"msgb', b"[" * 100_000, b"[1]", b"null", b"\xff\xfe"])
+def test_a_file_that_cannot_be_read_is_named_and_stays(tmp_path: Path, raw: bytes) -> None:
     store = BatchFiles(tmp_path)
     store.keep(_batch("aa" * 8))
     broken = tmp_path / "batches" / f"{'bb' * 8}.json"
-    raw = text if isinstance(text, bytes) else text.encode()
     broken.write_bytes(raw)
     (complaint,) = store.complaints()
-    assert complaint.startswith(f"{broken}: ")
-    assert reason in complaint
+    assert complaint.startswith(f"{broken}: it is no batch of this version (")
     store.drop(_batch("bb" * 8))
     assert broken.read_bytes() == raw
     assert len(store.batches()) == 1
@@ -125,7 +99,7 @@ def test_an_id_that_could_lead_elsewhere_is_none(tmp_path: Path, id: str) -> Non
     store.keep(_batch(id="msgbatch_1"))
     file = next((tmp_path / "batches").iterdir())
     kept = json.loads(file.read_text())
-    kept["batch"]["id"] = id
+    kept["id"] = id
     file.write_text(json.dumps(kept))
     assert store.batches() == ()
     assert "1 fields do not fit" in store.complaints()[0]
