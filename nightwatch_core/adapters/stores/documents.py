@@ -5,7 +5,7 @@ import itertools
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
@@ -66,7 +66,7 @@ def documents(folder: Path, name: str) -> dict[str, Stamp]:
     return dict(sorted(there.items()))
 
 
-def names(folder: Path, name: str) -> tuple[str, ...]:
+def names_in(folder: Path, name: str) -> tuple[str, ...]:
     """List the names of documents `name/*.md` without reading them.
 
     Empty where there is no such folder. Raises `OSError` where the folder cannot be listed.
@@ -207,53 +207,6 @@ def _entry(text: str, file: str) -> Entry:
     return pattern_entry(text, file) if is_pattern else entry_of(lesson_of(text, file))
 
 
-# Where the lessons of a knowledge folder lie: at hand in errors/, or in the archive.
-#
-# Every function that moves something wants to be called by the only writer of the folder.
-
-
-def lesson_at(folder: Path, file: str) -> Lesson | None:
-    """Return one lesson; None where it is gone, cannot be read, or is no lesson's file."""
-    if not is_plain(file, ERRORS, ARCHIVE) or (folder / file).parent.is_symlink():
-        return None
-    try:
-        return lesson_of(text_of(folder / file), file)
-    except (GiveUp, OSError, ValueError):
-        return None
-
-
-def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None:
-    """Return the archived lesson of one of these fingerprints, the one seen last of several.
-
-    Only files whose names end with the beginning of a fingerprint are read: a lesson that knows
-    the error by an alias alone is missed. Those that gave way to another document do not count.
-    """
-    files = (
-        f"{ARCHIVE}/{name}" for name in names(folder, ARCHIVE) if is_named_for(name, fingerprints)
-    )
-    alike = [file for file in sorted(files) if not reason_file(folder, file).exists()]
-    lessons = (
-        [lesson_at(folder, file) for file in alike[-ARCHIVED_LESSONS:]] if fingerprints else []
-    )
-    own = (lesson for lesson in lessons if lesson and lesson.names & fingerprints)
-    return max(own, key=last_seen, default=None)
-
-
-def file_for(folder: Path, lesson: Lesson, entries: Mapping[str, Entry | str]) -> str:
-    """Return the document in errors/ that holds the lesson's fingerprint, the last of several.
-
-    Else the name that it had before it was archived, else a free one.
-    """
-    own = [file for file, entry in entries.items() if _holds(entry, lesson.fingerprint)]
-    if own:
-        return lesson.file if lesson.file in own else sorted(own)[-1]
-    if is_plain(lesson.file, ARCHIVE):
-        before = f"{ERRORS}/{lesson.file.partition('/')[2]}"
-        if not os.path.lexists(folder / before):
-            return before
-    return free_name(folder, file_name(lesson))
-
-
 def with_notes_of(lesson: Lesson, before: str) -> Lesson:
     """Return the lesson with what people may have added to the document that it replaces.
 
@@ -270,76 +223,6 @@ def with_notes_of(lesson: Lesson, before: str) -> Lesson:
     with suppress(GiveUp, ValueError):
         rows = lesson_of(before, lesson.file).pattern_notes
     return lesson.model_copy(update={"notes": tuple(notes), "pattern_notes": rows})
-
-
-def drop_from_archive(folder: Path, lesson: Lesson) -> None:
-    """Remove the archived document that a lesson came back from, once it is written elsewhere."""
-    archived = lesson_at(folder, lesson.file) if is_plain(lesson.file, ARCHIVE) else None
-    if archived and archived.fingerprint == lesson.fingerprint:
-        atomic_files.remove(folder / lesson.file)
-
-
-def archive(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
-    """Move lessons to archive/; returns the names that those have that were there."""
-    moved = (put_away(folder, file, ARCHIVE) for file in files if _is_at_hand(folder, file))
-    return tuple(name for name in moved if name)
-
-
-def unite(folder: Path, entries: Mapping[str, Entry | str]) -> None:
-    """Make one document of those that hold the same fingerprint.
-
-    It is written first; then the others are put away, with a word on what took their place. A
-    writer that is killed in between leaves documents that the next one unites to the same.
-    """
-    twins = set(names(folder, ARCHIVE))
-    groups: dict[str, list[str]] = defaultdict(list)
-    for file, entry in entries.items():
-        if isinstance(entry, IndexEntry):
-            groups[entry.fingerprint].append(file)
-            if file.partition("/")[2] in twins:
-                groups[entry.fingerprint] += _twin(folder, file, entry.fingerprint)
-    for fingerprint, files in groups.items():
-        if len(files) > 1:
-            _unite(folder, fingerprint, files)
-
-
-def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
-    lessons = [lesson for file in files if (lesson := lesson_at(folder, file))]
-    if len(lessons) < 2:
-        return
-    whole = merge_lessons(tuple(lessons))
-    ours = [
-        lesson.file
-        for lesson in lessons
-        if is_named_for(lesson.file, [fingerprint]) and _is_error(lesson.file)
-    ]
-    file = max(ours, default="") or free_name(folder, file_name(whole))
-    text = document(whole.model_copy(update={"file": file}))
-    atomic_files.write(folder / file, text.encode("utf-8", "replace"), mode=atomic_files.SHARED)
-    for item in lessons:
-        if item.file != file and _is_error(item.file):
-            put_away(folder, item.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")
-        elif item.file != file:
-            atomic_files.remove(folder / item.file)
-
-
-def _twin(folder: Path, file: str, fingerprint: str) -> list[str]:
-    twin = f"{ARCHIVE}/{file.partition('/')[2]}"
-    archived = None if reason_file(folder, twin).exists() else lesson_at(folder, twin)
-    return [twin] if archived and archived.fingerprint == fingerprint else []
-
-
-def _holds(entry: Entry | str, fingerprint: str) -> bool:
-    return isinstance(entry, IndexEntry) and entry.fingerprint == fingerprint
-
-
-def _is_error(file: str) -> bool:
-    return file.startswith(f"{ERRORS}/")
-
-
-def _is_at_hand(folder: Path, file: str) -> bool:
-    place = folder / file
-    return is_plain(file, ERRORS) and place.is_file() and not place.is_symlink()
 
 
 # Lessons, patterns and ignore rules as Markdown and YAML in one folder.
@@ -391,9 +274,18 @@ class KnowledgeFiles:
         return lesson if isinstance(lesson, Lesson) else None
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
-        """The archived lesson of one of these fingerprints; see `lesson_store.archived_lesson`."""
+        """Return the archived lesson of one of these fingerprints, the one seen last of several.
+
+        Only files whose names end with the beginning of a fingerprint are read: a lesson that knows
+        the error by an alias alone is missed. Those that gave way to another document do not count.
+        """
         with self._reading():
-            return archived_lesson(self._folder, names)
+            alike = [item for item in names_in(self._folder, ARCHIVE) if is_named_for(item, names)]
+        files = (f"{ARCHIVE}/{item}" for item in sorted(alike))
+        valid = [item for item in files if not reason_file(self._folder, item).exists()]
+        lessons = filter(None, map(self.read, valid[-ARCHIVED_LESSONS:]))
+        own = (lesson for lesson in lessons if lesson.names & names)
+        return max(own, key=last_seen, default=None)
 
     def read_patterns(self) -> tuple[Pattern, ...]:
         with self._reading():
@@ -418,11 +310,13 @@ class KnowledgeFiles:
         Raises `TryLater` while another process writes, `GiveUp` where the folder cannot be written.
         """
         with self._writing():
-            file = file_for(self._folder, lesson, self._entries_in(ERRORS))
+            file = self._file_for(lesson)
             before = self._before(file)
             kept = with_notes_of(lesson.model_copy(update={"file": file}), before)
             self._put(file, document(kept), before)
-            drop_from_archive(self._folder, lesson)
+            archived = self.read(lesson.file) if is_plain(lesson.file, ARCHIVE) else None
+            if archived and archived.fingerprint == lesson.fingerprint:
+                atomic_files.remove(self._folder / lesson.file)
         return file
 
     def write_pattern(self, pattern: Pattern) -> str:
@@ -439,7 +333,9 @@ class KnowledgeFiles:
         """Move lessons to archive/; returns their new names, of those that were there."""
         with self._writing():
             self._check(ARCHIVE)
-            return archive(self._folder, files)
+            errors = (file for file in files if is_plain(file, ERRORS))
+            there = [file for file in errors if self._is_file(file)]
+            return tuple(put_away(self._folder, file, ARCHIVE) for file in there)
 
     def rebuild_index(self) -> Index:
         """Read what changed since it was last read, and write index.yml.
@@ -453,7 +349,7 @@ class KnowledgeFiles:
             for file, entry in entries.items():
                 if isinstance(entry, str):
                     put_away(self._folder, file, QUARANTINE, entry)
-            unite(self._folder, entries)
+            self._unite(entries)
             entries = self._entries_in(ERRORS, PATTERNS)
             index = _index(entries, self._complaints())
             atomic_files.write(
@@ -464,6 +360,45 @@ class KnowledgeFiles:
     def _entries_in(self, *stores: str) -> dict[str, Entry | str]:
         stamps = (documents(self._folder, store) for store in stores)
         return self._entries.all({file: stamp for each in stamps for file, stamp in each.items()})
+
+    def _file_for(self, lesson: Lesson) -> str:
+        """Return the last document in errors/ that holds the lesson's fingerprint.
+
+        Else the name that it had before it was archived, else a free one.
+        """
+        entries = self._entries_in(ERRORS).items()
+        own = [file for file, entry in entries if _fingerprint(entry) == lesson.fingerprint]
+        if own:
+            return lesson.file if lesson.file in own else max(own)
+        before = f"{ERRORS}/{lesson.file.partition('/')[2]}"
+        if is_plain(lesson.file, ARCHIVE) and not os.path.lexists(self._folder / before):
+            return before
+        return free_name(self._folder, file_name(lesson))
+
+    def _unite(self, entries: Mapping[str, Entry | str]) -> None:
+        """Make one document of those that hold the same fingerprint.
+
+        It is written first; then the others are put away, with a word on what took their place. A
+        writer that is killed in between leaves documents that the next one unites to the same.
+        """
+        groups: dict[str, list[Lesson]] = defaultdict(list)
+        for file, entry in entries.items():
+            if isinstance(entry, IndexEntry) and (lesson := self.read(file)):
+                groups[entry.fingerprint].append(lesson)
+        for fingerprint, lessons in groups.items():
+            if len(lessons) > 1:
+                whole = merge_lessons(tuple(lessons))
+                ours = (item.file for item in lessons if is_named_for(item.file, [fingerprint]))
+                file = max(ours, default="") or free_name(self._folder, file_name(whole))
+                self._put(file, document(whole.model_copy(update={"file": file})), "")
+                for item in lessons:
+                    if item.file != file:
+                        why = f"superseded by {file}, of {fingerprint}"
+                        put_away(self._folder, item.file, ARCHIVE, why)
+
+    def _is_file(self, file: str) -> bool:
+        path = self._folder / file
+        return path.is_file() and not path.is_symlink()
 
     def _complaints(self) -> tuple[str, ...]:
         return (*links(self._folder, ERRORS, PATTERNS), *quarantined(self._folder))
@@ -518,6 +453,10 @@ class KnowledgeFiles:
             places = (self._folder / name for name in (ERRORS, PATTERNS, QUARANTINE))
             remove_temporaries(self._folder, *places)
             yield
+
+
+def _fingerprint(entry: Entry | str) -> str:
+    return entry.fingerprint if isinstance(entry, IndexEntry) else ""
 
 
 def _broken(entries: Mapping[str, Entry | str]) -> tuple[str, ...]:

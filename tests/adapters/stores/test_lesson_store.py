@@ -193,15 +193,6 @@ def test_a_name_that_is_taken_in_the_archive_gets_a_number(folder, files):
     assert files.archived_lesson(frozenset({ONE})).file == name  # the one seen last
 
 
-def test_a_way_back_that_was_interrupted_is_finished(folder, files):
-    file = files.write(lesson(ONE, nights=seen(1)))
-    files.archive([file])
-    (folder / file).write_text(document(lesson(ONE, nights=seen(1, 2))))
-    files.rebuild_index()
-    assert archived(folder) == []
-    assert files.read(file).nights == seen(1, 2)
-
-
 def test_only_the_archived_document_of_the_same_lesson_is_removed(folder, files):
     file = files.write(lesson(ONE))
     (name,) = files.archive([file])
