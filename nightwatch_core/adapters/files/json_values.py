@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, cast
+from typing import IO, Any, Literal, NamedTuple, TextIO, cast
 
 from nightwatch_core.adapters.files.limits import (
     CHUNK,
@@ -327,7 +327,7 @@ _NEXT = re.compile(r"\n(?=\{)")  # where a further document of a broken file beg
 
 
 class Part(NamedTuple):
-    """A value and the line it begins at; a problem says why it is a text that is no JSON."""
+    """A value and the line it begins at; a problem says why it is only a text."""
 
     number: int
     value: object
@@ -400,9 +400,6 @@ def json_problem(error: Exception) -> str:
 
 # Tables as text with a line of names: CSV, with tabs, semicolons or bars, and what Excel makes.
 
-if TYPE_CHECKING:
-    from _csv import Reader as _Reader
-
 DELIMITERS = ",;\t|"
 # Columns that say what happened, in the words of tables that call them nothing else.
 TELLING = frozenset(
@@ -423,15 +420,6 @@ _SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*$", re.IGNORECASE)  # Excel's f
 _NAME = re.compile(r"[A-Za-z_@#$.][^\x00-\x1f\"{}]{0,79}$")
 _ZONE = re.compile(r"\s*\[(UTC|GMT)\]$")  # behind the name of a column of times
 _MOST_WORDS = 4  # of a column's name
-
-
-class Row(NamedTuple):
-    """A record and the line it begins at; a problem says why it is only a text."""
-
-    number: int
-    record: dict[str, object]
-    text: str = ""
-    problem: str = ""
 
 
 def is_table(firsts: list[str]) -> bool:
@@ -467,15 +455,15 @@ def _delimiter(line: str) -> str:
     return max(DELIMITERS, key=bare.count)
 
 
-def rows_of(pieces: Iterator[str]) -> Iterator[Row]:
+def rows_of(pieces: Iterator[str]) -> Iterator[Part]:
     r"""Yield every row as a record with the names of the columns; empty cells are left out.
 
     >>> rows = rows_of(iter(["type;message\n", 'KeyError;"a ""b""\n', 'c"\n']))
-    >>> [(row.number, row.record) for row in rows]
+    >>> [(row.number, row.value) for row in rows]
     [(2, {'type': 'KeyError', 'message': 'a "b"\nc'})]
     """
     csv.field_size_limit(LINE_LIMIT)
-    before, first, delimiter = 0, "", ""
+    before, first, delimiter = -1, "", ""
     while not first.strip():
         before, first = before + 1, next(pieces, "")
         if not first:
@@ -483,12 +471,7 @@ def rows_of(pieces: Iterator[str]) -> Iterator[Row]:
         if separator := _SEPARATOR.match(first):
             first, delimiter = "", separator[1]
     reader = csv.reader(chain([first], pieces), delimiter=delimiter or _delimiter(first))
-    names = [name.strip() for name in next(reader, [])]
-    yield from _records(reader, names, before - 1)
-
-
-def _records(reader: "_Reader", names: list[str], before: int) -> Iterator[Row]:
-    columns = [_column(name) for name in names]
+    columns = [_column(name.strip()) for name in next(reader, [])]
     number = 0
     try:
         while True:
@@ -496,38 +479,39 @@ def _records(reader: "_Reader", names: list[str], before: int) -> Iterator[Row]:
             try:
                 cells = next(reader)
             except csv.Error as error:
-                yield Row(number, {}, "", f"a row that cannot be read ({error})")
+                yield Part(number, "", f"a row that cannot be read ({error})")
                 continue
             if any(cells):
                 yield _row(number, cells, columns)
     except StopIteration:
         return
     except DAMAGE:
-        yield Row(number, {}, "", CUT_OFF)
+        yield Part(number, "", CUT_OFF)
 
 
-def _row(number: int, cells: list[str], columns: list[tuple[str, str, bool]]) -> Row:
+def _row(number: int, cells: list[str], columns: list[tuple[str, str, bool]]) -> Part:
     if any(cells[len(columns) :]):
         problem = f"{len(cells)} cells below {len(columns)} names: quotes are missing"
-        return Row(number, {}, " ".join(cells)[:EXCERPT], problem)
+        return Part(number, " ".join(cells)[:EXCERPT], problem)
     record: dict[str, object] = {}
     for (name, zone, may_be_json), cell in zip(columns, cells, strict=False):
         if cell and not cell.isspace():
-            record.setdefault(name, _value_tables(cell) if may_be_json else cell + zone)
-    return Row(number, record)
+            record.setdefault(name, _cell(cell) if may_be_json else cell + zone)
+    return Part(number, record)
 
 
 def _column(name: str) -> tuple[str, str, bool]:
+    """Its name, the zone of its times, and whether its cells may be JSON."""
     zone = _ZONE.search(name)
     plain = _ZONE.sub("", name)
     return plain, f" {zone[1]}" if zone else "", not zone and squeezed(plain) not in _TEXTS
 
 
-def _value_tables(cell: str) -> object:
+def _cell(cell: str) -> object:
     if cell[0] not in "{[" or cell[-1] not in "}]":
         return cell
     try:
-        return json.loads(cell, strict=False)
+        return DECODER.decode(cell)
     except (ValueError, RecursionError):
         return cell
 
@@ -538,14 +522,6 @@ _OPENS_DOCUMENT = re.compile(r"(?:.*[{\[,:])?\s*$")
 _ARRAY = re.compile(r"\[\s*(?:[{\[\]]|$)")
 
 Kind = Literal["empty", "lines", "document", "log", "table"]
-
-
-class Line(NamedTuple):
-    """A line and its number from 1; `problem` says why the text is only its beginning."""
-
-    number: int
-    text: str
-    problem: str = ""
 
 
 class TextFile:
@@ -582,43 +558,53 @@ def is_cut(piece: str) -> bool:
     return len(piece) >= LINE_LIMIT and not piece.endswith("\n")
 
 
-def lines_of(text: TextFile) -> Iterator[Line]:
-    """The lines without their ends; a damaged end of the file is a last line with a problem."""
+def lines_of(text: TextFile) -> Iterator[Part]:
+    """Yield the lines without their ends; where the file is damaged, the last has a problem."""
     number, pieces = 0, text.pieces()
     try:
         for number, piece in enumerate(pieces, 1):  # noqa: B007 (its last value is used)
-            if len(piece) < LINE_LIMIT or piece.endswith("\n"):
-                yield Line(number, piece.rstrip("\n"))
+            if not is_cut(piece):
+                yield Part(number, piece.rstrip("\n"))
                 continue
             while (rest := next(pieces, "")) and not rest.endswith("\n"):
                 pass
-            yield Line(number, piece[:EXCERPT], f"longer than {LINE_LIMIT} characters")
+            yield Part(number, piece[:EXCERPT], f"longer than {LINE_LIMIT} characters")
     except DAMAGE:
-        yield Line(number + 1, "", CUT_OFF)
+        yield Part(number + 1, "", CUT_OFF)
+
+
+def json_lines_of(text: TextFile) -> Iterator[Part]:
+    """Yield the values of lines that are JSON each; blank ones are left out."""
+    for line in lines_of(text):
+        words = str(line.value).strip()
+        if line.problem or not words:
+            yield from (line,) if line.problem else ()
+            continue
+        try:
+            yield Part(line.number, DECODER.decode(words))
+        except (ValueError, RecursionError) as error:
+            yield Part(line.number, line.value, json_problem(error))
 
 
 def kind_of(text: TextFile) -> Kind:
-    """Detect the format from a text's first two non-blank lines."""
+    r"""Tell what a text holds by its first two lines that are not blank.
+
+    >>> import io
+    >>> texts = ('{"a": 1}\n{"a"', '{\n"a": 1', "[2026-11-03 10:00:00] no")
+    >>> [kind_of(TextFile(io.StringIO(text))) for text in texts]
+    ['lines', 'document', 'log']
+    """
     try:
         firsts = text.firsts()
     except DAMAGE:
         return "log"
-    if firsts and is_cut(firsts[-1]) and firsts[0].lstrip().startswith(("{", "[")):
+    if not firsts:
+        return "empty"
+    if is_cut(firsts[-1]) and firsts[0].lstrip().startswith(("{", "[")):
         return "document"
     if is_table(firsts):
         return "table"
-    return _kind([first[:LINE_LIMIT].strip() for first in firsts])
-
-
-def _kind(firsts: list[str]) -> Kind:
-    """The kind of a file that begins with these lines.
-
-    >>> _kind(['{"a": 1}', '{"a"']), _kind(["{", '"a": 1']), _kind(["[2026-11-03 10:00:00] no"])
-    ('lines', 'document', 'log')
-    """
-    if not firsts:
-        return "empty"
-    first, second = firsts[0], (firsts[1:] or [""])[0]
+    first, second = (line[:LINE_LIMIT].strip() for line in (*firsts, "")[:2])
     if _ARRAY.match(first):
         return "document"
     if not first.startswith("{"):

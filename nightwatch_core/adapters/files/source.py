@@ -5,10 +5,11 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -16,12 +17,12 @@ from nightwatch_core.adapters.files.exceptions import ExceptionOf, ReportedExcep
 from nightwatch_core.adapters.files.json_values import (
     Bounds,
     Enough,
-    Line,
     Listener,
     Meter,
+    Part,
     TextFile,
     contents_of,
-    json_problem,
+    json_lines_of,
     kind_of,
     lines_of,
     parts_of,
@@ -38,7 +39,7 @@ from nightwatch_core.adapters.files.limits import (
 from nightwatch_core.adapters.files.occurrences import Entry, EntryMaker, File, files_of
 from nightwatch_core.adapters.files.records import name_of
 from nightwatch_core.adapters.files.refusals import unreadable
-from nightwatch_core.adapters.files.shapes.texts import DECODER, object_in
+from nightwatch_core.adapters.files.shapes.texts import object_in
 from nightwatch_core.adapters.files.times import LATEST_YEAR, settled
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight
@@ -108,61 +109,42 @@ class FileReader:
 
     def _from_text(self, text: TextFile) -> Iterator[Entry]:
         kind = kind_of(text)
-        if kind == "lines":
-            yield from self._from_lines(lines_of(text))
-        elif kind == "log":
+        if kind == "log":
             yield from self._from_log(lines_of(text))
             return
+        parts: Iterable[Part] = ()
+        if kind == "lines":
+            parts = json_lines_of(text)
         elif kind == "document":
-            yield from self._from_document(text)
+            parts = parts_of(text.read)
         elif kind == "table":
-            for row in rows_of(text.pieces()):
-                place = f"{self._label}:{row.number}"
-                if row.problem:
-                    yield unreadable(place, row.problem, row.text)
-                else:
-                    yield from self._maker.of_value(row.record, place)
+            parts = rows_of(text.pieces())
+        for number, value, problem in parts:
+            place = f"{self._label}:{number}"
+            if not problem:
+                yield from self._maker.of_value(value, place)
+                continue
+            yield unreadable(place, problem, str(value))
+            if kind == "document":
+                yield f"{place}: {problem}; what follows could not be read"
         yield from self._maker.finish()
 
-    def _from_lines(self, lines: Iterator[Line]) -> Iterator[Entry]:
-        for line in lines:
-            place = f"{self._label}:{line.number}"
-            if line.problem:
-                yield unreadable(place, line.problem, line.text)
-            elif line.text.strip():
-                try:
-                    value = DECODER.decode(line.text.strip())
-                except (ValueError, RecursionError) as error:
-                    yield unreadable(place, json_problem(error), line.text)
-                    continue
-                yield from self._maker.of_value(value, place)
-
-    def _from_document(self, text: TextFile) -> Iterator[Entry]:
-        for number, value, problem in parts_of(text.read):
-            place = f"{self._label}:{number}"
-            if problem:
-                yield unreadable(place, problem, str(value))
-                yield f"{place}: {problem}; what follows could not be read"
-            else:
-                yield from self._maker.of_value(value, place)
-
-    def _from_log(self, lines: Iterator[Line]) -> Iterator[Entry]:
+    def _from_log(self, lines: Iterator[Part]) -> Iterator[Entry]:
         number, is_empty = 0, True
-        for line in lines:
-            number, place = line.number, f"{self._label}:{line.number}"
-            if line.problem:
-                yield unreadable(place, line.problem, line.text)
+        for number, line, problem in lines:
+            text, place = str(line), f"{self._label}:{number}"
+            if problem:
+                yield unreadable(place, problem, text)
                 continue
-            value = object_in(line.text) if line.text.startswith("{") else None
-            is_value = value is not None
-            entries = (
-                self._maker.of_value(value, place)
-                if is_value
-                else (self._maker.of_text(line.text, place))
-            )
+            value = object_in(text) if text.startswith("{") else None
+            if value is None:
+                entries = self._maker.of_text(text, place)
+            else:
+                of_value = self._maker.of_value(value, place)
+                entries = (None if isinstance(e, RejectedRecord) else e for e in of_value)
             for entry in entries:
                 is_empty = False
-                yield None if is_value and isinstance(entry, RejectedRecord) else entry
+                yield entry
         for entry in self._maker.finish():
             is_empty = False
             yield entry
@@ -476,14 +458,7 @@ def keep_pasted(text: str, folder: Path) -> Path:
     """
     if not text.strip() or len(text) > PASTE_LIMIT:
         raise StopTheNight("paste one record: JSON, or a log excerpt with its stack trace")
-    content = text.encode(errors="replace")
-    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.txt"
-    try:
-        _forget_old(folder)
-        atomic_files.write(path, content)
-    except OSError as error:
-        raise _not_written(path, error) from error
-    return path
+    return keep_stream(BytesIO(text.encode(errors="replace")), folder)
 
 
 def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path:
@@ -496,11 +471,14 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _forget_old(folder)
+        temporary.touch(atomic_files.OWNERS)
         with temporary.open("wb") as file:
             name = _copied(stream, file, most)
         return temporary.replace(folder / f"{name}.txt")
     except OSError as error:
-        raise _not_written(folder, error) from error
+        raise StopTheNight(
+            f"cannot write {folder}: {error}; name another state folder with NIGHTWATCH_STATE"
+        ) from error
     finally:
         with suppress(OSError):
             temporary.unlink()
@@ -525,9 +503,3 @@ def _copied(stream: IO[bytes], file: IO[bytes], most: int) -> str:
     if not size:
         raise StopTheNight("the input is empty: `--errors -` reads records from it")
     return digest.hexdigest()[:16]
-
-
-def _not_written(path: Path, error: OSError) -> StopTheNight:
-    return StopTheNight(
-        f"cannot write {path}: {error}; name another state folder with NIGHTWATCH_STATE"
-    )

@@ -13,7 +13,7 @@ RECORD = '{"error_class": "KeyError", "message": "größe"}'
 
 def test_a_record_becomes_a_file_of_its_own(tmp_path):
     path = keep_pasted(RECORD, tmp_path / "pasted")
-    assert path.read_text() == RECORD
+    assert (path.read_text(), path.stat().st_mode & 0o777) == (RECORD, 0o600)
     assert path.parent == tmp_path / "pasted"
     assert keep_pasted(RECORD, tmp_path / "pasted") == path
     assert keep_pasted(RECORD + " ", tmp_path / "pasted") != path
