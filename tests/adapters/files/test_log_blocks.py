@@ -15,58 +15,16 @@ from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.traces.parsing import parse
 
-LOG = f"""2026-11-03 10:00:00,123 INFO started
-2026-11-03 10:00:01,000 ERROR Exception on /orders [GET]
-{PYTHON}
-2026-11-03 10:00:02,000 INFO going on
-E, [2026-11-03T10:00:03.000000 #12] ERROR -- : NoMethodError (undefined method `total' for nil):
-  
-app/models/order.rb:12:in `total'
-app/controllers/orders_controller.rb:5:in `show'
-I, [2026-11-03T10:00:04.000000 #12]  INFO -- : done
-2026-11-03 10:00:05 ERROR org.shop.Web - failed
-org.shop.EmptyCart: none
-\tat org.shop.Cart.total(Cart.java:8)
-Caused by: java.io.IOException: closed
-\tat org.shop.Db.read(Db.java:3)
-\t... 1 more
-2026-11-03T10:00:06Z error
-TypeError: Cannot read properties of undefined (reading 'price')
-    at total (/srv/shop/cart.js:3:5)
-2026/11/03 10:00:07 http: panic serving 10.0.0.1:5: runtime error: index out of range
-goroutine 12 [running]:
-main.(*Cart).Total(0xc000)
-\t/srv/shop/cart.go:12 +0x1d
-2026/11/03 10:00:08 fine
-[03-Nov-2026 10:00:09 UTC] PHP Fatal error:  Uncaught Shop\\Gone: gone in /srv/shop/a.php:12
-Stack trace:
-#0 /srv/shop/b.php(3): f()
-#1 {{main}}
-  thrown in /srv/shop/a.php on line 12
-[2026-11-03 10:00:10] fail: Shop[13]
-      System.InvalidOperationException: bad
-         at Shop.Cart.Total() in /src/Cart.cs:line 12
-2026-11-03 10:00:11 INFO the end
-"""
+LOGS = Path(__file__).parent / "logs"
+LOG = (LOGS / "languages.log").read_text()
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_logs_with_traces_of_every_language(tmp_path: Path, newline: str) -> None:
-    files = ErrorFiles((written(tmp_path, LOG.replace("\n", newline), "app.log"),))
+def test_lines_may_end_as_on_windows_and_traces_hold_no_other_lines(tmp_path: Path) -> None:
+    files = ErrorFiles((written(tmp_path, LOG.replace("\n", "\r\n"), "app.log"),))
     groups = groups_of(files, None, NOW).groups
-    found = {group.error_class: group for group in groups}
-    assert {name: group.last_seen.second for name, group in found.items() if group.last_seen} == {
-        "KeyError": 1,
-        "NoMethodError": 3,
-        "org.shop.EmptyCart": 5,
-        "TypeError": 6,
-        "panic": 7,
-        "Shop\\Gone": 9,
-        "System.InvalidOperationException": 10,
-    }
-    assert found["KeyError"].message == "'total'"
-    (java,) = files.traces(found["org.shop.EmptyCart"])
-    assert java.root.error_class == "java.io.IOException"
+    assert len(groups) == 7
+    java = next(group for group in groups if group.error_class == "org.shop.EmptyCart")
+    assert files.traces(java)[0].root.error_class == "java.io.IOException"
     assert "INFO" not in "".join(trace.raw for group in groups for trace in files.traces(group))
 
 
@@ -164,11 +122,6 @@ def test_lines_of_two_processes_are_two_traces(one: str, other: str) -> None:
     ]
 
 
-def test_lines_without_a_process_are_of_the_one_above() -> None:
-    log = f"[101] started\n[102] {JAVA}\n[101] bye"
-    assert [name for _, name, _ in of_processes(log)] == ["org.shop.EmptyCart"]
-
-
 def test_more_processes_than_are_kept_lose_no_trace() -> None:
     log = "\n".join(
         f"[{pid}] {line}" for pid in range(1, MAX_STREAMS + 600) for line in JAVA.split("\n")
@@ -216,59 +169,19 @@ def test_a_mangled_trace_ends_where_the_plain_one_does(
     assert not [block for block in blocks(log) if "work" in block.raw.partition(raw[:3])[2]]
 
 
-RUST = """2026-11-03T10:00:00Z INFO started
-thread 'main' panicked at src/cart.rs:7:9:
-called `Option::unwrap()` on a `None` value
-note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
-2026-11-03T10:00:01Z INFO again
-thread 'main' panicked at 'no rate', src/cart.rs:8:9
-stack backtrace:
-   0: shop::cart::total
-             at ./src/cart.rs:8:9
-   1: shop::main
-             at ./src/main.rs:4:5
-2026-11-03T10:00:02Z INFO again
-"""
-ELIXIR = """10:00:00.000 [info] GET /carts/1
-10:00:00.003 [error] GenServer #PID<0.53.0> terminating
-** (KeyError) key :rate not found in: %{
-  a: 1
-}
-    (shop 0.1.0) lib/shop/cart.ex:12: Shop.Cart.total/1
-    (stdlib 4.3) gen_server.erl:1123: :gen_server.try_dispatch/4
-Last message: {:total, 1}
-State: %{}
-10:00:01.000 [error] #PID<0.70.0> running ShopWeb.Endpoint terminated
-Request: GET /carts/1
-** (exit) an exception was raised:
-    ** (Ecto.NoResultsError) expected at least one result
-        (shop 0.1.0) lib/shop_web/cart_controller.ex:9: ShopWeb.CartController.show/2
-10:00:02.000 [info] Sent 500 in 3ms
-"""
-
-
-def test_panics_of_rust_in_a_log() -> None:
-    assert errors(RUST) == [
-        ("panic", ["src/cart.rs:7"]),
-        ("panic", ["./src/cart.rs:8", "./src/main.rs:4"]),
-    ]
-    messages = [parse(block.raw).root.message for block in blocks(RUST)]
-    assert messages == ["called `Option::unwrap()` on a `None` value", "no rate"]
-
-
-def test_exceptions_of_elixir_in_a_log() -> None:
-    assert errors(ELIXIR) == [
-        ("KeyError", ["lib/shop/cart.ex:12", "gen_server.erl:1123"]),
-        ("Ecto.NoResultsError", ["lib/shop_web/cart_controller.ex:9"]),
-    ]
-
-
 def test_lines_that_waited_for_more_of_a_trace_are_read_all_the_same() -> None:
     log = f"** (RuntimeError) never mind\n{JAVA}\nbye"
     assert errors(log) == [READ[JAVA]]
 
 
-@given(st.lists(st.sampled_from([*LOG.split("\n"), *RUST.split("\n"), *ELIXIR.split("\n"), ""])))
+LINES = [
+    line
+    for name in ("languages.log", "rust.log", "elixir.log")
+    for line in (LOGS / name).read_text().split("\n")
+]
+
+
+@given(st.lists(st.sampled_from(LINES)))
 def test_whatever_lines_follow_each_other_blocks_are_made_of_them(lines: list[str]) -> None:
     for block in blocks("\n".join(lines)):
         assert 1 <= block.number <= len(lines)
@@ -282,24 +195,27 @@ def test_a_trace_on_one_line_of_a_file_is_an_error(tmp_path: Path, raw: str, beg
     assert only(written(tmp_path, f"{begin}{line}\n", "app.log")).error_class == READ[raw][0]
 
 
-def test_a_message_of_several_lines_does_not_cut_a_chain(tmp_path: Path) -> None:
-    log = """2026-11-03 10:00:01,123 ERROR app.views Exception on /items [POST]
-Traceback (most recent call last):
-  File "/srv/shop/views.py", line 430, in load
-    item = Item(**data)
-pydantic_core._pydantic_core.ValidationError: 1 validation error for Item
-name
-  Field required [type=missing, input_value={'a': 1}, input_type=dict]
-    For further information visit https://errors.pydantic.dev/2.9/v/missing
+FATAL = "PHP Fatal error:  Allowed memory size of 64 bytes exhausted in /srv/a/cart.php on line 12"
 
-During handling of the above exception, another exception occurred:
 
-Traceback (most recent call last):
-  File "/srv/shop/views.py", line 166, in create
-    owner = data["owner"]
-KeyError: 'owner'
-2026-11-03 10:00:02,123 INFO app.views served
-"""
-    files = ErrorFiles((written(tmp_path, log, "app.log"),))
-    (group,) = groups_of(files, None, NOW).groups
-    assert (group.error_class, group.occurrences) == ("KeyError", 1)
+@pytest.mark.parametrize(
+    "below", ["INFO: ready", "Done", "2026-11-03 10:00:00 INFO ready", "Thread 0x1:"]
+)
+def test_what_stands_below_loose_frames_is_no_exception_unless_it_is_surely_one(below: str) -> None:
+    frames = '  File "/srv/a.py", line 3, in serve\n    loop()\n'
+    assert all(not name for name, _ in errors(f"{frames}{below}\n"))
+
+
+def test_what_a_web_server_writes_around_an_error_of_php_is_no_part_of_it() -> None:
+    log = f'2026/11/03 10:00:09 [error] 1#1: *9 FastCGI sent in stderr: "{FATAL}" while reading'
+    assert [block.raw for block in blocks(log)] == [FATAL]
+
+
+@pytest.mark.parametrize("kind", ["Warning", "Notice", "Deprecated"])
+def test_warnings_of_php_are_no_errors(kind: str) -> None:
+    assert errors(FATAL.replace("Fatal error", kind)) == []
+
+
+def test_the_heading_of_a_mailed_backtrace_is_no_class() -> None:
+    mail = (LOGS / "mail.txt").read_text()
+    assert [name for name, _ in errors(mail[mail.index("-----") :])] == [""]

@@ -86,57 +86,6 @@ def test_an_answer_that_is_an_error_is_no_quiet_night(tmp_path: Path) -> None:
     assert "TIMEOUT" in fetched(written(tmp_path, json.dumps(document))).partial[0]
 
 
-def otlp_attributes(**values: object) -> list[dict[str, object]]:
-    kinds = {str: "stringValue", int: "intValue", bool: "boolValue"}
-    return [
-        {"key": key.replace("__", "."), "value": {kinds[type(value)]: value}}
-        for key, value in values.items()
-    ]
-
-
-def test_logs_of_opentelemetry(tmp_path: Path) -> None:
-    log = {
-        "timeUnixNano": str(EPOCH_MS * 1_000_000),
-        "severityNumber": 17,
-        "body": {"stringValue": "request failed"},
-        "attributes": otlp_attributes(
-            exception__type="KeyError",
-            exception__message="'total'",
-            exception__stacktrace=PYTHON,
-            http__route="/orders/{id}",
-            http__request__method="get",
-        ),
-    }
-    quiet = {"severityNumber": 9, "body": {"stringValue": "started"}}
-    resource = otlp_attributes(service__name="shop", service__version="3.0", host__name="web-9")
-    document = {
-        "resourceLogs": [
-            {"resource": {"attributes": resource}, "scopeLogs": [{"logRecords": [log, quiet]}]}
-        ]
-    }
-    for text in (json.dumps(document), json.dumps(document, indent=1)):
-        group = only(written(tmp_path, text))
-        assert (group.app, group.release, group.hosts) == ("shop", "3.0", ("web-9",))
-        assert (group.title, group.message) == ("KeyError in GET /orders/{id}", "'total'")
-        assert group.last_seen == AT
-
-
-def test_spans_of_opentelemetry(tmp_path: Path) -> None:
-    event = {
-        "name": "exception",
-        "timeUnixNano": EPOCH_MS * 1_000_000,
-        "attributes": otlp_attributes(exception__type="KeyError", exception__message="'total'"),
-    }
-    span = {
-        "name": "orders.show",
-        "attributes": otlp_attributes(enduser__id="mia", code__function="show"),
-        "events": [{"name": "cache miss"}, event],
-    }
-    document = {"resourceSpans": [{"scopeSpans": [{"spans": [span, {"name": "quiet"}]}]}]}
-    group = only(written(tmp_path, json.dumps(document)))
-    assert (group.title, group.users, group.last_seen) == ("KeyError in orders.show", 1, AT)
-
-
 @pytest.mark.parametrize(
     "record",
     [
