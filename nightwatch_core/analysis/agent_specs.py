@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
-from nightwatch_core.analysis.limits import BASES, EXAMPLE, EXAMPLES, PROMPT
+from nightwatch_core.analysis.limits import EXAMPLE, EXAMPLES, PROMPT
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import TOOLS, Agents, AgentSpec, BrokenAgent, Effort
 from nightwatch_core.models.value import Value
@@ -28,20 +28,8 @@ BUILT_IN = AgentSpec(
 _OWN = ("name", "description", "extends", "languages")  # never taken from a base
 
 
-def _no_end(example: str) -> str:
-    if "</example>" in example:
-        raise ValueError("an example holds no </example>")
-    return example
-
-
-def _small(language: str) -> str:
-    if language != language.lower():
-        raise ValueError("languages are in small letters: [ruby]")
-    return language
-
-
 Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
-Example = Annotated[Text, Field(max_length=EXAMPLE), AfterValidator(_no_end)]
+Example = Annotated[Text, Field(max_length=EXAMPLE)]
 
 
 class FrontMatter(Value, extra="forbid", strict=True):
@@ -50,7 +38,7 @@ class FrontMatter(Value, extra="forbid", strict=True):
     name: Text | None = None
     description: Text | None = None
     extends: Text | None = None
-    languages: list[Annotated[Text, AfterValidator(_small)]] | None = None
+    languages: list[Annotated[Text, StringConstraints(pattern="^[^A-Z]+$")]] | None = None
     model: Text | None = None
     effort: Effort | None = None
     thinking_budget: Annotated[int, Field(ge=1_024, le=128_000)] | None = None
@@ -72,11 +60,8 @@ class AgentFile(Value):
     def languages(self) -> tuple[str, ...]:
         """Return the languages, also where other fields are wrong."""
         named = self.meta.get("languages")
-        return tuple(filter(_is_text, named)) if isinstance(named, list) else ()
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+        named = named if isinstance(named, list) else []
+        return tuple(language for language in named if isinstance(language, str))
 
 
 class BrokenFile(StopTheNight):
@@ -179,8 +164,6 @@ def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, A
         if base in (*before, current):
             circle = " → ".join((*before, current, str(base)))
             wrong.append((at, f"extends: it leads back to itself: {circle}"))
-        if len(before) > BASES:
-            wrong.append((at, f"extends: more than {BASES} bases"))
         if wrong:
             at, problem = min(wrong)
             asked = "".join(f", which agents/{item}.md extends" for item in reversed(before))

@@ -1,6 +1,6 @@
 """One case, from what is known to a verdict; and a second look where that verdict is weak."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,21 +136,26 @@ def owed(research: ResearchContext) -> Lesson | None:
 def little_research(
     lesson: Lesson, priors: Iterable[PriorAnalysis], read: Callable[[str], str | None]
 ) -> ResearchContext:
-    """Cut out the lines around the lesson's quotes, each stretch once; `read` gives a text."""
+    """Cut out the lines around the lesson's quotes, each stretch once; `read` gives a text.
+
+    The places of a fix that people turned down come first, with more lines.
+    """
+    edited = [
+        (edit.path, text.count("\n", 0, text.index(edit.old)) + 1, limits.FIX_LINES)
+        for edit in lesson.edits
+        if edit.old and (text := read(edit.path)) and edit.old in text
+    ]
+    lines = limits.QUOTED_LINES if edited else limits.FIX_LINES
+    quoted = [(cited.path, cited.line, lines) for cited in lesson.evidence]
     shown: list[Preview] = []
-    for path, number, lines in _places(lesson, read):
+    for path, number, size in (*edited, *quoted):
         text = read(path)
-        seen = any(p.path == path and p.start <= number <= p.end for p in shown)
-        if not text or seen or len(shown) >= limits.FIX_WINDOWS:
+        same = [preview for preview in shown if preview.path == path]
+        is_shown = any(preview.start <= number <= preview.end for preview in same)
+        if not text or is_shown or len(shown) >= limits.FIX_WINDOWS:
             continue
-        cut = window(path, text, number, lines, "failing")
-        near = [
-            preview
-            for preview in shown
-            if preview.path == path
-            and preview.start <= cut.end + 1
-            and cut.start <= preview.end + 1
-        ]
+        cut = window(path, text, number, size, "failing")
+        near = [p for p in same if p.start <= cut.end + 1 and cut.start <= p.end + 1]
         first, last = min(p.start for p in (cut, *near)), max(p.end for p in (cut, *near))
         joined = cut_out(path, text_lines(text), first, last, "failing", "")
         shown = [*(preview for preview in shown if preview not in near), joined]
@@ -158,29 +163,17 @@ def little_research(
     return ResearchContext(previews=tuple(shown), priors=own)
 
 
-def _places(lesson: Lesson, read: Callable[[str], str | None]) -> Iterator[tuple[str, int, int]]:
-    """Paths, lines and how many around them: first where the fix was that people turned down."""
-    edited = [
-        (edit.path, text.count("\n", 0, text.index(edit.old)) + 1)
-        for edit in lesson.edits
-        if edit.old and (text := read(edit.path)) and edit.old in text
-    ]
-    lines = limits.QUOTED_LINES if edited else limits.FIX_LINES
-    yield from ((path, number, limits.FIX_LINES) for path, number in edited)
-    yield from ((cited.path, cited.line, lines) for cited in lesson.evidence)
-
-
 def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
     """Write the message that asks for the fix; `fence` is the night's name for fences."""
     code = (fenced(preview_text(preview), fence) for preview in research.previews)
-    failed = map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :])
-    past = "\n".join(filter(None, (line(lesson.fix_owed, 300), *failed, turned_down(lesson))))
+    failed = [*filter(None, map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :]))]
+    past = (line(lesson.fix_owed, 300), *failed, turned_down(lesson))
     return TEXTS["fix_request"].format(
         data=only_data(fence),
         why=TEXTS["fix_broken" if lesson.fix_owed else "fix_rejected"],
         error=fenced(error_text(case), fence),
         cause=fenced(block(lesson.root_cause, limits.OWED_CAUSE), fence),
-        past=fenced(past, fence),
+        past=fenced("\n".join(filter(None, past)), fence),
         code="\n\n".join(("## Source around its quotes", *code)),
         turns=limits.FIX_TURNS,
         doubt=TEXTS["fix_doubt"] if any(map(failed_fix, lesson.fates)) else "",
@@ -259,9 +252,8 @@ def order_of_call(call: ToolCall, case: Case, orders: InjectedInstructions) -> s
 
 def refusal(order: str) -> str:
     """Tell the model why its call was not run."""
-    return (
-        f"Not run: {quarantine_reason('the call', order)}. Ask for what the error itself asks for."
-    )
+    why = quarantine_reason("the call", order)
+    return f"Not run: {why}. Ask for what the error itself asks for."
 
 
 @dataclass(frozen=True)
@@ -287,15 +279,23 @@ def analyse(briefing: Briefing) -> Analysis:
 
     Where its cause is known and only the fix is owed, that alone is asked for.
     """
-    lesson = owed(briefing.research)
-    if lesson is None or briefing.plan.model == RULES:
+    lesson, plan = owed(briefing.research), briefing.plan
+    if lesson is None or plan.model == RULES:
         return _look(briefing, _allowance(briefing), opening(briefing))
     few = little_research(lesson, briefing.research.priors, briefing.code.read_file)
     briefing = replace(briefing, research=few)
     allowance = _allowance(briefing)
     turns = min(allowance.iterations, limits.FIX_TURNS)
     few_turns = allowance.model_copy(update={"iterations": turns})
-    found = _look(briefing, few_turns, _asking_for_fix(briefing, lesson), lesson)
+    update = {
+        "system": TEXTS["fix_system"],
+        "tools": tools.offered(TOOLS & set(briefing.agent.tools), None),
+        "answer_schema": schema(),
+        "turns": (UserTurn(text=request(briefing.case, lesson, few, briefing.fence)),),
+        "effort": _effort(plan, -1),  # the cause needs no more thought
+    }
+    asking = opening(briefing).model_copy(update=update)
+    found = _look(briefing, few_turns, asking, lesson)
     return found.model_copy(update={"fix_alone": True})
 
 
@@ -356,24 +356,6 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
         max_tokens=plan.max_tokens,
         thinking_budget=plan.thinking_budget,
     )
-
-
-def _asking_for_fix(briefing: Briefing, lesson: Lesson) -> Conversation:
-    """Return the conversation that asks for the fix alone; raises what the code reader does.
-
-    The cause needs no more thought: it thinks less, where only the tier said how much.
-    """
-    plan = briefing.plan
-    ask = request(briefing.case, lesson, briefing.research, briefing.fence)
-    may = TOOLS & set(briefing.agent.tools)
-    update = {
-        "system": TEXTS["fix_system"],
-        "tools": tools.offered(may, None),
-        "answer_schema": schema(),
-        "turns": (UserTurn(text=ask),),
-        "effort": _effort(plan, -1),
-    }
-    return opening(briefing).model_copy(update=update)
 
 
 def _look(

@@ -64,5 +64,4 @@ ENDING = 300  # characters of an ending's detail
 
 # An agent file
 PROMPT = 60_000  # characters, with everything inherited
-BASES = 5  # agents one after the other
 EXAMPLES, EXAMPLE = 10, 10_000  # examples; characters of each

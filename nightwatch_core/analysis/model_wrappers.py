@@ -202,10 +202,10 @@ def request_set(
         json.dumps((name, talk.system, [turn.model_dump(mode="json") for turn in talk.turns]))
         for name, (_, talk) in questions.items()
     ]
-    name = _digest_of((night, *texts))[:24]
+    name = _digest_of((night, *texts), 24)
     return tuple(
         TriageItem(
-            key=f"{name}-{_digest_of((fingerprint,))[:32]}",
+            key=f"{name}-{_digest_of((fingerprint,), 32)}",
             fingerprint=fingerprint,
             conversation=talk,
             group=group,
@@ -225,7 +225,7 @@ def intent_of(
 ) -> Batch:
     """Return the intent to submit these items as one batch."""
     return Batch(
-        digest=_digest_of(sorted(item.key for item in items))[:32],
+        digest=_digest_of(sorted(item.key for item in items), 32),
         night=night,
         model=model,
         submitted=now,
@@ -242,12 +242,8 @@ def _batch_items(items: Iterable[TriageItem]) -> tuple[BatchItem, ...]:
     )
 
 
-def _digest_of(parts: Iterable[str]) -> str:
-    whole = hashlib.sha256()
-    for part in parts:
-        raw = part.encode("utf-8", "replace")
-        whole.update(b"%d:%s" % (len(raw), raw))
-    return whole.hexdigest()
+def _digest_of(parts: Iterable[str], length: int) -> str:
+    return hashlib.sha256(json.dumps(list(parts)).encode()).hexdigest()[:length]
 
 
 # Batches that are submitted once, whatever happens between the intent and the service's answer.
@@ -260,18 +256,18 @@ def _digest_of(parts: Iterable[str]) -> str:
 SKEW = timedelta(hours=1)  # between the service's clock and ours
 SETTLING = timedelta(minutes=30)  # until what was sent is on the service's list, or never will be
 KEPT = timedelta(days=29)  # that the service keeps results
+_UNKNOWN = "it is not known whether the batch of night {night} ({count} errors) was submitted"
 _OTHER = (
-    "it is not known whether the batch of night {night} ({count} errors) was submitted, and it "
-    "cannot be looked for: address or key are not those it was submitted with. Set them as they "
-    "were, or remove its file"
+    f"{_UNKNOWN}, and it cannot be looked for: address or key are not those it was submitted with. "
+    "Set them as they were, or remove its file"
 )
 _PERHAPS = (
-    "it is not known whether the batch of night {night} ({count} errors) was submitted: it may be "
-    "{ids}. That shows when the service has ended it; until then nothing is submitted again"
+    f"{_UNKNOWN}: it may be {{ids}}. That shows when the service has ended it; until then nothing "
+    "is submitted again"
 )
 _EARLY = (
-    "it is not known whether the batch of night {night} ({count} errors) was submitted: the "
-    "service does not list it so far. It is looked for again from {at:%Y-%m-%d %H:%M} UTC on"
+    f"{_UNKNOWN}: the service does not list it so far. It is looked for again from "
+    "{at:%Y-%m-%d %H:%M} UTC on"
 )
 
 
@@ -360,9 +356,7 @@ def _recognised(
     known, perhaps = {batch.id for batch in store.batches()}, list[str]()
     for found in model.newest(kept.submitted - SKEW):
         is_other = found.state.total != len(kept.items) or found.state.status == "gone"
-        if found.id in known or is_other:
-            continue
-        is_ours = model.is_of(found.id, kept)
+        is_ours = False if found.id in known or is_other else model.is_of(found.id, kept)
         if is_ours:
             batch = kept.model_copy(update={"id": found.id})
             store.keep(batch)

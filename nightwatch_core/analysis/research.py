@@ -290,9 +290,7 @@ def _deployment(past: Past, began: Onset) -> Deployment | None:
 
 
 def _commit(blame: Blame) -> LoggedCommit:
-    return LoggedCommit(
-        sha=blame.sha, author=blame.author, at=blame.at, subject=blame.subject, pull=blame.pull
-    )
+    return LoggedCommit(**{name: getattr(blame, name) for name in LoggedCommit.model_fields})
 
 
 def gather(

@@ -151,15 +151,13 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
         rows.append(shortened(one_line(f"learned: {learning.fact}{place}"), LEADER_LINE))
     tags = shortened(one_line(", ".join(leader.tags)), LEADER_LINE)
     patterns = [f"patterns seen: {tags}"] if tags else []
-    room = limits.LEADER_FINDINGS - sum(len(row) + 1 for row in (*rows, *patterns)) - 1
-    room -= 0 if patterns else 1
-    files, left = "files examined: ", len(leader.read)
-    for path in map(one_line, leader.read):
-        if len(f"{files}{path}, and {left} more") > room:
-            break
-        files, left = f"{files}{path}, ", left - 1
-    if left < len(leader.read):
-        rows.append(f"{files}and {left} more" if left else files.removesuffix(", "))
+    room = limits.LEADER_FINDINGS - sum(len(row) + 1 for row in (*rows, *patterns)) - 2
+    paths, files = tuple(map(one_line, leader.read)), ""
+    for shown in range(len(paths), 0, -1):
+        left = len(paths) - shown
+        files = f"files examined: {', '.join(paths[:shown])}{f', and {left} more' if left else ''}"
+        if len(files) <= room:
+            return (*rows, files, *patterns)
     return (*rows, *patterns)
 
 

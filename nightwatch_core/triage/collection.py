@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import get_args
 
 from nightwatch_core.models.answer import Usage
@@ -125,12 +125,8 @@ def is_waiting(triage: BatchTriage) -> bool:
 
 def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
     """Return the fingerprints of a batch that nights have analysed, with tonight's `names`."""
-    new = (
-        sighting.group.fingerprint
-        for sighting in sightings(batch)
-        if sighting.group.fingerprint in names
-    )
-    return tuple(dict.fromkeys((*batch.taken, *new)))
+    asked = (sighting.group.fingerprint for sighting in sightings(batch))
+    return tuple(dict.fromkeys((*batch.taken, *(name for name in asked if name in names))))
 
 
 # When to ask whether a batch has ended: often at first, then less and less.
@@ -147,26 +143,22 @@ def pauses(minutes: int) -> tuple[float, ...]:
     ((), 50)
     """
     planned = [30.0] * 10 + [60.0] * 20 + [300.0] * (MOST - 30)
-    return tuple(
-        pause
-        for pause, total in zip(planned, accumulate(planned), strict=True)
-        if total <= 60.0 * minutes
-    )
+    totals = accumulate(planned)
+    return tuple(takewhile(lambda _: next(totals) <= 60.0 * minutes, planned))
 
 
 # Whose turn it is to be analysed: flagged errors by severity, in turns with tonight's own.
 
-_ORDER: tuple[str, ...] = get_args(Severity)  # the worst first
-
 
 def flagged(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
     """Return those that need an analysis and had none, the worst first, then as ranked."""
-
-    def place(sighting: Sighting) -> tuple[int, int]:
-        severity = sighting.first_sight.severity if sighting.first_sight else _ORDER[-1]
-        return _ORDER.index(severity), sighting.rank
-
-    return tuple(sorted((item for item in sightings if item.flagged and not item.taken), key=place))
+    order = get_args(Severity)  # the worst first
+    by_severity = [
+        (order.index(sight.severity), item.rank, item)
+        for item in sightings
+        if (sight := item.first_sight) and item.flagged and not item.taken
+    ]
+    return tuple(item for *_, item in sorted(by_severity, key=lambda row: row[:2]))
 
 
 def only_flagged(

