@@ -17,7 +17,7 @@ VERBS: Mapping[str, str] = {
     "agents": "setup:agents",
     "report": "memory:report",
     "history": "memory:history",
-    "batches": "batches:batches",
+    "batches": "memory:batches",
     "transcript": "sealed:transcript",
     "manifest": "sealed:manifest",
     "replay": "sealed:replay",
@@ -27,7 +27,7 @@ VERBS: Mapping[str, str] = {
     "compound": "compound:compound",
     "learnings": "memory:learnings",
     "promote": "promote:promote",
-    "mcp": "mcp:mcp",
+    "mcp": "memory:mcp",
     "knowledge": "memory:knowledge",
     "ignore": "memory:ignore",
 }

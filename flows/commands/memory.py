@@ -1,4 +1,4 @@
-"""Commands on earlier nights and lessons: history, report, scoreboard, knowledge, ignore."""
+"""Commands on earlier nights and lessons: history, report, scoreboard, knowledge, ignore, mcp."""
 
 from datetime import date
 from itertools import islice
@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.commands.night import OfNight, make_prefect_ready, plain_console, show
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.default_ports import SAMPLE, is_sample
 from nightwatch_core.intake.ignore_rules import day_from, expired, summary
+from nightwatch_core.learnings.library import as_data, lesson_file, lesson_text, lessons_text
 from nightwatch_core.learnings.search import PROMPT, ChosenLearnings, chosen_learnings
 from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.note_reader import as_task
@@ -31,6 +32,7 @@ from nightwatch_core.report.facts import reliability, sentences
 from nightwatch_core.report.sections import backtest_sentence
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line
+from nightwatch_core.text.plain_text import moment
 from nightwatch_core.text.transcript_text import used
 from tasks.wiring import (
     agent_store,
@@ -38,9 +40,11 @@ from tasks.wiring import (
     knowledge_of,
     nights,
     reading,
+    serve_library,
     task_store,
     with_default_ports,
 )
+from tasks.wiring.services import kept_batches
 
 NightName = Annotated[
     str, typer.Argument(help="Name of a night or single run; empty: the newest night.")
@@ -82,6 +86,29 @@ def memory_asked() -> NightOptions:
     ran = (item for item in nights().reports() if not item.night.id.startswith(SINGLE_RUN))
     newest = next(ran, None)
     return NightOptions(source=SAMPLE if newest and is_sample(newest.options) else "file")
+
+
+# `nightwatch batches`: the batches that were submitted.
+
+NO_BATCH = "No batch was submitted yet: `nightwatch night --batch` submits one."
+
+
+def batches() -> None:
+    """List the batches that were submitted, newest first, and those that wait to be collected.
+
+    Asks no service: `nightwatch night --collect` does.
+    """
+    store, console = kept_batches(), Console()
+    table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
+    submitted = store.batches()
+    for batch in reversed(submitted):
+        cells = (batch.night, moment(batch.submitted), batch.id or "perhaps submitted", batch.model)
+        count = str(len(batch.fingerprints))
+        collected = batch.collected_by or ("read, not reported" if batch.results else "not yet")
+        table.add_row(*map(Text, (*cells, count, collected)))
+    console.print(table if submitted else NO_BATCH)
+    for complaint in store.complaints():
+        console.print(Text(complaint, style="bold red"))
 
 
 # `nightwatch scoreboard`: how right earlier analyses proved, and how sure they had said to be.
@@ -327,3 +354,42 @@ def _last_day(text: str, suggestion: IgnoreSuggestion, today: date) -> date | No
     if day is not None and day < today:
         raise StopTheNight(f"{day} is over: name a day with --expires, or never")
     return day
+
+
+# `nightwatch mcp`: the memory for people's own coding agents.
+
+
+def mcp() -> None:
+    """Serve lessons and learnings to a coding agent (MCP over standard input and output).
+
+    Reads only, and never the network. Ends when the agent goes away. Needs the extra `mcp`.
+    """
+    serve_library(Memory())
+
+
+class Memory:
+    """The Library over knowledge and task files as they are at each question; writes nothing."""
+
+    def __init__(self) -> None:
+        self._knowledge = knowledge_of(memory_asked())
+
+    def search_lessons(self, query: str, limit: int, archived: bool) -> str:
+        """Return lessons that hold words of the query, as YAML."""
+        old = archived_lessons(self._knowledge) if archived else ()
+        matches = search_lessons(query, (*lessons_in(self._knowledge), *old))
+        return as_data(lessons_text(matches[:limit]), "yaml")
+
+    def get_lesson(self, id: str) -> str:
+        """Return one lesson's document, from the archive where it is not at hand."""
+        knowledge = self._knowledge
+        file = lesson_file(
+            id, lambda: knowledge.index().solutions, lambda: knowledge.archived().solutions
+        )
+        lesson = knowledge.read(file)
+        if lesson is None:
+            raise GiveUp(f"{line(file, 100)} cannot be read now: ask again")
+        return lesson_text(lesson)
+
+    def learnings(self, intent: str, limit: int) -> str:
+        """Return learnings of task files and lessons, as the learnings researcher writes them."""
+        return as_data(as_yaml(search_learnings(intent, limit)), "yaml")

@@ -19,10 +19,10 @@ from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.learnings.library import ANSWER, NOTICE
 from nightwatch_core.models.knowledge import Lesson, Notes, Problem
 
-SERVE = "import typer; from flows.commands.mcp import mcp; typer.run(mcp)"
+SERVE = "import typer; from flows.commands.memory import mcp; typer.run(mcp)"
 WITHOUT_SDK = (
     "import sys; sys.modules['mcp'] = None\n"
-    "from flows.commands.mcp import mcp\n"
+    "from flows.commands.memory import mcp\n"
     "from nightwatch_core.errors import StopTheNight\n"
     "try: mcp()\n"
     "except StopTheNight as trouble: sys.exit(str(trouble))"
