@@ -121,8 +121,9 @@ def quiet_batches(model: BatchModel) -> BatchModel:
         model.probe()
         return "nothing is submitted in a dry run"
 
-    replaced = {"ask_one": ask_one, "submit": submit, "probe": probe}
-    return proxied(model, BatchModel, replaced=replaced)
+    return proxied(
+        model, BatchModel, replaced={"ask_one": ask_one, "submit": submit, "probe": probe}
+    )
 
 
 def quiet_batch_store(store: BatchStore) -> BatchStore:
