@@ -1,6 +1,6 @@
 """The source that frame objects carry: the failing line and the lines around it, by tracker."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files.limits import SOURCE_AROUND, SOURCE_LINE
@@ -8,6 +8,11 @@ from nightwatch_core.adapters.files.records import number_of
 from nightwatch_core.traces.excerpts import row
 
 Fields = Mapping[str, object]
+
+# Lines by their numbers: Sentry, Ignition and Flare, Bugsnag, Honeybadger, Airbrake.
+_NUMBERED = ("context", "code_snippet", "codeSnippet", "code", "source", "snippet", "excerpt")
+_FAILING = ("context_line", "contextLine", "code")  # the line alone: Sentry, Rollbar
+_ALONE = ("source_line", "sourceLine", "code_line", "codeLine", "text_line")
 
 
 class Source(NamedTuple):
@@ -18,47 +23,35 @@ class Source(NamedTuple):
     after: tuple[str, ...] = ()
 
 
-def _around(frame: Fields, _line: int) -> Source | None:
-    """The failing line, and lists of those above and below (Sentry; Rollbar; Elastic APM)."""
-    line = frame.get("line")
-    inner = line.get("context") if isinstance(line, Mapping) else None
-    code = _first(frame, "context_line", "contextLine", "code") or _text(inner)
-    context = frame.get("context")
-    lists = context if isinstance(context, Mapping) else {}
-    before = _list(frame, "pre_context", "preContext") or _list(lists, "pre")
-    after = _list(frame, "post_context", "postContext") or _list(lists, "post")
+def _source_of(frame: Fields, line: int) -> Source | None:
+    for name in _NUMBERED:
+        rows = _numbered(frame.get(name))
+        if line in rows:
+            above, below = (
+                range(line - SOURCE_AROUND, line),
+                range(line + 1, line + 1 + SOURCE_AROUND),
+            )
+            before, after = (tuple(rows[n] for n in near if n in rows) for near in (above, below))
+            return Source(rows[line], before, after)
+    context, of_line = _mapping(frame.get("context")), _mapping(frame.get("line"))
+    code = _first(frame, *_FAILING) or _first(of_line, "context")  # Elastic APM's is of the line
+    before = _texts(frame, "pre_context", "preContext") or _texts(context, "pre")
+    after = _texts(frame, "post_context", "postContext") or _texts(context, "post")
+    code = code if code or (before and after) else _first(frame, *_ALONE)
     return Source(code, before, after) if code or (before and after) else None
 
 
-def _pairs(frame: Fields, line: int) -> Source | None:
-    """Pairs of number and line (Sentry's own interface)."""
-    context = frame.get("context")
-    if not isinstance(context, Sequence) or isinstance(context, str):
-        return None
-    pairs = (item for item in context if isinstance(item, Sequence) and len(item) == 2)
-    return _of_numbered({number_of(number) or 0: _text(text) for number, text in pairs}, line)
-
-
-def _numbered(frame: Fields, line: int) -> Source | None:
-    """Lines by their numbers (Laravel's Ignition and Flare, Bugsnag, Honeybadger, Airbrake)."""
-    for name in ("code_snippet", "codeSnippet", "code", "source", "snippet", "excerpt"):
-        value = frame.get(name)
-        if isinstance(value, Mapping):
-            return _of_numbered({number_of(n) or 0: _text(t) for n, t in value.items()}, line)
-        if isinstance(value, list):
-            rows = [item for item in value if isinstance(item, Mapping)]
-            numbers = (number_of(_any(item, "line_number", "lineNumber", "line")) for item in rows)
-            texts = (_first(item, "text", "code") for item in rows)
-            return _of_numbered({n or 0: t for n, t in zip(numbers, texts, strict=True)}, line)
-    return None
-
-
-def _alone(frame: Fields, _line: int) -> Source | None:
-    code = _first(frame, "source_line", "sourceLine", "code_line", "codeLine", "text_line")
-    return Source(code) if code else None
-
-
-SHAPES: tuple[Callable[[Fields, int], Source | None], ...] = (_pairs, _numbered, _around, _alone)
+def _numbered(value: object) -> dict[int, str]:
+    pairs: list[Sequence[object]] = []
+    if isinstance(value, Mapping):
+        pairs = [*value.items()]
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, Mapping):
+            number = next((item[n] for n in ("line_number", "lineNumber", "line") if n in item), 0)
+            pairs.append((number, _first(item, "text", "code")))
+        elif isinstance(item, list) and len(item) == 2:
+            pairs.append(item)
+    return {number_of(number) or 0: text if isinstance(text, str) else "" for number, text in pairs}
 
 
 def source_rows(frame: Fields, line: int) -> list[str]:
@@ -67,7 +60,7 @@ def source_rows(frame: Fields, line: int) -> list[str]:
     >>> source_rows({"context_line": "  total()", "pre_context": ["def pay():"]}, 7)
     ['         6| def pay():', '    >    7|   total()']
     """
-    source = next((one for shape in SHAPES if (one := shape(frame, line))), None)
+    source = _source_of(frame, line)
     if source is None or line < 1:
         return []
     before = source.before[-min(SOURCE_AROUND, line - 1) :] if line > 1 else ()
@@ -82,33 +75,21 @@ def code_of(frame: Fields, line: int) -> str:
     >>> code_of({"code": {"6": "def pay", "7": "  total"}}, 7)
     'total'
     """
-    source = next((one for shape in SHAPES if (one := shape(frame, line))), None)
+    source = _source_of(frame, line)
     return _cut(source.code).strip() if source else ""
 
 
-def _of_numbered(rows: Mapping[int, str], line: int) -> Source | None:
-    if line not in rows:
-        return None
-    before = tuple(rows[n] for n in range(line - SOURCE_AROUND, line) if n in rows)
-    after = tuple(rows[n] for n in range(line + 1, line + 1 + SOURCE_AROUND) if n in rows)
-    return Source(rows[line], before, after)
+def _mapping(value: object) -> Fields:
+    return value if isinstance(value, Mapping) else {}
 
 
-def _list(frame: Fields, *names: str) -> tuple[str, ...]:
+def _texts(frame: Fields, *names: str) -> tuple[str, ...]:
     lists = (value for name in names if isinstance(value := frame.get(name), list))
-    return tuple(_text(text) for text in next(lists, []))
-
-
-def _any(frame: Fields, *names: str) -> object:
-    return next((frame[name] for name in names if name in frame), None)
+    return tuple(text if isinstance(text, str) else "" for text in next(lists, []))
 
 
 def _first(frame: Fields, *names: str) -> str:
-    return next((text for name in names if (text := _text(frame.get(name)))), "")
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return next((text for name in names if isinstance(text := frame.get(name), str) and text), "")
 
 
 def _cut(text: str) -> str:

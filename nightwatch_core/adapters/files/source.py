@@ -470,7 +470,10 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
     temporary = folder / f"{atomic_files.TEMPORARY}{secrets.token_hex(8)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _forget_old(folder)
+        oldest = time.time() - KEPT_DAYS * 86_400
+        for path in folder.glob("*.txt"):
+            if path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
         temporary.touch(atomic_files.OWNERS)
         with temporary.open("wb") as file:
             name = _copied(stream, file, most)
@@ -482,14 +485,6 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
     finally:
         with suppress(OSError):
             temporary.unlink()
-
-
-def _forget_old(folder: Path) -> None:
-    """Delete inputs that were not given again for long: they may be large, and hold anything."""
-    oldest = time.time() - KEPT_DAYS * 86_400
-    for path in folder.glob("*.txt"):
-        if path.stat().st_mtime < oldest:
-            path.unlink(missing_ok=True)
 
 
 def _copied(stream: IO[bytes], file: IO[bytes], most: int) -> str:

@@ -80,15 +80,11 @@ def _chain_of(record: Record) -> list[Thrown]:
     if any(item.frames for item in chain):
         return chain
     first = chain[0] if chain else Thrown("", "")
-    beside = thrown(first.error_class, first.message, _frames_beside(record), reverse=True)
-    return [beside, *chain[1:]] if beside.frames else chain
-
-
-def _frames_beside(record: Record) -> object:
-    """Frames that stand beside the exception: of a message, or of the thread that crashed."""
     threads = objects_in(at(record, "threads.values"))
     crashed = next((item for item in threads if item.get("crashed") or item.get("current")), {})
-    return at(record, "stacktrace.frames") or at(crashed, "stacktrace.frames")
+    frames_beside = at(record, "stacktrace.frames") or at(crashed, "stacktrace.frames")
+    beside = thrown(first.error_class, first.message, frames_beside, reverse=True)
+    return [beside, *chain[1:]] if beside.frames else chain
 
 
 def _title(record: Record) -> dict[str, object]:
