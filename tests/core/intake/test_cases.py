@@ -28,13 +28,9 @@ def trace(path="app/a.rb", function="total", line=3, root="KeyError"):
 
 def test_one_root_class_in_one_place_is_one_case():
     first, second, third = group(1), group(2, "Wrapped"), group(3)
-    found = cases(
-        (
-            (first, trace(line=3)),
-            (second, trace(function="block in total", line=9)),
-            (third, trace(root="TypeError")),
-        )
-    )
+    block = trace(function="block in total", line=9)
+    traced = (first, trace(line=3)), (second, block), (third, trace(root="TypeError"))
+    found = cases((*traced, traced[0]))
     assert [case.groups for case in found] == [(first, second), (third,)]
     assert found[0].aliases == ("v1:2", found[0].signature)
     assert found[0].trace == trace(line=3)
@@ -50,29 +46,12 @@ def test_groups_without_a_place_stand_alone():
 
 
 def test_the_line_tells_code_without_a_name_apart():
-    for nameless in (
-        "",
-        "<main>",
-        "block in <main>",
-        "<anonymous>",
-        "Object.<anonymous>",
-        "{closure}",
-    ):
+    for nameless in ("", "<main>", "block in <main>", "Object.<anonymous>", "{closure}"):
         item, other = (trace(function=nameless, line=n) for n in (101, 202))
         assert signature(group(1), item) != signature(group(1), other)
         assert signature(group(1), trace(function=nameless, line=None)) == ""
     named = [trace(function="<init>", line=n) for n in (101, 202)]
     assert signature(group(1), named[0]) == signature(group(1), named[1])
-
-
-def test_one_group_told_twice_is_no_relative_of_itself():
-    found = cases(((group(1), trace()), (group(1), trace())))
-    assert [case.groups for case in found] == [(group(1),)]
-
-
-def test_nothing_to_do():
-    assert cases(()) == ()
-    assert families(()) == ()
 
 
 def alone(number, known, error_class="KeyError", tx=""):
@@ -93,16 +72,9 @@ def test_each_rule_makes_its_family():
 
 
 def test_strangers_stay_apart_and_keep_their_order():
-    strangers = (
-        alone(1, trace("a.rb", "x")),
-        alone(2, trace("b.rb", "x", root="TypeError")),
-        alone(3, None, tx="jobs/ImportStock"),
-        alone(4, None, tx="jobs/ImportPrices"),
-        alone(5, None, tx="main.handle"),
-        alone(6, None, tx="main.serve"),
-        alone(7, None),
-        alone(8, None),
-    )
+    names = ("jobs/ImportStock", "jobs/ImportPrices", "main.handle", "main.serve", "", "")
+    placed = alone(1, trace("a.rb", "x")), alone(2, trace("b.rb", "x", root="TypeError"))
+    strangers = (*placed, *(alone(n, None, tx=name) for n, name in enumerate(names, 3)))
     found = families(strangers)
     assert tuple(family.leader for family in found) == strangers
     assert not any(family.siblings or family.because for family in found)

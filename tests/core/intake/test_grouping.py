@@ -64,23 +64,16 @@ def test_the_commit_stays_known_among_many_releases():
 
 
 def test_most_frequent_first_then_by_title():
-    found = group(
-        [seen(error_class="B"), seen(error_class="A"), seen(error_class="C", count=5)],
-        "file",
-        WINDOW,
-    )
+    counted = [seen(error_class="B", transaction="GET /orders/1"), seen(error_class="A")]
+    found = group([*counted, seen(error_class="C", count=5)], "file", WINDOW)
     assert [g.error_class for g in found] == ["C", "A", "B"]
+    assert found[2].transaction == "GET /orders/<n>"
 
 
-def test_the_transaction_is_shown_without_ids():
-    found = group(
-        [seen(transaction="GET /orders/1"), seen(transaction="GET /orders/2")], "f", WINDOW
-    )
-    assert [g.transaction for g in found] == ["GET /orders/<n>"]
-
-
-def test_counts_of_users_are_not_added_up():
+def test_counts_of_users_are_not_added_up_and_hosts_are_bounded():
     assert group([seen(users=7), seen(users=4), seen(user="a")], "file", WINDOW)[0].users == 7
+    (found,) = group([seen(host=f"web-{n:03}") for n in range(100)], "file", WINDOW)
+    assert len(found.hosts) == limits.HOSTS
 
 
 def test_hourly_counts_cover_the_window():
@@ -138,18 +131,9 @@ def test_the_same_trace_is_kept_once():
     assert tally.stacks("v1:unknown") == ()
 
 
-def test_hosts_are_bounded():
-    found = group([seen(host=f"web-{n:03}") for n in range(100)], "file", WINDOW)
-    assert len(found[0].hosts) == limits.HOSTS
-
-
 def test_memory_is_bounded():
     tally = Tally("file", max_groups=3, max_stack_text=100)
     for number in range(10):
         tally.add(seen(error_class=f"E{chr(65 + number)}", stacktrace="x" * 60))
     assert (len(tally.groups(WINDOW)), tally.left_out, tally.stacks_left_out) == (3, 7, 2)
     assert tally.records == 10
-
-
-def test_nothing_gives_nothing():
-    assert group([], "file", WINDOW) == ()

@@ -60,11 +60,7 @@ def test_paths_of_maps_are_placed_like_any_other(path, expected):
     place = PLACE.model_copy(update={"path": path})
     top = mapped(texts={"assets/app-1a2b.js": "map"}, place=place).frames[0]
     assert top.repo_path == expected
-
-
-def test_a_frame_of_a_library_is_none_of_ours():
-    place = PLACE.model_copy(update={"path": "webpack:///./node_modules/react/index.js"})
-    assert not mapped(texts={"assets/app-1a2b.js": "map"}, place=place).frames[0].in_app
+    assert top.in_app == ("node_modules" not in path)
 
 
 def test_source_that_the_commit_does_not_hold_is_told():

@@ -20,18 +20,16 @@ def test_frames_of_any_language_keep_place_and_function() -> None:
     ]
 
 
-def test_the_trackers_word_about_own_frames_counts() -> None:
+def test_the_trackers_word_about_own_frames_counts_behind_prefixes_of_the_owner() -> None:
     raw = "\n".join((HEAD, own_row("/vendor/shop/cart.rs", 7), INNER, OUTER))
-    trace = parse(raw)
+    trace, by_prefix = parse(raw), parse(raw, app_prefixes=("/srv/",))
     assert [frame.in_app for frame in trace.frames] == [True, False]
+    assert [frame.in_app for frame in by_prefix.frames] == [False, True]
     assert "in app|" not in trace.raw
-    assert parse("\n".join((HEAD, INNER, OUTER))).top.path == "/srv/main.rs"  # type: ignore[union-attr]
-
-
-def test_prefixes_of_the_owner_count_before_it() -> None:
-    raw = "\n".join((HEAD, own_row("/vendor/shop/cart.rs", 7), INNER, OUTER))
-    trace = parse(raw, app_prefixes=("/srv/",))
-    assert [frame.in_app for frame in trace.frames] == [False, True]
+    assert [frame.in_app for frame in parse("\n".join((HEAD, INNER, OUTER))).frames] == [
+        False,
+        True,
+    ]
 
 
 def test_places_that_are_not_in_the_trace_say_nothing() -> None:

@@ -21,10 +21,6 @@ def test_vendored_files_are_not_the_applications(folder: str) -> None:
     assert is_vendored(f"{folder}/a.py")
 
 
-def test_an_empty_tree() -> None:
-    assert len(PathIndex(())) == 0
-
-
 def test_common_tails_count_whole_segments() -> None:
     assert common_tail("a/b/c.py", "x/b/c.py") == 2
     assert common_tail("a/c.py", "a/xc.py") == 0

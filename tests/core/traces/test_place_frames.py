@@ -33,21 +33,10 @@ def test_paths_are_mapped_in_every_link():
     assert found.raw == "raw"
 
 
-def test_the_folder_of_the_application_is_looked_at():
-    options = NightOptions(app_root="backend")
-    found, _ = place(frame("/opt/shop/cart.py"), options=options)
-    assert found.frames[0].repo_path == "backend/shop/cart.py"
-
-
 def test_a_line_of_another_release_is_moved_to_where_its_code_stands():
-    found, _ = place(frame("/srv/backend/shop/cart.py", 2, SUM))
-    assert found.frames[0].line == 4
-
-
-def test_a_line_without_printed_code_stays():
-    found, code = place(frame("/srv/backend/shop/cart.py", 2))
-    assert found.frames[0].line == 2
-    assert code.reads == []
+    found, code = place(frame("/srv/backend/shop/cart.py", 2, SUM), frame("/x/shop/pay.py", 9))
+    assert [one.line for one in found.frames] == [9, 4]
+    assert code.reads == ["backend/shop/cart.py"]
 
 
 def test_a_file_is_read_once_however_many_frames_are_in_it():
@@ -61,9 +50,3 @@ def test_what_is_not_ours_is_not_read():
     found, code = place(frame("/usr/lib/python3/json/decoder.py", 2, SUM))
     assert found.frames[0].repo_path == ""
     assert code.reads == []
-
-
-def test_an_empty_trace_stays_empty():
-    code = tree(FILES)
-    empty = Trace()
-    assert place_frames(empty, PathIndex(code.paths()), code.read_file, NightOptions()) == empty

@@ -6,28 +6,16 @@ from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.placing import WAYS, PathIndex, Placement, map_frames, plain
 
-TREE = (
-    "app/controllers/orders_controller.rb",
-    "app/models/order.rb",
-    "lib/order.rb",
-    "backend/shop/views.py",
-    "backend/shop/orders/views.py",
-    "backend/main.py",
-    "frontend/src/cart.ts",
-    "frontend/src/pages/index.tsx",
-    "frontend/src/admin/index.tsx",
-    "core/src/main/java/com/acme/Cart.java",
-    "web/src/main/java/com/acme/web/Cart.java",
-    "web/src/main/kotlin/web/Basket.kt",
-    "cmd/shop/main.go",
-    "internal/orders/orders.go",
-    "src/Controllers/OrdersController.cs",
-    "app/Http/Controllers/OrderController.php",
-    "node_modules/dep/index.js",
-    "vendor/acme/lib/util.php",
-    "util.php",
-    "a/util.php",
-)
+FILES = """
+    app/controllers/orders_controller.rb app/models/order.rb lib/order.rb backend/shop/views.py
+    backend/shop/orders/views.py backend/main.py frontend/src/cart.ts frontend/src/pages/index.tsx
+    frontend/src/admin/index.tsx core/src/main/java/com/acme/Cart.java
+    web/src/main/java/com/acme/web/Cart.java web/src/main/kotlin/web/Basket.kt cmd/shop/main.go
+    internal/orders/orders.go src/Controllers/OrdersController.cs
+    app/Http/Controllers/OrderController.php node_modules/dep/index.js vendor/acme/lib/util.php
+    util.php a/util.php
+"""
+TREE = tuple(FILES.split())
 
 # Repositories of libraries, and of applications that name a folder as one.
 OF_LIBRARIES = (
@@ -51,121 +39,105 @@ def place(
     return map_frames(trace, TREE, prefixes, app_root).frames[0].repo_path
 
 
-@pytest.mark.parametrize(
-    ("printed", "repo"),
-    [
-        ("app/models/order.rb", "app/models/order.rb"),
-        ("./app/models/order.rb", "app/models/order.rb"),
-        ("/srv/shop/releases/20260101/app/models/order.rb", "app/models/order.rb"),
-        ("/app/app/controllers/orders_controller.rb", "app/controllers/orders_controller.rb"),
-        ("/usr/src/app/shop/views.py", "backend/shop/views.py"),
-        ("/usr/src/app/shop/orders/views.py", "backend/shop/orders/views.py"),
-        ("/app/main.py", "backend/main.py"),
-        ("C:\\inetpub\\Controllers\\OrdersController.cs", "src/Controllers/OrdersController.cs"),
-        ("\\\\server\\share\\shop\\Controllers\\OrdersController.cs",)
-        + ("src/Controllers/OrdersController.cs",),
-        ("D:\\a\\shop\\shop\\app\\models\\order.rb", "app/models/order.rb"),
-        ("C:\\\\work\\\\app\\\\models\\\\order.rb", "app/models/order.rb"),
-        ("webpack:///./src/cart.ts", "frontend/src/cart.ts"),
-        ("webpack-internal:///(rsc)/./src/cart.ts", "frontend/src/cart.ts"),
-        ("webpack://shop/./src/pages/index.tsx?1a2b", "frontend/src/pages/index.tsx"),
-        ("https://shop.example:8443/src/cart.ts", "frontend/src/cart.ts"),
-        ("file:///C:/shop/src/cart.ts", "frontend/src/cart.ts"),
-        ("/go/src/github.com/acme/shop/internal/orders/orders.go", "internal/orders/orders.go"),
-        ("github.com/acme/shop/cmd/shop/main.go", "cmd/shop/main.go"),
-        ("/var/www/html/app/Http/Controllers/OrderController.php",)
-        + ("app/Http/Controllers/OrderController.php",),
-        ("/var/www/html/util.php", "util.php"),
-    ],
-)
-def test_printed_paths_are_found(printed: str, repo: str) -> None:
-    assert place(printed) == repo
+FOUND = r"""
+app/models/order.rb
+    app/models/order.rb
+    ./app/models/order.rb
+    /srv/shop/releases/20260101/app/models/order.rb
+    D:\a\shop\shop\app\models\order.rb
+    C:\\work\\app\\models\\order.rb
+app/controllers/orders_controller.rb
+    /app/app/controllers/orders_controller.rb
+backend/shop/views.py
+    /usr/src/app/shop/views.py
+backend/shop/orders/views.py
+    /usr/src/app/shop/orders/views.py
+backend/main.py
+    /app/main.py
+src/Controllers/OrdersController.cs
+    C:\inetpub\Controllers\OrdersController.cs
+    \\server\share\shop\Controllers\OrdersController.cs
+frontend/src/cart.ts
+    webpack:///./src/cart.ts
+    webpack-internal:///(rsc)/./src/cart.ts
+    https://shop.example:8443/src/cart.ts
+    file:///C:/shop/src/cart.ts
+frontend/src/pages/index.tsx
+    webpack://shop/./src/pages/index.tsx?1a2b
+internal/orders/orders.go
+    /go/src/github.com/acme/shop/internal/orders/orders.go
+cmd/shop/main.go
+    github.com/acme/shop/cmd/shop/main.go
+app/Http/Controllers/OrderController.php
+    /var/www/html/app/Http/Controllers/OrderController.php
+util.php
+    /var/www/html/util.php
+"""
+GUESSES = """ order.rb /srv/shop/index.tsx /srv/shop/gone.rb ../../etc/passwd /proc/self/environ
+    <frozen / views.py/ dep/index.js"""
+LIBRARIES = """/usr/lib/python3/dist-packages/shop/views.py webpack:///./node_modules/dep/index.js
+    /usr/local/bundle/gems/shop-1.0.0/app/models/order.rb /srv/shop/vendor/acme/lib/util.php"""
 
 
-@pytest.mark.parametrize(
-    "printed",
-    [
-        "order.rb",  # two files have this name
-        "/srv/shop/index.tsx",
-        "/srv/shop/gone.rb",
-        "../../etc/passwd",
-        "/proc/self/environ",
-        "<frozen importlib>",
-        "",
-        "/",
-        "views.py/",
-    ],
-)
+def test_printed_paths_are_found() -> None:
+    repo = ""
+    for row in FOUND.strip().splitlines():
+        if row.startswith(" "):
+            assert place(row.strip()) == repo
+        else:
+            repo = row
+
+
+@pytest.mark.parametrize("printed", ["", *GUESSES.split()])
 def test_nothing_is_guessed(printed: str) -> None:
     assert place(printed) == ""
 
 
-@pytest.mark.parametrize(
-    "printed",
-    [
-        "/usr/lib/python3/dist-packages/shop/views.py",
-        "/usr/local/bundle/gems/shop-1.0.0/app/models/order.rb",
-        "webpack:///./node_modules/dep/index.js",
-        "/srv/shop/vendor/acme/lib/util.php",
-    ],
-)
-def test_frames_of_libraries_stay_outside(printed: str) -> None:
-    frame = Frame(path=printed, line=1)
-    trace = Trace(links=(ExceptionLink(frames=(frame,)),))
-    assert map_frames(trace, TREE) == trace
+def mapped(printed: str, language: str = "", module: str = "") -> tuple[Frame, Frame]:
+    """The frame before and after, in a tree with folders named as libraries."""
+    frame = Frame(path=printed, line=1, module=module)
+    trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
+    return frame, map_frames(trace, (*TREE, *OF_LIBRARIES)).frames[0]
 
 
 @pytest.mark.parametrize(
     ("printed", "language", "module", "repo"),
     [
         ("~/shop/app/models/order.rb", "ruby", "", "app/models/order.rb"),
-        ("~/code/shop/app/controllers/orders_controller.rb",)
-        + ("ruby", "", "app/controllers/orders_controller.rb"),
         ("celery/app/base.py", "python", "", "celery/app/base.py"),
-        (
-            "Cart.java",
-            "java",
-            "org.apache.shop.Cart",
-            "core/src/main/java/org/apache/shop/Cart.java",
-        ),
-        ("Cart.java", "java", "org.apache.shop.Cart$Line")
-        + ("core/src/main/java/org/apache/shop/Cart.java",),
+        ("Cart.java", "java", "org.apache.shop.Cart", OF_LIBRARIES[0]),
+        ("Cart.java", "java", "org.apache.shop.Cart$Line", OF_LIBRARIES[0]),
     ],
 )
 def test_the_tree_knows_better_than_a_table_of_libraries(
     printed: str, language: str, module: str, repo: str
 ) -> None:
-    frame = Frame(path=printed, line=1, module=module)
+    frame, found = mapped(printed, language, module)
     assert not is_own(frame, language)
-    trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
-    (found,) = map_frames(trace, (*TREE, *OF_LIBRARIES)).frames
     assert (found.repo_path, found.in_app) == (repo, True)
 
 
 @pytest.mark.parametrize(
-    ("printed", "language", "module"),
+    ("language", "printed"),
     [
-        ("~/order.rb", "ruby", ""),
-        ("~/shop/order.rb", "ruby", ""),
-        ("~/.rbenv/versions/3.3.0/app/models/order.rb", "ruby", ""),
-        ("~/shop/vendor/bundle/app/models/order.rb", "ruby", ""),
-        ("webpack:///~/dep/src/pages/index.tsx", "javascript", ""),
-        ("~/src/pages/index.tsx", "javascript", ""),
-        ("/usr/lib/python3/dist-packages/celery/app/base.py", "python", ""),
-        ("redis/client.py", "python", ""),  # the tree has app/redis/client.py
-        ("Util.java", "java", "rx.Util"),
-        ("Cart.java", "java", "org.springframework.web.Cart"),
-        ("order.rb", "java", ""),
+        *(("", path) for path in LIBRARIES.split()),
+        ("ruby", "~/order.rb"),
+        ("ruby", "~/shop/order.rb"),
+        ("ruby", "~/.rbenv/versions/3.3.0/app/models/order.rb"),
+        ("ruby", "~/shop/vendor/bundle/app/models/order.rb"),
+        ("javascript", "webpack:///~/dep/src/pages/index.tsx"),
+        ("javascript", "~/src/pages/index.tsx"),
+        ("python", "/usr/lib/python3/dist-packages/celery/app/base.py"),
+        ("python", "redis/client.py"),  # the tree has app/redis/client.py
+        ("java", "Util.java rx.Util"),
+        ("java", "Cart.java org.springframework.web.Cart"),
+        ("java", "order.rb"),
     ],
 )
-def test_a_file_of_the_same_name_is_no_proof(printed: str, language: str, module: str) -> None:
-    frame = Frame(path=printed, line=1, module=module)
-    trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
-    assert map_frames(trace, (*TREE, *OF_LIBRARIES)) == trace
-
-
-def test_vendored_files_are_never_answered() -> None:
-    assert place("dep/index.js") == ""
+def test_a_file_of_the_same_name_is_no_proof(language: str, printed: str) -> None:
+    path, _, module = printed.partition(" ")
+    before, after = mapped(path, language, module)
+    assert after == before
 
 
 def test_a_frame_that_is_found_is_in_app() -> None:
