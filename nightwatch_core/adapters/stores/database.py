@@ -412,35 +412,32 @@ class NightStore:
             lock.release(force=True)
 
     def _status(self, id: str) -> str:
-        query = "SELECT status FROM nights WHERE id = ?"
-        with translated(self._database), closing(connect(self._database)) as database:
-            row = database.execute(query, (id,)).fetchone()
-        return row["status"] if row else ""
+        rows = self._ask("SELECT status FROM nights WHERE id = ?", id)
+        return rows[0]["status"] if rows else ""
 
     def _record(self, record: NightRecord, name: str) -> None:
         """Write the night's line; the name and the start of a night that is known are kept."""
         started = _moment(record.started)
         ended = _moment(record.finished) if record.finished else None
-        with translated(self._database), closing(connect(self._database)) as database:
-            database.execute(
-                "INSERT INTO nights (id, name, status, started, finished, record)"
-                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-                " status = excluded.status, finished = excluded.finished, record = excluded.record",
-                (record.id, name, record.status, started, ended, record.model_dump_json()),
-            )
+        self._ask(
+            "INSERT INTO nights (id, name, status, started, finished, record)"
+            " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+            " status = excluded.status, finished = excluded.finished, record = excluded.record",
+            *(record.id, name, record.status, started, ended, record.model_dump_json()),
+        )
 
     def _rows(self) -> list[sqlite3.Row]:
         if not self._database.exists():
             return []
-        query = "SELECT rowid, * FROM nights ORDER BY started DESC, rowid DESC"
-        with translated(self._database), closing(connect(self._database)) as database:
-            return database.execute(query).fetchall()
+        return self._ask("SELECT rowid, * FROM nights ORDER BY started DESC, rowid DESC")
 
     def _records(self, *statuses: str) -> Iterator[NightRecord]:
         query = "SELECT record FROM nights WHERE status IN (?, ?) ORDER BY rowid DESC"
+        return filter(None, map(_record_in, self._ask(query, *statuses)))
+
+    def _ask(self, query: str, *values: str | None) -> list[sqlite3.Row]:
         with translated(self._database), closing(connect(self._database)) as database:
-            rows = database.execute(query, statuses).fetchall()
-        return filter(None, map(_record_in, rows))
+            return database.execute(query, values).fetchall()
 
 
 def _record_in(row: sqlite3.Row) -> NightRecord | None:

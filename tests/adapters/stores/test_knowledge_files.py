@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from core.lesson_shapes import lesson, seen
+from core.lesson_shapes import lesson
 from threads import at_once
 
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
@@ -54,15 +54,6 @@ def test_what_is_written_is_listed_and_read(tmp_path):
         )
         assert entry.last_seen == lesson().nights[-1].date
     assert known(tmp_path).probe() == "1 lessons, 0 patterns"
-
-
-def test_one_document_a_fingerprint_whatever_its_file_is_called(tmp_path):
-    first = known(tmp_path).write(lesson())
-    (tmp_path / first).rename(tmp_path / "errors" / "renamed by hand.md")
-    again = known(tmp_path).write(lesson(root_cause="Better.", file=first))
-    assert again == "errors/renamed by hand.md"
-    assert [path.name for path in (tmp_path / "errors").glob("*.md")] == ["renamed by hand.md"]
-    assert known(tmp_path).read(again).root_cause == "Better."
 
 
 def test_two_fingerprints_of_one_short_name_are_two_documents(tmp_path):
@@ -191,15 +182,6 @@ def test_broken_documents_are_moved_away_with_a_reason_when_writing(tmp_path):
     assert known(tmp_path).index() == index
 
 
-def test_two_broken_documents_of_one_name_are_both_kept(tmp_path):
-    for text in ("# one", "# two"):
-        (tmp_path / "errors").mkdir(exist_ok=True)
-        (tmp_path / "errors" / "a.md").write_text(text)
-        known(tmp_path).rebuild_index()
-    kept = {path.read_text() for path in (tmp_path / "quarantine").glob("*.md")}
-    assert kept == {"# one", "# two"}
-
-
 def test_a_document_in_the_way_is_not_overwritten(tmp_path):
     file = known(tmp_path).write(lesson())
     (tmp_path / file).write_text("# torn by hand")
@@ -310,18 +292,6 @@ def test_a_folder_that_is_a_file_stops_the_night_with_advice(tmp_path):
         known(tmp_path / "knowledge").write(lesson())
 
 
-@pytest.mark.needs("ordinary user")
-def test_folders_without_permission(tmp_path):
-    known(tmp_path).write(lesson())
-    (tmp_path / "errors").chmod(0o500)
-    with pytest.raises(GiveUp):
-        known(tmp_path).write(lesson("v1:new"))
-    (tmp_path / "errors").chmod(0)
-    with pytest.raises(StopTheNight):
-        known(tmp_path).index()
-    (tmp_path / "errors").chmod(0o700)
-
-
 def test_a_subfolder_that_cannot_be_written_keeps_what_was_there(tmp_path):
     file = known(tmp_path).write(lesson())
     before = tree(tmp_path)
@@ -343,15 +313,6 @@ def test_ignore_rules_and_their_complaints(tmp_path):
     assert KnowledgeFiles(tmp_path, other).ignore_rules().complaints == (
         "team.yml: not UTF-8 text: byte 0",
     )
-
-
-def test_what_changed_since_is_read_again(tmp_path):
-    files = known(tmp_path)
-    file = files.write(lesson())
-    assert not files.index().solutions[0].has_fix
-    known(tmp_path).write(lesson(has_fix=True, nights=seen(1, 2)))
-    assert files.index().solutions[0].has_fix
-    assert files.read(file).nights == seen(1, 2)
 
 
 def test_a_lesson_is_read_again_only_when_its_document_changes(tmp_path):

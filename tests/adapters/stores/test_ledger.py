@@ -1,6 +1,4 @@
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -137,18 +135,6 @@ def test_an_outbox_that_stops_the_night_stops_it_and_leaves_it_unknown(tmp_path:
     assert state(tmp_path) == "unknown"
 
 
-def test_an_outbox_killed_after_storing_is_asked_again(tmp_path: Path) -> None:
-    outbox = Outbox(Killed())
-    with pytest.raises(Killed):
-        ledger(outbox, tmp_path).publish(ISSUE)
-    left = state(tmp_path)
-    outbox.then = ""
-    receipt = ledger(outbox, tmp_path).publish(ISSUE)
-
-    assert (left, receipt.status, receipt.number) == ("act", "already there", 1)
-    assert len(outbox.stored.published) == 1
-
-
 @pytest.mark.parametrize(("look", "left"), [(1, ""), (2, "intent"), (3, "act")])
 def test_a_kill_between_any_two_effects_publishes_once(
     tmp_path: Path, look: int, left: str
@@ -206,47 +192,6 @@ def test_while_one_publisher_is_at_it_no_other_is(tmp_path: Path) -> None:
 
     assert ledger(Slow(), tmp_path).publish(ISSUE).status == "done"
     assert (len(told), other.calls) == (1, 0)
-
-
-PROCESS = """
-import os, sys, time
-from pathlib import Path
-from adapters.stores.test_ledger import ISSUE, Clock, ledger
-from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.local.delivery import LocalDelivery
-
-class Deadly(LocalDelivery):
-    def publish(self, proposal):
-        receipt = super().publish(proposal)
-        if sys.argv[2] == "killed":
-            os.kill(os.getpid(), 9)
-        return receipt
-
-path = Path(sys.argv[1])
-delivery = Deadly(path / "nights", sys.argv[2], Checkout(path), Clock())
-print(ledger(delivery, path).publish(ISSUE).status)
-"""
-
-
-def start(path: Path, name: str) -> subprocess.Popen[str]:
-    tests = Path(__file__).parents[2]
-    return subprocess.Popen(
-        [sys.executable, "-c", PROCESS, str(path), name],
-        cwd=tests, stdout=subprocess.PIPE, text=True,
-        env={"PYTHONPATH": f"{tests}:{tests.parent}", "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
-
-
-@pytest.mark.slow
-def test_processes_at_once_and_one_that_is_killed_make_one_file(tmp_path: Path) -> None:
-    processes = [start(tmp_path, name) for name in ("killed", "second", "third")]
-    said = [process.communicate(timeout=60)[0].strip() for process in processes]
-
-    assert processes[0].returncode == (-9 if not said[0] else 0)
-    assert all(process.returncode == 0 for process in processes[1:])
-    assert set(said[1:]) <= {"done", "already there"}
-    assert len(list((tmp_path / "nights").glob("*/outbox/*.md"))) == 1
-    assert state(tmp_path) == "done"
 
 
 def test_a_row_whose_receipt_is_unreadable_still_counts(tmp_path: Path) -> None:

@@ -68,13 +68,6 @@ def test_a_document_of_any_name_is_the_lessons_own(folder, files, indexed):
     assert at_hand(folder) == ["by hand.md"]
 
 
-def test_a_document_under_anothers_name_is_found_by_its_fingerprint(folder, files):
-    first, other = files.write(lesson(ONE)), file_name(lesson(OTHER))
-    (folder / first).rename(folder / other)
-    for told in (files.read(other), lesson(ONE)):
-        assert KnowledgeFiles(folder).write(told.model_copy(update={"root_cause": "B"})) == other
-
-
 def test_notes_that_were_added_by_hand_survive_a_writer_that_never_saw_them(folder, files):
     file = files.write(lesson(ONE, notes=(Notes(gotchas=("first",)),)))
     with (folder / file).open("a") as text:
@@ -109,15 +102,6 @@ def test_seeds_documents_of_one_error_are_united_and_kept(folder, files):
     KnowledgeFiles(folder).rebuild_index()
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert files.archived_lesson(whole.names) is None  # what gave way does not come back
-
-
-def test_a_document_that_comes_later_is_taken_in(folder, files):
-    seeds(folder, 1)
-    seeds(folder, 2)
-    files.rebuild_index()
-    seeds(folder, 4)
-    (entry,) = files.rebuild_index().solutions
-    assert [n.night for n in files.read(entry.file).nights] == ["night-1", "night-2", "night-4"]
 
 
 def test_uniting_that_was_interrupted_is_finished(folder, files):
