@@ -63,52 +63,29 @@ class MergedCommits(NamedTuple):
     authors: str = ""
 
 
-PullName = tuple[int, str] | None  # number and title
+_GITHUB = re.compile(r"Merge pull request #(\d{1,9})\b")  # its title is in the body
+_BITBUCKET = re.compile(r"Merged in .{0,300}? \(pull request #(\d{1,9})\)$")  # likewise
+_GITLAB = re.compile(r"^See merge request \S{0,300}!(\d{1,9})\s*$", re.MULTILINE)
+_SQUASHED = re.compile(r"^(.{1,1000}) \(#(\d{1,9})\)$")
 
 
-def _first_line(body: str) -> str:
-    return next((line.strip() for line in body.splitlines() if line.strip()), "")
+def pull_of(commit: MainlineCommit) -> tuple[int, str] | None:
+    """Return number and title of the pull request that a commit brought; None where it is of none.
 
-
-def github_merge(commit: MainlineCommit) -> PullName:
-    """Read GitHub's: "Merge pull request #41 from owner/branch", title in the body."""
-    match = re.match(r"Merge pull request #(\d{1,9})\b", commit.subject)
-    return (int(match[1]), _first_line(commit.body)) if match and commit.is_merge else None
-
-
-def gitlab_merge(commit: MainlineCommit) -> PullName:
-    """Read GitLab's: "Merge branch …", the title, and "See merge request group/project!12"."""
-    match = re.search(r"^See merge request \S{0,300}!(\d{1,9})\s*$", commit.body, re.MULTILINE)
-    if not match:
-        return None
-    title = _first_line(commit.body) if commit.is_merge else commit.subject
-    return int(match[1]), "" if title.startswith("See merge request ") else title
-
-
-def bitbucket_merge(commit: MainlineCommit) -> PullName:
-    """Read Bitbucket's: "Merged in branch (pull request #7)", title in the body."""
-    match = re.match(r"Merged in .{0,300}? \(pull request #(\d{1,9})\)$", commit.subject)
-    return (int(match[1]), _first_line(commit.body)) if match else None
-
-
-def numbered_subject(commit: MainlineCommit) -> PullName:
-    """Return a squashed pull request: "Title (#41)"."""
-    match = re.search(r"^(.{1,1000}) \(#(\d{1,9})\)$", commit.subject)
-    return (int(match[2]), match[1]) if match else None
-
-
-def any_merge(commit: MainlineCommit) -> PullName:
-    """Return a merge that names no pull request: number 0."""
-    return (0, commit.subject) if commit.is_merge else None
-
-
-PULL_NAMES: tuple[Callable[[MainlineCommit], PullName], ...] = (
-    github_merge,
-    gitlab_merge,
-    bitbucket_merge,
-    numbered_subject,
-    any_merge,
-)
+    A merge that names no pull request has the number 0.
+    """
+    subject = commit.subject
+    first = next((line.strip() for line in commit.body.splitlines() if line.strip()), "")
+    if commit.is_merge and (match := _GITHUB.match(subject)):
+        return int(match[1]), first or subject
+    if match := _GITLAB.search(commit.body):
+        is_titled = commit.is_merge and not first.startswith("See merge request ")
+        return int(match[1]), first if is_titled else subject
+    if match := _BITBUCKET.match(subject):
+        return int(match[1]), first or subject
+    if match := _SQUASHED.search(subject):
+        return int(match[2]), match[1]
+    return (0, subject) if commit.is_merge else None
 
 
 def number_in(subject: str) -> int:
@@ -117,9 +94,8 @@ def number_in(subject: str) -> int:
     >>> number_in("Count lines (#41)"), number_in("Merge pull request #7 from a/b"), number_in("x")
     (41, 7, 0)
     """
-    commit = MainlineCommit("", True, "", "", subject, "")
-    names = (read_name(commit) for read_name in PULL_NAMES)
-    return next((name[0] for name in names if name), 0)
+    named = pull_of(MainlineCommit("", True, "", "", subject, ""))
+    return named[0] if named else 0
 
 
 def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
@@ -129,15 +105,8 @@ def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     wrote the commits it brought in: at most three names; its own author where none is known.
     """
     start = max(0, int(since.timestamp()))
-    mark = secrets.token_hex(16)  # no message and no file name can hold it
-    outcome = git.attempt(
-        *("log", "--first-parent", "-m", "--name-only", "--no-renames", "-z", "--no-color"),
-        *("--no-ext-diff", "--no-textconv", f"--max-age={start}", f"--max-count={COMMITS_READ}"),
-        *("--format=" + "%x00".join((mark, *_FIELDS, "")), "--end-of-options", sha, "--"),
-    )
-    merged = _merged_commits(git, sha)
-    pulls = (pull for commit in _read_log(outcome.output, mark) if (pull := _pull(commit, merged)))
-    return tuple(islice(pulls, PULLS))
+    asked = ("-m", "--name-only", "--no-renames", "-z", "--no-ext-diff", "--no-textconv")
+    return tuple(islice(_pulls(git, sha, *asked, f"--max-age={start}")[0], PULLS))
 
 
 def pull_numbers(git: Git, sha: str) -> dict[str, int]:
@@ -146,18 +115,24 @@ def pull_numbers(git: Git, sha: str) -> dict[str, int]:
     A pull request is named by what stands on the first-parent line of `sha`; that comes before the
     commits it brought.
     """
-    mark = secrets.token_hex(16)
-    outcome = git.attempt(
-        *("log", "--first-parent", "--no-patch", "--no-color", f"--max-count={COMMITS_READ}"),
-        *("--format=" + "%x00".join((mark, *_FIELDS, "")), "--end-of-options", sha, "--"),
-    )
-    merged = _merged_commits(git, sha)
-    pulls = [p for commit in _read_log(outcome.output, mark) if (p := _pull(commit, merged))]
+    pulls, merged = _pulls(git, sha, "--no-patch")
     numbers = {pull.sha: pull.number for pull in pulls if pull.number}
-    for pull in pulls:
-        for commit in merged[pull.sha].commits if pull.number and pull.sha in merged else ():
-            numbers.setdefault(commit, pull.number)
+    for own, number in tuple(numbers.items()):
+        for commit in merged[own].commits if own in merged else ():
+            numbers.setdefault(commit, number)
     return numbers
+
+
+def _pulls(
+    git: Git, sha: str, *asked: str
+) -> tuple[Iterator[MergedPull], dict[str, MergedCommits]]:
+    mark = secrets.token_hex(16)  # no message and no file name can hold it
+    shown = f"--format={'%x00'.join((mark, *_FIELDS, ''))}"
+    line = ("log", "--first-parent", "--no-color", f"--max-count={COMMITS_READ}", shown, *asked)
+    outcome = git.attempt(*line, "--end-of-options", sha, "--")
+    merged = _merged_commits(git, sha)
+    pulls = (_pull(commit, merged) for commit in _read_log(outcome.output, mark))
+    return filter(None, pulls), merged
 
 
 def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:
@@ -192,20 +167,19 @@ def _authors(names: Iterable[str]) -> str:
 
 
 def _pull(commit: MainlineCommit, merged: Mapping[str, MergedCommits]) -> MergedPull | None:
-    for read_name in PULL_NAMES:
-        if name := read_name(commit):
-            number, title = name
-            commits, authors = merged.get(commit.sha, MergedCommits())
-            return MergedPull(
-                number=number,
-                title=(title or commit.subject)[:TITLE_CHARACTERS],
-                sha=commit.sha,
-                author=authors or commit.author,  # who merged did not write it
-                merged_at=read_time(commit.at),
-                files=commit.files[:PULL_FILES],
-                commits=commits[:PULL_COMMITS],
-            )
-    return None
+    named = pull_of(commit)
+    if named is None:
+        return None
+    commits, authors = merged.get(commit.sha, MergedCommits())
+    return MergedPull(
+        number=named[0],
+        title=named[1][:TITLE_CHARACTERS],
+        sha=commit.sha,
+        author=authors or commit.author,  # who merged did not write it
+        merged_at=read_time(commit.at),
+        files=commit.files[:PULL_FILES],
+        commits=commits[:PULL_COMMITS],
+    )
 
 
 def _read_log(output: bytes, mark: str) -> Iterator[MainlineCommit]:

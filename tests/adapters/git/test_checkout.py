@@ -5,7 +5,7 @@ import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
 
 from nightwatch_core.adapters.git.checkout import Checkout, owner_and_name
-from nightwatch_core.adapters.git.history import PULL_NAMES, MainlineCommit, merged_pulls
+from nightwatch_core.adapters.git.history import MainlineCommit, merged_pulls, pull_of
 from nightwatch_core.errors import StopTheNight
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -206,9 +206,7 @@ def test_forms_of_merge_messages(
     subject: str, body: str, is_merge: bool, number: int | None, title: str
 ) -> None:
     commit = MainlineCommit("a" * 40, is_merge, "0", "Ann", subject, body)
-    name = next(filter(None, (read(commit) for read in PULL_NAMES)), None)
-
-    assert (name[0], name[1] or subject) == (number, title) if name else number is None
+    assert pull_of(commit) == (None if number is None else (number, title))
 
 
 def test_messages_and_names_cannot_forge_a_pull(tmp_path: Path) -> None:
