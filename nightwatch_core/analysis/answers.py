@@ -162,22 +162,12 @@ def read_object(text: str, fields: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for key, value in given if (name := snake(key)) in fields}
 
 
-def _loaded(text: str) -> object:
-    try:
-        value: object = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
 def object_in(text: str, required: tuple[str, ...]) -> dict[str, Any]:
     """Return the last object that holds most of what is required; raises `GiveUp` without any.
 
-    A JSON text that holds the answer is understood, too. No object inside another one counts.
+    No object inside another one counts.
     """
     text = text[:ANSWER_CHARACTERS]
-    inner = _loaded(text) if text.lstrip().startswith('"') else None
-    text = inner if isinstance(inner, str) else text
     decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
     best, most, wrong = None, 0, "the answer holds no JSON object"
     while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
@@ -242,10 +232,10 @@ def answer_schema() -> dict[str, Any]:
 def read_answer(text: str) -> Answer:
     """Read the answer out of what the model said; raises `GiveUp` saying what is wrong with it.
 
-    Prose or fences around the JSON, JSON inside a JSON text, a list of one, wrong case, null, text
-    for numbers and unknown fields are understood. Of several objects the last that holds most of
-    what is required counts. Nothing is guessed that decides anything: a fix has to be an object, a
-    confidence one of the words.
+    Prose or fences around the JSON, a list of one, wrong case, null, text for numbers and unknown
+    fields are understood. Of several objects the last that holds most of what is required counts.
+    Nothing is guessed that decides anything: a fix has to be an object, a confidence one of the
+    words.
 
     >>> said = 'Here: ```json\\n{"title": "T", "root_cause": "R", "confidence": "High"}\\n```'
     >>> read_answer(said).confidence
@@ -271,24 +261,15 @@ def _items_of(name: str, value: object) -> list[object]:
     kind, bare = _ITEMS.get(name, (None, ""))
     if isinstance(value, str) and value.strip().lower().rstrip(".") in _NONE:
         return []
-    value = _unpacked(value)
     listed = value if isinstance(value, list) else [value]
-    items = [item for item in listed if item not in (None, "")]
+    items = [item for item in listed if item not in (None, "")][:ANSWER_ITEMS]
     if kind is None:
-        return [_clean(item, "") for item in items[:ANSWER_ITEMS]]
-    given = list(map(_unpacked, items[:ANSWER_ITEMS]))
-    dicts = [{bare: item} if bare and not isinstance(item, dict) else item for item in given]
+        return [_clean(item, "") for item in items]
+    dicts = [{bare: item} if bare and not isinstance(item, dict) else item for item in items]
     return [_fields_of(item, kind) if isinstance(item, dict) else item for item in dicts]
 
 
 _NONE = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
-
-
-def _unpacked(value: object) -> object:
-    """A list or object that came as its JSON."""
-    is_json = isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
-    inner = _loaded(str(value)) if is_json else None
-    return inner if isinstance(inner, list | dict) else value
 
 
 def problems_text(problems: ValidationError, most: int) -> str:

@@ -108,18 +108,11 @@ def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[str]:
     for file in files:
         if not file.diff or kind_of(file.path) in BULK:
             continue
-        head = f"\n--- {name(file.path)}"
-        rows = [visible(row[:SHOWN_LINE]) for row in file.diff.rstrip("\n").split("\n")]
-        room -= len(head) + 1
         if room <= 0:
             yield f"{MARK}more changes: show_commit {sha[:10]} with path ...]"
             return
-        yield head
-        for number, row in enumerate(rows):
-            room -= len(row) + 1
-            if room < 0:
-                left = len(rows) - number
-                path = name(file.path)
-                yield f"{MARK}{left} more lines: show_commit {sha[:10]}, path {path} ...]"
-                return
-            yield row
+        rows = [visible(row[:SHOWN_LINE]) for row in file.diff.rstrip("\n").split("\n")]
+        more = f"more lines: show_commit {sha[:10]}, path {name(file.path)}"
+        shown = listed([f"\n--- {name(file.path)}", *rows], room, more)
+        room -= len(shown) + 1
+        yield shown

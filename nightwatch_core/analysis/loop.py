@@ -116,10 +116,9 @@ def ending_text(analysis: Analysis) -> str:
         f"{analysis.iterations} turns, {usage.new_tokens:,} new tokens",
         *(f"{count:,} {text}" for count, text in counts if count),
     ]
-    if look and look.skipped:
-        parts.append(f"no second look, though {look.wanted}: {look.skipped}")
-    elif look:
-        parts.append(f"second look, because {look.wanted}: the {look.kept} verdict was kept")
+    if look:
+        result = f"skipped, {look.skipped}" if look.skipped else f"the {look.kept} verdict was kept"
+        parts.append(f"second look, because {look.wanted}: {result}")
     return "; ".join(parts)
 
 

@@ -9,9 +9,12 @@ stands there as it is, because edits must quote it exactly.
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
+from functools import cache
 from itertools import groupby, islice, pairwise, product
 from operator import itemgetter
 from typing import NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.limits import CONVENTIONS, CONVENTIONS_READ
@@ -58,23 +61,30 @@ from nightwatch_core.traces.trace_text import trace_text
 # The bodies of the first message's sections: what is known, as rows of data.
 
 
+@cache
+def _macros() -> object:
+    environment = Environment(
+        loader=PackageLoader("nightwatch_core.analysis"),
+        autoescape=False,  # noqa: S701 - plain text in fences
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    by = {"by": lambda commit: f", by {_commit_text(commit)}" if commit else ""}
+    environment.filters |= {"block": block, "commit": _commit_text, "line": line, **by}
+    environment.filters["moment"] = moment
+    environment.globals["limits"] = limits
+    return environment.get_template("sections.txt.j2").module
+
+
+def _filled(name: str, **values: object) -> str:
+    text: str = getattr(_macros(), name)(**values)
+    return text.strip("\n")
+
+
 def error_text(case: Case) -> str:
     """Write the counts of the case, and the message of each of its groups."""
-    group, left = case.leader, len(case.groups) - limits.GROUPS
-    rows = [
-        f"{line(group.error_class, 200)} in {line(group.transaction, 200) or 'unknown'}: "
-        f"{block(group.message, limits.OTHER_MESSAGE if number else limits.MESSAGE)}"
-        for number, group in enumerate(case.groups[: limits.GROUPS])
-    ]
-    facts = (
-        f"occurrences: {case.occurrences}",
-        f"users: {group.users}" if group.users is not None else "",
-        f"first seen: {moment(group.first_seen)}",
-        f"last seen: {moment(group.last_seen)}",
-        f"release: {line(group.release, 100)}" if group.release else "",
-    )
-    rows += [f"and {left} more groups of the same cause"] if left > 0 else []
-    return "\n".join((*rows, "; ".join(filter(None, facts))))
+    return _filled("error", case=case)
 
 
 def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
@@ -104,13 +114,8 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
     """Name the failing file's tests, and likely files that neither trace nor source shows."""
     shown = {frame.repo_path for frame in (trace.frames if trace else ()) if frame.in_app}
     shown |= {preview.path for preview in research.previews}
-    tests = [line(f"tests of it: {', '.join(research.tests)}", 400)] if research.tests else []
-    likely = (
-        line(f"{file.path}: {'; '.join(file.because)}", 400)
-        for file in research.likely_files[: limits.LIKELY_FILES]
-        if file.path not in shown
-    )
-    return "\n".join((*tests, *likely))
+    likely = research.likely_files[: limits.LIKELY_FILES]
+    return _filled("files", tests=research.tests, likely=[f for f in likely if f.path not in shown])
 
 
 _WHOSE = {"failing": "the line that fails", "sets": "sets what it reads", "caller": "a caller"}
@@ -125,24 +130,13 @@ def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
     Only libraries that the trace goes through, or that the message names, and only changes of the
     last two weeks to the file in which it fails.
     """
-    rows: list[str] = []
-    commits: set[str] = set()
-    for author in changes.authors:
-        sha = author.commit.sha
-        by = sha[:10] if sha in commits else _commit_text(author.commit)
-        commits.add(sha)
-        rows.append(f"{author.path}:{author.line}, {_WHOSE[author.kind]}: {by}")
-    for rename in changes.renames:
-        by = f", by {_commit_text(rename.commit)}" if rename.commit else ""
-        rows.append(f"{rename.old} was replaced by {rename.new} in {rename.path}{by}")
     words = _words_of(case, trace)
-    libraries = (
-        item for item in changes.dependencies if not words.isdisjoint(_library_names(item.name))
-    )
-    for (path, commit), same in groupby(libraries, key=lambda item: (item.path, item.commit)):
+    named = (d for d in changes.dependencies if not words.isdisjoint(_library_names(d.name)))
+    libraries = []
+    for (path, commit), same in groupby(named, key=lambda item: (item.path, item.commit)):
         versions = (f"{item.name} {item.old or 'none'} -> {item.new or 'none'}" for item in same)
-        by = f", by {_commit_text(commit)}" if commit else ""
-        rows.append(f"{path}{by}: {', '.join(versions)}")
+        libraries.append({"path": path, "commit": commit, "versions": ", ".join(versions)})
+    commits = {author.commit.sha for author in changes.authors}
     onset, top = changes.onset, trace.top if trace else None
     others = [
         change
@@ -153,16 +147,7 @@ def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
         and (top is None or top.repo_path in change.files)
         and commits.isdisjoint((change.sha, *change.commits))
     ]
-    if others and onset:
-        began = f"{moment(onset.at)} ({onset.because})"
-        rows.append(
-            f"Merged before it began, {began}, and touching these files; nothing is proved:"
-        )
-    for change in others:
-        number = f"#{change.number} " if change.number else ""
-        name = f"{change.sha[:10]} {change.merged_at:%Y-%m-%d} {number}{change.title[:100]}"
-        rows.append(f"{name}: {', '.join(change.files[:3])}")
-    return "\n".join(line(row, 300) for row in rows)
+    return _filled("changes", changes=changes, whose=_WHOSE, libraries=libraries, others=others)
 
 
 def deployment_text(deployment: Deployment | None) -> str:
@@ -212,20 +197,11 @@ def _commit_text(commit: LoggedCommit) -> str:
 
 def prior_text(prior: PriorAnalysis) -> str:
     """Write an earlier case: its finding, and the outcome of its fix."""
-    lesson, match = prior.lesson, prior.match
-    because = line(", ".join(match.because), 300)
-    rows = (
-        f"{line(lesson.error_class, 200)} in {line(lesson.transaction, 200)} "
-        f"(match {match.relevance or match.score:.0%}: {because})",
-        f"root cause: {line(lesson.root_cause, 1_000) or 'not known'}",
-        f"confidence {lesson.fix_confidence}, fix {'yes' if lesson.has_fix else 'no'}, "
-        f"outcome: {line(lesson.outcome, 100) or 'unknown'}",
-        f"it no longer fits the code: {line(lesson.stale, 300)}" if lesson.stale else "",
-        *(failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :]),
-        block(prior.summary, 500),
-        turned_down(lesson),
-    )
-    return "\n".join(filter(None, rows))
+    lesson = prior.lesson
+    fates = [failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :]]
+    values = {"match": prior.match, "summary": prior.summary, "fates": fates}
+    text = _filled("prior", lesson=lesson, **values)
+    return "\n".join(filter(None, (text, turned_down(lesson))))
 
 
 class MessageContext(NamedTuple):
