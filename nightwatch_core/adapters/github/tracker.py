@@ -3,10 +3,9 @@
 All are read from lists, which know of the last second; GitHub's search does not.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
 from urllib.parse import quote
 
 from nightwatch_core.adapters.github.checks import ChecksReader
@@ -41,7 +40,6 @@ _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
 _GONE = (404, 410)  # moved to another repository, or deleted, since it was listed
 _LAST = datetime.max.replace(tzinfo=UTC)
 Comments = tuple[CommentRow, ...]
-_REASONS = ("completed", "not_planned", "reopened")
 
 
 class GitHubTracker:
@@ -150,24 +148,16 @@ class GitHubTracker:
                 lambda rest, at: rest.pulls.list_review_comments(*at, number, per_page=100)
             )
         try:
-            rows = [row for call in lists for row in self._repository.rows(call)]
+            rows = [row for call in lists for row in self._repository.read_all(CommentRow, call)]
         except Rejected as error:
             if error.status in _GONE:
                 return ()
             raise
-        return tuple(sorted(_readable(rows), key=lambda row: row.at or _LAST))
+        return tuple(sorted(rows, key=lambda row: row.at or _LAST))
 
 
 def _words(comments: Comments) -> tuple[str, ...]:
     return tuple(word for comment in comments if (word := _word(comment)))[-COMMENTS:]
-
-
-def _readable(rows: Iterable[dict[str, Any]]) -> Iterator[CommentRow]:
-    for row in rows:
-        try:
-            yield read(CommentRow, row)
-        except GiveUp:  # one unreadable comment is no reason to hear nobody
-            continue
 
 
 def _word(comment: CommentRow) -> str:
@@ -194,7 +184,8 @@ def _item(
         key=marker.key,
         title=issue.title,
         state="merged" if issue.merged_at else "closed" if closed else "open",
-        state_reason=_reason(issue.state_reason),
+        # A duplicate is one that nobody wants to see again.
+        state_reason=issue.state_reason.replace("duplicate", "not_planned"),
         url=issue.html_url,
         branch=pull.branch if pull else "",
         labels=issue.labels,
@@ -204,17 +195,6 @@ def _item(
         merged_at=issue.merged_at,
         edited=issue.number in edited,
     )
-
-
-def _reason(reason: str) -> str:
-    """Return GitHub's reason; a duplicate is one that nobody wants to see again.
-
-    >>> _reason("duplicate"), _reason("completed")
-    ('not_planned', 'completed')
-    """
-    if reason == "duplicate":
-        return "not_planned"
-    return reason if reason in _REASONS else ""
 
 
 # Drafts without a branch: their patch is a comment on the issue, and people apply it.

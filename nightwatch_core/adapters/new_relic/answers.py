@@ -35,7 +35,8 @@ class BadQuery(GiveUp):
 
 
 KINDS: Mapping[str, type[NightWatchError]] = {
-    kind.__name__: kind for kind in (BadKey, Denied, Throttled, TooSlow, BadQuery, Unwell)
+    kind.__name__: kind
+    for kind in (BadKey, Denied, Throttled, TooSlow, BadQuery, Unwell, StopTheNight)
 }
 REFUSALS = refusals("nightwatch_core.adapters.new_relic")
 CODES = ("errorClass", "error_code", "errorCode", "code", "classification")
@@ -94,20 +95,10 @@ def failed_status(status: int, body: str) -> NightWatchError | None:
     """Return the exception for a status other than 200; `body` is cleaned."""
     if status == 200:
         return None
-    row = next((row for row in REFUSALS if status in row.statuses), None)
+    known = min(status, 500)  # 500 stands for what comes after it
+    row = next((r for r in REFUSALS if status in r.statuses or known in r.statuses), None)
     if row:
         return KINDS[row.error](f"{row.text} (HTTP {status})")
-    if status >= 500:
-        return Unwell(f"New Relic is unwell (HTTP {status}): try again in some minutes")
-    if 300 <= status < 400:
-        return Unwell(
-            f"NEW_RELIC_API_URL sends elsewhere (HTTP {status}): try again; where that stays, "
-            "check the address"
-        )
-    if status in (404, 405):
-        return StopTheNight(
-            f"there is no NerdGraph at NEW_RELIC_API_URL (HTTP {status}): check the address"
-        )
     return BadQuery(f"New Relic refuses a request of ours (HTTP {status}): {body}")
 
 

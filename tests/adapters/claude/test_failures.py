@@ -87,17 +87,6 @@ def test_silence_is_a_broken_attempt_and_the_call_is_made_again(fault):
     assert reply.usage.calls == (2 if fault == "stall" else 1)
 
 
-@pytest.mark.slow
-def test_silence_that_goes_on_is_for_later():
-    with Anthropic() as server:
-        model = claude(server, silence=0.2)
-        model.capabilities()
-        server.fail("stall", times=9)
-        with pytest.raises(TryLater, match="in time") as raised:
-            model.reply(shown(), 60)
-        assert len(server.bodies) == raised.value.usage.calls == 3
-
-
 @pytest.mark.parametrize("fault", ["news", "news in blocks"])
 def test_what_later_versions_say_more_does_no_harm(fault):
     with Anthropic() as server:

@@ -1,6 +1,4 @@
 import json
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -37,11 +35,6 @@ def test_requests_carry_what_github_wants(server: GitHub) -> None:
     assert headers["authorization"] == f"token {server.token}"
     assert headers["x-github-api-version"] == "2026-03-10"
     assert headers["user-agent"] == "nightwatch"
-
-
-def test_an_older_api_version_may_be_asked_for(server: GitHub) -> None:
-    assert Repository.of(client(server, api_version="2022-11-28"), "acme/shop").describe()
-    assert server.requests[0].headers["x-github-api-version"] == "2022-11-28"
 
 
 @pytest.mark.parametrize(
@@ -97,15 +90,6 @@ def test_limits_are_waited_for(
     server.fail("GET", "shop$", status=status, headers=headers, body=body)
     assert described(server, clock) == "acme/shop"
     assert low <= clock.monotonic() - start <= high
-
-
-def test_a_limit_until_a_date_is_waited_for(server: GitHub) -> None:
-    clock = MemoryClock()
-    start = clock.monotonic()
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-    server.fail("GET", "shop$", status=403, headers={"retry-after": soon}, body=b"{}")
-    assert described(server, clock) == "acme/shop"
-    assert 30 <= clock.monotonic() - start <= 120
 
 
 @pytest.mark.parametrize("wait", ["3600", "9" * 40, "Fri, 01 Jan 2100 00:00:00 GMT"])
@@ -250,18 +234,6 @@ def test_a_redirected_write_is_not_sent_as_a_read(server: GitHub) -> None:
 def test_addresses_that_no_token_may_be_sent_to(address: str) -> None:
     with pytest.raises(StopTheNight, match="GITHUB_API_URL"):
         checked_address(address)
-
-
-def test_without_a_token_nothing_starts() -> None:
-    with pytest.raises(StopTheNight, match="GITHUB_TOKEN"):
-        GitHubClient(GitHubSignIn(token=SecretStr(" ")))
-
-
-def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:
-    server.fail("POST", "/graphql", status=502)
-    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
-    assert client(server).query("query{a}", {}) == {"a": 1}
-    assert len(server.requests) == 2
 
 
 def test_a_query_that_took_github_too_long_is_asked_again(server: GitHub) -> None:

@@ -19,7 +19,7 @@ from nightwatch_core.adapters.github.code_host import (
     GitHubHost,
     Origin,
 )
-from nightwatch_core.adapters.github.connection import FILE_VERSIONS, READERS
+from nightwatch_core.adapters.github.connection import FILE_VERSIONS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 
@@ -194,15 +194,6 @@ def committed(server: GitHub, path: str, parent: str, at: datetime, merges: str 
     return made
 
 
-def test_pull_requests_are_read_off_the_history(server: GitHub, tmp_path: Path) -> None:
-    push(server, "app/total.rb", "x\n")
-    code = host(server, tmp_path)
-    at = code.head().at
-    assert at is not None
-    (pull,) = code.pulls_merged_since(at)
-    assert (pull.number, pull.title, pull.files) == (7, "Pushed", ("app/total.rb",))
-
-
 def test_the_token_is_nowhere_on_disk(server: GitHub, tmp_path: Path) -> None:
     code = host(server, tmp_path)
     code.reader(code.head())
@@ -295,27 +286,6 @@ def test_a_commit_is_asked_about_once_whoever_reads_it(server: GitHub, tmp_path:
     assert asked.count(f"/repos/acme/shop/git/trees/{commit.sha}") == 1
     assert asked.count("/acme/shop.git/git-upload-pack") == 1
     assert len(asked) <= 3
-
-
-def test_readers_of_few_commits_are_kept(server: GitHub, tmp_path: Path) -> None:
-    shas = [push(server, "app/total.rb", f"{number}\n") for number in range(READERS + 1)]
-    code = host(server, tmp_path)
-    code.head()
-    commits = [Commit(repository="acme/shop", sha=sha) for sha in shas]
-    readers = [code.reader(one) for one in commits]
-    assert code.reader(commits[-1]) is readers[-1]
-    again = code.reader(commits[0])
-    assert again is not readers[0]
-    assert again.read_file("app/total.rb") == readers[0].read_file("app/total.rb") == "0\n"
-
-
-def test_a_failure_to_fetch_files_is_not_kept(server: GitHub, tmp_path: Path) -> None:
-    code = host(server, tmp_path)
-    commit = code.head()
-    server.fail("POST", "git-upload-pack", status=500)
-    with pytest.raises(TryLater):
-        code.reader(commit)
-    assert code.reader(commit).read_file("old.rb") == "1\n"
 
 
 def test_blobs_that_are_there_are_not_asked_for(server: GitHub, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from twins.reading import MemoryClock
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost
 from nightwatch_core.adapters.github.sign_in import checked_address
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.errors import StopTheNight
 
 OLDER = "2022-11-28"
 
@@ -51,11 +51,6 @@ def test_an_app_names_the_version_too(server: GitHub) -> None:
     assert Repository.of(asking, "acme/shop").describe().full_name == "acme/shop"
     assert {one.headers["x-github-api-version"] for one in server.requests} == {OLDER}
     assert len(server.requests) == 3
-
-
-def test_a_version_the_server_does_not_know_is_told(server: GitHub) -> None:
-    with pytest.raises(GiveUp, match="set GITHUB_API_VERSION to one that the server knows"):
-        Repository.of(client(server), "acme/shop").describe()
 
 
 def test_an_address_without_its_prefix_is_told(server: GitHub) -> None:

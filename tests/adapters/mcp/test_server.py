@@ -262,20 +262,6 @@ def test_what_is_written_or_archived_meanwhile_is_found(home):
 
 
 @pytest.mark.slow
-def test_an_empty_memory_answers(tmp_path):
-    async def ask(client):
-        return (
-            await client.call_tool("search_lessons", {"query": "x"}),
-            await client.call_tool("learnings", {"intent": "add a search index"}),
-        )
-
-    found, learned = asked(tmp_path, ask)
-    assert data_of(found)["lessons_found"] == 0
-    assert data_of(learned)["learnings_found"] == 0
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
 def test_it_ends_when_the_client_goes_away_and_prints_nothing_else(home):
     hello = {
         "jsonrpc": "2.0",

@@ -5,8 +5,6 @@ import socket
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -29,13 +27,6 @@ def test_told_to_wait_it_waits(team, told, waited):
     team.tell(empty())
     assert team.clock.slept == [waited] * 2
     assert len(team.slack.posted) == 1
-
-
-def test_told_to_wait_until_a_date_it_waits(team):
-    date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    team.slack.fail(POST, "429", value=date)
-    team.tell(empty())
-    assert 25 < team.clock.slept[0] <= 30
 
 
 @pytest.mark.parametrize("told", ["61", "999999999", "Fri, 31 Dec 2100 23:59:59 GMT"])
