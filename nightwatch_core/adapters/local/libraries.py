@@ -11,8 +11,9 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,40 +30,24 @@ _BYTES = 4 * 1024 * 1024  # of a list of files or packages
 _DISTRIBUTIONS = 2_000  # of one folder
 
 
-def distribution_of(shelf: Path, package: str) -> Path | None:
+def _distribution_of(shelf: Path, package: str) -> Path | None:
     """Return the .dist-info folder of a distribution, or of the one that brings a module."""
-    wanted = _plain(package)
-    known = _distributions(shelf)
-    by_name = {
-        _plain(item.name.removesuffix(".dist-info").rpartition("-")[0]): item for item in known
-    }
-    if wanted in by_name:
-        return by_name[wanted]
-    return next((item for item in known if package in _modules(item)), None)
+    there = _distributions(shelf)
+    by_name = {_plain(item.stem.rpartition("-")[0]): item for item in there}
+    if own := by_name.get(_plain(package)):
+        return own
+    return next((item for item in there if package in _modules(item)), None)
 
 
-def listed_files(record: Path) -> tuple[str, ...]:
+def _listed_files(record: Path) -> tuple[str, ...]:
     """Return the files a RECORD lists, those that leave the folder left out."""
     rows = csv.reader((_text(record) or "").splitlines())
     names = (row[0].replace("\\", "/") for row in rows if row)
-    return tuple(name for name in names if not _leaves(name))
-
-
-def package_version(file: Path) -> str:
-    """Return the version a package.json states; empty where there is none."""
-    stated = _json(file)
-    version = stated.get("version") if isinstance(stated, dict) else None
-    return version if isinstance(version, str) else ""
-
-
-def composer_version(file: Path, package: str) -> str:
-    """Return the version of a package in composer's installed.json; empty where it has none."""
-    stated = _json(file)
-    listed = stated.get("packages") if isinstance(stated, dict) else stated
-    for item in listed if isinstance(listed, list) else ():
-        if isinstance(item, dict) and item.get("name") == package:
-            return str(item.get("version") or "")
-    return ""
+    return tuple(
+        name
+        for name in names
+        if not (name.startswith("/") or ".." in name.split("/") or ".dist-info/" in name)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -76,7 +61,7 @@ def _distributions(shelf: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=4_096)
 def _modules(about: Path) -> frozenset[str]:
-    tops = (name.split("/")[0] for name in listed_files(about / "RECORD"))
+    tops = (name.split("/")[0] for name in _listed_files(about / "RECORD"))
     return frozenset(re.sub(r"\.(?:py|pyi|abi3\.so|so)$", "", top) for top in tops)
 
 
@@ -84,15 +69,12 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _leaves(name: str) -> bool:
-    return name.startswith("/") or ".." in name.split("/") or ".dist-info/" in name
-
-
-def _json(file: Path) -> Any:
+def _stated(file: Path) -> dict[str, Any]:
     try:
-        return json.loads(_text(file) or "null")
+        stated = json.loads(_text(file) or "null")
     except (ValueError, RecursionError):
-        return None
+        return {}
+    return stated if isinstance(stated, dict) else {}
 
 
 def _text(file: Path) -> str | None:
@@ -106,45 +88,17 @@ def _text(file: Path) -> str | None:
 
 # The standard library of the interpreter that runs this: its modules' source, nothing else.
 
-_FILES = 1_000  # of a module
-_FOLDERS = ("__pycache__", "test", "tests")  # that are left out
-
 
 def standard_library() -> Path:
     """Return the folder that holds it."""
     return Path(sysconfig.get_path("stdlib"))
 
 
-def version() -> str:
-    """Return the interpreter's version, as folders are called: 3.11."""
-    return sysconfig.get_python_version()
-
-
-@lru_cache(maxsize=64)
-def files_of_module(folder: Path, module: str) -> tuple[str, ...]:
-    """Return the source files of a top-level module below `folder`, sorted.
-
-    Empty for what is no module of the standard library, or has no source in Python.
-    """
-    if module not in sys.stdlib_module_names:
-        return ()
-    if (folder / f"{module}.py").is_file():
-        return (f"{module}.py",)
-    return tuple(sorted(_below(folder, module)))[:_FILES]
-
-
-def _below(folder: Path, module: str) -> Iterator[str]:
-    for place, folders, names in os.walk(folder / module):
-        folders[:] = sorted(name for name in folders if name not in _FOLDERS)
-        for name in names:
-            if name.endswith(".py"):
-                yield (Path(place) / name).relative_to(folder).as_posix()
-
-
 _MOST_FILES = 5_000  # of a package
 _COPIES = 20  # of a package
 _MOST_FOLDERS = 20_000  # of a folder of packages that are looked at
 _NOT_OF_IT = ("node_modules", ".git", "__pycache__", "vendor")
+_NOT_OF_STANDARD = ("__pycache__", "test", "tests")
 
 
 class _Table(BaseModel):
@@ -159,7 +113,7 @@ class _Copy(NamedTuple):
     library: Library
     folder: Path  # that its paths count from
     record: Path | None = None
-    files: tuple[str, ...] = ()  # those of the standard library
+    module: str = ""  # of the standard library
 
 
 class InstalledLibraries:
@@ -245,11 +199,12 @@ def _package_folders(root: Path, pattern: str) -> Iterator[Path]:
 
 
 def _of_standard(folder: Path | None, module: str) -> tuple[_Copy, ...]:
-    files = files_of_module(folder, module) if folder else ()
-    if not folder or not files:
+    if folder is None or module not in sys.stdlib_module_names:
         return ()
-    library = Library(ecosystem="python", package=module, version=version(), is_standard=True)
-    return (_Copy(library, folder, files=files),)
+    version = sysconfig.get_python_version()  # as folders are called: 3.11
+    library = Library(ecosystem="python", package=module, version=version, is_standard=True)
+    copy = _Copy(library, folder, module=module)
+    return (copy,) if _sources(copy) else ()  # one without source in Python is none
 
 
 @lru_cache(maxsize=256)
@@ -266,8 +221,8 @@ def _is_own(folder: Path, shelves: Sequence[Path]) -> bool:
 
 
 def _python(shelf: Path, package: str) -> Iterator[_Copy]:
-    if about := distribution_of(shelf, package):
-        name, _, version = about.name.removesuffix(".dist-info").rpartition("-")
+    if about := _distribution_of(shelf, package):
+        name, _, version = about.stem.rpartition("-")
         library = Library(ecosystem="python", package=name, version=version)
         yield _Copy(library, shelf, about / "RECORD")
 
@@ -282,7 +237,8 @@ def _ruby(shelf: Path, package: str) -> Iterator[_Copy]:
 def _javascript(shelf: Path, package: str) -> Iterator[_Copy]:
     stores = _named(shelf / ".pnpm", f"{package.replace('/', '+')}@")
     for folder in (shelf / package, *(store / "node_modules" / package for store in stores)):
-        if version := package_version(folder / "package.json"):
+        version = _stated(folder / "package.json").get("version")
+        if version and isinstance(version, str):
             yield _Copy(Library(ecosystem="javascript", package=package, version=version), folder)
 
 
@@ -296,8 +252,11 @@ def _go(shelf: Path, package: str) -> Iterator[_Copy]:
 
 
 def _php(shelf: Path, package: str) -> Iterator[_Copy]:
-    if version := composer_version(shelf / "composer" / "installed.json", package):
-        yield _Copy(Library(ecosystem="php", package=package, version=version), shelf / package)
+    listed = _stated(shelf / "composer" / "installed.json").get("packages")
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict) and item.get("name") == package and item.get("version"):
+            version = str(item["version"])
+            yield _Copy(Library(ecosystem="php", package=package, version=version), shelf / package)
 
 
 _FINDERS = {"python": _python, "ruby": _ruby, "javascript": _javascript, "go": _go, "php": _php}
@@ -317,19 +276,20 @@ def _sources(copy: _Copy) -> tuple[str, ...]:
 
 
 def _files(copy: _Copy) -> Iterator[str]:
-    if copy.files:
-        yield from copy.files
-        return
     if copy.record is not None:
-        listed = listed_files(copy.record)[:_MOST_FILES]
-        yield from (name for name in listed if Path(name).suffix not in _TABLE.no_source)
-        return
-    left = _MOST_FILES
-    for place, folders, names in os.walk(copy.folder):
-        folders[:] = sorted(name for name in folders if name not in _NOT_OF_IT)
+        names: Iterable[str] = _listed_files(copy.record)
+    elif copy.module and (copy.folder / f"{copy.module}.py").is_file():
+        names = (f"{copy.module}.py",)
+    else:
+        left_out = _NOT_OF_STANDARD if copy.module else _NOT_OF_IT
+        names = _below(copy.folder / copy.module, copy.folder, left_out)
+    for name in islice(names, _MOST_FILES):
+        if name.endswith(".py") if copy.module else Path(name).suffix not in _TABLE.no_source:
+            yield name
+
+
+def _below(folder: Path, root: Path, left_out: tuple[str, ...]) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in left_out)
         for name in sorted(names):
-            left -= 1
-            if left < 0:
-                return
-            if Path(name).suffix not in _TABLE.no_source:
-                yield (Path(place) / name).relative_to(copy.folder).as_posix()
+            yield (Path(place) / name).relative_to(root).as_posix()
