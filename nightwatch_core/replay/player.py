@@ -1,6 +1,6 @@
 """Ports that answer from the record of a night: nothing else is asked, and nothing is written."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from itertools import count
@@ -10,9 +10,9 @@ from typing import Any
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import Index
 from nightwatch_core.models.proposals import receipt_for
-from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
+from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.ports import CodeReader, Nights
-from nightwatch_core.privacy.proxy import Ask, Member, passing
+from nightwatch_core.privacy.proxy import Ask, Member, passing, proxied
 from nightwatch_core.replay.record import Record
 
 _numbers = count(900_001)  # of issues and drafts that a replay publishes and the night did not
@@ -52,46 +52,19 @@ def player(
     return passing(port, _asking(name, record, commit, wait))
 
 
-class PlayedNights:
-    """`Nights` of a replay: its own night is kept in `own`, earlier ones are in the record."""
+def played_nights(own: Nights, night: Night, record: Record) -> Nights:
+    """Return `Nights` of a replay: its own `night` is kept in `own`, earlier ones are recorded."""
 
-    def __init__(self, own: Nights, night: Night, record: Record) -> None:
-        self._own, self._night = own, night
-        self._recorded: Nights = player(Nights, "nights", record)
+    def begin(name: str, made: Callable[[str, bool], Night]) -> Night:
+        return own.begin(night.id, lambda id, resumed: night.model_copy(update={"id": id}))
 
-    def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
-        """Begin the recorded night under its name, over its window."""
-        return self._own.begin(
-            self._night.id, lambda id, resumed: self._night.model_copy(update={"id": id})
-        )
+    def unfinished(kind: NightKind, since: datetime) -> None:
+        """Begin at the beginning."""
 
-    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
-        """Return None: a replay starts from the beginning."""
-        return None
-
-    def watermark(self, key: str) -> datetime | None:
-        """Return the recorded watermark."""
-        return self._recorded.watermark(key)
-
-    def keep(self, report: RunReport) -> str:
-        """Write the report; returns the folder."""
-        return self._own.keep(report)
-
-    def finish(self, report: RunReport) -> None:
-        """Close the night."""
-        self._own.finish(report)
-
-    def reports(self) -> Iterator[RunReport]:
-        """Return the recorded parts of earlier reports."""
-        return self._recorded.reports()
-
-    def report(self, night_id: str) -> RunReport | None:
-        """Return the report of the replayed night."""
-        return self._own.report(night_id)
-
-    def history(self) -> tuple[NightRecord, ...]:
-        """Return the recorded history."""
-        return self._recorded.history()
+    replaced: dict[str, Callable[..., Any]] = {"begin": begin, "unfinished": unfinished}
+    replaced |= {"keep": own.keep, "finish": own.finish, "report": own.report}
+    recorded: Nights = player(Nights, "nights", record)
+    return proxied(recorded, Nights, replaced=replaced)
 
 
 def _asking(

@@ -24,7 +24,7 @@ from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Bundle, Night, RunReport
 from nightwatch_core.ports import BatchStore, CodeHost, KnowledgeWriter, Model, Nights, Outbox
-from nightwatch_core.replay.player import PlayedNights, ReplayClock, player
+from nightwatch_core.replay.player import ReplayClock, played_nights, player
 from nightwatch_core.replay.record import Record
 from nightwatch_core.replay.recorder import Recorder
 from nightwatch_core.replay.sealing import RUN, Run, read_journal, sealed
@@ -245,7 +245,7 @@ def dependencies(bundle: Bundle, night: Night, model: str) -> tuple[Dependencies
         outbox=lambda _: player(Outbox, "outbox", record),
         notifier=LocalNotifier(),
         knowledge=player(KnowledgeWriter, "lessons", record),
-        nights=PlayedNights(NightStore(at.state, clock), night, record),
+        nights=played_nights(NightStore(at.state, clock), night, record),
         batch_store=player(BatchStore, "batch_store", record) if reading.batches else None,
     )
     return Dependencies(reading, publishing, model_of=model_of, recorded=True), record

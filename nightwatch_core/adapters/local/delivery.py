@@ -105,11 +105,7 @@ def _merged(draft: Draft, head: str, thorough: bool) -> DraftState | None:
     if not thorough:
         return state
     try:
-        return (
-            _merged_commit(draft, head)
-            if whole
-            else _merged_copy(draft, head) or _merged_amended(draft, head)
-        )
+        return _merged_commit(draft, head) if whole else _merged_copy(draft, head)
     except TryLater:
         return state
 
@@ -129,21 +125,18 @@ def _merged_commit(draft: Draft, head: str) -> DraftState:
 
 
 def _merged_copy(draft: Draft, head: str) -> DraftState | None:
-    copies = _same_changes(draft.git, draft.commit, head)
-    if not copies:
-        return None
-    more = (item for tip in draft.tips for item in _commits_on_top(draft, tip))
-    edited = any(_same_changes(draft.git, item, head) for item in more)
-    return DraftState("merged", _merged_at(draft.git, copies[0], head), edited)
-
-
-def _merged_amended(draft: Draft, head: str) -> DraftState | None:
+    """The base holds the same change, or a commit like ours that changes some of the same files."""
+    if copies := _same_changes(draft.git, draft.commit, head):
+        more = (item for tip in draft.tips for item in _commits_on_top(draft, tip))
+        edited = any(_same_changes(draft.git, item, head) for item in more)
+        return DraftState("merged", _merged_at(draft.git, copies[0], head), edited)
     query = ("log", "--no-merges", "--reverse", "--format=%H%x00%ae%x00%at%x00%s")
-    listing = _git_lines(draft.git, *query, f"{draft.commit}^..{head}")
-    ours = [row.split("\0", 1)[1] for row in _git_lines(draft.git, *query, "-1", draft.commit)]
-    lines, rows = _changed(draft.git, draft.commit), (row.split("\0", 1) for row in listing)
-    for sha in (row[0] for row in rows if row[1:] == ours):
-        theirs = _changed(draft.git, sha)
+    rows = _git_lines(draft.git, *query, "-1", draft.commit)
+    ours = [row.split("\0", 1)[1] for row in rows]
+    lines = _changed(draft.git, draft.commit)
+    for row in _git_lines(draft.git, *query, f"{draft.commit}^..{head}"):
+        sha, _, about = row.partition("\0")
+        theirs = _changed(draft.git, sha) if [about] == ours else {}
         if lines.keys() & theirs.keys():
             return DraftState("merged", _merged_at(draft.git, sha, head), lines != theirs)
     return None
