@@ -1,13 +1,15 @@
 """The source that trackers keep with frames, as far as the frames of a trace."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from nightwatch_core.adapters.files.limits import SOURCE_FRAMES, STACK_LIMIT
 from nightwatch_core.adapters.files.record_frames import stack_text
 from nightwatch_core.traces.parsing import parse
 
 PLACE = {"file": "/srv/app/models/cart.rb", "line": 7, "method": "total"}
-LINES = {"5": "def total", "6": "  sum = 0", "7": "  lines.sum", "8": "end", "9": ""}
 
 
 def frame_of(**fields):
@@ -15,37 +17,12 @@ def frame_of(**fields):
     return frame
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {
-            **{"abs_path": "/srv/app/models/cart.rb", "lineno": 7, "function": "total"},
-            **{"pre_context": ["def total", "  sum = 0"], "context_line": "  lines.sum"},
-            "post_context": ["end", ""],
-        },
-        {
-            **{"filename": "/srv/app/models/cart.rb", "lineNo": 7, "function": "total"},
-            "context": [[int(number), text] for number, text in LINES.items()],
-        },
-        {**PLACE, "code_snippet": LINES},
-        {**PLACE, "lineNumber": 7, "code": LINES},
-        {**PLACE, "source": LINES},
-        {**PLACE, "code_snippet": [{"line_number": int(n), "text": t} for n, t in LINES.items()]},
-        {
-            **{"filename": "/srv/app/models/cart.rb", "lineno": 7, "method": "total"},
-            "code": "  lines.sum",
-            "context": {"pre": ["def total", "  sum = 0"], "post": ["end", ""]},
-        },
-        {
-            **{"filename": "/srv/app/models/cart.rb", "function": "total"},
-            "line": {"number": 7, "context": "  lines.sum"},
-            "context": {"pre": ["def total", "  sum = 0"], "post": ["end", ""]},
-        },
-    ],
-    ids=["sentry", "sentry's api", "ignition", "bugsnag", "honeybadger", "list", "rollbar", "apm"],
-)
-def test_what_a_tracker_keeps_reaches_the_frame(fields):
-    frame = frame_of(**fields)
+TRACKERS = yaml.safe_load(Path(__file__).with_name("frame_sources.yml").read_text())
+
+
+@pytest.mark.parametrize("tracker", TRACKERS)
+def test_what_a_tracker_keeps_reaches_the_frame(tracker):
+    frame = frame_of(**TRACKERS[tracker])
     assert (frame.line, frame.code) == (7, "lines.sum")
     assert frame.before == ("def total", "  sum = 0")
     assert frame.after == ("end", "")

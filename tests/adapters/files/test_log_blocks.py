@@ -28,19 +28,15 @@ def test_lines_may_end_as_on_windows_and_traces_hold_no_other_lines(tmp_path: Pa
     assert "INFO" not in "".join(trace.raw for group in groups for trace in files.traces(group))
 
 
-def test_the_same_trace_twice_in_a_log_is_one_group(tmp_path: Path) -> None:
-    assert only(written(tmp_path, f"begin\n{PYTHON}\nbetween\n{PYTHON}\nend\n")).occurrences == 2
+DURING = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
 
 
-def test_traces_right_below_each_other_are_two(tmp_path: Path) -> None:
-    assert only(written(tmp_path, f"begin\n{PYTHON}\n{PYTHON}\nend\n")).occurrences == 2
-
-
-def test_chained_traces_are_one_occurrence(tmp_path: Path) -> None:
-    between = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
-    text = f"begin\n{PYTHON}{between}{PYTHON.replace('KeyError', 'ShopError')}\nend\n"
-    group = only(written(tmp_path, text))
-    assert (group.error_class, group.occurrences) == ("ShopError", 1)
+@pytest.mark.parametrize(
+    ("between", "count"), [("\nbetween\n", 2), ("\n", 2), (DURING, 1)], ids=["far", "near", "chain"]
+)
+def test_the_same_trace_twice_in_a_log(tmp_path: Path, between: str, count: int) -> None:
+    group = only(written(tmp_path, f"begin\n{PYTHON}{between}{PYTHON}\nend\n"))
+    assert (group.error_class, group.occurrences) == ("KeyError", count)
 
 
 def test_json_records_inside_a_log(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from error_records import AT, PYTHON, RUBY, fetched, only, written
+from error_records import AT, RUBY, fetched, only, written
 
 from nightwatch_core.adapters.files.json_values import is_table
 from nightwatch_core.adapters.files.limits import LINE_LIMIT
@@ -40,28 +40,6 @@ def test_what_excel_writes(tmp_path: Path) -> None:
     for line in ("sep=;", '"sep=;"'):
         text = "\ufeff" + line + "\r\n" + table(NEW_RELIC, ROW, delimiter=";")
         assert only(written(tmp_path, text)).app == "shop"
-
-
-@pytest.mark.parametrize(
-    ("names", "cells"),
-    [
-        (("Date", "Host", "Service", "Message"), ("2026-11-03T10:00:00Z", "w", "shop", PYTHON)),
-        (("@timestamp", "@message", "@logStream"), ("2026-11-03 10:00:00.000", PYTHON, "x")),
-        (("TIMESTAMP", "Exception.Type", "Exception_Message"),
-         ("Nov 3, 2026 @ 10:00:00.000", "KeyError", "'total'")),
-        (("timestamp [UTC]", "exception.type", "exception.message"),
-         ("11/3/2026, 10:00:00.000 AM", "KeyError", "'total'")),
-    ],
-)  # fmt: skip
-def test_names_in_any_case(tmp_path: Path, names: tuple[str, ...], cells: tuple[str, ...]) -> None:
-    group = only(written(tmp_path, table(names, cells)))
-    assert (group.error_class, group.message, group.last_seen) == ("KeyError", "'total'", AT)
-
-
-def test_cells_that_are_json(tmp_path: Path) -> None:
-    names = ("timestamp", "exception", "attributes", "message")
-    row = ("1793700000", '{"type": "KeyError", "message": "no"}', "{broken}", '{"a": 1}')
-    assert only(written(tmp_path, table(names, row))).error_class == "KeyError"
 
 
 def test_rows_are_told_by_the_line_they_begin_at(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def _datadog_event(record: Record, _: Inside) -> Iterator[Item]:
     tags = _tags(at(plain, "tags") or record.get("tags"))
     yield {
         **{name: value for name, value in own.items() if name not in _NOT_KEPT},
-        **_DESCRIBED["datadog_event"].read({**own, "reserved": reserved, "told": tags}),
+        **_DESCRIBED["datadog_event"].read({**own, "reserved": reserved, "tag": tags}),
         **({"message": reserved["message"]} if reserved.get("message") else {}),
     }
 
