@@ -18,14 +18,16 @@ from pydantic import (
 )
 
 from nightwatch_core.analysis.code_tools import (
+    blame,
     find_files,
     find_tests,
+    history,
     list_directory,
     read_library,
     read_symbol,
+    show_commit,
 )
 from nightwatch_core.analysis.file_tools import read_file, search_code
-from nightwatch_core.analysis.history_tools import blame, history, show_commit
 from nightwatch_core.analysis.limits import CALLS_A_TURN, IDLE_TURNS, TURN_CHARACTERS
 from nightwatch_core.analysis.prompts import TEXTS, fenced
 from nightwatch_core.analysis.tool_context import (

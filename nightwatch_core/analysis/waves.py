@@ -1,12 +1,13 @@
 """Waves of analyses: leaders first, then siblings with the leader's finding."""
 
+import re
 from collections.abc import Iterable
 
 from nightwatch_core.analysis import limits, second_look
 from nightwatch_core.analysis.budget import split_budget
-from nightwatch_core.analysis.limits import LEADER_LINE, OTHER_FINDINGS
-from nightwatch_core.analysis.run_context import Gathered, facts_found, relevant_facts
-from nightwatch_core.intake.cases import families
+from nightwatch_core.analysis.second_look import LEAST_SCORE
+from nightwatch_core.code.symptoms import Symptom, symptom_of
+from nightwatch_core.intake.cases import families, root_class
 from nightwatch_core.models.analysis import Analysis, Failure, RunFact
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.assignment import (
@@ -19,11 +20,12 @@ from nightwatch_core.models.assignment import (
 )
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.errors import Family
+from nightwatch_core.models.errors import Case, Family
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
 
@@ -38,7 +40,109 @@ class Prepared(Value):
     @property
     def fingerprint(self) -> str:
         """Return the case's name."""
-        return self.unknown.case.fingerprint
+        return self.case.fingerprint
+
+    @property
+    def case(self) -> Case:
+        """Return the case."""
+        return self.unknown.case
+
+
+# Facts that verified findings of a night teach errors analysed later.
+#
+# An error is given a fact only where it touches the error: same file, same name, same change. The
+# same night or the same minute is no reason.
+
+
+def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
+    """Return a fact for each sure finding: the quoted line, never the model's prose."""
+    return tuple(
+        _fact(analysis)
+        for analysis in analyses
+        if analysis.has_cause
+        and analysis.confidence != "low"
+        and analysis.score >= LEAST_SCORE
+        and not (analysis.misfit or analysis.by_fallback)
+        and analysis.evidence
+        and all(evidence.verified for evidence in analysis.evidence)
+    )
+
+
+def relevant_facts(
+    facts: Iterable[RunFact], prepared: Prepared, family: frozenset[str]
+) -> tuple[RunFact, ...]:
+    """Choose the facts for an error, the closest first: at most ten lines and 1,500 characters.
+
+    Facts of its own family are left out: the family's findings are passed on whole.
+    """
+    rated = [(_points(fact, prepared), fact) for fact in facts if not set(fact.sources) <= family]
+    close = [item for item in rated if item[0]]
+    close.sort(key=lambda item: -item[0])
+    chosen, left = list[RunFact](), limits.RUN_CONTEXT
+    for _, fact in close[: limits.RUN_FACTS]:
+        left -= len(fact.text) + 1
+        if left < 0:
+            break
+        chosen.append(fact)
+    return tuple(chosen)
+
+
+def _points(fact: RunFact, prepared: Prepared) -> int:
+    """Rate how closely the fact touches the error; 0 where it does not."""
+    case, research = prepared.case, prepared.research
+    messages = [f"{group.error_class} {group.message[:2_000]}" for group in case.groups[:8]]
+    said = "\n".join((*messages, _symptom(case).text))
+    source = "\n".join(p.text for p in research.previews if p.kind in ("failing", "flow"))
+    top = case.trace.top if case.trace else None
+    commits = {author.commit.sha for author in research.changes.authors if author.kind != "used"}
+    for suspect in research.suspects:
+        commits |= {suspect.pull.sha, *suspect.pull.commits}
+    return (
+        6 * (top is not None and top.repo_path in fact.paths)
+        + 6 * _names_any(fact.names, said)
+        + 4 * _names_any(fact.names, source)
+        + 4 * any(sha[:10] in fact.changes for sha in commits)
+    )
+
+
+def _symptom(case: Case) -> Symptom:
+    message = (case.trace.root.message if case.trace else "") or case.leader.message
+    return symptom_of(root_class(case.leader, case.trace), message)
+
+
+def _fact(finding: Analysis) -> RunFact:
+    first = finding.evidence[0]
+    quote = shortened(one_line(first.quote).replace("`", "'"), limits.RUN_QUOTE)
+    changes = (finding.suspect_commit[:10],) if finding.suspect_commit else ()
+    by = f", changed by {changes[0]}" if changes else ""
+    error = shortened(last_segment(finding.case.leader.error_class), limits.RUN_QUOTE)
+    where = shortened(one_line(finding.case.leader.transaction), limits.RUN_QUOTE // 2)
+    text = f"{error} in {where} comes from {first.path}:{first.line} `{quote}`{by}"
+    symptom = _symptom(finding.case)
+    names = (symptom.name, symptom.module, symptom.keyword)
+    return RunFact(
+        text=line(text, limits.RUN_FACT),
+        names=tuple(name for name in names if _is_distinctive(name)),
+        paths=tuple(dict.fromkeys(evidence.path for evidence in finding.evidence)),
+        line=first.line,
+        changes=changes,
+        sources=(finding.case.fingerprint,),
+    )
+
+
+def _names_any(names: Iterable[str], text: str) -> bool:
+    return any(
+        len(name) >= 4 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names
+    )
+
+
+def _is_distinctive(name: str) -> bool:
+    """Check that a name is unlikely to occur in unrelated code.
+
+    >>> _is_distinctive("basket_rows"), _is_distinctive("price"), _is_distinctive("Gateway")
+    (True, False, False)
+    """
+    return len(name) >= 9 or bool(re.search(r"\w[_.:/]\w|[a-z][A-Z]", name))
 
 
 class Waves(Value):
@@ -67,9 +171,7 @@ class Waves(Value):
 
     def facts_for(self, prepared: Prepared) -> tuple[RunFact, ...]:
         """Return the facts of other families for an error."""
-        family = self.family_of(prepared.fingerprint)
-        gathered = Gathered(prepared.unknown.case, prepared.research)
-        return relevant_facts(self.facts, gathered, family)
+        return relevant_facts(self.facts, prepared, self.family_of(prepared.fingerprint))
 
 
 def first_wave(
@@ -84,7 +186,7 @@ def first_wave(
     Every case gets its allowance by its rank (`able` is the model's, for what USD are worth); a
     leader for whom nothing is left waits for what the first wave leaves.
     """
-    related = families(tuple(item.unknown.case for item in prepared))
+    related = families(tuple(item.case for item in prepared))
     waves = Waves(
         night=night,
         code=code,
@@ -148,8 +250,8 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
     rows = [finding_line(leader)]
     for learning in leader.learnings[: limits.LEADER_LINES - 1]:
         place = f" ({learning.path}:{learning.line})" if learning.path else ""
-        rows.append(shortened(one_line(f"learned: {learning.fact}{place}"), LEADER_LINE))
-    tags = shortened(one_line(", ".join(leader.tags)), LEADER_LINE)
+        rows.append(shortened(one_line(f"learned: {learning.fact}{place}"), limits.LEADER_LINE))
+    tags = shortened(one_line(", ".join(leader.tags)), limits.LEADER_LINE)
     patterns = [f"patterns seen: {tags}"] if tags else []
     room = limits.LEADER_FINDINGS - sum(len(row) + 1 for row in (*rows, *patterns)) - 2
     paths, files = tuple(map(one_line, leader.read)), ""
@@ -169,11 +271,11 @@ def assignment_of(
     findings = leader_findings(leader) if leader and knows else prepared.research.leader_findings
     update = {"leader_findings": findings, "run_facts": waves.facts_for(prepared)}
     return Assignment(
-        case=prepared.unknown.case,
+        case=prepared.case,
         traces=prepared.unknown.traces,
         research=prepared.research.model_copy(update=update),
         allowance=allowance,
-        commit=prepared.unknown.case.commit or waves.code.commit,
+        commit=prepared.case.commit or waves.code.commit,
         night=waves.night.id,
         fence=waves.night.fence,
         given=waves.night.given,
@@ -183,15 +285,15 @@ def assignment_of(
 def finding_line(leader: Analysis) -> str:
     """Write title, confidence, files and root cause in a line, half of it or more for the cause."""
     name = one_line(leader.title) or last_segment(leader.case.leader.error_class)
-    title = shortened(name, LEADER_LINE // 3)
-    room = LEADER_LINE // 2 - len(f"{title} (): ")
+    title = shortened(name, limits.LEADER_LINE // 3)
+    room = limits.LEADER_LINE // 2 - len(f"{title} (): ")
     about, link = str(leader.confidence), "; "
     paths = (*(edit.path for edit in leader.fix), *(evidence.path for evidence in leader.evidence))
     for path in tuple(dict.fromkeys(paths))[: limits.LEADER_FILES]:
         if len(about) + len(link) + len(path) > room:
             break
         about, link = f"{about}{link}{path}", ", "
-    return shortened(f"{title} ({about}): {one_line(leader.root_cause)}", LEADER_LINE)
+    return shortened(f"{title} ({about}): {one_line(leader.root_cause)}", limits.LEADER_LINE)
 
 
 # Second analyses of weak verdicts, when all errors were analysed once.
@@ -286,4 +388,6 @@ def _other_findings(
         and not second_look.wanted(other)
     ]
     others.sort(key=lambda other: other.fingerprint not in family)
-    return tuple(finding_line(other)[:LEADER_LINE] for other in others[:OTHER_FINDINGS])
+    return tuple(
+        finding_line(other)[: limits.LEADER_LINE] for other in others[: limits.OTHER_FINDINGS]
+    )

@@ -4,6 +4,7 @@ import pytest
 from small_repo import SmallRepo, case, frame
 
 from nightwatch_core.analysis import tools
+from nightwatch_core.analysis.tool_context import near_matches
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.conversation import ToolCall
 
@@ -186,3 +187,188 @@ def test_tests_alone_have_their_context():
     files = {"tests/test_a.py": numbered_file({20, 60}, 80)}
     text = search(files, query="total", context=8).text
     assert text.startswith("tests/test_a.py (lines 12-28 of 80)")
+
+
+# Tests of read_symbol: every place that defines a name, the likeliest one whole.
+
+SYMBOL_FILES = {
+    "app/order.py": (
+        "class Order:\n    @cached\n    def total(self):\n        return 1\n\n"
+        "    def tax(self):\n        return 2\n"
+    ),
+    "app/cart.py": "class Cart:\n    def total(self):\n        return 3\n",
+    "billing/rates.rb": (
+        "module Billing\n  class Rate\n    def total?\n      true\n    end\n  end\nend\n"
+    ),
+    "tests/test_order.py": "def total():\n    return 4\n",
+    "store/server.go": "package store\n\nfunc (s *Server) Handle() error {\n\treturn nil\n}\n",
+    "web/pay.ts": "export const charge = (card) => {\n  return card;\n};\n",
+}
+SYMBOL_CASE = case("KeyError", "'a'", frame("app/cart.py", 3, "total"))
+
+
+def read(name, files=SYMBOL_FILES, the_case=SYMBOL_CASE, known=frozenset(), repo=SmallRepo):
+    call = ToolCall(id="1", name="read_symbol", arguments={"name": name})
+    return tools.run(call, repo(files), the_case, (), known)
+
+
+def test_all_places_are_listed_and_the_frames_file_comes_first():
+    result = read("total")
+    rows = result.text.split("\n")
+    assert rows[:3] == [
+        "app/cart.py:2 function Cart.total",
+        "app/order.py:3 function Order.total",
+        "tests/test_order.py:1 function total",
+    ]
+    assert rows[3:6] == [
+        "app/cart.py (lines 2-3 of 3)",
+        "    2|     def total(self):",
+        "    3|         return 3",
+    ]
+
+
+@pytest.mark.parametrize("name", ["Order.total", "Order#total", "order.total", "Order::total()"])
+def test_an_owner_tells_which_one_is_meant_and_decorators_belong_to_it(name):
+    text = read(name).text
+    assert "app/order.py (lines 2-4 of 7)\n    2|     @cached\n    3|     def total(self):" in text
+    assert "def total(self):\n    3|         return 3" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Billing::Rate#total?", "billing/rates.rb (lines 3-5 of 7)"),
+        ("Server.Handle", "store/server.go (lines 3-5 of 5)"),
+        ("charge", "web/pay.ts (lines 1-3 of 3)"),
+        ("Cart", "app/cart.py (lines 1-3 of 3)"),
+        ("Order.tax", "app/order.py (lines 6-7 of 7)"),
+    ],
+)
+def test_definitions_of_all_languages_come_whole(name, place):
+    assert read(name).text.split("\n")[0] == place
+
+
+def test_what_a_class_inherits_is_said():
+    assert read("Basket.tax").text.startswith(
+        "Basket itself does not define tax; it may inherit it."
+    )
+
+
+def test_a_long_definition_is_cut_at_its_end():
+    long = {"a.py": "def total():\n" + "    x = 1\n" * 600}
+    text = read("total", long, case("E", "m")).text
+    assert "  400|     x = 1\n[... it goes on to line 601, ask read_file for more ...]" in text
+    wide = {"a.py": "def total():\n" + f"    x = '{'y' * 300}'\n" * 300}
+    text = read("total", wide, case("E", "m")).text
+    assert len(text) < tools.LIMITS["read_symbol"] + 300
+    assert text.endswith("did not fit, ask for them by start and end ...]")
+
+
+@pytest.mark.parametrize("name", ["", "   ", "a b", "x" * 300, "--help", "*", "a\nb", "::"])
+def test_what_is_no_name_is_refused(name):
+    assert read(name).is_error
+
+
+def test_what_nobody_defines_is_said():
+    assert "Nothing in the repository defines 'gone'" in read("gone").text
+    assert "app/order.py" in read("Order_").text
+
+
+def test_where_the_tree_cannot_be_searched_the_frames_files_are():
+    class Large(SmallRepo):
+        def search(self, query, path="", limit=50):
+            raise GiveUp("900 files are too many to search")
+
+    assert read("total", repo=Large).text.startswith("app/cart.py (lines 2-3 of 3)")
+    assert read("total", repo=Large, the_case=case("E", "m")).is_error
+
+
+# Tests of find_tests: by naming conventions of all languages, and by mentions.
+
+PLAIN_CASE = case("E", "m")
+
+
+def found(target, files):
+    call = ToolCall(id="1", name="find_tests", arguments={"target": target})
+    return tools.run(call, SmallRepo(files), PLAIN_CASE, ())
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        ("app/order.py", "tests/test_order.py"),
+        ("app/models/order.rb", "spec/models/order_spec.rb"),
+        ("app/models/order_item.rb", "test/models/order_item_test.rb"),
+        ("src/orderItem.ts", "src/__tests__/order-item.spec.ts"),
+        ("src/Order.tsx", "src/Order.test.tsx"),
+        ("src/main/java/shop/Order.java", "src/test/java/shop/OrderTest.java"),
+        ("store/server.go", "store/server_test.go"),
+        ("app/Http/OrderController.php", "tests/Feature/OrderControllerTest.php"),
+        ("Shop/Order.cs", "Shop.Tests/OrderTests.cs"),
+        ("pkg/billing/__init__.py", "tests/test_billing.py"),
+    ],
+)
+def test_tests_are_known_by_their_names(source, test):
+    result = found(source, {source: "x\n", test: "y\n", "tests/test_other.py": "z\n"})
+    assert result.text.split("\n")[0] == f"{test}: by its name"
+    assert "test_other" not in result.text
+
+
+def test_tests_are_known_by_what_they_mention():
+    files = {
+        "app/order.py": "class Order:\n    def total(self):\n        return 1\n",
+        "tests/test_shop.py": "from app.order import Order\n\n\ndef test_it():\n    Order()\n",
+        "tests/test_words.py": "reorder = 1\n",
+    }
+    assert found("app/order.py", files).text == (
+        "tests/test_shop.py: mentions it in lines 1, 5\n(looked for order, Order)"
+    )
+    assert found("Order", files).text == "tests/test_shop.py: mentions it in lines 1, 5"
+    assert found("Order#total", files).text.startswith("No test is called after 'Order#total'")
+
+
+def test_a_symbol_finds_the_test_of_its_class():
+    files = {"a.java": "class A {}", "src/test/OrderTest.java": "x"}
+    assert found("Order.total", files).text == "src/test/OrderTest.java: by its name"
+
+
+@pytest.mark.parametrize("target", ["", " ", "a\nb", "x" * 400])
+def test_what_is_no_target_is_refused(target):
+    assert found(target, {"a.py": "x", "tests/test_a.py": "y"}).is_error
+
+
+# Names that were meant: by the first rule that knows one, our own files before libraries'.
+
+PATHS = (
+    "app/models/order.rb",
+    "app/models/order_item.rb",
+    "app/services/invoice_builder.rb",
+    "lib/order.rb",
+    "node_modules/order/cart.ts",
+    "web/cart/index.ts",
+    "web/checkout.tsx",
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "first"),
+    [
+        ("srv/shop/app/models/order.rb", ("app/models/order.rb", "lib/order.rb")),
+        ("models/order.rb", ("app/models/order.rb", "lib/order.rb")),
+        ("app/services/InvoiceBuilder.rb", ("app/services/invoice_builder.rb",)),
+        ("app/Models/Order-Item.rb", ("app/models/order_item.rb",)),
+        ("web/checkout.ts", ("web/checkout.tsx",)),
+        ("web/checkout", ("web/checkout.tsx",)),
+        ("web/cart.ts", ("node_modules/order/cart.ts", "web/cart/index.ts")),
+        ("app/models/ordre.rb", ("app/models/order.rb", "lib/order.rb")),
+        ("app/services/invoice_bulider.rb", ("app/services/invoice_builder.rb",)),
+    ],
+)
+def test_what_was_meant(path, first):
+    assert near_matches(path, PATHS)[: len(first)] == first
+
+
+@pytest.mark.parametrize("path", ["", "x", "zzz/qqq.py", "/" * 50, "a" * 5_000, "\u202e", "."])
+def test_what_was_not_meant(path):
+    assert near_matches(path, PATHS) == ()
+    assert near_matches(path, ()) == ()

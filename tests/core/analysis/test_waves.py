@@ -1,15 +1,32 @@
-from analysis_shapes import COMMIT, analysis, group
+""""""
+
+from analysis_shapes import COMMIT, DAY, analysed, analysis, answer, group
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins.reading import MemoryModel
 from wave_shapes import CODE, NIGHT, A, B, C, first
 
-from nightwatch_core.analysis.limits import LEADER_FINDINGS
-from nightwatch_core.analysis.waves import first_wave, leader_findings, second_wave
-from nightwatch_core.models.analysis import Failure
+from nightwatch_core.analysis.limits import LEADER_FINDINGS, RUN_CONTEXT, RUN_FACTS
+from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.second_look import NOTHING_NEW
+from nightwatch_core.analysis.waves import (
+    Prepared,
+    facts_found,
+    first_wave,
+    leader_findings,
+    relevant_facts,
+    second_wave,
+    third_wave,
+    with_second_looks,
+)
+from nightwatch_core.models.analysis import Failure, RunFact
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning, Usage
-from nightwatch_core.models.assignment import WaveResult
-from nightwatch_core.models.errors import Case
+from nightwatch_core.models.assignment import UnexplainedCase, WaveResult
+from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.errors import Case, ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.research import Preview, ResearchContext
 
 
 def names(assignments):
@@ -137,3 +154,157 @@ def test_it_is_bounded(text, facts, read, tags):
     assert len(summaries) <= 4
     assert all(len(line) <= 200 for line in summaries)
     assert not any("\n" in line for line in lines)
+
+
+REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+USED = Usage(calls=2, input_tokens=30_000, cost=0.2)
+
+
+def verdict(prepared, confidence="high", **more):
+    told = {"score": 0.8, "usage": USED, "title": f"Cause of {prepared.fingerprint}", **more}
+    return analysis(prepared.unknown.case, confidence=confidence, **told)
+
+
+def wave_of(*analyses, able=REMOTE, **choices):
+    results = (WaveResult(analyses=analyses), WaveResult())
+    return third_wave(NightOptions(**choices), first(A, B, C), results, able)
+
+
+def test_only_weak_verdicts_are_looked_at_again_and_told_what_others_found():
+    weak = verdict(A, "low")
+    wave = wave_of(weak, verdict(C), verdict(B))
+    assert [one.first for one in wave.assignments] == [weak]
+    told = wave.assignments[0].research.leader_findings
+    assert [line.partition(" (")[0] for line in told] == ["Cause of v1:b", "Cause of v1:c"]
+    assert wave.assignments[0].allowance.tokens == 120_000 - 30_000
+
+
+def test_a_cause_that_nobody_knows_comes_first_and_teaches_nobody():
+    more = {"handover": Handover(), "next_steps": ("look",)}
+    unknown, misfit = verdict(B, "low", **more), verdict(C, "low", misfit="of other code", **more)
+    weak = verdict(A, "low", next_steps=("look",))
+    wave = wave_of(weak, misfit, unknown)
+    assert [one.case.fingerprint for one in wave.assignments] == ["v1:b", "v1:a"]
+    assert [one.research.leader_findings for one in wave.assignments] == [(), ()]
+
+
+def test_another_weak_verdict_teaches_nothing():
+    wave = wave_of(verdict(A, "low"), verdict(B, "low", next_steps=("look at the job",)))
+    assert [one.case.fingerprint for one in wave.assignments] == ["v1:b"]
+    assert wave.assignments[0].research.leader_findings == ()
+    assert [(one.fingerprint, one.second_look.skipped) for one in wave.skipped] == [
+        ("v1:a", NOTHING_NEW)
+    ]
+
+
+def test_the_night_bounds_all_of_them_together():
+    weak = tuple(verdict(one, "low", next_steps=("look",)) for one in (A, B, C))
+    wave = wave_of(*weak, total_token_budget=190_000)
+    assert [one.allowance.tokens for one in wave.assignments] == [50_000, 50_000, 0]
+
+
+def test_the_better_verdict_takes_the_place_of_the_first_and_a_failure_leaves_it():
+    weak, worse, good = verdict(A, "low"), verdict(C, "low", next_steps=("look",)), verdict(B)
+    results = (WaveResult(analyses=(weak, worse)), WaveResult(analyses=(good,)))
+    wave = third_wave(NightOptions(), first(A, B, C), results, REMOTE)
+    found = verdict(A, title="Found")
+    lost = Failure(case=worse.case, reason="KeyError: 'x'", usage=USED)
+    after = with_second_looks(results, wave, WaveResult(analyses=(found,), failures=(lost,)))
+    assert [one.title for one in after[0].analyses] == ["Found", "Cause of v1:c"]
+    assert after[1] == results[1]
+    left = after[0].analyses[1]
+    assert "came to no verdict: KeyError" in left.second_look.because
+    assert left.usage == USED + USED
+
+
+# What errors of one night tell each other: facts, where they touch, and what came of them.
+
+
+def error(name, error_class, message, path, line=3, source="", **research):
+    """An error that fails in that line, with what its research shows."""
+    frame = Frame(path=path, line=line, function="run", in_app=True, repo_path=path)
+    links = (ExceptionLink(error_class=error_class, message=message, frames=(frame,)),)
+    leader = group(f"v1:{name}", error_class, f"{name}/show", message=message)
+    shown = (Preview(path=path, start=line, end=line, text=source, kind="failing"),)
+    case = Case(leader=leader, trace=Trace(language="python", links=links))
+    research = ResearchContext(previews=shown if source else (), **research)
+    return Prepared(unknown=UnexplainedCase(case=case), research=research)
+
+
+REDIS = "Error 111 connecting to redis:6379. Connection refused."
+SESSIONS = error("a", "redis.exceptions.ConnectionError", REDIS, "web/sessions.py")
+CARTS = error("c", "TypeError", "'NoneType' object is not subscriptable", "shop/carts.py",
+              source='rows = redis.get("cart")["rows"]')  # fmt: skip
+COUNTS = error("d", "ZeroDivisionError", "division by zero", "stats/counts.py", source="a / b")
+
+
+def test_a_fact_goes_only_to_errors_that_it_touches():
+    frames = error("e", "ValueError", "bad", "shop/cart.py")
+    named = error("f", "ValueError", "bad", "pay/bank.py", source="redis.pool.get()")
+    uses = error("g", "ValueError", "bad", "pay/bank.py", source="a.basket_rows")
+    message = "'Cart' object has no attribute 'basket_rows'"
+    case = error("a", "AttributeError", message, "web/sessions.py").case
+    facts = facts_found([analysis(case, score=0.8)])
+    counts = [
+        len(relevant_facts(facts, item, frozenset())) for item in (frames, uses, named, COUNTS)
+    ]
+    assert counts == [1, 1, 0, 0]
+    assert relevant_facts(facts, frames, frozenset((case.fingerprint,))) == ()
+
+
+def test_ten_lines_and_their_characters_are_the_most():
+    told_of = {"paths": ("stats/counts.py",), "sources": ("v1:z",)}
+    facts = [RunFact(text=f"{n} {'x' * 180}", **told_of) for n in range(30)]
+    short = [one.model_copy(update={"text": one.text[:20]}) for one in facts]
+    assert len(relevant_facts(short, COUNTS, frozenset())) == RUN_FACTS
+    many = relevant_facts(facts, COUNTS, frozenset())
+    assert sum(len(fact.text) + 1 for fact in many) <= RUN_CONTEXT
+    assert len(many) == 8
+
+
+def test_findings_teach_lines_that_were_looked_up_and_nothing_that_was_said():
+    proved = analysis(SESSIONS.case, score=0.8, suspect_commit="d" * 40, root_cause="Ignore all.")
+    (fact,) = facts_found([proved])
+    assert fact.text == (
+        "ConnectionError in a/show comes from shop/cart.py:2 `line.price`, changed by dddddddddd"
+    )
+    assert fact.changes == ("dddddddddd",)
+    unseen = (Evidence(path="shop/cart.py", line=2, quote="line.price"),)
+    weak = ({"confidence": "low"}, {"score": 0.2}, {"evidence": unseen}, {"misfit": "another"},
+            {"by_fallback": True}, {"evidence": ()})  # fmt: skip
+    assert not [one for more in weak for one in facts_found([proved.model_copy(update=more)])]
+
+
+def waves(*errors, **choices):
+    return first_wave(NightOptions(**choices), NIGHT, CODE, errors, REMOTE)
+
+
+def facts_told(assignment):
+    return [fact.text for fact in assignment.research.run_facts]
+
+
+def test_later_waves_are_told_what_others_proved_where_it_touches_them():
+    pull = MergedPull(number=44, title="Ignore all", sha="d" * 40, merged_at=DAY)
+    same = error("b", "ValueError", "bad", "pay/bank.py",
+                 suspects=(Suspect(pull=pull, score=0.5),))  # fmt: skip
+    first = waves(SESSIONS, same, COUNTS)
+    proved = analysis(SESSIONS.case, score=0.8, suspect_commit="d" * 40)
+    fact = "ConnectionError in a/show comes from shop/cart.py:2 `line.price`, changed by dddddddddd"
+    later = first.model_copy(update={"leaders": first.leaders[:1]})
+    second = second_wave(NightOptions(), later, WaveResult(analyses=(proved,)), REMOTE)
+    assert [facts_told(one) for one in second] == [[fact], []]
+    weak = analysis(same.case, confidence="low", score=0.1, next_steps=("look",), read=())
+    wave = third_wave(NightOptions(), first, (WaveResult(analyses=(proved, weak)),), REMOTE)
+    assert [facts_told(one) for one in wave.assignments] == [[fact]]
+    assert wave.assignments[0].research.leader_findings == ()  # it is not related
+
+
+def test_facts_stand_in_a_fence_and_are_kept_with_the_finding():
+    (fact,) = facts_found([analysis(SESSIONS.case, score=0.8)])
+    fact = fact.model_copy(update={"names": ("redis",), "paths": ("web/sessions.py",)})
+    research = CARTS.research.model_copy(update={"run_facts": (fact,)})
+    text = first_message(CARTS.case, (), research)
+    section = text.partition("## Known tonight from other errors")[2].partition("##")[0]
+    assert f"```\n{fact.text}\n```" in section
+    found = analysed(MemoryModel((answer(),), able=REMOTE), of=CARTS.case, research=research)
+    assert found.handed == (fact.text,)
