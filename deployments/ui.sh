@@ -23,11 +23,17 @@ stop() { # the worker first: it says goodbye to the server
 }
 trap stop EXIT INT TERM
 
+answers() {
+  python -c "import urllib.request; urllib.request.urlopen('$PREFECT_API_URL/health', timeout=2)" >/dev/null 2>&1
+}
+if answers; then
+  echo "Another Prefect server answers on port ${PORT:-4200}: stop it, or choose a port with PORT=4300." >&2
+  exit 1
+fi
 prefect server start --host 127.0.0.1 --port "${PORT:-4200}" --log-level WARNING &
 pids+=($!)
 for _ in $(seq 120); do
-  python -c "import urllib.request; urllib.request.urlopen('$PREFECT_API_URL/health', timeout=2)" \
-    >/dev/null 2>&1 && break
+  answers && break
   kill -0 "${pids[0]}" 2>/dev/null || { echo "The Prefect server did not start; is port ${PORT:-4200} taken?" >&2; exit 1; }
   sleep 1
 done

@@ -1,8 +1,10 @@
 """The `nightwatch` command: its verbs, and how it fails."""
 
+import importlib.metadata
 import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
@@ -44,7 +46,7 @@ def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
         no_args_is_help=True,
         help="Reads production errors at night: causes, issues and draft pull requests by morning.",
     )
-    command.callback()(_no_option)
+    command.callback(invoke_without_command=True)(_options)
     for name in verbs:
         module, function = VERBS[name].split(":")
         verb = getattr(import_module(f"flows.commands.{module}"), function)
@@ -68,8 +70,13 @@ def main() -> None:
         complain(trouble)
 
 
-def _no_option() -> None:
-    """A command of verbs, even where only one of them is there."""
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Options of the command itself."""
+    if version:
+        print(importlib.metadata.version("nightwatch"))
+        raise typer.Exit
 
 
 if __name__ == "__main__":

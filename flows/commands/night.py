@@ -103,7 +103,7 @@ def _print(console: Console, progress: ReadingProgress) -> None:
 OfNight = Annotated[str, typer.Option("--night", help="Of this night; empty: the newest one.")]
 _NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
 CLIENT_RETRIES = "3"  # of a request, after 2, 4 and 8 s: a server that went away is soon known
-STARTUP_SECONDS = "120"  # Prefect's 20 is too short for a busy machine's first start
+STARTUP_SECONDS = "600"  # Prefect's 20 are too few for the first start on a busy machine
 
 
 def run_and_show(

@@ -90,7 +90,7 @@ class NightOptions(Value):
     # model and budget
     agent: str = _option("", "Agent file that leads the analysis; empty: by language.")
     max_errors: int | None = _option(
-        None, "Errors analysed a night; empty: 5, with rules 10.", ge=1, le=200
+        None, "Errors analysed a night; empty: 5, with rules 10.", ge=1, le=1_000
     )
     total_token_budget: int = _option(1_000_000, "New tokens a night.", ge=1_000)
     cost_per_error: float = _option(1.50, "USD an error; 0: only its share of the night's.", ge=0)

@@ -31,7 +31,7 @@ def test_the_form_in_the_ui_has_bounds_and_descriptions() -> None:
     for name, field in OPTIONS.items():
         assert schema.properties[name]["description"] == field.description
         assert schema.properties[name]["default"] is None
-    assert schema.properties["max_errors"]["anyOf"][0]["maximum"] == 200
+    assert schema.properties["max_errors"]["anyOf"][0]["maximum"] == 1000
     assert schema.properties["publish"]["anyOf"][0]["enum"] == ["all", "patches", "issues", "none"]
 
 

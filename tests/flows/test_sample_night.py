@@ -1,6 +1,7 @@
 """The sample night, computed: against the truth that nightwatch_core never sees."""
 
 import json
+import re
 import socket
 import subprocess
 import threading
@@ -181,6 +182,7 @@ def test_the_commands_show_what_was_kept(sample: Sample, monkeypatch: pytest.Mon
 
 def test_commands_on_an_empty_state_say_so() -> None:
     run = CliRunner().invoke
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", run(app(), ["--version"]).output)
     assert run(app(), ["history"]).exit_code == 0
     assert "No batch was submitted yet" in run(app(), ["batches"]).output
     assert isinstance(run(app(), ["report", "gone"]).exception, StopTheNight)

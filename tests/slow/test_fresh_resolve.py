@@ -31,7 +31,7 @@ def test_all_deployments_can_be_registered_without_a_server(fresh: Path, tmp_pat
     environment = {
         **os.environ,
         "PREFECT_HOME": str(tmp_path),
-        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "600",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "NIGHTWATCH_CHECKOUT": str(ROOT),
         "NIGHTWATCH_RESULTS": str(tmp_path / "results"),
