@@ -8,7 +8,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.traces.parsing import parse
-from nightwatch_core.traces.placing import map_frames
+from nightwatch_core.traces.placing import PathIndex, map_frames
 
 
 class Tree:
@@ -46,7 +46,7 @@ class Asked:
 
 
 def case_of(files, trace):
-    read = map_frames(parse(trace), tuple(sorted(files)))
+    read = map_frames(parse(trace), PathIndex(files))
     root = read.root
     group = ErrorGroup(
         fingerprint="v1:a", source="file", error_class=root.error_class, message=root.message

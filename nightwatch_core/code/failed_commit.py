@@ -332,7 +332,7 @@ def _where_it_fits(
         return commit
     index, options = repository.index_of(repository.tree(commit)), repository.options
     return commit_that_fits(
-        map_frames(traces[0], index, (), options.app_root),
+        map_frames(traces[0], index, options.app_root),
         commit,
         files=lambda at: repository.tree(at).read_file,
         commit_at=repository.host.commit_at,

@@ -13,7 +13,7 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.text.rule_files import load_rules
 from nightwatch_core.text.transactions import Endpoint, endpoint
 from nightwatch_core.text.words import words_of_name as words
-from nightwatch_core.traces.placing import PathIndex, Placement, by_tail, plain
+from nightwatch_core.traces.placing import PathIndex, by_tail, plain
 
 _MAILERS = ("_mailer", "_notifier")
 _PARAMETER = re.compile(r"[:<{\[*(]|^\d+$|^[0-9a-f-]{16,}$")
@@ -278,8 +278,7 @@ def _from_message(case: Case, index: PathIndex) -> Found:
     """List files and classes that the message names."""
     message = case.leader.message[: limits.MESSAGE]
     for text in _first(_FILE, message):
-        frame = Frame(path=text, in_app=True)
-        path = by_tail(plain(text), frame, index, Placement())
+        path = by_tail(plain(text), is_ours=True, index=index)
         if path:
             yield path, IN_MESSAGE, "the message names the file"
     for name in _first(_CLASS, message):

@@ -9,7 +9,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import SourceMaps
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.limits import MAPPED_FRAMES
-from nightwatch_core.traces.placing import PathIndex, Placement, ReadFile, plain, repo_path
+from nightwatch_core.traces.placing import PathIndex, ReadFile, plain, repo_path
 
 _BUNDLES = (".js", ".mjs", ".cjs", ".bundle", ".jsbundle")
 
@@ -26,7 +26,6 @@ def with_original_places(
     The map of a bundle is taken from the folder of maps, else from beside it in the repository. A
     frame without a column, or of which no map tells, stays as it is.
     """
-    placement = Placement(app_root=options.app_root)
 
     @cache
     def map_of(bundle: str) -> tuple[str, str]:
@@ -34,7 +33,7 @@ def with_original_places(
         text = maps.map_of(plain(bundle))
         if text is not None:
             return text, ""
-        beside = repo_path(Frame(path=f"{plain(bundle)}.map", in_app=True), index, placement)
+        beside = repo_path(Frame(path=f"{plain(bundle)}.map", in_app=True), index, options.app_root)
         return (read(beside) or "", dirname(beside)) if beside else ("", "")
 
     def original(frame: Frame) -> Frame:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from nightwatch_core.models.assignment import Traced
 from nightwatch_core.models.errors import Frame, SourceFit, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import plural, text_lines
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
 from nightwatch_core.traces.limits import (
@@ -242,13 +241,6 @@ SEVERAL = 3  # last segments that no two files share by chance
 _EXACT_PACKAGES = (".java",)  # the compiler insists on the folder; Kotlin may leave some out
 
 
-class Placement(Value):
-    """Where the repository's root lies, as far as the settings say."""
-
-    prefixes: tuple[str, ...] = ()
-    app_root: str = ""
-
-
 def plain(path: str) -> str:
     r"""Return a printed path with slashes and without scheme, host, drive, query and dots.
 
@@ -281,79 +273,55 @@ def _resolved(parts: Iterable[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return the JVM's file: it prints a bare name, the package or class says the folder."""
-    if "/" in path or not path.endswith(_PACKAGED) or not frame.module:
-        return ""
+def repo_path(frame: Frame, index: PathIndex, app_root: str = "") -> str:
+    """Return the repository's file for a frame; empty where none is surely meant.
+
+    `app_root` is the application's folder inside a monorepo. A bare name is believed only where
+    the tree has one such file and the frame is surely ours.
+    """
+    path, root = plain(frame.path), plain(app_root).strip("/")
+    if "/" not in path and path.endswith(_PACKAGED) and frame.module:
+        return _by_package(path, frame, index, root)
+    if path in index and ("/" in path or frame.in_app):
+        return path
+    rooted = f"{root}/{path.lstrip('/')}"
+    return rooted if root and rooted in index else by_tail(path, frame.in_app, index, root)
+
+
+def _by_package(path: str, frame: Frame, index: PathIndex, root: str) -> str:
+    """The JVM prints a bare name; the package or class says the folder."""
     parts = frame.module.split("$")[0].split(".")
     if len(parts) == 1:
-        return by_tail(path, frame, index, placement)
+        return by_tail(path, frame.in_app, index, root)
     for depth in range(len(parts), max(0, len(parts) - 3), -1):
-        file = one_of(index.ending("/".join((*parts[:depth], path))), placement)
+        file = one_of(index.ending("/".join((*parts[:depth], path))), root)
         if file:
             return file
     if path.endswith(_EXACT_PACKAGES):
         return ""
-    return by_tail("/".join((*parts[:-1], path)), frame, index, placement)
+    return by_tail("/".join((*parts[:-1], path)), frame.in_app, index, root)
 
 
-def by_prefix(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return what follows a configured prefix, where that is a path of the repository."""
-    for prefix in sorted(placement.prefixes, key=len, reverse=True):
-        folder = plain(prefix).rstrip("/")
-        if folder and path.startswith(f"{folder}/"):
-            rest = path[len(folder) + 1 :]
-            return by_exact(rest, frame, index, placement) or by_root(rest, frame, index, placement)
-    return ""
+def by_tail(path: str, is_ours: bool, index: PathIndex, root: str = "") -> str:
+    """Return the file that shares the longest end with a path, if it is the only one.
 
-
-def by_exact(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return the path where the tree has it; a bare name only of a frame that is surely ours."""
-    return path if path in index and ("/" in path or frame.in_app) else ""
-
-
-def by_root(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return the path below the application's folder inside a monorepo, where the tree has it."""
-    root = plain(placement.app_root).strip("/")
-    rooted = f"{root}/{path.lstrip('/')}"
-    return rooted if root and rooted in index else ""
-
-
-def by_tail(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return the file that shares the longest end with the path, if it is the only one.
-
-    A shared file name alone is believed only for a frame that is the application's for sure.
+    A shared file name alone is believed only where the frame is surely ours.
     """
     best, longest = index.nearest(path)
     whole = tuple(c for c in best if c.count("/") + 1 == longest)
-    file = one_of(best, placement) or one_of(whole, placement)
-    return file if longest > 1 or frame.in_app else ""
+    return (one_of(best, root) or one_of(whole, root)) if longest > 1 or is_ours else ""
 
 
-def one_of(candidates: tuple[str, ...], placement: Placement) -> str:
-    """Return the only candidate, or the only one in the application's folder; else empty.
+def one_of(candidates: tuple[str, ...], root: str) -> str:
+    """Return the only candidate, or the only one in the folder `root`; else empty.
 
-    >>> one_of(("a/x.py", "b/x.py"), Placement(app_root="b"))
+    >>> one_of(("a/x.py", "b/x.py"), "b")
     'b/x.py'
     """
     if len(candidates) == 1:
         return candidates[0]
-    root = plain(placement.app_root).strip("/")
     inside = tuple(c for c in candidates if root and c.startswith(f"{root}/"))
     return inside[0] if len(inside) == 1 else ""
-
-
-Way = Callable[[str, Frame, PathIndex, Placement], str]
-WAYS: tuple[Way, ...] = (by_package, by_prefix, by_exact, by_root, by_tail)
-
-
-def repo_path(frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return the repository's file for a frame, by the first way that finds one; else empty."""
-    path = plain(frame.path)
-    ways = WAYS
-    if "/" not in path and path.endswith(_PACKAGED) and frame.module:
-        ways = (by_package,)
-    return next((file for way in ways if (file := way(path, frame, index, placement))), "")
 
 
 def is_beyond_doubt(frame: Frame, path: str) -> bool:
@@ -376,20 +344,13 @@ def is_beyond_doubt(frame: Frame, path: str) -> bool:
     return is_whole or common_tail(path, printed) >= SEVERAL
 
 
-def map_frames(
-    trace: Trace,
-    paths: tuple[str, ...] | PathIndex,
-    prefixes: tuple[str, ...] = (),
-    app_root: str = "",
-) -> Trace:
-    """Return the trace with `repo_path` set where a frame's file is found among `paths`.
+def map_frames(trace: Trace, index: PathIndex, app_root: str = "") -> Trace:
+    """Return the trace with `repo_path` set where a frame's file is found in the index.
 
     A frame that is found is in-app; frames of libraries stay as they are and lead nowhere. A frame
     that only a table of names takes for a library's is ours where the tree holds its file beyond
-    doubt. Give a `PathIndex` where many traces are mapped against one tree.
+    doubt.
     """
-    index = paths if isinstance(paths, PathIndex) else PathIndex(paths)
-    placement = Placement(prefixes=prefixes, app_root=app_root)
     placed: dict[tuple[str, str, bool], str] = {}
 
     def place(frame: Frame) -> Frame:
@@ -398,7 +359,7 @@ def map_frames(
             return frame
         key = (frame.path, frame.module, frame.in_app)
         if key not in placed:
-            path = repo_path(frame, index, placement)
+            path = repo_path(frame, index, app_root)
             placed[key] = path if not is_doubtful or is_beyond_doubt(frame, path) else ""
         if not placed[key]:
             return frame
@@ -412,7 +373,7 @@ def map_frames(
 
 def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightOptions) -> Trace:
     """Return the trace with repository paths, and its source compared with the files there."""
-    return with_fits(map_frames(trace, index, (), options.app_root), read)
+    return with_fits(map_frames(trace, index, options.app_root), read)
 
 
 def untraced(traced: tuple[Traced, ...]) -> str:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
-from nightwatch_core.traces.placing import WAYS, PathIndex, Placement, map_frames, plain
+from nightwatch_core.traces.placing import PathIndex, map_frames, plain
 
 FILES = """
     app/controllers/orders_controller.rb app/models/order.rb lib/order.rb backend/shop/views.py
@@ -27,16 +27,11 @@ OF_LIBRARIES = (
 
 
 def place(
-    path: str,
-    language: str = "",
-    module: str = "",
-    prefixes: tuple[str, ...] = (),
-    app_root: str = "",
-    in_app: bool = True,
+    path: str, language: str = "", module: str = "", app_root: str = "", in_app: bool = True
 ) -> str:
     frame = Frame(path=path, line=3, module=module, in_app=in_app)
     trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
-    return map_frames(trace, TREE, prefixes, app_root).frames[0].repo_path
+    return map_frames(trace, PathIndex(TREE), app_root).frames[0].repo_path
 
 
 FOUND = r"""
@@ -97,7 +92,7 @@ def mapped(printed: str, language: str = "", module: str = "") -> tuple[Frame, F
     """The frame before and after, in a tree with folders named as libraries."""
     frame = Frame(path=printed, line=1, module=module)
     trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
-    return frame, map_frames(trace, (*TREE, *OF_LIBRARIES)).frames[0]
+    return frame, map_frames(trace, PathIndex((*TREE, *OF_LIBRARIES))).frames[0]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +137,7 @@ def test_a_file_of_the_same_name_is_no_proof(language: str, printed: str) -> Non
 
 def test_a_frame_that_is_found_is_in_app() -> None:
     frames = (Frame(path="/x/shop/views.py"), Frame(path="/x/other/thing.py"))
-    found = map_frames(Trace(links=(ExceptionLink(frames=frames),)), TREE)
+    found = map_frames(Trace(links=(ExceptionLink(frames=frames),)), PathIndex(TREE))
     assert [frame.in_app for frame in found.frames] == [True, False]
 
 
@@ -150,19 +145,12 @@ def test_a_file_name_alone_does_not_make_a_doubtful_frame_ours() -> None:
     assert place("/opt/tool/main.py", in_app=False) == ""
 
 
-def test_a_configured_prefix_wins_over_the_longest_end() -> None:
-    tree = ("models/order.rb", "app/models/order.rb")
-    trace = Trace(links=(ExceptionLink(frames=(Frame(path="/srv/app/models/order.rb"),)),))
-    assert map_frames(trace, tree).frames[0].repo_path == "app/models/order.rb"
-    assert map_frames(trace, tree, ("/srv/app/",)).frames[0].repo_path == "models/order.rb"
-
-
 def test_the_app_root_settles_what_is_ambiguous() -> None:
     tree = ("one/app/x.rb", "two/app/x.rb")
     for printed in ("app/x.rb", "/srv/app/x.rb", "x.rb"):
         trace = Trace(links=(ExceptionLink(frames=(Frame(path=printed, in_app=True),)),))
-        assert map_frames(trace, tree).frames[0].repo_path == ""
-        assert map_frames(trace, tree, app_root="two/").frames[0].repo_path == "two/app/x.rb"
+        assert map_frames(trace, PathIndex(tree)).frames[0].repo_path == ""
+        assert map_frames(trace, PathIndex(tree), "two/").frames[0].repo_path == "two/app/x.rb"
 
 
 @pytest.mark.parametrize(
@@ -184,25 +172,6 @@ def test_kotlin_may_leave_out_the_common_packages() -> None:
     assert place("Basket.kt", "java", "com.acme.web.Basket") == "web/src/main/kotlin/web/Basket.kt"
 
 
-@pytest.mark.parametrize(
-    ("printed", "module", "placement", "way"),
-    [
-        ("A.java", "com.acme.A", Placement(), "by_package"),
-        ("/cut/x.py", "", Placement(prefixes=("/cut",)), "by_prefix"),
-        ("q/r.py", "", Placement(), "by_exact"),
-        ("y.py", "", Placement(app_root="root"), "by_root"),
-        ("/srv/z/w.py", "", Placement(), "by_tail"),
-    ],
-)
-def test_every_way_is_the_first_to_find_something(
-    printed: str, module: str, placement: Placement, way: str
-) -> None:
-    index = PathIndex(("p/com/acme/A.java", "x.py", "q/r.py", "root/y.py", "a/y.py", "z/w.py"))
-    frame = Frame(path=printed, module=module, in_app=True)
-    found = [w.__name__ for w in WAYS if w(printed, frame, index, placement)]
-    assert found[0] == way
-
-
 @given(st.text(max_size=60))
 def test_only_files_of_the_tree_are_answered(printed: str) -> None:
     assert place(printed) in {*TREE, ""}
@@ -214,7 +183,7 @@ def test_large_trees_and_long_traces_are_quick() -> None:
     frames = tuple(
         Frame(path=f"/srv/src/m{n % 40}/index.ts", line=n, in_app=True) for n in range(2_000)
     )
-    found = map_frames(Trace(links=(ExceptionLink(frames=frames),)), tree)
+    found = map_frames(Trace(links=(ExceptionLink(frames=frames),)), PathIndex(tree))
     assert found.frames[7].repo_path == "packages/p7/src/m7/index.ts"
 
 
