@@ -6,31 +6,18 @@ named in NIGHTWATCH_FORMER_ACCOUNTS.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.connection import Forbidden, Rejected
-from nightwatch_core.adapters.github.rows import AccountRow, read
+from nightwatch_core.adapters.github.connection import Rejected
+from nightwatch_core.adapters.github.rows import AccountRow, CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
 
 _NOBODY = ("", "ghost")  # whom GitHub names where an account is gone
 _VIEWER = "query{viewer{login}}"
 
 
-class Authored(Protocol):
-    """An issue, a pull request or a comment."""
-
-    @property
-    def html_url(self) -> str:
-        """Return its page."""
-        ...
-
-    @property
-    def author(self) -> str:
-        """Return the account that made it."""
-        ...
-
-
+Authored = IssueRow | PullRow | CommentRow
 A = TypeVar("A", bound=Authored)
 
 
@@ -84,7 +71,7 @@ def account(client: GitHubClient) -> str:
         return login
     try:
         return read(AccountRow, client.ask(lambda rest: rest.users.get_authenticated())[1]).login
-    except (Forbidden, Rejected):  # a token of GitHub Actions
+    except Rejected:  # a token of GitHub Actions
         pass
     try:
         return read(AccountRow, client.query(_VIEWER, {}).get("viewer")).login

@@ -50,24 +50,18 @@ def probe(repository: Repository, *, pulls: bool) -> str:
     return f"{row.full_name}: {finding}{_warning(row)}"
 
 
-def _check_repository(repository: RepositoryRow, *, pulls: bool) -> None:
-    name = repository.full_name
-    if repository.archived or repository.disabled:
-        state = "archived" if repository.archived else "disabled by GitHub"
+def _check_repository(row: RepositoryRow, *, pulls: bool) -> None:
+    state = "archived" if row.archived else "disabled by GitHub" if row.disabled else ""
+    general = "switch them on in its settings, under General, or set NIGHTWATCH_PUBLISH to"
+    if state:
         raise GiveUp(
-            f"{name} is {state}, nothing can be written to it: change that, or set "
+            f"{row.full_name} is {state}, nothing can be written to it: change that, or set "
             "NIGHTWATCH_PUBLISH to none"
         )
-    if not repository.has_issues:
-        raise GiveUp(
-            f"issues are switched off in {name}: switch them on in its settings, under General, or "
-            "set NIGHTWATCH_PUBLISH to none"
-        )
-    if pulls and not repository.has_pull_requests:
-        raise GiveUp(
-            f"pull requests are switched off in {name}: switch them on in its settings, under "
-            "General, or set NIGHTWATCH_PUBLISH to issues"
-        )
+    if not row.has_issues:
+        raise GiveUp(f"issues are switched off in {row.full_name}: {general} none")
+    if pulls and not row.has_pull_requests:
+        raise GiveUp(f"pull requests are switched off in {row.full_name}: {general} issues")
 
 
 def _check_readable(repository: Repository, branch: str, needs: tuple[Need, ...]) -> None:

@@ -142,19 +142,19 @@ class SlackCalls:
         try:
             return method(**given)
         except SlackApiError as error:
-            raise self._meant(error.response) from None
-        except URLError as error:
-            if isinstance(error.reason, _NOT_SENT):
-                raise TryLater(f"Slack cannot be reached: {_name(error.reason)}") from None
-            raise AnswerLost(_lost(error.reason)) from None
+            if error.response.status_code != 429:
+                raise _error(error.response) from None
+            now = self._clock.now().timestamp()
+            asked = retry_after(_header(error.response, "retry-after"), now) or 1.0
+            raise _Throttled(max(1.0, asked)) from None
         except (OSError, HTTPException, ValueError, SlackClientError) as error:
-            raise AnswerLost(_lost(error)) from None
-
-    def _meant(self, response: SlackResponse) -> Exception:
-        if response.status_code != 429:
-            return _error(response)
-        now = self._clock.now().timestamp()
-        return _Throttled(max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0))
+            reason = error.reason if isinstance(error, URLError) else error
+            name = type(reason).__name__ if isinstance(reason, Exception) else "network error"
+            if isinstance(reason, _NOT_SENT):
+                raise TryLater(f"Slack cannot be reached: {name}") from None
+            raise AnswerLost(
+                f"the connection to Slack was lost before its answer came ({name})"
+            ) from None
 
 
 class _Throttled(TryLater):
@@ -239,14 +239,6 @@ def _advice(code: str, needed: str) -> str:
 
 def _header(response: SlackResponse, name: str) -> str:
     return next((str(v) for k, v in response.headers.items() if k.lower() == name), "")
-
-
-def _lost(error: object) -> str:
-    return f"the connection to Slack was lost before its answer came ({_name(error)})"
-
-
-def _name(error: object) -> str:
-    return type(error).__name__ if isinstance(error, BaseException) else "network error"
 
 
 # The morning in Slack: a message with headline and table, a reply per error, and a follow-up.
