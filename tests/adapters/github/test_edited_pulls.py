@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from deliveries import STEPPED
@@ -25,104 +26,81 @@ def merged(server: GitHub) -> OwnItem:
     return item
 
 
-def nothing(server: GitHub) -> None: ...
+Deed = Callable[[GitHub], object]
+TEST = {"test/total_test.rb": "t\n"}
 
 
-def moved(server: GitHub) -> None:
-    move_base(server, {"other.rb": "o\n"})
+def moved(server: GitHub, text: str = "o\n") -> None:
+    move_base(server, {"other.rb": text})
 
 
-def updated(server: GitHub) -> None:
-    moved(server)
+def updated(server: GitHub, text: str = "o\n") -> None:
+    moved(server, text)
     update(server, 1)
-
-
-def updated_often(server: GitHub) -> None:
-    for at in range(3):
-        move_base(server, {"other.rb": f"{at}\n"})
-        update(server, 1)
-
-
-def checked_again(server: GitHub) -> None:
-    push(server, 1, {}, "Run the checks again")
-
-
-def said_otherwise(server: GitHub) -> None:
-    amend(server, 1, {}, "Another message")
-
-
-def rebased(server: GitHub) -> None:
-    moved(server)
-    rebase(server, 1)
-
-
-def amended_and_back(server: GitHub) -> None:
-    amend(server, 1, {PATH: OTHER})
-    amend(server, 1, {PATH: FIXED})
 
 
 def pushed_more(server: GitHub) -> None:
     push(server, 1, {PATH: OTHER})
 
 
-def pushed_a_test(server: GitHub) -> None:
-    push(server, 1, {"test/total_test.rb": "t\n"})
-    updated(server)
-
-
 def amended(server: GitHub) -> None:
     amend(server, 1, {PATH: OTHER})
 
 
-def amended_and_updated(server: GitHub) -> None:
-    amended(server)
-    updated(server)
+AS_PROPOSED: dict[str, tuple[Deed, ...]] = {
+    "nothing": (),
+    "moved": (moved,),
+    "updated": (updated,),
+    "updated often": tuple(partial(updated, text=f"{at}\n") for at in range(3)),
+    "checked again": (lambda server: push(server, 1, {}, "Run the checks again"),),
+    "said otherwise": (lambda server: amend(server, 1, {}, "Another message"),),
+    "rebased": (moved, lambda server: rebase(server, 1)),
+    "amended and back": (amended, lambda server: amend(server, 1, {PATH: FIXED})),
+}
+WITH_EDITS: dict[str, tuple[Deed, ...]] = {
+    "pushed more": (pushed_more,),
+    "pushed a test": (lambda server: push(server, 1, TEST), updated),
+    "amended": (amended,),
+    "amended and updated": (amended, updated),
+    "rebased with more": (moved, lambda server: rebase(server, 1, TEST)),
+    "amended, then rebased": (
+        lambda server: amend(server, 1, TEST),
+        moved,
+        lambda server: rebase(server, 1),
+    ),
+}
 
 
-def rebased_with_more(server: GitHub) -> None:
-    moved(server)
-    rebase(server, 1, {"test/total_test.rb": "t\n"})
-
-
-def amended_then_rebased(server: GitHub) -> None:
-    amend(server, 1, {"test/total_test.rb": "t\n"})
-    rebased(server)
-
-
-Deed = Callable[[GitHub], None]
-AS_PROPOSED: tuple[Deed, ...] = (
-    nothing, moved, updated, updated_often, checked_again, said_otherwise, rebased,
-    amended_and_back,
-)  # fmt: skip
-WITH_EDITS: tuple[Deed, ...] = (
-    pushed_more, pushed_a_test, amended, amended_and_updated, rebased_with_more,
-    amended_then_rebased,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("deed", AS_PROPOSED, ids=lambda deed: deed.__name__)
-def test_a_fix_that_was_merged_as_proposed(server: GitHub, deed: Deed) -> None:
+@pytest.mark.parametrize("name", AS_PROPOSED)
+def test_a_fix_that_was_merged_as_proposed(server: GitHub, name: str) -> None:
     outbox(server).publish(pull(server))
-    deed(server)
+    for deed in AS_PROPOSED[name]:
+        deed(server)
     merge(server, 1, at=MERGED)
     item = merged(server)
     assert not item.edited
     assert item.merged_at == datetime(2026, 11, 21, 6, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("deed", WITH_EDITS, ids=lambda deed: deed.__name__)
+@pytest.mark.parametrize("name", WITH_EDITS)
 @pytest.mark.slow
-def test_a_fix_that_was_edited_before_it_was_merged(server: GitHub, deed: Deed) -> None:
+def test_a_fix_that_was_edited_before_it_was_merged(server: GitHub, name: str) -> None:
     outbox(server).publish(pull(server))
-    deed(server)
+    for deed in WITH_EDITS[name]:
+        deed(server)
     merge(server, 1)
     assert merged(server).edited
 
 
-def test_of_a_fix_in_steps_each_commit_is_ours(server: GitHub) -> None:
+@pytest.mark.parametrize("edited", [False, True])
+def test_of_a_fix_in_steps_each_commit_is_ours_and_another_is_an_edit(
+    server: GitHub, edited: bool
+) -> None:
     outbox(server).publish(pull(server, **STEPPED))
+    if edited:
+        pushed_more(server)
     merge(server, 1)
-    assert not merged(server).edited
+    assert merged(server).edited is edited
 
 
 @pytest.mark.parametrize(("message", "edited"), [(CORRECTION, False), ("Correct it", True)])
@@ -133,13 +111,6 @@ def test_our_correction_after_the_checks_is_no_edit_of_anybody(
     push(server, 1, {PATH: OTHER}, message)
     merge(server, 1)
     assert merged(server).edited is edited
-
-
-def test_a_commit_besides_the_steps_is_an_edit(server: GitHub) -> None:
-    outbox(server).publish(pull(server, **STEPPED))
-    pushed_more(server)
-    merge(server, 1)
-    assert merged(server).edited
 
 
 def test_a_squash_hides_nothing(server: GitHub) -> None:
@@ -187,13 +158,6 @@ def test_many_are_asked_about_at_once_and_open_ones_never(server: GitHub) -> Non
     ]
     (asked,) = [one for one in server.requests if one.path == "/graphql"]
     assert {one for one in asked.body["variables"].values() if isinstance(one, int)} == {1, 2}
-
-
-def test_without_a_merge_nothing_more_is_asked(server: GitHub) -> None:
-    outbox(server).publish(pull(server))
-    server.requests.clear()
-    tracker(server).own_items()
-    assert [call for call in server.calls() if "graphql" in call] == []
 
 
 def test_only_of_those_that_moved_lately(server: GitHub) -> None:
