@@ -1,6 +1,6 @@
 """Structured loggers whose field names or exception objects are their own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_WRAPS
 from nightwatch_core.adapters.files.shapes.described import descriptions, shapes_of
@@ -8,10 +8,13 @@ from nightwatch_core.adapters.files.shapes.fields import (
     Inside,
     Item,
     Record,
+    at,
     inner,
     objects_in,
     text_at,
 )
+
+_DESCRIBED = descriptions("loggers.toml")
 
 
 def _serilog_compact(document: Record, _: Inside) -> Iterator[Item]:
@@ -114,34 +117,9 @@ def _rust_tracing(document: Record, _: Inside) -> Iterator[Item]:
     yield {**inner(document, "fields"), **named, "logger": document["target"], "source": place}
 
 
-# Loggers of Python that write exceptions as objects: structlog and loguru.
-
-DIRECT_CAUSE = "The above exception was the direct cause of the following exception:"
-
-
 def _structlog(document: Record, _: Inside) -> Iterator[Item]:
-    traces = objects_in(document["exception"])[:MAX_WRAPS]
-    reported = traces[0]
-    exception = {
-        "type": reported.get("exc_type"),
-        "message": reported.get("exc_value"),
-        "stacktrace": "\n".join(_python_chain(traces)),
-    }
-    yield {**document, "exception": exception}
-
-
-def _python_chain(traces: Sequence[Record]) -> list[str]:
-    """The exceptions as Python prints them: the cause first."""
-    lines: list[str] = []
-    for trace in reversed(traces):
-        lines += ["", DIRECT_CAUSE, ""] if lines else []
-        lines.append("Traceback (most recent call last):")
-        lines += [
-            f'  File "{frame.get("filename")}", line {frame.get("lineno")}, in {frame.get("name")}'
-            for frame in objects_in(trace.get("frames"))[:MAX_LINES]
-        ]
-        lines.append(f"{trace.get('exc_type')}: {trace.get('exc_value')}")
-    return lines
+    named = {name: value for name, value in document.items() if name != "exception"}
+    yield {**named, **_DESCRIBED["structlog"].read(document)}
 
 
 def _loguru(document: Record, _: Inside) -> Iterator[Item]:
@@ -149,24 +127,20 @@ def _loguru(document: Record, _: Inside) -> Iterator[Item]:
     exception = inner(record, "exception")
     yield {
         "message": record.get("message"),
-        "level": inner(record, "level").get("name"),
-        "timestamp": inner(record, "time").get("timestamp"),
+        "level": at(record, "level.name"),
+        "timestamp": at(record, "time.timestamp"),
         "logger": record.get("name"),
-        "error": {
-            "type": exception.get("type"),
-            "message": exception.get("value"),
-            "stack": document["text"] if exception else None,
-        },
-        "source": {
-            "file": inner(record, "file").get("path"),
-            "line": record.get("line"),
-            "function": record.get("function"),
-        },
+        "error.type": exception.get("type"),
+        "error.message": exception.get("value"),
+        "error.stack": document["text"] if exception else None,
+        "source.file": at(record, "file.path"),
+        "source.line": record.get("line"),
+        "source.function": record.get("function"),
     }
 
 
 LOGGERS = shapes_of(
-    descriptions("loggers.toml"),
+    _DESCRIBED,
     {
         "serilog_compact": _serilog_compact,
         "serilog": _serilog,
