@@ -5,56 +5,32 @@ from collections.abc import Iterator
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
 from nightwatch_core.adapters.files.records import FIELDS, squeezed
 from nightwatch_core.adapters.files.shapes.described import descriptions, shapes_of
-from nightwatch_core.adapters.files.shapes.fields import (
-    Inside,
-    Item,
-    Record,
-    at,
-    record_of,
-    text_at,
-    title_parts,
-)
+from nightwatch_core.adapters.files.shapes.fields import Inside, Item, Record, text_at, title_parts
 from nightwatch_core.adapters.files.shapes.monitors import with_facets
 
-# What such rows call things, squeezed, best first.
-_TITLES = ("title", "issuetitle", "itemtitle", "errortitle", "exceptiontitle")
-_COUNTS = ("occurrences", "totaloccurrences", "count", "events", "eventcount", "timesseen",
-           "noticescount", "total")  # fmt: skip
-_USERS = ("users", "usercount", "affectedusers", "usersaffected", "impactedusers")
-_FIRST = ("firstseen", "firstoccurrence", "firstoccurredat", "firstevent")
-_LAST = ("lastseen", "lastoccurrence", "lastoccurredat", "lastevent", "latestevent")
-_PLACES = ("transaction", "culprit", "location", "context", "page")
+_DESCRIBED = descriptions("generic.toml")
+_TITLED = _DESCRIBED["titled"].fields  # by squeezed names
+_MAPPED = frozenset(name for names in _TITLED.values() for name in names) | {"message", "error"}
 _CLASSES = frozenset(
     squeezed(name) for name in FIELDS["error_class"] if name not in ("type", "class")
 )
-_BESIDE = frozenset((*_COUNTS, *_USERS, *_FIRST, *_LAST, "timestamp", "time", "date", "culprit"))
+_TELLING = frozenset(("timestamp", "time", "date", "culprit")).union(
+    *(_TITLED[field] for field in ("count", "users", "first_seen", "last_seen"))
+)
 
 
 def _is_row(record: Record) -> bool:
-    names = {squeezed(name): name for name in record}
-    if names.keys() & _CLASSES or not names.keys() & _BESIDE:
+    plain = {squeezed(name): value for name, value in record.items()}
+    if plain.keys() & _CLASSES or not plain.keys() & _TELLING:
         return False
-    title = text_at(record, *(names[name] for name in _TITLES if name in names))
-    return bool(title_parts(title)[0])
+    return bool(title_parts(text_at(plain, *_TITLED["title"]))[0])
 
 
 def _row(record: Record, _: Inside) -> Iterator[Item]:
     """The other fields stay as they are: they have the names that many sources use."""
     plain = {squeezed(name): value for name, value in record.items()}
-    error_class, message = title_parts(text_at(plain, *_TITLES))
-    mapped = {*_TITLES, *_COUNTS, *_USERS, *_FIRST, *_LAST, *_PLACES, "message", "error"}
-    yield {
-        **{name: value for name, value in record.items() if squeezed(name) not in mapped},
-        **record_of(
-            error_class=error_class,
-            message=message,
-            transaction=text_at(plain, *_PLACES),
-            count=at(plain, *_COUNTS),
-            users=at(plain, *_USERS),
-            first_seen=at(plain, *_FIRST),
-            last_seen=at(plain, *_LAST),
-        ),
-    }
+    others = {name: value for name, value in record.items() if squeezed(name) not in _MAPPED}
+    yield {**others, **_DESCRIBED["titled"].read(plain)}
 
 
 # Lists of records that exports are wrapped in.
@@ -91,7 +67,7 @@ def _facets(document: Record, _: Inside) -> Iterator[Item]:
 
 
 GENERIC = shapes_of(
-    descriptions("generic.toml"),
+    _DESCRIBED,
     {"wrapper": _wrapper, "facets": _facets, "titled": _row},
     {"wrapper": _is_wrapper, "titled": _is_row},
 )
