@@ -234,6 +234,18 @@ class Case(Value):
         return sum(group.occurrences for group in self.groups)
 
     @property
+    def first_seen(self) -> datetime | None:
+        """Return the moment that the first of its groups was first seen."""
+        seen = (group.first_seen for group in self.groups if group.first_seen)
+        return min(seen, key=datetime.timestamp, default=None)
+
+    @property
+    def last_seen(self) -> datetime | None:
+        """Return the moment that any of its groups was last seen."""
+        seen = (group.last_seen for group in self.groups if group.last_seen)
+        return max(seen, key=datetime.timestamp, default=None)
+
+    @property
     def title(self) -> str:
         """Return a title for people."""
         return self.leader.title

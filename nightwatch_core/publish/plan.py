@@ -127,7 +127,7 @@ def _settled(analysis: Analysis, known: OwnItem) -> str:
         return "was closed as not planned"
     if known.number in analysis.settled:
         return "was opened again for this error before, and closed again"
-    last = max((g.last_seen for g in analysis.case.groups if g.last_seen), default=None)
+    last = analysis.case.last_seen
     if known.closed_at is None or last is None or last <= known.closed_at:
         return "is closed, and no occurrence after that is known"
     return ""

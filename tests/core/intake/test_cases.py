@@ -92,3 +92,12 @@ def test_a_full_family_starts_another():
     many = tuple(alone(n, trace(function=f"f{n}")) for n in range(12))
     found = families(many)
     assert [1 + len(family.siblings) for family in found] == [limits.FAMILY, limits.FAMILY, 2]
+
+
+def test_a_case_was_seen_when_any_of_its_groups_was():
+    early, late = datetime(2026, 11, 3, 7, 9, tzinfo=UTC), datetime(2026, 11, 3, 10, 23, tzinfo=UTC)
+    leader = group(1).model_copy(update={"first_seen": late, "last_seen": late})
+    other = group(2).model_copy(update={"first_seen": early, "last_seen": None})
+    case = Case(leader=leader, others=(other, group(3)))
+    assert (case.first_seen, case.last_seen) == (early, late)
+    assert Case(leader=group(4).model_copy(update={"last_seen": None})).last_seen is None
