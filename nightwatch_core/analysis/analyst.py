@@ -9,18 +9,16 @@ from nightwatch_core.analysis.answers import answer_schema, complaints, mend_req
 from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.limits import ANSWER_TOKENS
 from nightwatch_core.analysis.loop import CallHistory, begin, bound_in_sight, converse
+from nightwatch_core.analysis.previews import cut_out, preview_text, window
 from nightwatch_core.analysis.prompts import (
     TEXTS,
     conventions,
-    cut_out,
     error_text,
     failed_fix,
     fenced,
     first_message,
     only_data,
-    preview_text,
     turned_down,
-    window,
 )
 from nightwatch_core.analysis.research import line_ranges, shown_again
 from nightwatch_core.analysis.tool_context import RunsLeft

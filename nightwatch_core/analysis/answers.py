@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
-from nightwatch_core.analysis.prompts import TEXTS, place
+from nightwatch_core.analysis.previews import place
+from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.code.code_view import CUT, MARK, inside
 from nightwatch_core.code.edits import grounds_of, judged
 from nightwatch_core.code.limits import LINE

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.analysis.file_tools import MOST, SIFTED, answer_lines, defines
-from nightwatch_core.analysis.prompts import head, part, place, spans
+from nightwatch_core.analysis.previews import head, part, place, spans
 from nightwatch_core.analysis.tool_context import (
     Refusal,
     ToolAnswer,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from nightwatch_core.analysis.prompts import head, part, runs, seen, spans, whole_lines
+from nightwatch_core.analysis.previews import head, part, runs, seen, spans, whole_lines
 from nightwatch_core.analysis.tool_context import (
     Refusal,
     ToolAnswer,

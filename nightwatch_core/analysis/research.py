@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TypeVar
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.prompts import Read, cut_out, source_previews
+from nightwatch_core.analysis.previews import Read, cut_out, source_previews
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
     Search,
@@ -68,7 +68,7 @@ T = TypeVar("T")
 _NEAR = timedelta(days=NEAR_DAYS)
 
 
-class Past:
+class _Past:
     """Changes before a case began, read once and within limits."""
 
     def __init__(self, case: Case, code: CodeReader, releases: tuple[Release, ...]) -> None:
@@ -83,13 +83,11 @@ class Past:
 
     @cached_property
     def recent_diffs(self) -> tuple[CommitDiff, ...]:
-        """Return the changes of the last commits before the onset, newest first."""
         near = islice(filter(self.is_near, self.history("")), limits.RECENT)
         return tuple(diff for item in near if (diff := _asked(self.code.show_commit, item.sha)))
 
     @cached_property
     def released(self) -> FirstFailing | None:
-        """The release that brought it, where the commits of it and the one before are known."""
         failing = first_failing(self.case, self.onset, self.releases)
         if failing is None or self.onset is None:
             return None
@@ -98,14 +96,12 @@ class Past:
 
     @cached_property
     def released_paths(self) -> tuple[str, ...]:
-        """Return everything that differs between the two releases."""
         if (one := self.released) is None:
             return ()
         return _asked(self.code.paths_changed, one.before.sha, one.release.sha) or ()
 
     @cached_property
     def released_files(self) -> tuple[ChangedFile, ...]:
-        """Return changed files of the case and changed manifests."""
         own = [path for path in self.files if path in self.released_paths]
         manifests = [path for path in self.released_paths if is_manifest(path)]
         paths = (*own[: limits.HISTORIES], *manifests[: limits.MANIFESTS])
@@ -113,15 +109,12 @@ class Past:
         return tuple(file for path in paths if one for file in self.compared(one, path))
 
     def compared(self, failing: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
-        """Return the differences between two releases below a path."""
         return _asked(self.code.compare, failing.before.sha, failing.release.sha, path) or ()
 
     def is_near(self, commit: LoggedCommit) -> bool:
-        """Check that it was committed shortly before the onset."""
         return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
 
     def blame(self, path: str, start: int, end: int) -> tuple[Blame, ...]:
-        """Return the authors of the lines; an unknown file is asked about once."""
         if path in self.unblamed:
             return ()
         blames = _asked(self.code.blame, path, start, end) or ()
@@ -129,11 +122,9 @@ class Past:
         return blames
 
     def history(self, path: str) -> tuple[LoggedCommit, ...]:
-        """Return the last commits of a file, newest first; of all files where there is no path."""
         return _asked(self.code.history, path, "", limits.RECENT_READ) or ()
 
     def read(self, path: str) -> str:
-        """Return the text of a file; empty where it cannot be read."""
         return _asked(self.code.read_file, path) or ""
 
 
@@ -159,7 +150,7 @@ def changes_of(
     releases: tuple[Release, ...] = (),
 ) -> CodeChanges:
     """Gather who wrote the case's lines, and what was changed and deployed before it began."""
-    past, merged = Past(case, code, releases), tuple(pulls)
+    past, merged = _Past(case, code, releases), tuple(pulls)
     written = tuple(_authors_of_frames(past))
     set_by = _author_of_setting(past, frozenset(item.commit.sha for item in written))
     authors = []
@@ -178,14 +169,14 @@ def changes_of(
     )
 
 
-def _authors_of_frames(past: Past) -> Iterator[LineAuthor]:
+def _authors_of_frames(past: _Past) -> Iterator[LineAuthor]:
     for number, (path, line) in enumerate(past.places):
         kind: AuthorKind = "caller" if number else "failing"
         for blame in () if (path, line) in past.unfit else past.blame(path, line, line):
             yield LineAuthor(path=path, line=line, kind=kind, commit=_commit(blame))
 
 
-def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, ...]:
+def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[LineAuthor, ...]:
     path, line = past.places[0] if past.places else ("", 0)
     text = past.read(path) if path and (path, line) not in past.unfit else ""
     steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
@@ -199,7 +190,7 @@ def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, .
     return (LineAuthor(path=path, line=newest.line, kind="sets", commit=_commit(newest)),)
 
 
-def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
+def _authors_of_definitions(past: _Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
     flow = [preview for preview in reversed(previews) if preview.kind == "flow"]
     heads = {(item.path, item.until or -item.start): item for item in flow}
     for preview in tuple(reversed(heads.values()))[: limits.BLAMED_DEFINITIONS]:
@@ -210,7 +201,7 @@ def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterat
             yield LineAuthor(path=preview.path, line=line, kind="used", commit=commit)
 
 
-def _renames(past: Past) -> tuple[Rename, ...]:
+def _renames(past: _Past) -> tuple[Rename, ...]:
     trace = past.case.trace
     message = (trace.root.message if trace else "") or past.case.leader.message
     symptom = symptom_of(root_class(past.case.leader, trace), message)
@@ -226,7 +217,7 @@ def _renames(past: Past) -> tuple[Rename, ...]:
     return tuple(renames)[: limits.RENAMES]
 
 
-def _dependencies(past: Past) -> tuple[DependencyChange, ...]:
+def _dependencies(past: _Past) -> tuple[DependencyChange, ...]:
     """Libraries whose version changed shortly before; by which commit, where that is recent."""
     files: list[tuple[ChangedFile, LoggedCommit | None]]
     files = [(file, None) for file in past.released_files]
@@ -241,7 +232,7 @@ def _dependencies(past: Past) -> tuple[DependencyChange, ...]:
 
 
 def _candidates(
-    past: Past, likely: tuple[LikelyFile, ...], pulls: tuple[MergedPull, ...]
+    past: _Past, likely: tuple[LikelyFile, ...], pulls: tuple[MergedPull, ...]
 ) -> tuple[MergedPull, ...]:
     ranked = candidates(past.case, likely, pulls, past.releases)
     known = {share.pull.sha: share.pull for share in ranked}
@@ -254,7 +245,7 @@ def _candidates(
     return tuple(newest[: limits.CANDIDATES])
 
 
-def _deployment(past: Past, began: Onset) -> Deployment | None:
+def _deployment(past: _Past, began: Onset) -> Deployment | None:
     """The release that brought it, else the commits just before; the case's own files first.
 
     The changes of other files are shown only where it was deployed shortly before.

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from nightwatch_core.analysis import analyst, limits, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.loop import CallHistory, converse
-from nightwatch_core.analysis.prompts import TEXTS, cut_out, window
+from nightwatch_core.analysis.previews import cut_out, window
+from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.code.capabilities import new_capabilities
 from nightwatch_core.code.edits import apply, fix_digest, grounds_of, judged, refused

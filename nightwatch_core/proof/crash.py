@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from nightwatch_core.analysis.prompts import function_rows
+from nightwatch_core.analysis.previews import function_rows
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
 from nightwatch_core.models.answer import Edit

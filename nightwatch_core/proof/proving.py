@@ -7,7 +7,8 @@ edits. A fix that still fails, or spans several files, is made in steps where th
 from functools import partial
 
 from nightwatch_core.analysis.budget import split_budget
-from nightwatch_core.analysis.prompts import error_text, fenced, only_data, preview_text
+from nightwatch_core.analysis.previews import preview_text
+from nightwatch_core.analysis.prompts import error_text, fenced, only_data
 from nightwatch_core.code.code_view import halves
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import apply, diff, fix_digest

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from nightwatch_core.analysis.prompts import error_text, fenced, only_data, preview_text
+from nightwatch_core.analysis.previews import preview_text
+from nightwatch_core.analysis.prompts import error_text, fenced, only_data
 from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import halves, inside
 from nightwatch_core.code.diffs import file_diffs

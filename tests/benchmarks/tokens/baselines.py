@@ -30,7 +30,7 @@ from nightwatch_core.adapters.claude.request import strict_schema
 from nightwatch_core.analysis import agent_specs, tools
 from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.budget import TIERS, tier_of
-from nightwatch_core.analysis.prompts import preview_text
+from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.errors import Case

@@ -1,7 +1,7 @@
 """Source of the first message: what is cut out, how much of it, and why."""
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.prompts import line_of_interest, source_previews, window
+from nightwatch_core.analysis.previews import line_of_interest, source_previews, window
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile, Preview
 

@@ -11,7 +11,7 @@ from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.answers import lines_of_opening, lines_shown
 from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
 from nightwatch_core.analysis.loop import CallHistory, converse, with_results
-from nightwatch_core.analysis.prompts import preview_text
+from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult, UserTurn

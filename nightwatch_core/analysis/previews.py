@@ -1,0 +1,300 @@
+"""Source as models see it: previews of the first message, and numbered lines of tools' answers."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import NamedTuple
+
+from nightwatch_core.analysis import limits
+from nightwatch_core.code.candidate_symbols import Shown, frames_of, mark
+from nightwatch_core.code.code_view import MARK, name, numbered, visible
+from nightwatch_core.code.definitions import definition_of, functions_around
+from nightwatch_core.code.limits import LINE, SHOWN_LINE
+from nightwatch_core.code.value_flow import value_flow
+from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.text.transactions import endpoint
+
+
+def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
+    """Write previews, the parts of one definition together."""
+    same = groupby(previews, key=lambda item: (item.path, item.because, item.until or -item.start))
+    return tuple(preview_text(*parts) for _, parts in same)
+
+
+def preview_text(*parts: Preview) -> str:
+    """Write a preview: its place, the reason, its numbered lines, and which were left out."""
+    first, last = parts[0], parts[-1]
+    width = len(str(last.end))
+    rows: list[str] = []
+    nexts = (*(item.start for item in parts[1:]), last.until + 1)
+    for part, after in zip(parts, nexts, strict=True):
+        numbered = enumerate(part.text.split("\n"), start=part.start)
+        rows += [f"{number:>{width}}| {text}" for number, text in numbered]
+        if after > part.end + 1:
+            begin, end = part.end + 1, after - 1
+            rows.append(f"[{begin}-{end} left out]" if end > begin else f"[{begin} left out]")
+    head = f"{first.path} (lines {first.start}-{last.end} of {first.lines})"
+    reason = f": {first.because}" if first.because else ""
+    return "\n".join((line(head + reason, 400), *rows))
+
+
+# Source of the first message: where it fails, on the way there, and what set the failing value.
+
+Read = Callable[[str], str | None]
+_RAISES = re.compile(r"\s*(?:raise|throw|panic|fail|abort)\b")  # what is wrong came from outside
+_ABOVE = re.compile(r"\s*(?:@|#\[|\[\w|/?\*|//|#)")  # decorators, attributes, comments
+
+
+def source_previews(
+    case: Case, likely: tuple[LikelyFile, ...], read: Read, members: tuple[str, ...] = ()
+) -> tuple[Preview, ...]:
+    """Cut out the failing function or file, other app frames, and what set the failing value.
+
+    Where no frame has a line that exists, windows of likely files: around the function or the
+    action, else the beginning. `members` are names in the message.
+    """
+    placed = tuple(_placed(frames_of(case), read))
+    seen: Shown = set()
+    top = likely[0].path if likely else ""
+    best = next((path for path, _, _ in placed if path == top), placed[0][0] if placed else "")
+    shown: list[Preview] = []
+    raises = True
+    for path, text, number in placed:
+        is_failing = raises or (path == best and all(preview.path != best for preview in shown))
+        raises = raises and bool(_RAISES.match(text_lines(text)[number - 1]))
+        if (path, number) in seen:
+            continue
+        cut = failing(path, text, number) if is_failing else caller(path, text, number)
+        mark(cut, seen)
+        shown.append(cut)
+    shown += setters(*placed[0], members, seen) if placed else guesses(case, likely, read)
+    while len(shown) > 1 and sum(len(item.text) for item in shown) > limits.PREVIEW_CHARACTERS:
+        shown.pop()
+    return tuple(shown)
+
+
+def failing(path: str, text: str, line: int) -> Preview:
+    """Cut out the whole file where it is short, else the whole function and a little around it."""
+    because = f"line {line} fails"
+    lines = text_lines(text)
+    if len(lines) <= limits.WHOLE_FILE_LINES and len(text) <= limits.WHOLE_FILE:
+        return cut_out(path, lines, 1, len(lines), "failing", because)
+    start, end = function_rows(path, text, line)
+    if end - start >= limits.FUNCTION_LINES or not start:
+        return window(path, text, line, limits.PREVIEW_LINES, "failing", because)
+    if end - start + 1 < limits.SHORT_FUNCTION:
+        whole = window(path, text, (start + end) // 2, limits.SHORT_FUNCTION, "failing", because)
+        start, end = min(start, whole.start), max(end, whole.end)
+    return cut_out(path, lines, start, end, "failing", because)
+
+
+def caller(path: str, text: str, line: int) -> Preview:
+    """Cut out the function of a frame further out, a long one's lines above the call."""
+    because = f"line {line} is a frame"
+    start, end = function_rows(path, text, line)
+    if start and end - start < limits.CALLER_LINES:
+        return cut_out(path, text_lines(text), start, end, "frame", because)
+    above = max(1, line - limits.LONG_CALLER // 4)
+    return window(path, text, above, limits.LONG_CALLER, "frame", because)
+
+
+def setters(
+    path: str, text: str, line: int, members: tuple[str, ...], seen: Shown
+) -> Iterator[Preview]:
+    """Cut out what set the failing value, where that stands elsewhere in the file."""
+    lines = text_lines(text)
+    for step in value_flow(path, text, line, members):
+        if step.sets and (path, step.line) not in seen:
+            first = max(1, step.line - limits.AROUND)
+            last = min(len(lines), step.end + limits.AROUND)
+            cut = cut_out(path, lines, first, last, "flow", f"sets {step.sets}")
+            mark(cut, seen)
+            yield cut
+
+
+def guesses(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> Iterator[Preview]:
+    """Cut windows of the first likely files that can be read."""
+    texts = ((file, text) for file in likely if (text := read(file.path)) and text.strip())
+    for file, text in islice(texts, limits.GUESSES):
+        kind: PreviewKind = "failing" if _frame_in(case, file.path) else "guess"
+        line, because = line_of_interest(case, file.path, text), "; ".join(file.because)
+        start, end = function_rows(file.path, text, line)
+        if start and end - start < limits.PREVIEW_LINES:
+            yield cut_out(file.path, text_lines(text), start, end, kind, because)
+        else:
+            yield window(file.path, text, line, limits.PREVIEW_LINES, kind, because)
+
+
+def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
+    """Give the first and the last line of the innermost function around a line, else (0, 0).
+
+    What decorates it belongs to it.
+    """
+    around = functions_around(path, text, line)
+    if not around:
+        return 0, 0
+    inner = max(around, key=lambda item: item.line)
+    lines, start = text_lines(text), inner.line
+    while start > 1 and _ABOVE.match(lines[start - 2]) and inner.line - start < limits.DECORATORS:
+        start -= 1
+    return start, inner.end
+
+
+def window(
+    path: str, text: str, line: int, lines: int, kind: PreviewKind = "guess", because: str = ""
+) -> Preview:
+    """Cut at most `lines` lines with `line` in their middle, as far as the file allows.
+
+    >>> found = window("a.py", "1\\n2\\n3\\n4\\n5\\n", line=4, lines=3)
+    >>> found.start, found.end, found.text, found.lines
+    (3, 5, '3\\n4\\n5', 5)
+    """
+    every = text_lines(text)
+    start = max(1, min(line - lines // 2, len(every) - lines + 1))
+    return cut_out(path, every, start, min(len(every), start + lines - 1), kind, because)
+
+
+def cut_out(
+    path: str, lines: tuple[str, ...], start: int, end: int, kind: PreviewKind, because: str
+) -> Preview:
+    """Cut lines `start` to `end` out of a file's; long ones are cut."""
+    rows = (" ".join(item.splitlines())[:LINE] for item in lines[start - 1 : end])
+    return Preview(
+        path=path,
+        start=start,
+        end=end,
+        text="\n".join(rows),
+        lines=len(lines),
+        kind=kind,
+        because=because,
+    )
+
+
+def line_of_interest(case: Case, path: str, text: str) -> int:
+    """Find the line to show first: the failing line, its function, the action; 1 for none."""
+    frame, names = _frame_in(case, path), []
+    if frame:
+        if frame.line and frame.line <= len(text_lines(text)):
+            return frame.line
+        names.append(re.split(r"[\s.:#$]", frame.function)[-1])
+    names.append(endpoint(case.leader.transaction).action)
+    defined = (definition_of(name, path, text) for name in names)
+    return next((item.line for item in defined if item), 1)
+
+
+def _placed(frames: Iterable[Frame], read: Read) -> Iterator[tuple[str, str, int]]:
+    for frame in frames:
+        text = read(frame.repo_path)
+        line = frame.line or 0
+        if text and 0 < line <= len(text_lines(text)):
+            yield frame.repo_path, text, line
+
+
+def _frame_in(case: Case, path: str) -> Frame | None:
+    frames = (*case.trace.in_app, *case.trace.frames) if case.trace else ()
+    return next((frame for frame in frames if frame.repo_path == path), None)
+
+
+# Lines of files as an answer shows them: numbered, once; what stands above already is named only.
+#
+# A cut is always at the end, between lines, and says where to go on.
+
+_ALONE = 8_000  # characters of a line that is asked for alone
+_AGAIN = 3  # lines in a row: fewer are shown again, a note on them would be no shorter
+
+
+class NumberedLines(NamedTuple):
+    """Rows of a range of lines, and the numbers of the lines that are in them."""
+
+    rows: tuple[str, ...]
+    numbers: tuple[int, ...]
+    left: int = 0  # the first line that did not fit; 0 where all did
+
+
+def place(path: str, line: int) -> str:
+    """Name a line as what is known of a conversation is named.
+
+    >>> place("app/a.py", 3)
+    'app/a.py:3'
+    """
+    return f"{name(path)}:{line}"
+
+
+def head(path: str, start: int, end: int, total: int) -> str:
+    """Begin a part of a file; `tool_calls` reads it back."""
+    return f"{name(path)} (lines {start}-{end} of {total})"
+
+
+def runs(numbers: Iterable[int], gap: int = 0) -> tuple[range, ...]:
+    """Join numbers in a row, and those with at most `gap` missing between them.
+
+    >>> runs((1, 2, 4, 9)), runs((1, 2, 4, 9), gap=1)
+    ((range(1, 3), range(4, 5), range(9, 10)), (range(1, 5), range(9, 10)))
+    """
+    joined: list[range] = []
+    for number in sorted(set(numbers)):
+        if joined and number - joined[-1].stop <= gap:
+            joined[-1] = range(joined[-1].start, number + 1)
+        else:
+            joined.append(range(number, number + 1))
+    return tuple(joined)
+
+
+def spans(numbers: Iterable[int]) -> str:
+    """Write numbers as ranges.
+
+    >>> spans((1, 2, 3, 7))
+    '1-3, 7'
+    """
+    return ", ".join(
+        f"{run.start}-{run.stop - 1}" if len(run) > 1 else f"{run.start}" for run in runs(numbers)
+    )
+
+
+def seen(path: str, asked: Iterable[int], known: Collection[str]) -> frozenset[int]:
+    """Give those of the lines that the conversation shows already, but for short runs of many."""
+    wanted = frozenset(asked)
+    above = frozenset(number for number in wanted if place(path, number) in known)
+    if above == wanted:
+        return above
+    return frozenset(n for run in runs(above) if len(run) >= _AGAIN for n in run)
+
+
+def part(
+    path: str, lines: Sequence[str], asked: range, known: Collection[str], room: int
+) -> NumberedLines:
+    """Number the requested lines that are new, as far as they fit into `room` characters.
+
+    The first one always does.
+    """
+    above = seen(path, asked, known)
+    rows: list[str] = []
+    shown: list[int] = []
+    used = 0
+    split = (*runs(above), *runs(number for number in asked if number not in above))
+    for run in sorted(split, key=lambda item: item.start):
+        if run.start in above:
+            rows.append(f"(lines {run.start}-{run.stop - 1}: shown above)")
+            continue
+        for number in run:
+            text, most = lines[number - 1], SHOWN_LINE
+            if len(asked) == 1:
+                is_plain = len(visible(text[:_ALONE])) == len(text[:_ALONE])
+                most = _ALONE if is_plain else _ALONE // 6
+            new = tuple(numbered([text], number, most))
+            used += sum(len(row) + 1 for row in new)
+            if used > room and shown:
+                cut = f"cut here: lines {number}-{asked.stop - 1} did not fit"
+                rows.append(f"{MARK}{cut}, ask for them by start and end ...]")
+                return NumberedLines(tuple(rows), tuple(shown), number)
+            rows += new
+            shown.append(number)
+    return NumberedLines(tuple(rows), tuple(shown))
+
+
+def whole_lines(lines: Sequence[str], numbers: Iterable[int]) -> dict[int, str]:
+    """Give lines by number, without those that rows cut."""
+    return {n: visible(lines[n - 1]) for n in numbers if len(lines[n - 1]) <= SHOWN_LINE}
