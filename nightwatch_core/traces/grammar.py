@@ -110,7 +110,10 @@ PRINTED = {name: printed.frame.pattern for name, printed in GRAMMAR.printed.item
 
 
 def _first(patterns: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:
-    return next(filter(None, (pattern.search(text) for pattern in patterns)), None)
+    for pattern in patterns:
+        if match := pattern.search(text):
+            return match
+    return None
 
 
 def exception(error_class: str | None, message: str | None = "") -> ExceptionLink:

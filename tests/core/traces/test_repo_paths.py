@@ -159,17 +159,13 @@ def test_the_app_root_settles_what_is_ambiguous() -> None:
         ("com.acme.Cart", "core/src/main/java/com/acme/Cart.java"),
         ("com.acme.Cart$Line", "core/src/main/java/com/acme/Cart.java"),
         ("com.acme.web", "web/src/main/java/com/acme/web/Cart.java"),
-        ("org.springframework.acme.Cart", ""),
-        ("net.other.Cart", ""),
-        ("", ""),
+        *((name, "") for name in ("org.springframework.acme.Cart", "net.other.Cart", "")),
     ],
 )
-def test_java_files_are_found_by_package(module: str, repo: str) -> None:
+def test_files_of_the_jvm_are_found_by_package(module: str, repo: str) -> None:
     assert place("Cart.java", "java", module) == repo
-
-
-def test_kotlin_may_leave_out_the_common_packages() -> None:
-    assert place("Basket.kt", "java", "com.acme.web.Basket") == "web/src/main/kotlin/web/Basket.kt"
+    kotlin = place("Basket.kt", "java", "com.acme.web.Basket")  # may leave out common packages
+    assert kotlin == "web/src/main/kotlin/web/Basket.kt"
 
 
 @given(st.text(max_size=60))
