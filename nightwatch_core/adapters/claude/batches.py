@@ -107,9 +107,8 @@ def create(calls: Calls, body: bytes) -> Mapping[str, Any]:
         except TryLater as unreadable:
             raise _unsure(unreadable) from None
 
-    end = time.monotonic() + SUBMITTING
     try:
-        return calls.run(calls.patiently(once, end), end)
+        return calls.ask(once, time.monotonic() + SUBMITTING)
     except MayHaveArrived:
         raise
     except TryLater as late:
@@ -125,8 +124,7 @@ def retrieve(calls: Calls, id: str) -> Mapping[str, Any]:
         except anthropic.NotFoundError:
             raise NoSuchBatch(GONE) from None
 
-    end = time.monotonic() + LISTING
-    return calls.run(calls.patiently(once, end), end)
+    return calls.ask(once, time.monotonic() + LISTING)
 
 
 def page(calls: Calls, size: int, after: str = "") -> tuple[list[Mapping[str, Any]], bool]:
@@ -148,8 +146,7 @@ def page(calls: Calls, size: int, after: str = "") -> tuple[list[Mapping[str, An
         rows = [_identified(item) for item in listed["data"] if isinstance(item, Mapping)]
         return rows, bool(listed.get("has_more"))
 
-    end = time.monotonic() + LISTING
-    return calls.run(calls.patiently(once, end), end)
+    return calls.ask(once, time.monotonic() + LISTING)
 
 
 def download(calls: Calls, id: str, file: IO[bytes], most: int, first_line: bool = False) -> bool:
@@ -169,8 +166,7 @@ def download(calls: Calls, id: str, file: IO[bytes], most: int, first_line: bool
         async with stream:
             return await _written(stream.response, file, most, first_line)
 
-    end = time.monotonic() + COLLECTING
-    return calls.run(calls.patiently(once, end), end)
+    return calls.ask(once, time.monotonic() + COLLECTING)
 
 
 async def _written(response: httpx2.Response, file: IO[bytes], most: int, first: bool) -> bool:

@@ -10,7 +10,7 @@ import json
 import random
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -97,17 +97,22 @@ class Calls:
         try:
             if self._features is None:
                 soon = min(end, time.monotonic() + ASKING)
-                self._features = self.run(self.patiently(self._ask_features, soon), soon)
+                self._features = self.ask(self._ask_features, soon)
         finally:
             self._asking.release()
         check_lifecycle(self._features)
         return self._features
 
-    def run(self, work: Coroutine[Any, Any, T], end: float) -> T:
+    def ask(self, once: Callable[[Any], Awaitable[T]], end: float) -> T:
+        """Make a request with a client, repeated until it succeeds, makes no sense, or it is `end`.
+
+        What may have been done is never asked for again.
+        """
+
         async def bounded() -> T:
             try:
                 async with asyncio.timeout(max(end - time.monotonic(), 0.0)):
-                    return await work
+                    return await self._patiently(once, end)
             except TimeoutError as late:
                 error = library.translated(late)
                 self._meter.count(library.SERVICE, error)
@@ -120,11 +125,7 @@ class Calls:
         with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
             return beside.submit(asyncio.run, bounded()).result()
 
-    async def patiently(self, once: Callable[[Any], Awaitable[T]], end: float) -> T:
-        """Repeat a request until it succeeds or another attempt makes no sense.
-
-        What may have been done is never asked for again.
-        """
+    async def _patiently(self, once: Callable[[Any], Awaitable[T]], end: float) -> T:
         async with self._client() as client:
             for attempt in range(1, self.attempts + 1):
                 began = self._meter.begin(library.SERVICE)
@@ -295,7 +296,14 @@ def answer_to(
         request = request_of(calls.features(end))
         cached = beginning(request, (calls.address, calls.key))
         with gate.entered(cached, end - time.monotonic()) as ended:
-            message = calls.run(_turn(calls, request, spent, end, ended), end)
+
+            async def once(client: Any) -> Json:
+                try:
+                    return await _streamed(client, request, spent, ended)
+                finally:
+                    ended(False)
+
+            message = calls.ask(once, end)
     except library.TooLong as long:
         usage = sum(spent, Usage())
         turn = AssistantTurn()
@@ -304,16 +312,6 @@ def answer_to(
         trouble.usage = sum(spent, Usage())
         raise
     return reply_of(message, sum(spent, Usage()))
-
-
-async def _turn(calls: Calls, request: Json, spent: list[Usage], end: float, ended: Ended) -> Json:
-    async def once(client: Any) -> Json:
-        try:
-            return await _streamed(client, request, spent, ended)
-        finally:
-            ended(False)
-
-    return await calls.patiently(once, end)
 
 
 async def _streamed(client: Any, request: Json, spent: list[Usage], ended: Ended) -> Json:
