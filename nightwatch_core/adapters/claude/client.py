@@ -6,16 +6,20 @@ credit left.
 """
 
 import re
-import ssl
 from collections.abc import Callable, Mapping
-from functools import cache
 from math import inf
 
 import anthropic
 import httpx2
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.stores.traffic import MANIFEST, Bounds, bounded_async, refusals
+from nightwatch_core.adapters.stores.traffic import (
+    MANIFEST,
+    Bounds,
+    bounded_async,
+    certificates,
+    refusals,
+)
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import retry_after
@@ -70,7 +74,7 @@ def client_maker(
             http_client=anthropic.DefaultAsyncHttpxClient(
                 follow_redirects=False,
                 mounts={"http://": None},  # by no proxy, which would read along
-                verify=_certificates(),
+                verify=certificates(),
                 event_hooks={"request": [_note], "response": [bounded_async(_bounds)]},
             ),
         )
@@ -166,8 +170,3 @@ def _bounds(response: httpx2.Response) -> Bounds:
 async def _note(request: httpx2.Request) -> None:
     body = await request.aread()
     MANIFEST.sent(SERVICE, request.method, str(request.url), body)
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    return httpx2.create_ssl_context()

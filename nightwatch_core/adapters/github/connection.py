@@ -2,13 +2,12 @@
 
 import json
 import re
-import ssl
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
@@ -31,6 +30,7 @@ from nightwatch_core.adapters.stores.traffic import (
     Bounds,
     ServiceMeter,
     bounded,
+    certificates,
     json_of,
     note,
 )
@@ -258,7 +258,7 @@ class Connection(GitHub[BaseAuthStrategy]):
             auth,
             base_url=server.address,
             timeout=httpx.Timeout(server.timeout, connect=CONNECTING),
-            ssl_verify=_certificates(),
+            ssl_verify=certificates(),
             auto_retry=False,
             http_cache=False,
             cache_strategy=MemCacheStrategy(),  # of an App's signatures; else one for all Apps
@@ -354,12 +354,6 @@ def _no_json(name: str) -> str:
         f"GitHub answered no JSON to {name}: check GITHUB_API_URL (an Enterprise server's ends in "
         "/api/v3) and the proxy"
     )
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Reading them takes longer than asking GitHub: once is enough for all clients."""
-    return httpx.create_ssl_context()
 
 
 def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None:

@@ -2,13 +2,11 @@
 
 import json
 import re
-import ssl
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from urllib.parse import urlsplit
 
 import httpx
@@ -30,6 +28,7 @@ from nightwatch_core.adapters.stores.traffic import (
     Bounds,
     ServiceMeter,
     bounded,
+    certificates,
     json_of,
     note,
 )
@@ -89,7 +88,7 @@ class NerdGraph:
         self._client = httpx.Client(
             headers={"Api-Key": self._key, "Accept": "application/json"},
             timeout=times,
-            verify=_trusted(),
+            verify=certificates(),
             trust_env=self._url.startswith("https:"),  # else a proxy would read along
             event_hooks={"request": [note(SERVICE)], "response": [bounded(bounds)]},
         )
@@ -188,12 +187,6 @@ def address(url: str) -> str:
             f"NEW_RELIC_REGION must be one of {names}, and NEW_RELIC_API_URL an https address"
         )
     return url.strip()
-
-
-@lru_cache(maxsize=1)
-def _trusted() -> ssl.SSLContext:
-    """Certificates to trust; reading them takes a fifth of a second, so it is done once."""
-    return httpx.create_ssl_context()
 
 
 def _too_large(_: str) -> TooSlow:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import os
+import ssl
 import threading
 import time
 import zlib
@@ -12,6 +13,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
@@ -235,6 +237,12 @@ def _changed(file: Path) -> datetime:
 
 MANIFEST = Manifest()
 """Of this process, in which every adapter notes what it sends."""
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """Return the certificates to trust; reading them takes longer than asking a service."""
+    return httpx.create_ssl_context()
 
 
 def note(service: str) -> Callable[[Any], None]:
