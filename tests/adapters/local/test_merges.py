@@ -1,6 +1,6 @@
 """Drafts on this machine: how people merge them, and what git then tells."""
 
-from collections.abc import Callable
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,183 +35,79 @@ def item(shop: Path) -> OwnItem:
     return one
 
 
-def write(shop: Path, path: str, text: str, message: str = "Change") -> None:
+def write(shop: Path, path: str, text: str = "x\n") -> None:
     (shop / path).parent.mkdir(exist_ok=True)
     (shop / path).write_text(text)
     git(shop, "add", path)
-    git(shop, "commit", "--quiet", "-m", message)
 
 
-def on_draft(shop: Path) -> None:
-    git(shop, "checkout", "--quiet", DRAFT)
+def do(shop: Path, steps: str) -> None:
+    """Each step is an edit of our file, `put` and a new file that is committed, or git's words."""
+    for word, *more in (shlex.split(step) for step in steps.split("; ")):
+        if word in EDITS:
+            write(shop, FILE, EDITS[word])
+        elif word == "put":
+            write(shop, *more)
+            git(shop, "commit", "-m", "Change")
+        else:
+            git(shop, *(DRAFT if item == "draft" else item for item in (word, *more)))
 
 
-def merge(shop: Path, *how: str) -> None:
-    git(shop, "checkout", "--quiet", "main")
-    git(shop, "merge", "--quiet", *how, DRAFT)
-
-
-def merged(shop: Path) -> None:
-    merge(shop, "--no-ff")
-
-
-def moved_up(shop: Path) -> None:
-    merge(shop, "--ff-only")
-
-
-def squashed(shop: Path) -> None:
-    write(shop, "other.rb", "o\n")
-    merge(shop, "--squash")
-    git(shop, "commit", "--quiet", "-m", "Count (#9)")
-
-
-def picked(shop: Path) -> None:
-    write(shop, "other.rb", "o\n")
-    git(shop, "cherry-pick", DRAFT)
-
-
-def updated(shop: Path) -> None:
-    write(shop, "other.rb", "o\n")
-    on_draft(shop)
-    git(shop, "merge", "--quiet", "--no-edit", "main")
-    merged(shop)
-
-
-def updated_and_moved_up(shop: Path) -> None:
-    write(shop, "other.rb", "o\n")
-    on_draft(shop)
-    git(shop, "merge", "--quiet", "--no-edit", "main")
-    moved_up(shop)
-
-
-def rebased(shop: Path) -> None:
-    write(shop, "other.rb", "o\n")
-    on_draft(shop)
-    git(shop, "rebase", "--quiet", "main")
-    moved_up(shop)
-
-
-def rebased_among_neighbours(shop: Path) -> None:
-    write(shop, FILE, "def total\n  nil\nend  # of total\n")
-    on_draft(shop)
-    git(shop, "checkout", "--quiet", "-B", DRAFT, "main")
-    (shop / FILE).write_text("def total\n  0\nend  # of total\n")
-    draft = delivery(shop).own_items()[0]
-    commit = ours(shop, draft)
-    git(shop, "commit", "--quiet", "--all", "-C", commit)
-    moved_up(shop)
-
-
-def reworded(shop: Path) -> None:
-    on_draft(shop)
-    git(shop, "commit", "--quiet", "--amend", "-m", "Better words")
-    moved_up(shop)
-
-
-def by_way_of_another_branch(shop: Path) -> None:
-    git(shop, "checkout", "--quiet", "-b", "develop")
-    git(shop, "merge", "--quiet", "--no-ff", "--no-edit", DRAFT)
-    write(shop, "later.rb", "l\n")
-    git(shop, "checkout", "--quiet", "main")
-    git(shop, "merge", "--quiet", "--no-ff", "-m", "Release", "develop")
-
-
-def by_way_of_a_branch_that_moved_up(shop: Path) -> None:
-    git(shop, "checkout", "--quiet", "-b", "develop")
-    git(shop, "merge", "--quiet", "--ff-only", DRAFT)
-    write(shop, "later.rb", "l\n")
-    git(shop, "checkout", "--quiet", "main")
-    git(shop, "merge", "--quiet", "--no-ff", "-m", "Release", "develop")
-
-
-def then_worked_on(shop: Path) -> None:
-    """What came after the merge was no part of it."""
-    merged(shop)
-    on_draft(shop)
-    write(shop, "later.rb", "l\n")
-    git(shop, "checkout", "--quiet", "main")
-
-
-def pushed_more(shop: Path) -> None:
-    on_draft(shop)
-    write(shop, "test/total.rb", "t\n")
-    merged(shop)
-
-
-def pushed_more_and_moved_up(shop: Path) -> None:
-    on_draft(shop)
-    write(shop, FILE, OTHER)
-    moved_up(shop)
-
-
-def pushed_more_then_updated(shop: Path) -> None:
-    write(shop, "other.rb", "o\n")
-    on_draft(shop)
-    write(shop, "test/total.rb", "t\n")
-    git(shop, "merge", "--quiet", "--no-edit", "main")
-    moved_up(shop)
-
-
-def amended(shop: Path) -> None:
-    on_draft(shop)
-    (shop / FILE).write_text(OTHER)
-    git(shop, "commit", "--quiet", "--all", "--amend", "--no-edit")
-    moved_up(shop)
-
-
-def amended_rebased_and_merged(shop: Path) -> None:
-    write(shop, "other.rb", "o\n")
-    on_draft(shop)
-    (shop / FILE).write_text(OTHER)
-    git(shop, "commit", "--quiet", "--all", "--amend", "--no-edit")
-    git(shop, "rebase", "--quiet", "main")
-    merged(shop)
-
-
-def each_picked(shop: Path) -> None:
-    """As a rebase that leaves the branch where it was."""
-    on_draft(shop)
-    write(shop, "test/total.rb", "t\n")
-    git(shop, "checkout", "--quiet", "main")
-    write(shop, "other.rb", "o\n")
-    git(shop, "cherry-pick", f"{DRAFT}~1", DRAFT)
-
-
-def ours(shop: Path, item: OwnItem) -> str:
-    """The commit that we had made."""
-    return git(shop, "log", "--all", "--reflog", "-1", "--format=%H", "--author=NightWatch")
-
-
-Deed = Callable[[Path], None]
-AS_PROPOSED: tuple[Deed, ...] = (
-    merged, moved_up, squashed, picked, updated, updated_and_moved_up, rebased,
-    rebased_among_neighbours, reworded, by_way_of_another_branch,
-    by_way_of_a_branch_that_moved_up, then_worked_on,
-)  # fmt: skip
-WITH_EDITS: tuple[Deed, ...] = (
-    pushed_more, pushed_more_and_moved_up, pushed_more_then_updated, amended,
-    amended_rebased_and_merged, each_picked,
-)  # fmt: skip
-BRANCH_NEEDED = (pushed_more_and_moved_up, pushed_more_then_updated, each_picked)
+EDITS = {
+    "otherwise": OTHER,
+    "near-it": "def total\n  nil\nend  # of total\n",
+    "both": "def total\n  0\nend  # of total\n",
+}
+MERGED, MOVED_UP = "checkout main; merge --no-ff draft", "checkout main; merge --ff-only draft"
+PUSHED_MORE = f"checkout draft; put test/total.rb; {MERGED}"
+RELEASED = "put later.rb; checkout main; merge --no-ff -m Release develop"
+AS_PROPOSED = {
+    "merged": MERGED,
+    "moved up": MOVED_UP,
+    "squashed": "put other.rb; merge --squash draft; commit -m 'Count (#9)'",
+    "picked": "put other.rb; cherry-pick draft",
+    "updated": f"put other.rb; checkout draft; merge --no-edit main; {MERGED}",
+    "updated and moved up": f"put other.rb; checkout draft; merge --no-edit main; {MOVED_UP}",
+    "rebased": f"put other.rb; checkout draft; rebase main; {MOVED_UP}",
+    "rebased among neighbours": "near-it; commit -m Near; checkout draft; branch ours; "
+    f"checkout -B draft main; both; commit -C ours; branch -D ours; {MOVED_UP}",
+    "reworded": f"checkout draft; commit --amend -m 'Better words'; {MOVED_UP}",
+    "by way of another branch": f"checkout -b develop; merge --no-ff draft; {RELEASED}",
+    "by way of a branch that moved up": f"checkout -b develop; merge --ff-only draft; {RELEASED}",
+    "then worked on": f"{MERGED}; checkout draft; put later.rb; checkout main",
+}
+WITH_EDITS = {
+    "pushed more": PUSHED_MORE,
+    "pushed more and moved up": f"checkout draft; otherwise; commit -m More; {MOVED_UP}",
+    "pushed more, then updated": "put other.rb; checkout draft; put test/total.rb; "
+    f"merge --no-edit main; {MOVED_UP}",
+    "amended": f"checkout draft; otherwise; commit --amend --no-edit; {MOVED_UP}",
+    "amended, rebased and merged": "put other.rb; checkout draft; otherwise; "
+    f"commit --amend --no-edit; rebase main; {MERGED}",
+    "each picked": "checkout draft; put test/total.rb; checkout main; put other.rb; "
+    f"cherry-pick {DRAFT}~1 draft",  # as a rebase that leaves the branch where it was
+}
+BRANCH_NEEDED = ("pushed more and moved up", "pushed more, then updated", "each picked")
+DEEDS = AS_PROPOSED | WITH_EDITS
 
 
 @pytest.mark.usefixtures("receipt")
-@pytest.mark.parametrize("deed", AS_PROPOSED, ids=lambda deed: deed.__name__)
-def test_a_draft_that_was_merged_as_proposed(shop: Path, deed: Deed) -> None:
-    deed(shop)
+@pytest.mark.parametrize("deed", AS_PROPOSED)
+def test_a_draft_that_was_merged_as_proposed(shop: Path, deed: str) -> None:
+    do(shop, DEEDS[deed])
     assert (item(shop).state, item(shop).edited) == ("merged", False)
-    write(shop, "much_later.rb", "m\n")
+    do(shop, "put much_later.rb")
     git(shop, "branch", "-D", DRAFT)
     assert (item(shop).state, item(shop).edited) == ("merged", False)
 
 
 @pytest.mark.usefixtures("receipt")
-@pytest.mark.parametrize("deed", WITH_EDITS, ids=lambda deed: deed.__name__)
+@pytest.mark.parametrize("deed", WITH_EDITS)
 @pytest.mark.slow
-def test_a_draft_that_was_edited_before_it_was_merged(shop: Path, deed: Deed) -> None:
-    deed(shop)
+def test_a_draft_that_was_edited_before_it_was_merged(shop: Path, deed: str) -> None:
+    do(shop, DEEDS[deed])
     assert (item(shop).state, item(shop).edited) == ("merged", True)
-    write(shop, "much_later.rb", "m\n")
+    do(shop, "put much_later.rb")
     assert (item(shop).state, item(shop).edited) == ("merged", True)
     git(shop, "branch", "-D", DRAFT)
     assert (item(shop).state, item(shop).edited) == ("merged", deed not in BRANCH_NEEDED)
@@ -220,28 +116,20 @@ def test_a_draft_that_was_edited_before_it_was_merged(shop: Path, deed: Deed) ->
 @pytest.mark.usefixtures("receipt")
 @pytest.mark.parametrize(
     ("deed", "known"),
-    [
-        (merged, True),
-        (squashed, True),
-        (rebased, True),
-        (amended, True),
-        (pushed_more, True),
-        (by_way_of_another_branch, True),
-        (moved_up, False),
-        (pushed_more_and_moved_up, False),
-    ],
-    ids=lambda value: getattr(value, "__name__", str(value)),
-)
-def test_when_the_base_got_it(shop: Path, deed: Deed, known: bool) -> None:
+    [(name, True) for name in ("merged", "squashed", "rebased", "amended", "pushed more",
+                               "by way of another branch")]
+    + [(name, False) for name in ("moved up", "pushed more and moved up")],
+)  # fmt: skip
+def test_when_the_base_got_it(shop: Path, deed: str, known: bool) -> None:
     assert item(shop).merged_at is None
-    deed(shop)
+    do(shop, DEEDS[deed])
     at = datetime.fromtimestamp(int(git(shop, "log", "-1", "--format=%ct", "main")), UTC)
-    write(shop, "much_later.rb", "m\n")
+    do(shop, "put much_later.rb")
     assert item(shop).merged_at == (at if known else None)
 
 
 def test_only_the_newest_are_looked_at_closely(shop: Path, receipt: Receipt) -> None:
-    pushed_more(shop)
+    do(shop, PUSHED_MORE)
     text = Path(receipt.url).read_text()
     for number in range(2, 102):
         named = text.replace("number: 1\n", f"number: {number}\n").replace("commit: ", "commit: x")
@@ -252,10 +140,8 @@ def test_only_the_newest_are_looked_at_closely(shop: Path, receipt: Receipt) -> 
 
 @pytest.mark.usefixtures("receipt")
 def test_a_squash_of_more_than_ours_looks_like_no_merge(shop: Path) -> None:
-    on_draft(shop)
-    write(shop, FILE, OTHER)
-    merge(shop, "--squash")
-    git(shop, "commit", "--quiet", "-m", "Count (#9)")
+    do(shop, "checkout draft; otherwise; commit -m More; checkout main; merge --squash draft")
+    git(shop, "commit", "-m", "Count (#9)")
     assert (item(shop).state, item(shop).edited) == ("open", False)
 
 
@@ -297,7 +183,7 @@ def test_a_second_draft_stands_beside_the_closed_one(shop: Path, receipt: Receip
 
 @pytest.mark.parametrize("broken", ["", "x", "f" * 40, "--output=x", "HEAD"])
 def test_a_commit_that_is_none_tells_nothing(shop: Path, receipt: Receipt, broken: str) -> None:
-    merged(shop)
+    do(shop, MERGED)
     set_state(receipt, commit=broken, branch="")
     assert item(shop).state == "closed"
     assert FIXED in (shop / FILE).read_text()
@@ -328,7 +214,7 @@ def test_nights_of_several_applications_leave_each_others_drafts_alone(
                 LocalDelivery(nights, "tonight", Checkout(checkout), StoppedClock()).publish(draft)
                 states[name] = "open"
             elif step == "merge" and states[name] == "open":
-                merge(checkout, "--no-ff")
+                do(checkout, MERGED)
                 states[name] = "merged"
             elif step == "delete" and states[name] in ("open", "merged"):
                 git(checkout, "branch", "-D", DRAFT)
