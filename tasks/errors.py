@@ -85,11 +85,11 @@ def select_groups(
     More groups are kept than will be analysed: their traces tell which have one cause.
     """
     every = reading(options).knowledge.ignore_rules()
-    rules, sentences = ignoring.rules_in_force(every, fetched.groups, fetched.window)
+    rules, notes = ignoring.rules_in_force(every, fetched.groups, fetched.window)
     candidates = limits.GROUPS_A_CASE * (options.max_errors or 5)
     names = frozenset(known.names)
     selected = selection.select(fetched.groups, rules, candidates, fetched.window, names)
-    return selected.model_copy(update={"told": sentences})
+    return selected.model_copy(update={"rule_notes": notes})
 
 
 @task(name="put groups into cases", task_run_name="put groups into cases")

@@ -58,11 +58,11 @@ def probe_batches(options: NightOptions) -> str:
 def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) -> Selection:
     """Rank all errors that nobody ignores and no lesson covers."""
     every = reading(options).knowledge.ignore_rules()
-    rules, sentences = rules_in_force(every, fetched.groups, fetched.window)
+    rules, notes = rules_in_force(every, fetched.groups, fetched.window)
     selected = select(fetched.groups, rules, len(fetched.groups), fetched.window)
     names = frozenset(known.names)
     new = tuple(group for group in selected.kept if group.fingerprint not in names)
-    return selected.model_copy(update={"kept": new, "told": sentences})
+    return selected.model_copy(update={"kept": new, "rule_notes": notes})
 
 
 @task(name="select flagged errors", task_run_name="select flagged errors")

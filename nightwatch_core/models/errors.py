@@ -290,7 +290,7 @@ class Selection(Value):
 
     kept: tuple[ErrorGroup, ...] = ()
     dropped: tuple[DroppedGroup, ...] = ()
-    told: tuple[str, ...] = ()  # ignore rules that do not hold tonight, and why
+    rule_notes: tuple[str, ...] = ()  # ignore rules that do not hold tonight, and why
     earlier: tuple[str, ...] = ()  # fingerprints of kept groups that only earlier nights saw
 
     @property

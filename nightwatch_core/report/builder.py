@@ -140,7 +140,7 @@ def add_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Run
             "traffic": fetched.traffic,
             "occurrences": sum(group.occurrences for group in fetched.groups),
             "dropped": selection.dropped,
-            "complaints": (*report.complaints, *selection.told, *left_out),
+            "complaints": (*report.complaints, *selection.rule_notes, *left_out),
             "rejects": fetched.rejects,
         }
     )
