@@ -5,19 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from error_records import (
-    AT,
-    EPOCH_MS,
-    FULL,
-    NOW,
-    PYTHON,
-    RUBY,
-    fetched,
-    groups_of,
-    json_lines,
-    only,
-    written,
-)
+import yaml
+from error_records import AT, EPOCH_MS, FULL, NOW, fetched, groups_of, json_lines, only, written
 
 from nightwatch_core.adapters.files.records import FIELDS, squeezed
 from nightwatch_core.adapters.files.source import ErrorFiles
@@ -73,22 +62,10 @@ def test_facets_of_new_relic(tmp_path: Path) -> None:
     assert "TIMEOUT" in fetched(written(tmp_path, json.dumps(failed))).partial[0]
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"exception.type": "KeyError", "exception.message": "no total", "code.function": "cart"},
-        {"exception": {"type": "KeyError", "message": "no total"}, "endpoint": "cart"},
-        {"error": {"class": "KeyError", "message": "no total"}, "transaction": {"name": "cart"}},
-        {"errorClass": "KeyError", "errorMessage": "no total", "route": "cart"},
-        {"err": {"type": "KeyError", "message": "no total", "stack": "x\n y"}, "action": "cart"},
-        {"type": "KeyError", "message": "no total", "task": "cart"},
-        {"type": "error", "class": "<class 'KeyError'>", "msg": "no total", "job": "cart"},
-        {"exception": {"values": [{"type": "A"}, {"type": "KeyError", "value": "no total"}]},
-         "transaction": "cart"},
-        {"level": "error", "message": "request failed", "job": "cart",
-         "exc_info": PYTHON.replace("'total'", "no total")},
-    ],
-)  # fmt: skip
+RECORDS = yaml.safe_load(Path(__file__).with_name("records.yml").read_text())
+
+
+@pytest.mark.parametrize("record", RECORDS["ways"])
 def test_every_way_to_say_the_same(tmp_path: Path, record: object) -> None:
     group = only(written(tmp_path, json_lines([record])))
     assert (group.title, group.message) == ("KeyError in cart", "no total")
@@ -108,29 +85,14 @@ def test_records_that_are_groups(tmp_path: Path) -> None:
     assert group.last_seen == datetime(2026, 11, 3, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("frames", "place"),
-    [
-        (RUBY.split("\n"), "app/models/order.rb:12"),
-        ([{"file": "app/cart.rb", "line": 7, "method": "total"}], "app/cart.rb:7"),
-        ([{"filename": "/srv/web.py", "lineno": 1, "name": "get"},
-          {"filename": "/srv/cart.py", "lineno": 7, "name": "total"}], "/srv/cart.py:7"),
-        ([{"filepath": "/srv/cart.js", "line": 7, "name": "total"}], "/srv/cart.js:7"),
-        ([{"file": "Cart.java", "line": 7, "class": "org.shop.Cart", "method": "total"}],
-         "Cart.java:7"),
-        ([{"file": "/srv/cart.php", "line": 7, "function": "total"}], "/srv/cart.php:7"),
-        ([{"file": "/srv/cart.go", "line": 7, "function": "main.total"}], "/srv/cart.go:7"),
-        ([{"file": "/srv/Cart.cs", "line": 7, "method": "Total", "class": "Shop.Cart"}],
-         "/srv/Cart.cs:7"),
-    ],
-)  # fmt: skip
-def test_lists_of_lines_and_of_frames(tmp_path: Path, frames: object, place: str) -> None:
-    record = {"class": "Shop.EmptyError", "message": "none", "backtrace": frames}
+@pytest.mark.parametrize("row", RECORDS["frames"])
+def test_lists_of_lines_and_of_frames(tmp_path: Path, row: dict[str, object]) -> None:
+    record = {"class": "Shop.EmptyError", "message": "none", "backtrace": row["frames"]}
     files = ErrorFiles((written(tmp_path, json_lines([record])),), app_prefixes=("org.shop",))
     (group,) = groups_of(files, None, NOW).groups
     (trace,) = files.traces(group)
     assert trace.root.error_class == "Shop.EmptyError"
-    assert trace.frames[0].place == place
+    assert trace.frames[0].place == row["place"]
 
 
 def test_the_tables_are_sound() -> None:
