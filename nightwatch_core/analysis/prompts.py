@@ -58,21 +58,21 @@ def _macros() -> object:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    by = {"by": lambda commit: f", by {_commit_text(commit)}" if commit else ""}
-    environment.filters |= {"block": block, "commit": _commit_text, "line": line, **by}
-    environment.filters["moment"] = moment
+    environment.filters |= {"block": block, "commit": _commit_text, "line": line, "moment": moment}
+    environment.filters["by"] = lambda commit: f", by {_commit_text(commit)}" if commit else ""
     environment.globals["limits"] = limits
     return environment.get_template("sections.txt.j2").module
 
 
-def _filled(name: str, **values: object) -> str:
+def filled(name: str, **values: object) -> str:
+    """Fill in a macro of `templates/sections.txt.j2`."""
     text: str = getattr(_macros(), name)(**values)
     return text.strip("\n")
 
 
 def error_text(case: Case) -> str:
     """Write the counts of the case, and the message of each of its groups."""
-    return _filled("error", case=case)
+    return filled("error", case=case)
 
 
 def files_text(research: ResearchContext, trace: Trace | None) -> str:
@@ -80,7 +80,7 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
     shown = {frame.repo_path for frame in (trace.frames if trace else ()) if frame.in_app}
     shown |= {preview.path for preview in research.previews}
     likely = research.likely_files[: limits.LIKELY_FILES]
-    return _filled("files", tests=research.tests, likely=[f for f in likely if f.path not in shown])
+    return filled("files", tests=research.tests, likely=[f for f in likely if f.path not in shown])
 
 
 _WHOSE = {"failing": "the line that fails", "sets": "sets what it reads", "caller": "a caller"}
@@ -112,7 +112,7 @@ def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
         and (top is None or top.repo_path in change.files)
         and commits.isdisjoint((change.sha, *change.commits))
     ]
-    return _filled("changes", changes=changes, whose=_WHOSE, libraries=libraries, others=others)
+    return filled("changes", changes=changes, whose=_WHOSE, libraries=libraries, others=others)
 
 
 def deployment_text(deployment: Deployment | None) -> str:
@@ -165,7 +165,7 @@ def prior_text(prior: PriorAnalysis) -> str:
     lesson = prior.lesson
     fates = [failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :]]
     values = {"match": prior.match, "summary": prior.summary, "fates": fates}
-    text = _filled("prior", lesson=lesson, **values)
+    text = filled("prior", lesson=lesson, **values)
     return "\n".join(filter(None, (text, turned_down(lesson))))
 
 

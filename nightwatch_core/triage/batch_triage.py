@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
-from nightwatch_core.analysis.prompts import fenced, only_data
+from nightwatch_core.analysis.prompts import fenced, filled, only_data
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES, is_sample
 from nightwatch_core.models.assignment import Sighting
@@ -12,8 +12,7 @@ from nightwatch_core.models.conversation import AgentSpec, Conversation, UserTur
 from nightwatch_core.models.errors import Case, ErrorGroup, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import AgentStore
-from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.plain_text import moment, text_table
+from nightwatch_core.text.plain_text import text_table
 
 # What asking at first sight needs, said before anything is done.
 
@@ -172,17 +171,10 @@ def question(
 
     `fence` is the night's name for fences.
     """
-    facts = (
-        f"class: {line(group.error_class, 200)}",
-        f"transaction: {line(group.transaction, 200) or 'unknown'}",
-        f"message: {block(group.message, 1_200)}",
-        f"occurrences: {group.occurrences:,}",
-        f"users: {group.users:,}" if group.users is not None else "users: unknown",
-        f"first seen: {moment(group.first_seen)}; last seen: {moment(group.last_seen)}",
-        f"release: {line(group.release, 100)}" if group.release else "",
-        f"the team: {line(group.triage.state_text, 100)}" if group.triage.state_text else "",
-    )
-    text = "\n".join(filter(None, (*facts, *_frames(trace))))
+    innermost = trace.root.frames[:8] if trace and trace.links else ()
+    app = [frame for frame in trace.in_app if frame not in innermost][:8] if trace else []
+    links = tuple(reversed(trace.links[-4:])) if trace else ()
+    text = filled("question", group=group, links=links, frames=(*innermost, *app))
     begin = f"Say at first sight what this production error is. {only_data(fence)}"
     return Conversation(
         system=agent.prompt,
@@ -193,20 +185,3 @@ def question(
         thinking_budget=agent.thinking_budget,
         max_tokens=agent.max_tokens or ANSWER_TOKENS,
     )
-
-
-def _frames(trace: Trace | None) -> Iterator[str]:
-    """The last four exceptions, then eight innermost frames and eight app frames."""
-    if trace is None or not trace.links:
-        yield "no stack trace is known"
-        return
-    for number, link in enumerate(reversed(trace.links[-4:])):
-        label = "which led to" if number else "raised"
-        yield f"{label}: {line(f'{link.error_class}: {link.message}', 240)}"
-    yield "frames, innermost first:"
-    innermost = trace.root.frames[:8]
-    app = tuple(frame for frame in trace.in_app if frame not in innermost)[:8]
-    for frame in (*innermost, *app):
-        code = line(frame.code.strip(), 160)
-        where = f"{line(frame.place, 240)} in {line(frame.function, 120) or '?'}"
-        yield f"{where}{f': {code}' if code else ''}{'  <- ours' if frame.in_app else ''}"
