@@ -19,9 +19,11 @@ from nightwatch_core.models.options import LESSON_DAYS, NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import BatchModel, BatchStore
 from nightwatch_core.settings import night_options
-from nightwatch_core.triage import collection, planning
+from nightwatch_core.triage import batch_triage, collection
 from nightwatch_core.triage.batch_triage import (
     TRACED,
+    Plan,
+    Questions,
     is_left_over,
     model_of,
     question,
@@ -29,7 +31,6 @@ from nightwatch_core.triage.batch_triage import (
     triage_agent,
 )
 from nightwatch_core.triage.collection import ReadBatch
-from nightwatch_core.triage.planning import Plan, Questions
 from tasks.night import begin_night
 from tasks.runner import KEPT, PATIENTLY, when_unwell
 from tasks.wiring import nights, publishing, reading, reset_ports, with_default_ports
@@ -96,7 +97,7 @@ def plan_batch(
         return Plan()
     prices = _desk(options).intents(questions.items, night.id, reading(options).clock.now())[0]
     left = max(options.cost_per_night - (spent or 0.0), 0.0) if options.cost_per_night else None
-    return planning.plan(questions.items, prices, left)
+    return batch_triage.plan(questions.items, prices, left)
 
 
 @task(name="submit a batch", task_run_name="submit a batch", **PATIENTLY)

@@ -19,8 +19,7 @@ from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Selection
 from nightwatch_core.models.report import NightRecord
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import moment, plural
-from nightwatch_core.triage.batch_triage import sightings, waiting
-from nightwatch_core.triage.planning import Questions
+from nightwatch_core.triage.batch_triage import Questions, sightings, waiting
 
 _ENDS: dict[str, tuple[ResultKind, str]] = {  # of items of which no result can be read any more
     "expired": ("expired", "the batch expired before the service came to it"),

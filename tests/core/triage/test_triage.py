@@ -25,15 +25,14 @@ from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.triage import batch_triage as asking
 from nightwatch_core.triage import collection as collecting
-from nightwatch_core.triage import planning
 from nightwatch_core.triage.batch_triage import (
     BUILT_IN,
+    Questions,
     check_batch_mode,
     model_of,
     question,
     triage_agent,
 )
-from nightwatch_core.triage.planning import Questions
 
 DAY = timedelta(days=1)
 PRICE = TokenPrice(
@@ -142,16 +141,16 @@ def prompt_of(item) -> int:
 def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
     some = items(*map(group, range(1, 6)))
     prices = intent_of(some, "n", "m", NOW, (PRICE,))
-    whole, one = planning.cost_of(some, prices), planning.cost_of(some[:1], prices)
+    whole, one = asking.cost_of(some, prices), asking.cost_of(some[:1], prices)
     assert whole.most > whole.usual > 0
     assert one.most == pytest.approx((prompt_of(some[0]) * 0.1 + 2_000 * 0.5) / 2e6)
-    plan = planning.plan(some, prices, 2.5 * one.most)
+    plan = asking.plan(some, prices, 2.5 * one.most)
     assert len(plan.items) == 2
     assert plan.over.startswith("3 errors were not asked about")
-    assert len(planning.plan(some, prices, None).items) == 5
+    assert len(asking.plan(some, prices, None).items) == 5
     unpriced = intent_of(some, "n", "m", NOW)
-    assert not planning.plan(some, unpriced, 6.0).items, "an unknown price may be any"
-    assert planning.plan(some, unpriced, None).cost.text == "price unknown"
+    assert not asking.plan(some, unpriced, 6.0).items, "an unknown price may be any"
+    assert asking.plan(some, unpriced, None).cost.text == "price unknown"
 
 
 @pytest.mark.parametrize(
