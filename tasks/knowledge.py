@@ -26,7 +26,7 @@ from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import night_date, watched_files
 from nightwatch_core.memory.outcomes import Tonight
 from nightwatch_core.memory.prior_analyses import Memory, recall_case
-from nightwatch_core.memory.recall import LessonSearch, own_entry
+from nightwatch_core.memory.recall import LessonSearch, own_lessons
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.memory.scoreboard import scoreboard
@@ -72,8 +72,8 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
 
 def _earlier_lesson(case: Case, options: NightOptions, report: RunReport) -> Lesson | None:
     knowledge = reading(options).knowledge
-    entry = own_entry(case, knowledge.index().solutions)
-    lesson = knowledge.read(entry.file) if entry else knowledge.archived_lesson(names(case))
+    own = own_lessons(case, knowledge.index().solutions)
+    lesson = knowledge.read(own[0][0].file) if own else knowledge.archived_lesson(names(case))
     if lesson is None or not is_its_own(lesson, case, report):
         return None
     news = next((update for update in report.followed if update.file == lesson.file), None)

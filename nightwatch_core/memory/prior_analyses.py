@@ -80,8 +80,7 @@ def _lessons(case: Case, memory: Memory) -> Iterable[tuple[Lesson, Match]]:
     if memory.archived and not any(match.is_same for _, match in matches):
         archived = memory.archived(names(case))
         if archived:
-            match = SAME_BY_ALIAS.model_copy(update={"relevance": 1.0})
-            yield memory.with_news(archived), match
+            yield memory.with_news(archived), SAME_BY_ALIAS
     for entry, match in matches:
         lesson = memory.read(entry.file)
         if lesson:

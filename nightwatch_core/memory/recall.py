@@ -1,13 +1,12 @@
 """From tonight's case to the lessons that it recalls, and why."""
 
-import hashlib
 import heapq
 import math
 import re
 import tomllib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import islice
@@ -187,36 +186,22 @@ def names(document: SearchDocument) -> Iterable[str]:
 FIELDS = (classes, template, words, transaction, places, names)
 
 
+Term = tuple[int, str]  # the place of its field in FIELDS, and its text
+
+
 class Terms(NamedTuple):
-    """Numbers of the terms of each of FIELDS, repeated as often as they occur."""
+    """The terms of an error: how often it has each, and how many of each field."""
 
-    fields: tuple[tuple[int, ...], ...]
-
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """Return the number of terms of each field."""
-        return tuple(map(len, self.fields))
-
-    @property
-    def all(self) -> tuple[int, ...]:
-        """Of every field, one after the other."""
-        return tuple(number for field in self.fields for number in field)
+    counts: Counter[Term]
+    lengths: tuple[int, ...]
 
 
 def terms_of(document: SearchDocument) -> Terms:
     """List the terms of an error, field by field."""
-    return Terms(
-        tuple(
-            tuple(_number(at, text) for text in list(field(document))[: limits.MOST_TERMS] if text)
-            for at, field in enumerate(FIELDS)
-        )
-    )
-
-
-def _number(field: int, text: str) -> int:
-    """32 bits: two of a million terms may share one, which moves a score by next to nothing."""
-    key = f"{field}\0{text}".encode("utf-8", "replace")
-    return int.from_bytes(hashlib.blake2b(key, digest_size=4).digest(), "big")
+    texts = [list(field(document))[: limits.MOST_TERMS] for field in FIELDS]
+    every = [(at, text) for at, own in enumerate(texts) for text in own if text]
+    lengths = Counter(at for at, _ in every)
+    return Terms(Counter(every), tuple(lengths[at] for at in range(len(FIELDS))))
 
 
 def _named_classes(text: str) -> list[str]:
@@ -253,62 +238,36 @@ UNTOLD = 0.15  # what a field that a lesson lacks counts; chosen on lessons with
 
 
 class Corpus(NamedTuple):
-    """Number of lessons, and average number of terms in each field."""
+    """Number of lessons, average number of terms in each field, and lessons that have each term."""
 
     lessons: int
     lengths: tuple[float, ...]
+    frequencies: Counter[Term]
 
 
-class QueryTerm(NamedTuple):
-    """A term asked for: its field, what it is worth, what the error itself would score by it."""
-
-    field: int
-    worth: float
-    own: float
-    lessons: int  # that have it
-
-
-def query_terms(
-    query: Terms,
-    corpus: Corpus,
-    frequencies: Mapping[int, int],
-    weights: Sequence[float] = LEARNED.weights,
-) -> dict[int, QueryTerm]:
-    """Every term of the query with its worth; `frequencies` are lessons a term, 0 where unknown."""
-    terms: dict[int, QueryTerm] = {}
-    for field, numbers in enumerate(query.fields):
-        counts = Counter(numbers)
-        boost = weights[field] / math.sqrt(len(counts) or 1)
-        slack = _slack(len(numbers), corpus.lengths[field])
-        for number, count in counts.items():
-            lessons = min(frequencies.get(number, 0), corpus.lessons)
-            worth = boost * math.log1p((corpus.lessons - lessons + 0.5) / (lessons + 0.5))
-            own = worth * count * (SATURATION + 1) / (count + slack)
-            terms[number] = QueryTerm(field, worth, own, lessons)
-    return terms
+def worth_of_terms(
+    query: Terms, corpus: Corpus, weights: Sequence[float] = LEARNED.weights
+) -> dict[Term, float]:
+    """Return what each term of the query is worth: the rarer, the more."""
+    different = Counter(field for field, _ in query.counts)
+    worth = {}
+    for term in query.counts:
+        boost = weights[term[0]] / math.sqrt(different[term[0]])
+        lessons = corpus.frequencies[term]
+        worth[term] = boost * math.log1p((corpus.lessons - lessons + 0.5) / (lessons + 0.5))
+    return worth
 
 
-def points(
-    terms: Mapping[int, QueryTerm],
-    counts: Mapping[int, int],
-    lengths: Sequence[int],
-    corpus: Corpus,
-) -> list[float]:
-    """Return a lesson's score in each field; `counts` is how often it has each term."""
-    scores = [0.0] * len(lengths)
-    slack = [_slack(length, mean) for length, mean in zip(lengths, corpus.lengths, strict=True)]
-    for number in terms.keys() & counts.keys():
-        field, worth, _, _ = terms[number]
-        count = counts[number]
-        scores[field] += worth * count * (SATURATION + 1) / (count + slack[field])
-    return scores
-
-
-def own_points(terms: Mapping[int, QueryTerm], fields: int) -> list[float]:
-    """Return the error's own score in each field."""
-    scores = [0.0] * fields
-    for term in terms.values():
-        scores[term.field] += term.own
+def points(worth: dict[Term, float], terms: Terms, corpus: Corpus) -> list[float]:
+    """Return the score of a lesson, or of the error itself, in each field."""
+    scores = [0.0] * len(FIELDS)
+    slack = [
+        SATURATION * (1 - LENGTH_MATTERS + LENGTH_MATTERS * length / (mean or 1))
+        for length, mean in zip(terms.lengths, corpus.lengths, strict=True)
+    ]
+    for term, value in worth.items():
+        if count := terms.counts.get(term, 0):
+            scores[term[0]] += value * count * (SATURATION + 1) / (count + slack[term[0]])
     return scores
 
 
@@ -345,25 +304,19 @@ def relevance(share: float) -> float:
     return round(before + (after - before) * (share - low) / (high - low), 3)
 
 
-def _slack(length: int, mean: float) -> float:
-    return SATURATION * (1 - LENGTH_MATTERS + LENGTH_MATTERS * length / (mean or 1))
-
-
-# The visible score: how near an earlier lesson is by class, transaction and shared tags.
-#
-# What a night recalls is found by `LessonSearch`, which shows this score beside its relevance.
+# The case's own lesson, known by its names.
 
 LIMIT = 3
 THRESHOLD = 0.3
-CLASS_POINTS, TRANSACTION_POINTS, TAG_POINTS = 0.5, 0.3, 0.1
 # Words that stand in every name and tell nothing.
 NOISE = frozenset(
     ("controller", "action", "webtransaction", "othertransaction", "background", "function")
 )
-SAME = Match(score=1.0, because=("same fingerprint",), kind="same")
+SAME = Match(score=1.0, because=("same fingerprint",), kind="same", relevance=1.0)
 SAME_BY_ALIAS = Match(
-    score=1.0, because=("same fingerprint", "known under another name"), kind="alias"
+    score=1.0, because=("same fingerprint", "known under another name"), kind="alias", relevance=1.0
 )
+Recalled = tuple[tuple[IndexEntry, Match], ...]
 _LONGEST = 500  # characters of a class or transaction that are looked at
 _CLASS_PARTS = re.compile(r"::|\.")
 _TRANSACTION_PARTS = re.compile(r"[/:#]")
@@ -395,35 +348,15 @@ def names_of_case(case: Case) -> frozenset[str]:
     return frozenset((case.fingerprint, *case.aliases))
 
 
-def _points(case: Case, entry: IndexEntry) -> Iterator[tuple[float, str]]:
-    leader = case.leader
-    if leader.error_class and leader.error_class == entry.error_class:
-        yield CLASS_POINTS, f"same class {entry.error_class}"
-    if leader.transaction and leader.transaction == entry.transaction:
-        yield TRANSACTION_POINTS, f"same transaction {entry.transaction}"
-    own = seed_tags(leader.error_class, leader.transaction)
-    if shared := [tag for tag in own if tag in entry.tags]:
-        yield TAG_POINTS * len(shared), f"shared tags {', '.join(shared)}"
-
-
-def match(case: Case, entry: IndexEntry) -> Match:
-    """Say how near an earlier lesson is: class 0.5, transaction 0.3, 0.1 a shared tag, at most 1.
-
-    A lesson that carries one of the case's names scores 1, whatever else differs.
-
-    >>> from nightwatch_core.models.errors import ErrorGroup
-    >>> case = Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError"))
-    >>> near = match(case, IndexEntry(file="", fingerprint="v1:b", error_class="KeyError"))
-    >>> near.score, near.because
-    (0.5, ('same class KeyError',))
-    """
-    if entry.fingerprint == case.fingerprint:
-        return SAME
-    if not names_of_case(case).isdisjoint((entry.fingerprint, *entry.aliases)):
-        return SAME_BY_ALIAS
-    shared = tuple(_points(case, entry))
-    score = min(1.0, round(sum(points for points, _ in shared), 2))
-    return Match(score=score, because=tuple(reason for _, reason in shared))
+def own_lessons(case: Case, entries: Iterable[IndexEntry]) -> Recalled:
+    """List lessons on this very case: by its fingerprint, then by its other names, newest first."""
+    names = names_of_case(case)
+    same = [
+        (entry, SAME if entry.fingerprint == case.fingerprint else SAME_BY_ALIAS)
+        for entry in entries
+        if not names.isdisjoint((entry.fingerprint, *entry.aliases))
+    ]
+    return tuple(sorted(same, key=lambda pair: (pair[1].kind == "alias", *_newest_first(pair[0]))))
 
 
 def is_same_error(case: Case, lesson: Lesson) -> bool:
@@ -440,22 +373,7 @@ def is_same_error(case: Case, lesson: Lesson) -> bool:
     return not classes.isdisjoint({lesson.error_class, *causes})
 
 
-def _rank(case: Case, entry: IndexEntry, found: Match) -> tuple[int, float, int, str]:
-    """Own fingerprint, other names, then points (not capped, so that a full score breaks ties)."""
-    order = {"same": 0, "alias": 1}.get(found.kind, 2)
-    points = sum(points for points, _ in _points(case, entry))
-    seen = entry.last_seen.toordinal() if entry.last_seen else 0
-    return order, -round(points, 2), -seen, entry.file
-
-
-def own_entry(case: Case, entries: Iterable[IndexEntry]) -> IndexEntry | None:
-    """Find the lesson about this very case; None where it is new."""
-    same = [(entry, near) for entry in entries if (near := match(case, entry)).is_same]
-    return min(same, key=lambda pair: _rank(case, *pair))[0] if same else None
-
-
-_MOST_NAMED, _LONGEST_QUOTED = 2, 120  # frames, characters of a quoted text
-Recalled = tuple[tuple[IndexEntry, Match], ...]
+# Search for lessons on similar errors.
 
 
 class SearchedLesson(NamedTuple):
@@ -463,8 +381,7 @@ class SearchedLesson(NamedTuple):
 
     entry: IndexEntry
     document: SearchDocument
-    lengths: tuple[int, ...]  # terms of each of FIELDS
-    counts: Mapping[int, int]  # how often it has each term
+    terms: Terms
 
 
 class Near(NamedTuple):
@@ -479,12 +396,13 @@ class LessonSearch:
     """Search over the lessons at hand, of which there are at most some hundred: in memory."""
 
     def __init__(self, lessons: Iterable[Lesson] = ()) -> None:
-        self.lessons = tuple(map(_searched, lessons))
-        self.frequencies = Counter(number for lesson in self.lessons for number in lesson.counts)
+        documents = ((entry_of(lesson), document_of_lesson(lesson)) for lesson in lessons)
+        self.lessons = tuple(SearchedLesson(*both, terms_of(both[1])) for both in documents)
         count = len(self.lessons)
-        columns = zip(*(lesson.lengths for lesson in self.lessons), strict=True)
-        means = tuple(sum(column) / count for column in columns)
-        self.corpus = Corpus(count, means or (0.0,) * len(FIELDS))
+        columns = zip(*(lesson.terms.lengths for lesson in self.lessons), strict=True)
+        means = tuple(sum(column) / count for column in columns) or (0.0,) * len(FIELDS)
+        have = Counter(term for lesson in self.lessons for term in lesson.terms.counts)
+        self.corpus = Corpus(count, means, have)
 
     def similar(self, case: Case, limit: int = LIMIT, threshold: float = THRESHOLD) -> Recalled:
         """Find the case's own lesson, then those of similar errors, best first, from `threshold`.
@@ -492,7 +410,8 @@ class LessonSearch:
         Lessons that know no cause have nothing to say of another error. Ties go to the one seen
         last, then by file name.
         """
-        query, own = document_of_case(case), self._own(case)
+        query = document_of_case(case)
+        own = own_lessons(case, (lesson.entry for lesson in self.lessons))
         own_files = {entry.file for entry, _ in own}
         results = list(own[:limit])
         seen = [group.last_seen for group in case.groups if group.last_seen]
@@ -500,86 +419,80 @@ class LessonSearch:
             if len(results) >= limit:
                 break
             entry, sure = near.lesson.entry, relevance(near.share)
-            if entry.file in own_files or entry.unknown or sure < threshold:
-                continue
-            because = reasons(query, near.lesson.document)
-            results.append(
-                (entry, Match(score=match(case, entry).score, because=because, relevance=sure))
-            )
+            if entry.file not in own_files and not entry.unknown and sure >= threshold:
+                results.append((entry, compare(query, near.lesson.document, sure)))
         return tuple(results)
 
     def nearest(self, query: SearchDocument, day: int = 0) -> list[Near]:
         """Rank the lessons that share a term with an error last seen on `day`, best first."""
-        asked = query_terms(terms_of(query), self.corpus, self.frequencies)
-        own, found = own_points(asked, len(FIELDS)), []
-        for lesson in self._candidates(asked):
-            scored = sum(points(asked, lesson.counts, lesson.lengths, self.corpus))
+        terms, found = terms_of(query), []
+        worth = worth_of_terms(terms, self.corpus)
+        own = points(worth, terms, self.corpus)
+        for lesson in self._candidates(worth):
+            scored = sum(points(worth, lesson.terms, self.corpus))
             seen = lesson.entry.last_seen.toordinal() if lesson.entry.last_seen else 0
             rank = round(aged(scored, seen - day if seen and day else 0), 9)
-            found.append(Near(lesson, rank, share(scored, own, lesson.lengths)))
+            found.append(Near(lesson, rank, share(scored, own, lesson.terms.lengths)))
         return sorted(found, key=lambda near: (-near.rank, *_newest_first(near.lesson.entry)))
 
-    def _candidates(self, asked: Mapping[int, QueryTerm]) -> list[SearchedLesson]:
+    def _candidates(self, worth: dict[Term, float]) -> list[SearchedLesson]:
         """Those that share most of the worthiest terms: the others only crowd the ranking."""
-        present = (number for number, term in asked.items() if term.lessons)
-        worthiest = heapq.nlargest(MOST_ASKED, present, key=lambda number: asked[number].worth)
+        present = (term for term in worth if term in self.corpus.frequencies)
+        worthiest = heapq.nlargest(MOST_ASKED, present, key=lambda term: worth[term])
         pairs = (
-            (sum(asked[number].worth for number in worthiest if number in lesson.counts), at)
+            (sum(worth[term] for term in worthiest if term in lesson.terms.counts), at)
             for at, lesson in enumerate(self.lessons)
         )
         best = heapq.nlargest(MOST_CANDIDATES, (pair for pair in pairs if pair[0] > 0))
         return [self.lessons[at] for _, at in best]
-
-    def _own(self, case: Case) -> Recalled:
-        """Lessons on this very case: by its fingerprint, then by its other names, newest first."""
-        matches = ((lesson.entry, match(case, lesson.entry)) for lesson in self.lessons)
-        same = [(e, m.model_copy(update={"relevance": 1.0})) for e, m in matches if m.is_same]
-        return tuple(
-            sorted(same, key=lambda pair: (pair[1].kind == "alias", *_newest_first(pair[0])))
-        )
-
-
-def _searched(lesson: Lesson) -> SearchedLesson:
-    document = document_of_lesson(lesson)
-    terms = terms_of(document)
-    return SearchedLesson(entry_of(lesson), document, terms.lengths, Counter(terms.all))
 
 
 def _newest_first(entry: IndexEntry) -> tuple[int, str]:
     return -entry.last_seen.toordinal() if entry.last_seen else 0, entry.file
 
 
+CLASS_POINTS, TRANSACTION_POINTS, TAG_POINTS = 0.5, 0.3, 0.1
+_MOST_NAMED, _LONGEST_QUOTED = 2, 120  # frames, characters of a quoted text
 SIMILAR_WORDS = "similar words"  # where nothing is the same as a whole
 
 
-def reasons(query: SearchDocument, lesson: SearchDocument) -> tuple[str, ...]:
-    """Name what both have in common, the strongest first.
+def compare(query: SearchDocument, lesson: SearchDocument, relevance: float = 0.0) -> Match:
+    """Name what both have in common, the strongest first, and score it.
 
-    >>> reasons(SearchDocument(error_class="E", message="no 17"), SearchDocument(message="no 4"))
-    ('same message “no <n>”',)
+    The score is 0.5 for the class, 0.3 for the transaction and 0.1 for each shared tag, at most 1.
+
+    >>> near = compare(SearchDocument(error_class="E", message="no 17"),
+    ...                SearchDocument(error_class="E", message="no 4"))
+    >>> near.score, near.because
+    (0.5, ('same message “no <n>”', 'same class E'))
     """
-    return tuple(_reasons(query, lesson)) or (SIMILAR_WORDS,)
+    shared = tuple(_shared_parts(query, lesson))
+    return Match(
+        score=min(1.0, round(sum(points for points, _ in shared), 2)),
+        because=tuple(reason for _, reason in shared) or (SIMILAR_WORDS,),
+        relevance=relevance,
+    )
 
 
-def _reasons(query: SearchDocument, lesson: SearchDocument) -> Iterator[str]:
+def _shared_parts(query: SearchDocument, lesson: SearchDocument) -> Iterator[tuple[float, str]]:
     frames = _shared((*query.places, *query.frames), (*lesson.places, *lesson.frames))
     if frames:
         named = ", ".join(line(name, _LONGEST_QUOTED) for name in frames[:_MOST_NAMED])
         more = f" and {len(frames) - _MOST_NAMED} more" if len(frames) > _MOST_NAMED else ""
-        yield f"same frame{'s' if len(frames) > 1 else ''} {named}{more}"
+        yield 0, f"same frame{'s' if len(frames) > 1 else ''} {named}{more}"
     message = message_template(query.message)
     if message and message == message_template(lesson.message):
-        yield f"same message “{line(message, _LONGEST_QUOTED)}”"
+        yield 0, f"same message “{line(message, _LONGEST_QUOTED)}”"
     if query.error_class and query.error_class == lesson.error_class:
-        yield f"same class {line(query.error_class, _LONGEST_QUOTED)}"
+        yield CLASS_POINTS, f"same class {line(query.error_class, _LONGEST_QUOTED)}"
     outer = {last_segment(query.error_class)} & {last_segment(lesson.error_class)}
     if causes := [name for name in _shared(classes(query), classes(lesson)) if name not in outer]:
-        yield f"same cause {line(causes[0], _LONGEST_QUOTED)}"
+        yield 0, f"same cause {line(causes[0], _LONGEST_QUOTED)}"
     own = transaction_template(query.transaction)
     if query.transaction and lesson.transaction and own == transaction_template(lesson.transaction):
-        yield f"same transaction {line(own, _LONGEST_QUOTED)}"
+        yield TRANSACTION_POINTS, f"same transaction {line(own, _LONGEST_QUOTED)}"
     if tags := _shared(seed_tags(query.error_class, query.transaction), lesson.tags):
-        yield f"shared tags {', '.join(line(tag, 60) for tag in tags[:5])}"
+        yield TAG_POINTS * len(tags), f"shared tags {', '.join(line(tag, 60) for tag in tags[:5])}"
 
 
 def _shared(own: Iterable[str], other: Iterable[str]) -> list[str]:

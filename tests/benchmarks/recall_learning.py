@@ -21,10 +21,9 @@ from nightwatch_core.memory.recall import (
     UNTOLD,
     LessonSearch,
     document_of_case,
-    own_points,
     points,
-    query_terms,
     terms_of,
+    worth_of_terms,
 )
 
 PRIOR, STRENGTH = 0.3, 0.1  # every weight before learning, and how hard it is held there
@@ -95,8 +94,9 @@ def _near(
 ) -> Iterable[Near]:
     case, corpus = case_of(doc), shelf.corpus
     document = document_of_case(case)
-    asked = query_terms(terms_of(document), corpus, shelf.frequencies, ONES)
-    own = own_points(asked, len(FIELDS))
+    terms = terms_of(document)
+    worth = worth_of_terms(terms, corpus, ONES)
+    own = points(worth, terms, corpus)
     nearest = {near.lesson.entry.file for near in shelf.nearest(document)[:NEAREST]}
     day = case.leader.last_seen.date().toordinal() if case.leader.last_seen else 0
     for lesson in shelf.lessons:
@@ -107,13 +107,13 @@ def _near(
             continue
         seen = lesson.entry.last_seen.toordinal() if lesson.entry.last_seen else 0
         age = -math.log1p(abs(seen - day) / 30) if day else 0.0
-        told = zip(own, lesson.lengths, strict=True)
+        told = zip(own, lesson.terms.lengths, strict=True)
         possible = tuple(most if length else most * UNTOLD for most, length in told)
         yield Near(
             relative=name in relatives,
             earlier=by_id[name]["created"] < doc["created"],
             found=lesson.entry.file in nearest,
-            scored=(*points(asked, lesson.counts, lesson.lengths, corpus), age),
+            scored=(*points(worth, lesson.terms, corpus), age),
             possible=possible,
         )
 

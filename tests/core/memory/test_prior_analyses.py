@@ -2,9 +2,8 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.prior_analyses import Memory, checked, recall_case, with_priors
-from nightwatch_core.memory.recall import LessonSearch, match
+from nightwatch_core.memory.recall import LessonSearch
 from nightwatch_core.memory.reuse import CaseTonight, reused_analysis
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
@@ -37,8 +36,8 @@ def recall(
 ):
     shelf = {one.file: one for one in lessons}
 
-    def similar(of):
-        return tuple((entry, match(of, entry)) for entry in map(entry_of, lessons))
+    def similar(of):  # however little they have in common
+        return LessonSearch(lessons).similar(of, threshold=0.0)
 
     memory = Memory(read=shelf.get, similar=similar, archived=archived, with_news=told)
     meeting = CaseTonight(case=of or case(), night=at, lesson_days=90)

@@ -9,60 +9,60 @@ from nightwatch_core.memory.recall import (
     Corpus,
     Terms,
     aged,
-    own_points,
     points,
-    query_terms,
     relevance,
     share,
+    worth_of_terms,
 )
 
-CORPUS = Corpus(100, (2.0,) * len(FIELDS))
+
+def corpus(**frequencies):
+    return Corpus(100, (2.0,) * len(FIELDS), Counter(terms(frequencies).counts))
 
 
 def terms(*fields):
-    return Terms((*fields, *((),) * (len(FIELDS) - len(fields))))
+    """Terms of fields, each given as text: how often."""
+    counts = {(at, text): count for at, own in enumerate(fields) for text, count in own.items()}
+    lengths = [sum(own.values()) for own in fields]
+    return Terms(Counter(counts), (*lengths, *(0,) * (len(FIELDS) - len(fields))))
+
+
+def scored(query, lesson, of):
+    return sum(points(worth_of_terms(query, of), lesson, of))
+
+
+def matched(query, lesson, of):
+    own = points(worth_of_terms(query, of), query, of)
+    return share(scored(query, lesson, of), own, lesson.lengths)
 
 
 def test_rare_terms_are_worth_more():
-    found = query_terms(terms((1, 2)), CORPUS, {1: 2, 2: 80})
-    assert found[1].worth > 3 * found[2].worth > 0
+    found = worth_of_terms(terms({"rare": 1, "often": 1}), corpus(rare=2, often=80))
+    assert found[0, "rare"] > 3 * found[0, "often"] > 0
 
 
 def test_terms_nobody_has_count_against_every_lesson():
-    known = query_terms(terms((1,)), CORPUS, {1: 2})
-    strange = query_terms(terms((1, 2, 3)), CORPUS, {1: 2})
-    lesson = ({1: 1}, (1, *(0,) * (len(FIELDS) - 1)))
-
-    def matched(asked):
-        scored = sum(points(asked, *lesson, CORPUS))
-        return share(scored, own_points(asked, len(FIELDS)), lesson[1])
-
-    assert matched(known) > 2 * matched(strange)
+    lesson, of = terms({"a": 1}), corpus(a=2)
+    strange = terms({"a": 1, "b": 1, "c": 1})
+    assert matched(terms({"a": 1}), lesson, of) > 2 * matched(strange, lesson, of)
 
 
 def test_an_error_matches_all_of_itself():
-    query = terms((1, 1, 2), (3,), (), (), (7, 8, 9), (5,) * 40)
-    asked = query_terms(query, CORPUS, {1: 3, 2: 90, 3: 1, 5: 50})
-    scored = sum(points(asked, Counter(query.all), query.lengths, CORPUS))
-    own = own_points(asked, len(FIELDS))
-    assert share(scored, own, query.lengths) == pytest.approx(1.0)
+    query = terms({"a": 2, "b": 1}, {"c": 1}, {}, {}, {"d": 1, "e": 1}, {"f": 40})
+    assert matched(query, query, corpus(a=3, b=90)) == pytest.approx(1.0)
 
 
 def test_repeating_a_term_helps_less_and_less_and_padding_hurts():
-    asked = query_terms(terms((1,)), CORPUS, {1: 3})
-    once, often, stuffed = (
-        sum(points(asked, {1: count}, (length,) + (0,) * (len(FIELDS) - 1), CORPUS))
-        for count, length in ((1, 1), (300, 300), (1, 300))
-    )
+    lessons = (terms({"a": 1}), terms({"a": 300}), terms({"a": 1, "padding": 299}))
+    once, often, stuffed = (scored(terms({"a": 1}), lesson, corpus(a=3)) for lesson in lessons)
     assert once * 2.2 > often > stuffed
     assert stuffed < once / 10
 
 
 def test_an_empty_corpus_divides_by_nothing():
-    nothing = Corpus(0, (0.0,) * len(FIELDS))
-    asked = query_terms(terms((1,)), nothing, {})
-    assert sum(points(asked, {}, (0,) * len(FIELDS), nothing)) == 0
-    assert share(0.0, own_points({}, len(FIELDS)), (0,) * len(FIELDS)) == 0.0
+    nothing = Corpus(0, (0.0,) * len(FIELDS), Counter())
+    assert matched(terms({"a": 1}), terms(), nothing) == 0
+    assert matched(terms(), terms(), nothing) == 0
 
 
 def test_what_was_learned_is_whole():

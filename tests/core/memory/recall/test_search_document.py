@@ -135,8 +135,7 @@ def test_words_of_frames_survive_a_rename_in_part():
 
 def test_the_same_word_in_two_fields_is_two_terms():
     found = terms_of(SearchDocument(error_class="Total", message="Total", frames=("a.Total",)))
-    numbers = [set(field) for field in found.fields]
-    assert sum(map(len, numbers)) == len(set().union(*numbers))
+    assert {field for field, text in found.counts if text.lower() == "total"} == {0, 1, 2, 5}
 
 
 def test_an_empty_document_has_no_terms():
@@ -151,4 +150,3 @@ def test_terms_are_bounded_and_quick_to_make():
         )
     )
     assert max(found.lengths) <= limits.MOST_TERMS
-    assert max(found.all) < 2**32
