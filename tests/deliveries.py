@@ -8,8 +8,8 @@ from git_repositories import Change, git
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.models.proposals import DraftCommit, DraftPull, FileChange, OpenIssue, Receipt
-from nightwatch_core.publish.markers import step_line
 from nightwatch_core.text import frontmatter
+from nightwatch_core.text.markers import step_line
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 HISTORY = (

@@ -16,7 +16,7 @@ from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.models.proposals import Comment, DraftPull, FileChange, OpenIssue, Reopen
-from nightwatch_core.publish.markers import marker
+from nightwatch_core.text.markers import marker
 
 NIGHT = "2026-11-21-aa"
 OURS = {"labels": ["nightwatch"], "by": "the-token"}  # of an item, as the stand-in takes it

@@ -24,8 +24,8 @@ from nightwatch_core.models.proposals import (
 )
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.expected_value import effect_key
-from nightwatch_core.publish.markers import CORRECTION, marker
 from nightwatch_core.text.escaping import code_span, markdown
+from nightwatch_core.text.markers import CORRECTION, marker
 from nightwatch_core.text.plain_text import one_line, plural, shortened
 
 _BRANCH = "nightwatch/0123456789ab"

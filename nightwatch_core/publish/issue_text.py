@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from textwrap import fill
+from typing import Literal, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
@@ -16,15 +17,18 @@ from markupsafe import Markup
 from nightwatch_core.code.diffs import joined_diff
 from nightwatch_core.code.edits import diff as edits_diff
 from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.code.related_code import Reach
+from nightwatch_core.code.symptom_fixes import SymptomFix
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
+from nightwatch_core.models.code import ChangedFile, Commit
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
 from nightwatch_core.publish.finding_parts import NO_CAUSE
-from nightwatch_core.publish.markers import Told, marker, patch_marker, step_line
 from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
+from nightwatch_core.text.markers import Permalinks, marker, patch_marker, step_line
 from nightwatch_core.text.plain_text import one_line, plural, shortened
 
 LABEL = "nightwatch"
@@ -35,6 +39,33 @@ _CLAUSE = re.compile(r"[:;,.] | \(")  # where one ends
 _MORE = "(More is in the night's report.)"
 # What switches checks off in a commit message, as [skip ci] does.
 _SWITCH = re.compile(r"(?<![a-z])(?:skip|ci|no|actions|build|deploy)(?![a-z])", re.IGNORECASE)
+
+_SENTENCE = 600  # characters
+Carrier = Literal["branch", "patch", "files"]  # "files": a folder of this machine
+
+
+class FindingView(NamedTuple):
+    """A finding as issues, comments and drafts show it: its errors, its code, its draft."""
+
+    analysis: Analysis
+    twins: tuple[Analysis, ...] = ()
+    commit: Commit | None = None  # of the repository; None: not known
+    changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
+    warning: str = ""  # what a reviewer of the draft has to look at first
+    mitigations: tuple[SymptomFix, ...] = ()  # of the draft
+    reach: Reach = Reach()  # of the draft: who uses it, where the same still stands
+    near: tuple[Analysis, ...] = ()  # other errors of tonight that fail in the draft's files
+    carrier: Carrier = "branch"  # how the draft comes to its reviewer
+    no_draft: str = ""  # why tonight's issue has no draft beside it
+
+    @property
+    def links(self) -> Permalinks:
+        """Addresses of its code."""
+        return Permalinks.of(self.commit, self.analysis.commit)
+
+    def prose(self, text: str, limit: int = _SENTENCE) -> str:
+        """Return a line of prose, its places linked."""
+        return markdown(text, limit, address_of=self.links.code)
 
 
 def issue_title(analysis: Analysis) -> str:
@@ -52,29 +83,29 @@ def labels(analysis: Analysis) -> tuple[str, ...]:
     return (LABEL, f"confidence-{analysis.confidence}", *fix)
 
 
-def issue_body(told: Told, key: str, night: str) -> str:
+def issue_body(finding: FindingView, key: str, night: str) -> str:
     """Return the body of an issue."""
-    names = ISSUE if told.analysis.has_cause else HANDOVER
-    return _joined(_head(told, key, night), *_sections(told, names))
+    names = ISSUE if finding.analysis.has_cause else HANDOVER
+    return _joined(_head(finding, key, night), *_sections(finding, names))
 
 
-def comment_body(told: Told, key: str, night: str, news: str) -> str:
+def comment_body(finding: FindingView, key: str, night: str, news: str) -> str:
     """Return a comment on an issue whose error has news."""
-    names = COMMENT if told.analysis.has_cause else HANDOVER
-    sections = _sections(told, names)
-    return _joined(_head(told, key, night), f"**{markdown(news)}**", *sections)
+    names = COMMENT if finding.analysis.has_cause else HANDOVER
+    sections = _sections(finding, names)
+    return _joined(_head(finding, key, night), f"**{markdown(news)}**", *sections)
 
 
-def pull_title(told: Told) -> str:
+def pull_title(finding: FindingView) -> str:
     """Return the title of a draft pull request."""
-    verb = "Mitigate" if told.mitigations else "Fix"
-    return _calm(title(f"{verb}: {told.analysis.title}"))
+    verb = "Mitigate" if finding.mitigations else "Fix"
+    return _calm(title(f"{verb}: {finding.analysis.title}"))
 
 
-def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
+def pull_body(finding: FindingView, key: str, night: str, issue: int | None) -> str:
     """Return the body of a draft pull request; it refers to our issue and closes nothing."""
-    sections = _sections(told, DRAFT, ("finding.md.j2", "draft.md.j2"), issue=issue)
-    return _joined(_head(told, key, night), *sections)
+    sections = _sections(finding, DRAFT, ("finding.md.j2", "draft.md.j2"), issue=issue)
+    return _joined(_head(finding, key, night), *sections)
 
 
 def patch_comment(body: str, fix: str, base: str, patch: str, file: str = "") -> str:
@@ -95,12 +126,12 @@ def patch_comment(body: str, fix: str, base: str, patch: str, file: str = "") ->
     return whole if len(whole) <= COMMENT_LIMIT else ""
 
 
-def commit_message(told: Told, issue: int | None) -> str:
+def commit_message(finding: FindingView, issue: int | None) -> str:
     """Subject and body of the one commit; its last paragraph is never taken for a trailer."""
     refers = f"\n\nRefs #{issue}" if issue else ""
-    cause = commit_prose(re.sub(r"#(?=\d|\s|$)", "", told.analysis.root_cause[:4_000]))
+    cause = commit_prose(re.sub(r"#(?=\d|\s|$)", "", finding.analysis.root_cause[:4_000]))
     body = fill(f"Root cause: {_calm(cause)}", 72, break_long_words=False, break_on_hyphens=False)
-    return f"{_subject(told)}\n\n{body}{refers}\n"
+    return f"{_subject(finding)}\n\n{body}{refers}\n"
 
 
 def step_message(step: str, number: int, of: int, message: str) -> str:
@@ -111,8 +142,8 @@ def step_message(step: str, number: int, of: int, message: str) -> str:
     return f"{named}\n\n{step_line(number, of)}\n\n{fix}\n"
 
 
-def _subject(told: Told) -> str:
-    whole = pull_title(told).rstrip(".…")
+def _subject(finding: FindingView) -> str:
+    whole = pull_title(finding).rstrip(".…")
     for fits in (whole, whole.removeprefix("Fix: ")):
         if len(fits) <= SUBJECT:
             return fits
@@ -134,9 +165,9 @@ def _calm(text: str) -> str:
     return one_line(re.sub(r"\[([^\[\]]*)\]", calmed, plain))
 
 
-def _head(told: Told, key: str, night: str) -> str:
-    also = (twin.fingerprint for twin in told.twins)
-    return marker(told.analysis.fingerprint, key, night, also)
+def _head(finding: FindingView, key: str, night: str) -> str:
+    also = (twin.fingerprint for twin in finding.twins)
+    return marker(finding.analysis.fingerprint, key, night, also)
 
 
 # The sections of each text in their order: macros of templates/.
@@ -157,11 +188,14 @@ _LANGUAGES = {"py": "python", "rb": "ruby", "js": "javascript", "ts": "typescrip
 
 
 def _sections(
-    told: Told, names: str, templates: tuple[str, ...] = ("finding.md.j2",), **more: object
+    finding: FindingView,
+    names: str,
+    templates: tuple[str, ...] = ("finding.md.j2",),
+    **more: object,
 ) -> Iterator[str]:
     """Render the named macros; of macros with one name that of the last template counts."""
-    of, case = told.analysis, told.analysis.case
-    files = parts.shown_changes(of) if told.changes is None else told.changes
+    of, case = finding.analysis, finding.analysis.case
+    files = parts.shown_changes(of) if finding.changes is None else finding.changes
     tests = tuple(file for file in files if TEST.search(file.path))
     code = tuple(file for file in files if file not in tests)
     size = {
@@ -171,7 +205,7 @@ def _sections(
     }
     shown, folded = (code, tests) if code else (files, ())
     context = {
-        "finding": told,
+        "finding": finding,
         "of": of,
         "case": case,
         "leader": case.leader,

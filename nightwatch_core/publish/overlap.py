@@ -19,7 +19,7 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.expected_value import Reason, effect_key, known_item, names_of
 from nightwatch_core.publish.finding_parts import shown_changes
-from nightwatch_core.publish.markers import MOST_NAMES
+from nightwatch_core.text.markers import MOST_NAMES
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
 

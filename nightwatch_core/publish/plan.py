@@ -34,7 +34,7 @@ from nightwatch_core.publish.expected_value import (
     in_order,
     skip,
 )
-from nightwatch_core.publish.markers import Carrier, Told, as_patch, how_it_stands, no_carrier
+from nightwatch_core.publish.issue_text import Carrier, FindingView
 from nightwatch_core.publish.overlap import Share, causes, shares
 from nightwatch_core.publish.story_commits import draft_commits
 from nightwatch_core.publish.tiers import (
@@ -71,8 +71,10 @@ def plan_issues(
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
     for share in (share for cause in causes(in_order(analyses)) for share in shares(cause, issues)):
-        told = Told(share.speaker, share.others, commit, no_draft=_no_draft(share, drafts))
-        draft = _capped(share, options, night) or _about(told, share, night)
+        finding = FindingView(
+            share.speaker, share.others, commit, no_draft=_no_draft(share, drafts)
+        )
+        draft = _capped(share, options, night) or _about(finding, share, night)
         opens = isinstance(draft, OpenIssue) and share.known is None
         no_room = _room(options, open_now, new) if opens else None
         if isinstance(draft, Reason):
@@ -96,16 +98,16 @@ def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
 
 def _no_draft(share: Share, drafts: tuple[Skip, ...]) -> str:
     ours = {member.fingerprint for member in share.members}
-    told = (draft for draft in drafts if draft.kind == "pull" and draft.fingerprint in ours)
-    return next((item.reason for item in told if item.cause not in _UNTOLD), "")
+    skips = (draft for draft in drafts if draft.kind == "pull" and draft.fingerprint in ours)
+    return next((item.reason for item in skips if item.cause not in _UNTOLD), "")
 
 
-def _about(told: Told, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
-    analysis, known, commit = share.speaker, share.known, told.commit
+def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
+    analysis, known, commit = share.speaker, share.known, finding.commit
     if known is None or known.night == night:
-        return _issue(told, share, night)
+        return _issue(finding, share, night)
     if known.state == "open":
-        return _news(told, share, known, night)
+        return _news(finding, share, known, night)
     if settled := _settled(analysis, known):
         return Reason("settled", f"issue #{known.number} {settled}")
     key = _news_key(_repository(commit), known, night)
@@ -116,7 +118,7 @@ def _about(told: Told, share: Share, night: str) -> OpenIssue | Comment | Reopen
         fingerprint=analysis.fingerprint,
         also=share.also,
         number=known.number,
-        body=issue_text.comment_body(told, key, night, news),
+        body=issue_text.comment_body(finding, key, night, news),
     )
 
 
@@ -133,28 +135,28 @@ def _settled(analysis: Analysis, known: OwnItem) -> str:
     return ""
 
 
-def _issue(told: Told, share: Share, night: str) -> OpenIssue:
-    analysis, known = told.analysis, share.known
-    repository = _repository(told.commit)
+def _issue(finding: FindingView, share: Share, night: str) -> OpenIssue:
+    analysis, known = finding.analysis, share.known
+    repository = _repository(finding.commit)
     key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
     return OpenIssue(
         key=key,
         fingerprint=analysis.fingerprint,
         also=share.also,
         title=issue_text.issue_title(analysis),
-        body=issue_text.issue_body(told, key, night),
+        body=issue_text.issue_body(finding, key, night),
         labels=issue_text.labels(analysis),
         fix=fix_digest(analysis.fix),
     )
 
 
-def _news(told: Told, share: Share, known: OwnItem, night: str) -> Comment | Reason:
+def _news(finding: FindingView, share: Share, known: OwnItem, night: str) -> Comment | Reason:
     """A comment only where something changed: a fresh analysis, or another error behind it."""
-    analysis = told.analysis
+    analysis = finding.analysis
     joining = share.joining
     if reason := _nothing_to_add(analysis, known, joins=bool(joining)):
         return reason
-    key = _news_key(_repository(told.commit), known, night)
+    key = _news_key(_repository(finding.commit), known, night)
     why = f", because {analysis.news}" if analysis.news else ""
     news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
     if joining:
@@ -166,7 +168,7 @@ def _news(told: Told, share: Share, known: OwnItem, night: str) -> Comment | Rea
         fingerprint=analysis.fingerprint,
         also=share.also or tuple(analysis.fingerprint for analysis in joining),
         number=known.number,
-        body=issue_text.comment_body(told, key, night, news),
+        body=issue_text.comment_body(finding, key, night, news),
     )
 
 
@@ -192,7 +194,7 @@ def _nothing_to_add(analysis: Analysis, known: OwnItem, *, joins: bool) -> Reaso
 
 
 def _news_key(repository: str, known: OwnItem, night: str) -> str:
-    """One for comment and reopening: an issue that was reopened tonight has been told the news."""
+    """One for comment and reopening: an issue that was reopened tonight has the news already."""
     return effect_key("news", repository, str(known.number), night)
 
 
@@ -211,31 +213,33 @@ def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
     return None
 
 
-# What a reviewer is told of a draft besides the finding: what it reaches, what fails beside it.
+# What a reviewer is finding of a draft besides the finding: what it reaches, what fails beside it.
 
 
 def for_review(
-    told: Told,
+    finding: FindingView,
     analyses: tuple[Analysis, ...],
     options: NightOptions,
     read: ReadFile,
     search: Search | None,
-) -> Told:
+) -> FindingView:
     """Add it; `analyses` are all of the night. Nothing is reached where there is no `search`."""
-    return told._replace(
-        reach=_reach(told, read, search), near=_near(told, analyses), carrier=_carrier(options)
+    return finding._replace(
+        reach=_reach(finding, read, search),
+        near=_near(finding, analyses),
+        carrier=_carrier(options),
     )
 
 
-def _reach(told: Told, read: ReadFile, search: Search | None) -> Reach:
-    if search is None or not told.changes:
+def _reach(finding: FindingView, read: ReadFile, search: Search | None) -> Reach:
+    if search is None or not finding.changes:
         return Reach()
     cited = [
         (evidence.path, evidence.quote.strip().splitlines()[0])
-        for evidence in _failing(told.analysis)
+        for evidence in _failing(finding.analysis)
     ]
     try:
-        return reach_of(told.changes, cited, read, search)
+        return reach_of(finding.changes, cited, read, search)
     except (GiveUp, TryLater):  # no draft is lost for what only goes with it
         return Reach(is_known=False)
 
@@ -248,9 +252,9 @@ def _failing(analysis: Analysis) -> tuple[Evidence, ...]:
     )
 
 
-def _near(told: Told, analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
-    ours = {item.fingerprint for item in (told.analysis, *told.twins)}
-    changed = {change.path for change in told.changes or ()}
+def _near(finding: FindingView, analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
+    ours = {item.fingerprint for item in (finding.analysis, *finding.twins)}
+    changed = {change.path for change in finding.changes or ()}
     return tuple(
         analysis
         for analysis in analyses
@@ -273,7 +277,7 @@ def _carrier(options: NightOptions) -> Carrier:
 
 Read = Callable[[str], str | None]
 _MADE = ("done", "already there")
-_DOUBTS = ("weak", "worth")  # told only where nothing firmer speaks against a draft
+_DOUBTS = ("weak", "worth")  # said only where nothing firmer speaks against a draft
 
 
 def plan_pulls(
@@ -320,15 +324,15 @@ def plan_pulls(
         )
         # numbers of a local outbox would link to somebody's issues once pushed
         refers = None if options.delivery == "local" else issue
-        told = Told(
+        finding = FindingView(
             analysis, share.others, commit, file_diffs(analysis.fix, read), risk, mitigations
         )
         if reason:
             skips += [skip(member, "pull", reason) for member in share.members if member.has_fix]
-            proposals += _joined_draft(told, share, options, night)
+            proposals += _joined_draft(finding, share, options, night)
         else:
-            told = for_review(told, analyses, options, read, search)
-            draft = _in_commits(_pull(told, share, applied, night, refers), analysis, read)
+            finding = for_review(finding, analyses, options, read, search)
+            draft = _in_commits(_pull(finding, share, applied, night, refers), analysis, read)
             proposals.append(as_patch(draft, issue) if options.publish == "patches" else draft)
             new += not _is_tonights(known, night)
     skips += _without_fix(without, options)
@@ -366,7 +370,7 @@ def _has_fix(analysis: Analysis) -> bool:
 
 
 def _joined_draft(
-    told: Told, share: Share, options: NightOptions, night: str
+    finding: FindingView, share: Share, options: NightOptions, night: str
 ) -> tuple[Comment, ...]:
     """A comment on the open draft that another error with its cause has: it is to list both."""
     known, joining = share.known, share.joining
@@ -375,18 +379,18 @@ def _joined_draft(
     if options.highest_tier()[0] != "draft":
         return ()
     key = effect_key(
-        "news", told.commit.repository if told.commit else "", str(known.number), night
+        "news", finding.commit.repository if finding.commit else "", str(known.number), night
     )
     news = f"The same cause is behind {', '.join(analysis.case.title for analysis in joining[:5])}"
     return (
         Comment(
             key=key,
-            fingerprint=told.analysis.fingerprint,
+            fingerprint=finding.analysis.fingerprint,
             also=share.also or tuple(analysis.fingerprint for analysis in joining),
             number=known.number,
             on="issue" if known.as_patch else "pull",
-            fix=edits.fix_digest(told.analysis.fix),
-            body=issue_text.comment_body(told, key, night, news),
+            fix=edits.fix_digest(finding.analysis.fix),
+            body=issue_text.comment_body(finding, key, night, news),
         ),
     )
 
@@ -450,9 +454,9 @@ def _issue_of(
 
 
 def _pull(
-    told: Told, share: Share, applied: edits.Applied, night: str, issue: int | None
+    finding: FindingView, share: Share, applied: edits.Applied, night: str, issue: int | None
 ) -> DraftPull:
-    analysis, known, commit = told.analysis, share.known, told.commit
+    analysis, known, commit = finding.analysis, share.known, finding.commit
     assert commit is not None
     key = known.key if known and _is_tonights(known, night) else ""
     failed = len(analysis.failed_pulls)
@@ -465,9 +469,9 @@ def _pull(
         also=share.also,
         branch=f"nightwatch/{key[:12]}",
         base=commit.branch,
-        title=issue_text.pull_title(told),
-        body=issue_text.pull_body(told, key, night, issue),
-        commit_message=issue_text.commit_message(told, issue),
+        title=issue_text.pull_title(finding),
+        body=issue_text.pull_body(finding, key, night, issue),
+        commit_message=issue_text.commit_message(finding, issue),
         changes=applied.changes,
         commit=commit.sha,
         labels=(issue_text.LABEL,),
@@ -479,3 +483,42 @@ def _in_commits(draft: DraftPull, analysis: Analysis, read: Read) -> DraftPull:
     applied = edits.Applied(changes=draft.changes)
     commits = draft_commits(analysis, applied, read, draft.commit_message)
     return draft.model_copy(update={"commits": commits}) if commits else draft
+
+
+# Drafts that are made without pushing a branch.
+
+
+def no_carrier(options: NightOptions, issue: int | None) -> Reason | None:
+    """Say why there is no patch where no issue carries it; files on this machine need none."""
+    is_needed = (
+        options.publish == "patches" and options.delivery == "github" and not options.dry_run
+    )
+    return (
+        Reason("choice", "no issue is there to carry its patch")
+        if is_needed and not issue
+        else None
+    )
+
+
+def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:
+    """Return it without a branch; the commit people make of it is known by its last line."""
+    mark = f"\n\nNightWatch patch {draft.key}\n"
+    message = f"{draft.commit_message.rstrip()}{mark}"
+    news = {"branch": "", "commit_message": message, "as_patch": True, "issue": issue}
+    if draft.commits:
+        *first, last = draft.commits
+        last = last.model_copy(update={"message": f"{last.message.rstrip()}{mark}"})
+        news["commits"] = (*first, last)
+    return draft.model_copy(update=news)
+
+
+def how_it_stands(known: OwnItem) -> str:
+    """Say how a draft or a patch of ours stands.
+
+    >>> how_it_stands(OwnItem(kind="pull", number=4, fingerprint="v1:a", as_patch=True))
+    'the patch on #4 is open'
+    """
+    what = "the patch on" if known.as_patch else "draft"
+    shut, merged = "closed unmerged: not proposed again", "applied" if known.as_patch else "merged"
+    state = {"closed": shut, "merged": merged}.get(known.state, known.state)
+    return f"{what} #{known.number} {'was' if known.state == 'closed' else 'is'} {state}"

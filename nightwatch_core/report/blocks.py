@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeVar
 from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
-from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.report.excerpts import Excerpt
 from nightwatch_core.report.publications import Publication, Row, SightRow
+from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import CutList
 
 B = TypeVar("B", bound=CutList[Any])

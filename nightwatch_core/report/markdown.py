@@ -8,10 +8,10 @@ from markupsafe import Markup
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.finding_parts import NO_CAUSE
 from nightwatch_core.publish.issue_text import markdown_environment
-from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.report.excerpts import CAUSE, FULL, CodeLine, Limits, code_text
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import fenced, link, markdown
+from nightwatch_core.text.markers import Permalinks
 
 _MOST_CODE = 60_000  # characters of one excerpt
 

@@ -37,7 +37,6 @@ from nightwatch_core.publish.finding_parts import (
     proof_lines,
     sentence,
 )
-from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.report.blocks import (
     Bullets,
     Command,
@@ -81,6 +80,7 @@ from nightwatch_core.report.publications import (
     sight_rows,
 )
 from nightwatch_core.text.escaping import block, line, shown
+from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import moment, money, plural, spending
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.

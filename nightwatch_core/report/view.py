@@ -11,7 +11,6 @@ from nightwatch_core.models.errors import Case, ErrorGroup, Trace
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.finding_parts import checked_lines, told_in_report
-from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.publish.overlap import causes
 from nightwatch_core.report import facts as plain
 from nightwatch_core.report import sections
@@ -74,6 +73,7 @@ from nightwatch_core.report.sections import (
     worth,
 )
 from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import capped, moment, plural, rebinned
 from nightwatch_core.text.templates import is_beginning, is_name
 

@@ -23,7 +23,7 @@ from services import github_people
 
 from nightwatch_core.memory.lesson_text import lesson_of
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.text.markers import read_marker
 
 A_DAY = timedelta(days=1)
 NOON = timedelta(hours=12)  # before a night

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from connected.fault_cells import Cell
 
 from nightwatch_core.models.report import EXIT_CODES, RunReport
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.text.markers import read_marker
 
 if TYPE_CHECKING:
     from connected.fault_nights import FaultyWorld

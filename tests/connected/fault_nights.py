@@ -42,7 +42,7 @@ from services.faults import Elsewhere, FaultyService
 from flows.commands.night import run_and_show
 from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.text.markers import read_marker
 from tasks import runner as policies
 from tasks.wiring.local import Pace, at_pace
 

@@ -31,7 +31,7 @@ from connected.story import a_github, a_newrelic
 from services import nerdgraph
 from services.anthropic import Anthropic
 
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.text.markers import read_marker
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_", "PREFECT_")

@@ -16,7 +16,7 @@ from connected import shop
 from connected.standins import Effect
 from connected.world import World
 
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.text.markers import read_marker
 
 pytestmark = pytest.mark.slow
 ERRORS = (shop.BROKEN_BASKET, shop.NO_RATE)

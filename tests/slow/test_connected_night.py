@@ -11,7 +11,7 @@ from connected import shop
 from connected.world import MODEL, Night, World
 
 from nightwatch_core.adapters.stores.traffic import SentRequests
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.text.markers import read_marker
 
 pytestmark = pytest.mark.slow
 

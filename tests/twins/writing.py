@@ -20,8 +20,8 @@ from nightwatch_core.models.proposals import (
     Reopen,
 )
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
-from nightwatch_core.publish.markers import read_marker
 from nightwatch_core.report.view import record_of
+from nightwatch_core.text.markers import read_marker
 
 
 @dataclass

@@ -25,7 +25,7 @@ from nightwatch_core.adapters.github.connection import COMMENT_CHARACTERS
 from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import ChangedFile, MergedPull, OtherPull
-from nightwatch_core.publish.markers import CORRECTION, steps_told
+from nightwatch_core.text.markers import CORRECTION, steps_told
 from nightwatch_core.text.plain_text import graphql_texts
 
 QUERY_PAGES = 20  # of merged pull requests

@@ -7,11 +7,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.markers import Permalinks
 from nightwatch_core.report.blocks import Block
 from nightwatch_core.report.excerpts import FULL, CodeLine, Limits
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import is_web
+from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import plural
 from nightwatch_core.text.words import pieces
 

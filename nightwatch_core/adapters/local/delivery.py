@@ -31,8 +31,8 @@ from nightwatch_core.models.proposals import (
 )
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
-from nightwatch_core.publish.markers import MOST_NAMES, joined_body, read_marker
 from nightwatch_core.text import frontmatter
+from nightwatch_core.text.markers import MOST_NAMES, joined_body, read_marker
 
 # What became of a draft on this machine: whether, when and how its base got it, as git knows.
 #

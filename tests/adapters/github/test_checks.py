@@ -10,7 +10,7 @@ from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.publish.markers import marker
+from nightwatch_core.text.markers import marker
 
 CHANGE = FileChange(path="lib/basket.rb", text="0\n")
 ALL = {"checks": "read", "actions": "read", "statuses": "read"}

@@ -13,7 +13,7 @@ from services.github_people import amend, merge, move_base, push, rebase, update
 from nightwatch_core.adapters.github.connection import ITEMS_WITH_COMMENTS
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposals import FileChange, OwnItem
-from nightwatch_core.publish.markers import CORRECTION
+from nightwatch_core.text.markers import CORRECTION
 
 PATH = "app/total.rb"
 OTHER = "def total\n  1\nend\n"

@@ -11,7 +11,7 @@ from services.github import GitHub
 from services.github_people import move_base
 
 from nightwatch_core.models.proposals import DraftPull, FileChange, OwnItem
-from nightwatch_core.publish.markers import read_patch_marker
+from nightwatch_core.text.markers import read_patch_marker
 
 PATCH = {"as_patch": True, "issue": 1, "branch": "", "fix": "f1:0a"}
 MESSAGE = "Count an empty basket as 0\n\nNightWatch patch pull-key-1\n"

@@ -6,7 +6,7 @@ from github_world import NIGHT, comment, outbox, pull
 from services.github import GitHub
 
 from nightwatch_core.models.proposals import FileChange, PullUpdate, Receipt
-from nightwatch_core.publish.markers import marker
+from nightwatch_core.text.markers import marker
 
 ANOTHER = "def total\n  nil.to_i\nend\n"
 

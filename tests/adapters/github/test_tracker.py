@@ -9,7 +9,7 @@ from services.github import Answer, GitHub
 from nightwatch_core.adapters.github.connection import ITEMS_WITH_COMMENTS
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposals import OwnItem
-from nightwatch_core.publish.markers import marker
+from nightwatch_core.text.markers import marker
 
 
 def only(server: GitHub) -> OwnItem:

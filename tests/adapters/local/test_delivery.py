@@ -11,8 +11,8 @@ from threads import at_once
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.proposals import Comment, OwnItem, Proposal, Receipt, Reopen
-from nightwatch_core.publish.markers import marker
 from nightwatch_core.text import frontmatter
+from nightwatch_core.text.markers import marker
 
 
 @pytest.fixture

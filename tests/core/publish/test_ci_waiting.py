@@ -21,8 +21,8 @@ from nightwatch_core.models.proposals import (
 )
 from nightwatch_core.models.report import Night
 from nightwatch_core.publish.ci import Hands, Waiting, carried, pauses, watched_drafts
-from nightwatch_core.publish.markers import read_marker
 from nightwatch_core.report.builder import start_report
+from nightwatch_core.text.markers import read_marker
 
 OPTIONS = NightOptions(delivery="github")
 OURS, NEW = "a" * 40, "b" * 40

@@ -8,8 +8,7 @@ from analysis_shapes import COMMIT, FIX, analysis
 from nightwatch_core.models.proposals import Check, Correction, GateResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.finding_parts import told_in_report, with_gates
-from nightwatch_core.publish.issue_text import issue_body
-from nightwatch_core.publish.markers import Told
+from nightwatch_core.publish.issue_text import FindingView, issue_body
 
 RED = Check(name="tests", outcome="failed", text="red")
 
@@ -25,7 +24,7 @@ def told(outcome="failed", **more):
     attempt = Correction(outcome=outcome, first_failed="test_total is red", **more)
     result = "passed" if outcome == "passed" else "failed"
     gate = GateResult(outcome=result, text="red", checks=(RED,), correction=attempt)
-    return Told(analysis(fix=(FIX,), gate=gate), (), COMMIT)
+    return FindingView(analysis(fix=(FIX,), gate=gate), (), COMMIT)
 
 
 def test_an_issue_carries_the_attempt_and_what_failed():
@@ -50,7 +49,7 @@ def test_why_there_is_none_is_said(outcome, words):
 
 
 def test_without_a_correction_nothing_is_said():
-    assert section(Told(analysis(gate=GateResult(outcome="passed")), (), COMMIT)) == ""
+    assert section(FindingView(analysis(gate=GateResult(outcome="passed")), (), COMMIT)) == ""
 
 
 def test_the_report_says_it_in_its_line():

@@ -16,6 +16,7 @@ from nightwatch_core.models.proposals import Check, Correction, GateResult, Repr
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.issue_text import (
     BODY_LIMIT,
+    FindingView,
     comment_body,
     commit_message,
     issue_body,
@@ -24,7 +25,7 @@ from nightwatch_core.publish.issue_text import (
     pull_body,
     pull_title,
 )
-from nightwatch_core.publish.markers import Told, marker, read_marker
+from nightwatch_core.text.markers import marker, read_marker
 
 NEW_RELIC = {"service": "New Relic", "inbox": "Errors Inbox"}
 
@@ -101,10 +102,10 @@ def bodies(of):
     return tuple(
         body
         for told in (
-            Told(of),
-            Told(of, (of,), commit, reach=reach, near=(of,), no_draft=of.title),
-            Told(doubted, (), commit),
-            Told(unknown, (), commit),
+            FindingView(of),
+            FindingView(of, (of,), commit, reach=reach, near=(of,), no_draft=of.title),
+            FindingView(doubted, (), commit),
+            FindingView(unknown, (), commit),
         )
         for body in (
             issue_body(told, "k1", "n1"),
@@ -143,24 +144,26 @@ def test_titles_and_commit_messages_ping_close_and_skip_nothing(text):
     of = hostile(text)
     unknown = of.model_copy(update={"handover": handed_over(text)})
     for words in (
-        *(issue_title(of), issue_title(unknown), pull_title(Told(of))),
-        commit_message(Told(of), None),
+        *(issue_title(of), issue_title(unknown), pull_title(FindingView(of))),
+        commit_message(FindingView(of), None),
     ):
         assert not re.search(r"@\w|GH-\d|#\d|:(?=//)", words)
         assert "\u202e" not in words
         assert "\x1b" not in words
-    for title in (issue_title(of), issue_title(unknown), pull_title(Told(of))):
+    for title in (issue_title(of), issue_title(unknown), pull_title(FindingView(of))):
         assert 0 < len(title) <= 120
         assert "\n" not in title
-    for words in (pull_title(Told(of)), commit_message(Told(of), None)):
+    for words in (pull_title(FindingView(of)), commit_message(FindingView(of), None)):
         assert not re.search(r"\[(skip|ci|no)\b|\*{3}", words, re.IGNORECASE)
 
 
 def test_the_last_paragraph_of_a_commit_message_is_no_trailer():
-    words = commit_message(Told(analysis(root_cause="Co-authored-by: Eve <e@example.org>")), None)
+    words = commit_message(
+        FindingView(analysis(root_cause="Co-authored-by: Eve <e@example.org>")), None
+    )
     assert words.split("\n\n")[-1].startswith("Root cause: ")
-    assert commit_message(Told(analysis()), 12).endswith("\n\nRefs #12\n")
-    assert len(commit_message(Told(analysis(title="t" * 500)), None).split("\n")[0]) <= 72
+    assert commit_message(FindingView(analysis()), 12).endswith("\n\nRefs #12\n")
+    assert len(commit_message(FindingView(analysis(title="t" * 500)), None).split("\n")[0]) <= 72
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -219,7 +222,7 @@ def test_an_issue_says_everything_in_its_order():
             ),
         ),
     )  # fmt: skip
-    body = issue_body(Told(of), "k", "n")
+    body = issue_body(FindingView(of), "k", "n")
     order = ("Application `shop`", "5 occurrences", "Root cause", "Confidence: high", "Evidence",
              "Proposed fix", "Suspected change", "Next steps", "Explanations considered",
              "Stack trace", "Found by")  # fmt: skip
@@ -227,7 +230,7 @@ def test_an_issue_says_everything_in_its_order():
     assert places == sorted(places)
     assert "-    return" not in body
     assert "-line.price\n+line.cost" in body
-    assert "Change" in pull_body(Told(of), "k", "n", None)
+    assert "Change" in pull_body(FindingView(of), "k", "n", None)
     assert labels(of) == ("nightwatch", "confidence-high", "has-fix")
 
 
@@ -236,16 +239,16 @@ LINKED = Commit(repository="acme/shop", sha="c" * 40, address="https://github.co
 
 def test_places_and_commits_are_links_where_the_repository_is_on_the_web():
     of = analysis(root_cause="shop/cart.py:2 came with 0a1b2c3d4e; see cart.py:9.")
-    body = issue_body(Told(of, (), LINKED), "k", "n")
+    body = issue_body(FindingView(of, (), LINKED), "k", "n")
     at = f"https://github.com/acme/shop/blob/{of.commit}/shop/cart.py#L2"
     assert body.count(f"[`shop/cart.py:2`](<{at}>)") == 2
     assert "[`0a1b2c3d4e`](<https://github.com/acme/shop/commit/0a1b2c3d4e>)" in body
     assert "see `cart.py:9`" in body
-    assert "](" not in issue_body(Told(of), "k", "n")
+    assert "](" not in issue_body(FindingView(of), "k", "n")
 
 
 def test_application_and_repository_stand_in_every_message():
-    told = Told(analysis(), (), LINKED)
+    told = FindingView(analysis(), (), LINKED)
     for body in (
         issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
         pull_body(told, "k", "n", None),
@@ -257,7 +260,7 @@ def test_evidence_beyond_three_pieces_is_folded_what_holds_first():
     pieces = tuple(
         Evidence(path="a.py", line=n, quote=f"x = {n}", verified=n != 1) for n in range(1, 6)
     )
-    body = issue_body(Told(analysis(evidence=pieces)), "k", "n")
+    body = issue_body(FindingView(analysis(evidence=pieces)), "k", "n")
     order = ("a.py:2", "a.py:4", "<details><summary>2 more</summary>", "a.py:5", "a.py:1")
     assert [body.index(one) for one in order] == sorted(body.index(one) for one in order)
 
@@ -265,7 +268,7 @@ def test_evidence_beyond_three_pieces_is_folded_what_holds_first():
 def test_what_is_refused_is_named_without_its_text_and_is_no_fix():
     refused = (RefusedEdit(path=".github/workflows/ci.yml", reason="it configures CI"),)
     of = analysis(refused=refused)
-    body = issue_body(Told(of), "k", "n")
+    body = issue_body(FindingView(of), "k", "n")
     assert "## Not proposed\n\n- `.github/workflows/ci.yml`: it configures CI" in body
     assert "Proposed fix" not in body
     assert "has-fix" not in labels(of)
@@ -274,8 +277,8 @@ def test_what_is_refused_is_named_without_its_text_and_is_no_fix():
 def test_the_team_is_asked_where_it_is_not_clear_what_should_happen():
     unsure = {"fix": (FIX,), "fix_confidence": "low", "question": "empty editor or 400?"}
     for body in (
-        issue_body(Told(analysis(**unsure)), "k", "n"),
-        pull_body(Told(analysis(**unsure)), "k", "n", 1),
+        issue_body(FindingView(analysis(**unsure)), "k", "n"),
+        pull_body(FindingView(analysis(**unsure)), "k", "n", 1),
     ):
         assert "## A question to the team\n\nA product choice: empty editor or 400?" in body
         assert "Confidence: high in the cause, low in what should happen instead." in body
@@ -286,23 +289,25 @@ def test_the_team_is_asked_where_it_is_not_clear_what_should_happen():
     [("high", "To confirm"), ("medium", "A product choice"), (None, "A product choice")],
 )
 def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, worded):
-    told = Told(analysis(fix=(FIX,), fix_confidence=sure, question="empty editor or 400?"))
+    told = FindingView(analysis(fix=(FIX,), fix_confidence=sure, question="empty editor or 400?"))
     for body in (
         issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
         pull_body(told, "k", "n", 1),
     ):  # fmt: skip
         assert f"## A question to the team\n\n{worded}: empty editor or 400?" in body
-    assert "question" not in issue_body(Told(analysis(fix=(FIX,), fix_confidence=sure)), "k", "n")
+    assert "question" not in issue_body(
+        FindingView(analysis(fix=(FIX,), fix_confidence=sure)), "k", "n"
+    )
 
 
 def test_why_a_confidence_is_lower_than_it_was_said_stands_beside_it():
     why = "said high, but shop/pay.py:90, which the cause rests on, was not read"
-    told = Told(analysis(confidence="medium", doubt=why))
+    told = FindingView(analysis(confidence="medium", doubt=why))
     assert f"Confidence: medium; {why.replace('shop/pay.py:90', '`shop/pay.py:90`')}." in (
         issue_body(told, "k", "n")
     )
     unfit = analysis(confidence="low", doubt=why, misfit="line 2 is blank there")
-    assert "Confidence: low." in issue_body(Told(unfit), "k", "n")
+    assert "Confidence: low." in issue_body(FindingView(unfit), "k", "n")
 
 
 @pytest.mark.parametrize(("days", "age"), [(900, "2 years"), (100, "3 months"), (29, ""), (-3, "")])
@@ -310,7 +315,7 @@ def test_a_named_change_far_older_than_the_first_sighting_says_its_age(days, age
     first = analysis().case.leader.first_seen
     pull = MergedPull(number=3, title="R", sha="f" * 40, merged_at=first - timedelta(days=days))
     of = analysis(suspect_commit="f" * 40, suspects=(Suspect(pull=pull, score=1.0),))
-    body = issue_body(Told(of), "k", "n")
+    body = issue_body(FindingView(of), "k", "n")
     assert "Suspected change" in body
     assert ("older than the first occurrence" in body) == bool(age)
     assert f"it is {age} older than the first occurrence" in body or not age
@@ -322,7 +327,7 @@ def test_a_record_that_does_not_fit_names_no_change_and_no_fix():
         misfit="line 2 is blank there", fix=(FIX,), suspect_commit="f" * 40,
         suspects=(Suspect(pull=pull, score=0.5),),
     )  # fmt: skip
-    body = issue_body(Told(of), "k", "n")
+    body = issue_body(FindingView(of), "k", "n")
     assert "The record does not fit this commit: line 2 is blank there." in body
     for word in ("Suspected", "Rename", "Proposed fix", "not found in the code"):
         assert word not in body
@@ -334,13 +339,13 @@ def test_only_the_change_that_the_analysis_names_is_suspected():
         MergedPull(number=n, title=f"Pull {n}", sha=f"{n}" * 40, merged_at=DAY) for n in (3, 4)
     ]
     suspects = tuple(Suspect(pull=pull, score=0.5) for pull in pulls)
-    body = issue_body(Told(analysis(suspects=suspects, suspect_commit="4" * 10)), "k", "n")
+    body = issue_body(FindingView(analysis(suspects=suspects, suspect_commit="4" * 10)), "k", "n")
     assert "Pull 4" in body
     assert "Pull 3" not in body
-    none = issue_body(Told(analysis(suspects=suspects, model="claude-opus-4-5")), "k", "n")
+    none = issue_body(FindingView(analysis(suspects=suspects, model="claude-opus-4-5")), "k", "n")
     assert "Pull" not in none
     unknown = analysis(suspects=suspects, suspect_commit="a1b2c3d4e5f6")
-    assert "- commit `a1b2c3d4e5`" in issue_body(Told(unknown), "k", "n")
+    assert "- commit `a1b2c3d4e5`" in issue_body(FindingView(unknown), "k", "n")
 
 
 def test_our_arithmetic_stays_with_us():
@@ -353,20 +358,20 @@ def test_our_arithmetic_stays_with_us():
 
 def test_brackets_stay_unless_they_switch_checks_off():
     of = analysis(title="dict[str, int] of [skip ci] and [ci-skip]", root_cause="Invoice#lines #3")
-    assert pull_title(Told(of)) == "Fix: dict[str, int] of (skip ci) and (ci-skip)"
-    assert "Root cause: Invoice#lines 3" in commit_message(Told(of), None)
+    assert pull_title(FindingView(of)) == "Fix: dict[str, int] of (skip ci) and (ci-skip)"
+    assert "Root cause: Invoice#lines 3" in commit_message(FindingView(of), None)
 
 
 def test_unverified_evidence_says_so():
     loose = Evidence(path="a.py", line=1, quote="x = 1")
-    assert "not found in the code" in issue_body(Told(analysis(evidence=(loose,))), "k", "n")
-    assert "not found in the code" not in issue_body(Told(analysis()), "k", "n")
+    assert "not found in the code" in issue_body(FindingView(analysis(evidence=(loose,))), "k", "n")
+    assert "not found in the code" not in issue_body(FindingView(analysis()), "k", "n")
 
 
 def test_times_are_told_in_utc_whatever_the_source_counts_in():
     there = timezone(timedelta(hours=5, minutes=30))
     seen = datetime(2026, 11, 21, 3, 15, tzinfo=there)
-    body = issue_body(Told(analysis(case(group(last_seen=seen)))), "k", "n")
+    body = issue_body(FindingView(analysis(case(group(last_seen=seen)))), "k", "n")
     assert "last 2026-11-20 21:45 UTC" in body
 
 
@@ -378,22 +383,22 @@ def test_a_regression_and_who_looks_after_it_are_told():
         "Errors Inbox: a regression: resolved in New Relic's Errors Inbox, and back; "
         "assigned to `@dana` \\*now\\*\n"
     )
-    assert told in issue_body(Told(of), "k1", "n1")
-    assert told in comment_body(Told(of), "k1", "n1", "News")
-    assert "Errors Inbox" not in issue_body(Told(analysis()), "k1", "n1")
+    assert told in issue_body(FindingView(of), "k1", "n1")
+    assert told in comment_body(FindingView(of), "k1", "n1", "News")
+    assert "Errors Inbox" not in issue_body(FindingView(analysis()), "k1", "n1")
 
 
 def test_what_is_not_known_leaves_no_empty_words():
     bare = group(first_seen=None, last_seen=None, message="", release="", users=None)
-    body = issue_body(Told(analysis(case(bare, traced=False), evidence=())), "k", "n")
+    body = issue_body(FindingView(analysis(case(bare, traced=False), evidence=())), "k", "n")
     for leftover in ("()", "None", "UTC", "users", "## Evidence", "## Change", "```"):
         assert leftover not in body
 
 
 def test_only_our_issue_is_referred_to_and_nothing_is_closed():
-    body = pull_body(Told(analysis()), "k", "n", 12)
+    body = pull_body(FindingView(analysis()), "k", "n", 12)
     assert "Refs #12" in body
-    assert "Refs" not in pull_body(Told(analysis()), "k", "n", None)
+    assert "Refs" not in pull_body(FindingView(analysis()), "k", "n", None)
     assert not re.search(r"(?i)\b(close[sd]?|fix(e[sd])?|resolve[sd]?)\s+#", body)
 
 
@@ -442,10 +447,10 @@ def test_a_commit_message_keeps_addresses_readable_and_links_none():
     of = analysis(
         root_cause="A URL such as https://example.com:8080/ or `curl https://b.example/c`."
     )
-    words = " ".join(commit_message(Told(of), None).split())
+    words = " ".join(commit_message(FindingView(of), None).split())
     assert "such as `example.com:8080/` or `curl https://b.example/c`." in words
     of = analysis(root_cause="It fixes `https://github.com/shop/shop/issues/5` at once.")
-    assert "://" not in commit_message(Told(of), None)
+    assert "://" not in commit_message(FindingView(of), None)
 
 
 @pytest.mark.parametrize(
@@ -467,7 +472,7 @@ def test_a_commit_message_keeps_addresses_readable_and_links_none():
     ],
 )
 def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
-    assert commit_message(Told(analysis(title=title)), None).split("\n")[0] == subject
+    assert commit_message(FindingView(analysis(title=title)), None).split("\n")[0] == subject
 
 
 @pytest.mark.parametrize(
@@ -475,7 +480,7 @@ def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
 )
 def test_what_is_taken_out_leaves_no_switch_and_no_mention(text):
     of = analysis(title=text, root_cause=text)
-    for words in (pull_title(Told(of)), commit_message(Told(of), None)):
+    for words in (pull_title(FindingView(of)), commit_message(FindingView(of), None)):
         assert not re.search(r"\[ ?(skip|ci) |@\w", words)
 
 
@@ -484,13 +489,13 @@ def test_the_number_of_a_change_is_told_once():
         number=7, title="Add links (#7)", sha="a" * 40, merged_at=datetime(2026, 1, 1, tzinfo=UTC)
     )
     of = analysis(suspect_commit="#7", suspects=(Suspect(pull=pull, score=0.5),))
-    assert "- `#7` Add links (`aaaaaaaaaa`)" in issue_body(Told(of), "k", "n")
+    assert "- `#7` Add links (`aaaaaaaaaa`)" in issue_body(FindingView(of), "k", "n")
 
 
 def test_sentences_that_are_joined_end_once():
     open_one = Hypothesis(statement="The host is None.", because="line 3 says so.", standing="open")
     edits = (Edit(path="a.py", old="x", new="y", description="One thing."),
              Edit(path="a.py", old="z", new="w", description="Another"))  # fmt: skip
-    body = issue_body(Told(analysis(hypotheses=(open_one,), fix=edits)), "k", "n")
+    body = issue_body(FindingView(analysis(hypotheses=(open_one,), fix=edits)), "k", "n")
     assert "- The host is None: line 3 says so." in body
     assert "`a.py`: One thing. Another." in body

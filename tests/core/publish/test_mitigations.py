@@ -6,8 +6,7 @@ from analysis_shapes import analysis
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.publish.issue_text import pull_body
-from nightwatch_core.publish.markers import Told
+from nightwatch_core.publish.issue_text import FindingView, pull_body
 from nightwatch_core.publish.tiers import mitigations_in, not_wanted
 
 BEFORE = "def price(order):\n    return order.net * 1.19\n"
@@ -25,7 +24,7 @@ def mitigations_of(after, path="shop/price.py", before=BEFORE, evidence=(), **op
 
 
 def test_a_guard_is_told_as_a_mitigation_and_a_fix_is_not():
-    guarded = Told(analysis(), mitigations=mitigations_of(GUARDED))
+    guarded = FindingView(analysis(), mitigations=mitigations_of(GUARDED))
     body = pull_body(guarded, "k", "n", None)
     assert "**This is a mitigation, not the fix.**" in body
     assert "`shop/price.py:2` puts a made-up value" in body

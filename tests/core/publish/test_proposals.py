@@ -10,7 +10,7 @@ from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
 from nightwatch_core.publish import candidate_score, effect_key, in_order, plan_issues, plan_pulls
-from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.text.markers import read_marker
 
 NIGHT = "2026-11-20-abcdef"
 EVERY = NightOptions(max_issues=50, max_pull_requests=50)

@@ -12,7 +12,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Receipt, Step, Story
 from nightwatch_core.publish import plan_issues, plan_pulls
 from nightwatch_core.publish.finding_parts import told_in_report, with_gates
-from nightwatch_core.publish.markers import steps_told
+from nightwatch_core.text.markers import steps_told
 
 NIGHT = "2026-11-20-abcdef"
 ISSUE = Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=7)

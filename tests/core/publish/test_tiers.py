@@ -10,8 +10,7 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
 from nightwatch_core.publish.expected_value import expected_value
-from nightwatch_core.publish.issue_text import pull_body
-from nightwatch_core.publish.markers import Told
+from nightwatch_core.publish.issue_text import FindingView, pull_body
 from nightwatch_core.publish.plan import for_review
 from nightwatch_core.publish.tiers import RULES, Candidate, tier_of
 
@@ -124,7 +123,7 @@ def test_no_draft_is_lost_where_the_code_cannot_be_searched(trouble):
 
     fix = (Edit(path="app/a.py", old="    return 1\n", new="    return 2\n"),)
     read = {"app/a.py": "def price(order):\n    return 1\n"}.get
-    told = Told(named(1, fix=fix), changes=file_diffs(fix, read))
+    told = FindingView(named(1, fix=fix), changes=file_diffs(fix, read))
     told = for_review(told, (), NightOptions(), read, search)
     assert not told.reach.is_known
     assert "could not be searched" in pull_body(told, "k", "n", None)

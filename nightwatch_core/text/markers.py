@@ -5,17 +5,12 @@ It names the error, and on the same line the others that share its cause.
 
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from nightwatch_core.code.related_code import Reach
-from nightwatch_core.code.symptom_fixes import SymptomFix
-from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.code import ChangedFile, Commit
-from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import DraftPull, Marker, OwnItem
-from nightwatch_core.publish.expected_value import Reason
-from nightwatch_core.text.escaping import is_web, markdown
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.proposals import Marker
+from nightwatch_core.text.escaping import is_web
 
 MOST_NAMES = 20  # of other errors
 _NAME = r"[\w:.-]{1,200}"
@@ -114,45 +109,6 @@ def _plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_:.-]", "", text)
 
 
-# Drafts that are made without pushing a branch.
-
-
-def no_carrier(options: NightOptions, issue: int | None) -> Reason | None:
-    """Say why there is no patch where no issue carries it; files on this machine need none."""
-    is_needed = (
-        options.publish == "patches" and options.delivery == "github" and not options.dry_run
-    )
-    return (
-        Reason("choice", "no issue is there to carry its patch")
-        if is_needed and not issue
-        else None
-    )
-
-
-def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:
-    """Return it without a branch; the commit people make of it is known by its last line."""
-    mark = f"\n\nNightWatch patch {draft.key}\n"
-    message = f"{draft.commit_message.rstrip()}{mark}"
-    news = {"branch": "", "commit_message": message, "as_patch": True, "issue": issue}
-    if draft.commits:
-        *first, last = draft.commits
-        last = last.model_copy(update={"message": f"{last.message.rstrip()}{mark}"})
-        news["commits"] = (*first, last)
-    return draft.model_copy(update=news)
-
-
-def how_it_stands(known: OwnItem) -> str:
-    """Say how a draft or a patch of ours stands.
-
-    >>> how_it_stands(OwnItem(kind="pull", number=4, fingerprint="v1:a", as_patch=True))
-    'the patch on #4 is open'
-    """
-    what = "the patch on" if known.as_patch else "draft"
-    shut, merged = "closed unmerged: not proposed again", "applied" if known.as_patch else "merged"
-    state = {"closed": shut, "merged": merged}.get(known.state, known.state)
-    return f"{what} #{known.number} {'was' if known.state == 'closed' else 'is'} {state}"
-
-
 # Addresses of code on the web, at the commit that was read.
 
 _PLACE = re.compile(r"([^\s:]+\.\w+)(?::(\d{1,7})(?:-(\d{1,7}))?)?")
@@ -200,33 +156,3 @@ class Permalinks(NamedTuple):
         """Return the address of a commit."""
         address = f"{self.address}/commit/{sha}"
         return address if self.address and _SHA.fullmatch(sha) and is_web(address) else ""
-
-
-# A finding that is told: what all sections of issues, comments and drafts are made of.
-
-_SENTENCE = 600  # characters
-Carrier = Literal["branch", "patch", "files"]  # "files": a folder of this machine
-
-
-class Told(NamedTuple):
-    """A finding that is told: with the errors that share its cause, and where its code is."""
-
-    analysis: Analysis
-    twins: tuple[Analysis, ...] = ()
-    commit: Commit | None = None  # of the repository; None: not known
-    changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
-    warning: str = ""  # what a reviewer of the draft has to look at first
-    mitigations: tuple[SymptomFix, ...] = ()  # of the draft
-    reach: Reach = Reach()  # of the draft: who uses it, where the same still stands
-    near: tuple[Analysis, ...] = ()  # other errors of tonight that fail in the draft's files
-    carrier: Carrier = "branch"  # how the draft comes to its reviewer
-    no_draft: str = ""  # why tonight's issue has no draft beside it
-
-    @property
-    def links(self) -> Permalinks:
-        """Addresses of its code."""
-        return Permalinks.of(self.commit, self.analysis.commit)
-
-    def prose(self, text: str, limit: int = _SENTENCE) -> str:
-        """Return a line of prose, its places linked."""
-        return markdown(text, limit, address_of=self.links.code)
