@@ -168,15 +168,6 @@ class Toolchain:
         return ":".join(("/env/bin", *named, *_PATH))
 
     @cached_property
-    def programs(self) -> frozenset[str]:
-        """Return names of the programs that can be started."""
-        names: set[str] = set()
-        for folder in self.path.split(":")[1:]:
-            if Path(folder).is_dir():
-                names.update(item.name for item in Path(folder).iterdir())
-        return frozenset(names)
-
-    @cached_property
     def python(self) -> str:
         """Return the first Python's name and version (python3.12); empty where there is none."""
         places = (Path(folder) / "python3" for folder in self.path.split(":")[1:])
@@ -228,16 +219,19 @@ class Dependencies:
     """Dependencies of projects, by the content of their manifests."""
 
     def __init__(
-        self, start: Start, place: Callable[[], Path], tools: Toolchain, network: bool
+        self,
+        start: Start,
+        place: Callable[[], Path],
+        tools: Toolchain,
+        network: bool,
+        libraries: Sequence[Path],
     ) -> None:
         self._start, self._place, self._tools = start, place, tools
-        self._network = network
+        self._network, self._libraries = network, libraries
 
-    def prepare(
-        self, preparation: Preparation, libraries: Sequence[Path], tree: Path | None
-    ) -> Prepared:
+    def prepare(self, preparation: Preparation, tree: Path | None) -> Prepared:
         """Return what is there, else fetch it; raises `GiveUp` where that cannot be."""
-        if self._beside(preparation.language, libraries):
+        if self._beside(preparation.language):
             return Prepared(key=f"{_BESIDE}{preparation.language}", how="beside the checkout")
         texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
         texts += [self._tools.image] if self._tools.image else []
@@ -252,11 +246,11 @@ class Dependencies:
         self._prune()
         return Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
 
-    def mounts(self, key: str, libraries: Sequence[Path]) -> tuple[Mount, ...]:
+    def mounts(self, key: str) -> tuple[Mount, ...]:
         """Return the mounts of these dependencies; none for an unknown key."""
         if key.startswith(_BESIDE):
             language = key.removeprefix(_BESIDE)
-            shelf = self._beside(language, libraries)
+            shelf = self._beside(language)
             return (Mount(shelf, f"{ENV}/{_SHELVES[language]}"),) if shelf else ()
         folder = self._place() / "prepared" / key
         return (Mount(folder, ENV),) if key.isalnum() and folder.is_dir() else ()
@@ -293,7 +287,7 @@ class Dependencies:
             if used < oldest or at >= KEPT_COUNT:
                 delete(folder)
 
-    def _beside(self, language: str, libraries: Sequence[Path]) -> Path | None:
+    def _beside(self, language: str) -> Path | None:
         python = self._tools.python
         inner = {
             "python": (f"lib/{python}/site-packages", f"lib/{python}/dist-packages"),
@@ -301,7 +295,7 @@ class Dependencies:
             "ruby": ("bundle", "."),
         }
         user = runner()
-        for root in libraries:
+        for root in self._libraries:
             for name in inner.get(language, ()):
                 folder = root / name
                 fits = language == "python" or _holds(language, folder)
@@ -369,10 +363,11 @@ class LocalSandbox:
         container is made of, should it come to that.
         """
         self._state, self._lay_out, self._ladder = state, lay_out, ladder
-        self._libraries = libraries
         self._user = runner()
         self._tools = Toolchain(folders, self._user, image)
-        self._dependencies = Dependencies(self.start, lambda: self._place, self._tools, network)
+        self._dependencies = Dependencies(
+            self.start, lambda: self._place, self._tools, network, libraries
+        )
         self._trees: dict[str, Path] = {}
         self._lock = threading.RLock()
 
@@ -384,7 +379,7 @@ class LocalSandbox:
         """Have dependencies at hand; raises `GiveUp`, with what to set, where that cannot be."""
         with self._lock:
             whole = self._tree(commit) if preparation.whole_tree else None
-            return self._dependencies.prepare(preparation, self._libraries, whole)
+            return self._dependencies.prepare(preparation, whole)
 
     def run(self, commit: Commit, changes: tuple[FileChange, ...], command: Command) -> Run:
         """Run a command in a copy of the tree; raises `GiveUp` where that cannot be."""
@@ -394,7 +389,7 @@ class LocalSandbox:
             try:
                 gone = lay_changes(changes, overlay)
                 mounts = [Mount(tree, TREE), Mount(overlay, CHANGES)]
-                mounts += self._dependencies.mounts(command.prepared, self._libraries)
+                mounts += self._dependencies.mounts(command.prepared)
                 script = laid_out(gone, command.links) + ' && exec "$@"'
                 words = ("/bin/sh", "-c", script, "sh", *command.words)
                 return self.start(words, dict(command.environment), mounts, command.bounds)
