@@ -88,7 +88,7 @@ def promote(
             console.print("Choose with --yes, as in --yes 1,3.")
         picked = chosen_offers(answer, offered.offers)
     promotion = add_to_rules(options, offered, picked)
-    console.print(Text(promotion.said), soft_wrap=True)
+    console.print(Text(promotion.text), soft_wrap=True)
     raise SystemExit(0 if promotion.done or options.dry_run else 1)
 
 
@@ -127,29 +127,29 @@ def add_to_rules(
     """Add what a person picked to CLAUDE.md, and remember that it was."""
     if not picked:
         left = any(item.number for item in offered.offers)
-        said = "Nothing was chosen, nothing was changed." if left else NOTHING_LEFT
-        return Promotion(done=True, said=said)
-    text = with_offers(offered.before or "", picked)
+        text = "Nothing was chosen, nothing was changed." if left else NOTHING_LEFT
+        return Promotion(done=True, text=text)
+    rules = with_offers(offered.before or "", picked)
     if offered.commit is None:
-        place = working_copy(options).write(PATH, text, offered.before)
+        place = working_copy(options).write(PATH, rules, offered.before)
         done = bool(place)
-        said = f"Added to {place}; commit it when you like." if place else "Held back: a dry run."
+        text = f"Added to {place}; commit it when you like." if place else "Held back: a dry run."
     else:
         now = reading(options).clock.now()
         window = Window(since=now, until=now)
         night = Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=window, now=now)
-        pull = promotion_pull(picked, text, offered.commit, night.id)
+        pull = promotion_pull(picked, rules, offered.commit, night.id)
         receipt = publishing(options).outbox(night).publish(pull)
         place, done = receipt.url, receipt.status in ("done", "already there")
         known = "was there already" if receipt.status == "already there" else "is open"
-        said = {
+        text = {
             "held back": "Held back: a dry run.",
             "refused": f"Refused: {receipt.reason}",
             "unknown": f"It is unknown whether it was published ({receipt.reason}): try again.",
         }.get(receipt.status, f"Draft pull request #{receipt.number} {known}: {receipt.url}")
     if done and (troubles := _remember(options, picked)):
-        said = f"{said} It will be offered again, because it could not be remembered; {troubles}"
-    return Promotion(chosen=picked, place=place, done=done, said=said)
+        text = f"{text} It will be offered again, because it could not be remembered; {troubles}"
+    return Promotion(place=place, done=done, text=text)
 
 
 def _listed(every: tuple[LearningOffer, ...]) -> list[Text]:

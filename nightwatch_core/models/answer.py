@@ -125,7 +125,6 @@ class Usage(Value):
     compactions: int = 0
     cleared_tokens: int = 0
     uncleared_tokens: int = 0  # of prompts before something was cleared from them
-    untold_clearings: int = 0  # of older bundles; nothing counts them any more
     saved: float | None = 0.0  # what reading from the cache saved, less what writing to it added
     priced: str = ""  # date of the oldest price that was used; empty: none was
 

@@ -407,7 +407,6 @@ class LearningOffer(Value):
 class Promotion(Value):
     """Result of a promotion."""
 
-    chosen: tuple[LearningOffer, ...] = ()
     place: str = ""  # an address or a path
     done: bool = False
-    said: str = ""  # one sentence for the person who chose
+    text: str = ""  # one sentence for the person who chose

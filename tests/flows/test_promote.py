@@ -161,7 +161,7 @@ def test_a_file_that_changes_while_the_person_chooses(shop):
 def test_a_local_draft(shop):
     """Of what is committed: what somebody has not committed yet is theirs."""
     made = with_offers(local(shop), "1", "pull")
-    assert made.done, made.said
+    assert made.done, made.text
     (branch,) = git(shop, "branch", "--list", "nightwatch/*", "--format=%(refname)").splitlines()
     text = git(shop, "show", f"{branch}:CLAUDE.md")
     assert text.startswith("# Old\n\n## Learnings\n")
@@ -176,7 +176,7 @@ def test_a_dry_run_holds_back(shop):
     options = local(shop).model_copy(update={"dry_run": True})
     for to in ("checkout", "pull"):
         made = with_offers(options, "all", to)
-        assert (made.done, made.said) == (False, "Held back: a dry run.")
+        assert (made.done, made.text) == (False, "Held back: a dry run.")
     assert (shop / "CLAUDE.md").read_bytes() == RULES.encode()
     assert git(shop, "branch", "--list", "nightwatch/*") == ""
     assert len([o for o in promotion.offer(options, None).offers if o.number]) == 3
@@ -210,7 +210,7 @@ def test_a_draft_pull_request_on_github(hub):
     assert found.commit
     assert found.before is None
     made = promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
-    assert made.done, made.said
+    assert made.done, made.text
     (pull,) = hub.pulls()
     assert pull["draft"]
     assert pull["title"] == "Learnings for CLAUDE.md: Queries time out under load"
@@ -220,7 +220,7 @@ def test_a_draft_pull_request_on_github(hub):
     assert (own.kind, own.fingerprint) == ("pull", "promotion")
     again = promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
     assert again.done
-    assert "was there already" in again.said
+    assert "was there already" in again.text
     assert len(hub.pulls()) == 1
     left = promotion.offer(options, None).offers
     assert "Queries time out under load" not in [o.headline for o in left]
@@ -232,7 +232,7 @@ def test_what_github_refuses_is_told_and_offered_again(hub):
     hub.fail("POST", "/pulls$", status=422, body=b'{"message": "Validation Failed"}', times=9)
     made = with_offers(options, "1")
     assert not made.done
-    assert made.said.startswith("Refused: ")
+    assert made.text.startswith("Refused: ")
     assert "Queries time out under load" in [
         o.headline for o in promotion.offer(options, None).offers
     ]
