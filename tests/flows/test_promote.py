@@ -133,7 +133,7 @@ def test_into_the_working_tree(shop, home):
 
 
 def test_nothing_chosen_changes_nothing(shop):
-    assert with_offers(local(shop), "").said.startswith("Nothing was chosen")
+    assert with_offers(local(shop), "").text.startswith("Nothing was chosen")
     assert (shop / "CLAUDE.md").read_bytes() == RULES.encode()
 
 
