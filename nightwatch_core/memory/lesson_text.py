@@ -15,19 +15,7 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.limits import (
-    LONGEST_BECAUSE,
-    LONGEST_NAME,
-    LONGEST_WORDS,
-    MOST_ALIASES,
-    MOST_FATES,
-    MOST_NIGHTS,
-    MOST_PROMOTED,
-    MOST_PROPOSED,
-    MOST_QUOTES_KEPT,
-    MOST_ROWS,
-    MOST_SECTIONS,
-)
+from nightwatch_core.memory import limits
 from nightwatch_core.memory.note_reader import notes_in, rendered
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import IndexEntry, Lesson, Notes, RelatedDocument
@@ -87,8 +75,8 @@ def document(lesson: Lesson) -> str:
     Front matter over 60 KiB is shortened step by step (`SHORTENINGS`), and the body says so. Raises
     `GiveUp` where the fingerprint is too long.
     """
-    if len(lesson.fingerprint) > LONGEST_NAME:
-        raise GiveUp(f"a fingerprint is too long: more than {LONGEST_NAME} characters")
+    if len(lesson.fingerprint) > limits.LONGEST_NAME:
+        raise GiveUp(f"a fingerprint is too long: more than {limits.LONGEST_NAME} characters")
     lesson = bounded(lesson)
     kept, left_out = lesson, []
     meta = _front(kept)
@@ -135,7 +123,7 @@ def lesson_of(text: str, file: str) -> Lesson:
         lesson = Lesson.model_validate({**given, "file": file}, extra="ignore")
     except ValidationError as problems:
         raise GiveUp(first_problem(problems)) from None
-    if any(len(name) > LONGEST_NAME for name in lesson.names):
+    if any(len(name) > limits.LONGEST_NAME for name in lesson.names):
         raise GiveUp("a fingerprint or alias is too long")
     update = {"notes": notes_in(rest), "pattern_notes": _pattern_notes_in(rest, lesson)}
     return lesson.model_copy(update=update)
@@ -196,7 +184,7 @@ def _leaves(value: object) -> Iterator[object]:
 
 def _notes_text(notes: tuple[Notes, ...]) -> str:
     room, kept = _LONGEST_NOTES, list[str]()
-    for section in reversed(notes[-MOST_SECTIONS:]):
+    for section in reversed(notes[-limits.MOST_SECTIONS :]):
         text = rendered(section)
         room -= len(text)
         if room < 0:
@@ -269,7 +257,7 @@ _NEXT, _APART = "\n", "\n\n"
 
 
 def _pattern_rows(lesson: Lesson) -> str:
-    theirs = lesson.pattern_notes[:MOST_ROWS]
+    theirs = lesson.pattern_notes[: limits.MOST_ROWS]
     related = (
         item for item in lesson.related_patterns if not any(item.file in row for row in theirs)
     )
@@ -303,7 +291,7 @@ def _pattern_notes_in(text: str, lesson: Lesson) -> tuple[str, ...]:
         in_code ^= bool(_FENCE.match(row))
     ours = set(map(_related_row, lesson.related_patterns))
     texts = ("\n".join(rows)[:_LONGEST_ROW] for rows in blocks if rows)
-    return tuple(dict.fromkeys(text for text in texts if text not in ours))[:MOST_ROWS]
+    return tuple(dict.fromkeys(text for text in texts if text not in ours))[: limits.MOST_ROWS]
 
 
 # How a lesson is shortened: its lists to their bounds, then what goes first to save room.
@@ -314,23 +302,26 @@ _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 def bounded(lesson: Lesson) -> Lesson:
     """Cut every list of a lesson to its newest entries, as many as are kept."""
-    names = [name for name in lesson.aliases if len(name) <= LONGEST_NAME]
+    names = [name for name in lesson.aliases if len(name) <= limits.LONGEST_NAME]
     events = tuple(
         event.model_copy(
             update={
-                "words": tuple(quote[:LONGEST_WORDS] for quote in event.words[:MOST_QUOTES_KEPT]),
-                "because": event.because[:LONGEST_BECAUSE],
+                "words": tuple(
+                    quote[: limits.LONGEST_WORDS]
+                    for quote in event.words[: limits.MOST_QUOTES_KEPT]
+                ),
+                "because": event.because[: limits.LONGEST_BECAUSE],
             }
         )
-        for event in lesson.fates[-MOST_FATES:]
+        for event in lesson.fates[-limits.MOST_FATES :]
     )
     return lesson.model_copy(
         update={
-            "nights": lesson.nights[-MOST_NIGHTS:],
-            "aliases": tuple(names[-MOST_ALIASES:]),
+            "nights": lesson.nights[-limits.MOST_NIGHTS :],
+            "aliases": tuple(names[-limits.MOST_ALIASES :]),
             "fates": events,
-            "proposed": lesson.proposed[-MOST_PROPOSED:],
-            "promoted": lesson.promoted[-MOST_PROMOTED:],
+            "proposed": lesson.proposed[-limits.MOST_PROPOSED :],
+            "promoted": lesson.promoted[-limits.MOST_PROMOTED :],
         }
     )
 

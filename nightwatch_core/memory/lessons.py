@@ -1,8 +1,8 @@
 """Lessons: one for each case, with its history of nights and proposals."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal, TypeVar
+from typing import Any, Literal
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits
@@ -59,8 +59,6 @@ _HISTORY = {  # what does not come from the newest analysis alone
     "unsettled_nights",
 }  # fmt: skip
 
-_T = TypeVar("_T")
-
 
 def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
     """Make one lesson of all these, which are about one fingerprint; `ValueError` for none.
@@ -71,27 +69,38 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
     if not lessons:
         raise ValueError("no lessons to unite")
     old_first = sorted(lessons, key=_analysed)
-    newest = old_first[-1]
+    new_first, newest = old_first[::-1], old_first[-1]
     names = (name for item in old_first for name in (item.fingerprint, *item.aliases))
-    seen_last = max(reversed(old_first), key=last_seen)
+    fates = {(i.kind, i.number, i.on, i.night): i for item in old_first for i in item.fates}
+    proposed = {(i.kind, i.number): i for item in old_first for i in item.proposed}
+    outcome = newest.outcome if newest.pr_number is not None else _first(new_first, "outcome")
     return newest.model_copy(
         update={
-            **_numbers(old_first),
             "aliases": aliases_of(names, newest.fingerprint),
             "analysed_at": _analysed(newest)[0],
             "first_detected": min(lesson.first_detected for lesson in lessons),
-            "occurrences": seen_last.occurrences,
+            "occurrences": max(new_first, key=last_seen).occurrences,
             "nights": _nights(old_first),
             "seen_until": max((aware(i.seen_until) for i in lessons if i.seen_until), default=None),
-            "tags": _all(item.tags for item in reversed(old_first))[: limits.MOST_TAGS],
-            "related": _all(item.related for item in old_first)[-limits.MOST_TAGS :],
-            "learnings": _all(item.learnings for item in reversed(old_first))[: limits.MOST_TAGS],
-            "notes": _all(item.notes for item in old_first),
-            "pattern_notes": _all(item.pattern_notes for item in old_first)[: limits.MOST_ROWS],
-            "promoted": _all(item.promoted for item in old_first)[-limits.MOST_PROMOTED :],
+            "tags": _all(new_first, "tags")[: limits.MOST_TAGS],
+            "related": _all(old_first, "related")[-limits.MOST_TAGS :],
+            "learnings": _all(new_first, "learnings")[: limits.MOST_TAGS],
+            "notes": _all(old_first, "notes"),
+            "pattern_notes": _all(old_first, "pattern_notes")[: limits.MOST_ROWS],
+            "promoted": _all(old_first, "promoted")[-limits.MOST_PROMOTED :],
             "matched": max(lesson.matched for lesson in lessons),
-            "last_matched": max(
-                (d for lesson in lessons if (d := lesson.last_matched)), default=None
+            "last_matched": max((i.last_matched for i in lessons if i.last_matched), default=None),
+            "issue_number": _first(new_first, "issue_number"),
+            "pr_number": _first(new_first, "pr_number"),
+            "outcome": outcome or "",
+            "fates": tuple(sorted(fates.values(), key=lambda i: i.on)[-limits.MOST_FATES :]),
+            "proposed": tuple(
+                sorted(proposed.values(), key=lambda i: i.on)[-limits.MOST_PROPOSED :]
+            ),
+            "watch": max(
+                (lesson.watch for lesson in old_first if lesson.watch),
+                key=lambda w: (aware(w.merged_at), aware(w.until) if w.until else _EVER),
+                default=None,
             ),
         }
     )
@@ -110,33 +119,10 @@ def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
     return at, lesson.run_id, text, len(whole), whole
 
 
-def _numbers(old_first: list[Lesson]) -> dict[str, object]:
-    every = (lesson.fates for lesson in old_first)
-    fates = _each(every, lambda fate: (fate.kind, fate.number, fate.on, fate.night))
-    items = (lesson.proposed for lesson in old_first)
-    proposed = _each(items, lambda item: (item.kind, item.number))
-    watches = [lesson.watch for lesson in old_first if lesson.watch]
-    last = old_first[-1]
-    newest_first = old_first[::-1]
-    outcome = next((lesson.outcome for lesson in newest_first if lesson.outcome), "")
-    return {
-        "issue_number": _newest(lesson.issue_number for lesson in newest_first),
-        "pr_number": _newest(lesson.pr_number for lesson in newest_first),
-        "outcome": last.outcome if last.pr_number is not None else outcome,
-        "fates": tuple(sorted(fates, key=lambda fate: fate.on)[-limits.MOST_FATES :]),
-        "proposed": tuple(sorted(proposed, key=lambda item: item.on)[-limits.MOST_PROPOSED :]),
-        "watch": max(
-            watches,
-            key=lambda w: (aware(w.merged_at), aware(w.until) if w.until else _EVER),
-            default=None,
-        ),
-    }
-
-
 def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
     """Every night once; only the first of them can have been the first."""
-    fullest_last = sorted((seen for lesson in old_first for seen in lesson.nights), key=_fullness)
-    every = _each([tuple(fullest_last)], lambda seen: (seen.night, seen.date))
+    fullest_last = sorted(_all(old_first, "nights"), key=_fullness)
+    every = {(seen.night, seen.date): seen for seen in fullest_last}.values()
     first, *later = sorted(every, key=lambda seen: (seen.date, seen.night)) or (None,)
     changed = {"verdict": "changed"}
     rest = (item.model_copy(update=changed) if item.verdict == "new" else item for item in later)
@@ -149,17 +135,14 @@ def _fullness(seen: NightSeen) -> tuple[object, ...]:
     return seen.occurrences, seen.hours, traffic, verdict, seen.verdict, seen.confidence
 
 
-def _newest(numbers: Iterable[int | None]) -> int | None:
-    return next((number for number in numbers if number is not None), None)
+def _first(lessons: list[Lesson], field: str) -> Any:
+    values = (getattr(lesson, field) for lesson in lessons)
+    return next((value for value in values if value not in (None, "")), None)
 
 
-def _each(lists: Iterable[tuple[_T, ...]], name: Callable[[_T], tuple[object, ...]]) -> list[_T]:
-    """All values, one of each name: the last one told."""
-    return list({name(value): value for values in lists for value in values}.values())
-
-
-def _all(lists: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
-    return tuple(dict.fromkeys(value for values in lists for value in values))
+def _all(lessons: list[Lesson], field: str) -> tuple[Any, ...]:
+    """Every value of a list that the lessons have, each once."""
+    return tuple(dict.fromkeys(value for lesson in lessons for value in getattr(lesson, field)))
 
 
 # What is remembered of an error whose cause is not known: that it was looked at, and no claim.
@@ -208,7 +191,6 @@ def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLi
 
 
 _PUBLISHED = ("done", "already there")
-_PROPOSED: Mapping[str, Literal["issue", "pull"]] = {"issue": "issue", "pull": "pull"}
 _KEPT = (  # of the earlier lesson, whatever a fresh analysis says
     "file", "issue_number", "pr_number", "proposed", "watch", "matched", "last_matched",
     "notes", "promoted", "related_patterns", "pattern_notes",
@@ -350,24 +332,16 @@ def add_publications(
         and receipt.status in _PUBLISHED
         and receipt.number
     ]
-    kinds = [(_item_of(item), item.number) for item in own]
-    issue = next((number for kind, number in kinds if kind == "issue"), lesson.issue_number)
-    pull = next((number for kind, number in kinds if kind == "pull"), lesson.pr_number)
+    numbers = {_item_of(receipt): receipt.number for receipt in reversed(own)}
+    pull = numbers.get("pull", lesson.pr_number)
     update = {
-        "issue_number": issue,
+        "issue_number": numbers.get("issue", lesson.issue_number),
         "pr_number": pull,
         "outcome": lesson.outcome if pull == lesson.pr_number else "",
         "proposed": _proposals(lesson, analysis, night, own),
     }
-    return _note_reopening(lesson.model_copy(update=update), night, own)
-
-
-def _item_of(receipt: Receipt) -> Literal["issue", "pull"]:
-    return "pull" if receipt.kind == "pull" else receipt.on
-
-
-def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
-    """An issue that we opened again tonight: noted at once, so that it is no person's doing."""
+    lesson = lesson.model_copy(update=update)
+    # An issue that we opened again tonight is noted at once, so that it is no person's doing.
     fates = tuple(
         OutcomeEvent(
             kind="reopened",
@@ -387,13 +361,17 @@ def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
     return apply_outcomes(lesson, news).model_copy(update={"outcome": outcome})
 
 
+def _item_of(receipt: Receipt) -> Literal["issue", "pull"]:
+    return "pull" if receipt.kind == "pull" else receipt.on
+
+
 def _proposals(
     lesson: Lesson, analysis: Analysis, night: Night, own: list[Receipt]
 ) -> tuple[PublishedItem, ...]:
     earlier = {(item.kind, item.number) for item in lesson.proposed}
     new = tuple(
         PublishedItem(
-            kind=kind,
+            kind=_item_of(receipt),
             number=receipt.number,
             on=night_date(night),
             night=night.id,
@@ -407,9 +385,9 @@ def _proposals(
             has_cause=analysis.has_cause,
         )
         for receipt in own
-        if (kind := _PROPOSED.get(receipt.kind) or (_item_of(receipt) if receipt.also else None))
-        and receipt.number
-        and (kind, receipt.number) not in earlier
+        if receipt.number
+        and (receipt.kind in ("issue", "pull") or receipt.also)
+        and (_item_of(receipt), receipt.number) not in earlier
     )
     return (*lesson.proposed, *new)[-limits.MOST_PROPOSED :]
 

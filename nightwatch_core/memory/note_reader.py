@@ -13,13 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.limits import (
-    LONGEST_ELEMENT,
-    LONGEST_SECTION,
-    MOST_ITEMS,
-    MOST_RELATED,
-    MOST_SECTIONS,
-)
+from nightwatch_core.memory import limits
 from nightwatch_core.models.knowledge import (
     FAILED,
     Decision,
@@ -85,9 +79,9 @@ def normalised(notes: Notes) -> Notes:
     A problem or decision without a name is named by the first thing that is said about it. Where
     the section would be too long, the last items are left out.
     """
-    problems = tuple(filter(None, map(_problem, notes.problems[:MOST_ITEMS])))
-    decisions = tuple(filter(None, map(_decision, notes.decisions[:MOST_ITEMS])))
-    gotchas = tuple(filter(None, map(_text, notes.gotchas[:MOST_ITEMS])))
+    problems = tuple(filter(None, map(_problem, notes.problems[: limits.MOST_ITEMS])))
+    decisions = tuple(filter(None, map(_decision, notes.decisions[: limits.MOST_ITEMS])))
+    gotchas = tuple(filter(None, map(_text, notes.gotchas[: limits.MOST_ITEMS])))
 
     def first_items(count: int) -> Notes:
         rest = max(count - len(problems), 0)
@@ -102,9 +96,9 @@ def normalised(notes: Notes) -> Notes:
         return len(_template().render(notes=first_items(count)))
 
     every = len(problems) + len(decisions) + len(gotchas)
-    fits = size(every) <= LONGEST_SECTION
+    fits = size(every) <= limits.LONGEST_SECTION
     return first_items(
-        every if fits else bisect_right(range(every + 1), LONGEST_SECTION, key=size) - 1
+        every if fits else bisect_right(range(every + 1), limits.LONGEST_SECTION, key=size) - 1
     )
 
 
@@ -125,7 +119,7 @@ def _template() -> Template:
 
 
 def _problem(problem: Problem) -> Problem | None:
-    symptoms = tuple(filter(None, map(_one_line, problem.symptoms[:MOST_ITEMS])))
+    symptoms = tuple(filter(None, map(_one_line, problem.symptoms[: limits.MOST_ITEMS])))
     rest = tuple(map(_text, (problem.root_cause, problem.solution, problem.prevention)))
     what = next(filter(None, (_text(problem.what), *symptoms, *rest)), "")
     named = Problem(
@@ -142,19 +136,21 @@ def _decision(decision: Decision) -> Decision | None:
 
 def _text(text: str) -> str:
     """Clean lines without the indentation they share."""
-    clean = escaping.clean(text[: 4 * LONGEST_ELEMENT].replace("\r\n", "\n").replace("\r", "\n"))
+    clean = escaping.clean(
+        text[: 4 * limits.LONGEST_ELEMENT].replace("\r\n", "\n").replace("\r", "\n")
+    )
     first, _, rest = clean.strip().partition("\n")
     lines = f"{first}\n{textwrap.dedent(rest)}".split("\n")
     return _cut("\n".join(row.rstrip() for row in lines).strip())
 
 
 def _one_line(text: str) -> str:
-    return _cut(" ".join(escaping.clean(text[: 4 * LONGEST_ELEMENT]).split()))
+    return _cut(" ".join(escaping.clean(text[: 4 * limits.LONGEST_ELEMENT]).split()))
 
 
 def _cut(text: str) -> str:
-    is_short = len(text) <= LONGEST_ELEMENT
-    return text if is_short else text[: LONGEST_ELEMENT - 1].rstrip() + escaping.MORE
+    is_short = len(text) <= limits.LONGEST_ELEMENT
+    return text if is_short else text[: limits.LONGEST_ELEMENT - 1].rstrip() + escaping.MORE
 
 
 # Reading: people edit sections by hand and strangers' text surrounds them. So reading is tolerant,
@@ -173,7 +169,7 @@ def notes_in(text: str) -> tuple[Notes, ...]:
     """
     bodies = _sections(text.replace("\r\n", "\n").replace("\r", "\n"))
     return tuple(
-        notes for body in islice(bodies, MOST_SECTIONS) if not (notes := _notes(body)).empty
+        notes for body in islice(bodies, limits.MOST_SECTIONS) if not (notes := _notes(body)).empty
     )
 
 
@@ -189,7 +185,7 @@ def _sections(text: str) -> Iterator[str]:
             later = (marks[index] for index in range(number + 1, len(marks)))
             passed = next(end.end() for end in later if _closes(end, fence))
         elif not fence:
-            stop = min(mark.end() + LONGEST_SECTION, len(text))
+            stop = min(mark.end() + limits.LONGEST_SECTION, len(text))
             end = _END.search(text, mark.end(), stop)
             passed = end.start() if end else stop
             yield text[mark.end() : passed]
@@ -352,11 +348,15 @@ def add_notes(lesson: Lesson, notes: Notes, related: Iterable[str] = ()) -> Less
     if kept.empty:
         raise GiveUp("there is nothing to note: no problem, decision or gotcha")
     every = tuple(dict.fromkeys((*lesson.notes, kept)))
-    if len(every) > max(MOST_SECTIONS, len(lesson.notes)):
-        raise GiveUp(f"{lesson.file or 'the lesson'} has {MOST_SECTIONS} sections of notes already")
+    if len(every) > max(limits.MOST_SECTIONS, len(lesson.notes)):
+        raise GiveUp(
+            f"{lesson.file or 'the lesson'} has {limits.MOST_SECTIONS} sections of notes already"
+        )
     own = lesson.names | {lesson.file}
     linked = dict.fromkeys((*lesson.related, *(item for item in related if item not in own)))
-    return lesson.model_copy(update={"notes": every, "related": tuple(linked)[-MOST_RELATED:]})
+    return lesson.model_copy(
+        update={"notes": every, "related": tuple(linked)[-limits.MOST_RELATED :]}
+    )
 
 
 def as_task(lesson: Lesson) -> TaskFile:
