@@ -19,7 +19,7 @@ from nightwatch_core.code.definitions import (
 )
 from nightwatch_core.code.languages import COMMON, ending_of, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
-from nightwatch_core.code.syntax import masked, receiver_before, uses
+from nightwatch_core.code.syntax import indent, masked, receiver_before, uses
 from nightwatch_core.code.value_flow import Step, value_flow
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
@@ -447,18 +447,14 @@ def _exits(place: Place, head: Preview, known: Lookup) -> Iterator[Preview]:
     for row in range(head.end + 1, head.until + 1):
         if _EXIT.match(lines[row - 1]) and len(wanted) < 2 * limits.CALLEE_EXITS:
             above = range(row - 1, head.end, -1)
-            inner = _indent(lines[row - 1])
-            on = (n for n in above if lines[n - 1].strip() and _indent(lines[n - 1]) < inner)
+            inner = indent(lines[row - 1])
+            on = (n for n in above if lines[n - 1].strip() and indent(lines[n - 1]) < inner)
             wanted |= {row, next(on, row)}
     starts = sorted(row for row in wanted if row - 1 not in wanted)
     for start in starts:
         end = next(n for n in range(start, head.until + 2) if n + 1 not in wanted)
         text = _rows(lines, start, end)
         yield head.model_copy(update={"start": start, "end": end, "text": text})
-
-
-def _indent(row: str) -> int:
-    return len(row) - len(row.lstrip())
 
 
 def cut(

@@ -205,9 +205,7 @@ class Grounds(Value):
     read: frozenset[str] | None = None  # files that their writer saw; None: that is not asked
     reasoning: str = ""  # what the analysis says: a file goes where this names it
     failing: frozenset[str] = frozenset()  # files of the error's own frames
-    orders: InjectedInstructions = (
-        InjectedInstructions()
-    )  # of text from outside, that no edit may repeat
+    orders: InjectedInstructions = NO_INSTRUCTIONS  # that no edit may repeat
 
 
 def grounds_of(
@@ -432,12 +430,8 @@ def refused(
         if change.path not in seen and read(change.path) is not None:
             return f"it changes {change.path}, which was not read"
     for change in applied.changes:
-        why = (
-            syntax.complaint(change.path, change.text, read(change.path))
-            if change.text is not None
-            else ""
-        )
-        if why:
+        text = change.text
+        if text is not None and (why := syntax.complaint(change.path, text, read(change.path))):
             return why
     return ""
 

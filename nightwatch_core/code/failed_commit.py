@@ -4,7 +4,7 @@ The release of the record decides, then the deployment of that time, then the ti
 source that the record printed does not stand there, the commits nearby are compared.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -115,20 +115,21 @@ def _neighbours(
         return item.at > moment + _CLOCKS, abs(moment - item.at)
 
     nearest = sorted(touching, key=order)[:NEIGHBOUR_COMMITS]
-    released = sorted(_released(commit, releases), key=order)[:NEIGHBOUR_RELEASES]
+    stands = "the record's source stands like this in release"
+    released = sorted(
+        (
+            _at(commit, release.sha, release.at, f"{stands} {release.version[:60]}")
+            for release in releases
+            if len(release.sha) == _SHA_LENGTH
+        ),
+        key=order,
+    )[:NEIGHBOUR_RELEASES]
     found = {item.sha: item for item in (*released, *nearest) if item.sha != commit.sha}
     return tuple(sorted(found.values(), key=order))
 
 
 def _at(commit: Commit, sha: str, at: datetime | None, because: str) -> Commit:
     return commit.model_copy(update={"sha": sha, "at": at, "because": because})
-
-
-def _released(commit: Commit, releases: Iterable[Release]) -> Iterator[Commit]:
-    for release in releases:
-        if len(release.sha) == _SHA_LENGTH:
-            because = f"the record's source stands like this in release {release.version[:60]}"
-            yield _at(commit, release.sha, release.at, because)
 
 
 def _logged(path: str, history: History) -> tuple[LoggedCommit, ...]:
@@ -182,7 +183,8 @@ def _by_release(sighting: Sighting, host: CodeHost) -> Outcome:
     release, own = sighting.release.strip(), sighting.commit.strip()
     if own and own != release and (commit := host.commit_of(own)):
         name = f"release {_shown(release)}, " if release else ""
-        return _because(commit, f"{name}commit {commit.sha[:10]} by its record"), ""
+        why = f"{name}commit {commit.sha[:10]} by its record"
+        return commit.model_copy(update={"because": why}), ""
     if not release:
         return None, ""
     sha, named = sha_of(release, sighting.deployed), host.commit_of(release)
@@ -211,7 +213,8 @@ def _by_time(sighting: Sighting, host: CodeHost) -> Outcome:
     if sighting.seen is None:
         return None, ""
     commit = host.commit_at(sighting.seen)
-    return _because(commit, f"{commit.because}, when it was last seen"), ""
+    why = f"{commit.because}, when it was last seen"
+    return commit.model_copy(update={"because": why}), ""
 
 
 WAYS: tuple[Callable[[Sighting, CodeHost], Outcome], ...] = (_by_release, _by_deployment, _by_time)
@@ -245,10 +248,6 @@ def merged_before(pulls: Iterable[MergedPull], commit: Commit) -> tuple[MergedPu
 
 def _named(commit: Commit, why: str) -> Commit:
     return commit.model_copy(update={"because": why, "is_named": True})
-
-
-def _because(commit: Commit, why: str) -> Commit:
-    return commit.model_copy(update={"because": why})
 
 
 def _shown(name: str) -> str:
@@ -302,41 +301,21 @@ def place_traces(
 
     A commit that the options name is kept. `base` is the commit whose history is looked at.
     """
-    options = repository.options
-    traces = _in_the_source(tuple(traces), named, repository)
-    commit = named if options.commit else _where_it_fits(traces, group, named, base, repository)
-    tree = repository.tree(commit)
-    index = repository.index_of(tree)
+    traces, options, tree = tuple(traces), repository.options, repository.tree(named)
+    index, commit = repository.index_of(tree), named
+    if repository.maps is not None:
+        traces = with_original_places(traces, repository.maps, index, tree.read_file, options)
+    if traces and not options.commit:
+        commit = commit_that_fits(
+            map_frames(traces[0], index, options.app_root),
+            named,
+            files=lambda at: repository.tree(at).read_file,
+            commit_at=repository.host.commit_at,
+            history=repository.tree(base).history,
+            releases=repository.releases,
+            seen=group.last_seen,
+        )
+        tree = repository.tree(commit)
+        index = repository.index_of(tree)
     placed = tuple(place_frames(trace, index, tree.read_file, options) for trace in traces)
     return Placed(placed, commit)
-
-
-def _in_the_source(
-    traces: tuple[Trace, ...], commit: Commit, repository: Repository
-) -> tuple[Trace, ...]:
-    if repository.maps is None:
-        return traces
-    tree = repository.tree(commit)
-    index = repository.index_of(tree)
-    return with_original_places(traces, repository.maps, index, tree.read_file, repository.options)
-
-
-def _where_it_fits(
-    traces: tuple[Trace, ...],
-    group: ErrorGroup,
-    commit: Commit,
-    base: Commit,
-    repository: Repository,
-) -> Commit:
-    if not traces:
-        return commit
-    index, options = repository.index_of(repository.tree(commit)), repository.options
-    return commit_that_fits(
-        map_frames(traces[0], index, options.app_root),
-        commit,
-        files=lambda at: repository.tree(at).read_file,
-        commit_at=repository.host.commit_at,
-        history=repository.tree(base).history,
-        releases=repository.releases,
-        seen=group.last_seen,
-    )

@@ -222,8 +222,8 @@ _FILE = re.compile(
     r"(?:rb|erb|haml|slim|rake|py|html|[jt]sx?|mjs|vue|java|kt|scala|groovy|go|php|cs)\b"
 )
 _CLASS = re.compile(r"\b[A-Z][A-Za-z0-9]{2,60}(?:(?:::|\.|\\)[A-Z][A-Za-z0-9]{0,60}){0,5}")
-_CLASS_FILES = ("{snake}.rb", "models/{snake}.py", "{camel}.java", "{camel}.kt", "{camel}.cs")
-_MORE_CLASS_FILES = ("{camel}.php", "{camel}.ts", "{camel}.tsx", "{camel}.js")
+_CAMEL = ("java", "kt", "cs", "php", "ts", "tsx", "js")
+_CLASS_FILES = ("{snake}.rb", "models/{snake}.py", *(f"{{camel}}.{ending}" for ending in _CAMEL))
 
 Found = Iterator[tuple[str, float, str]]
 
@@ -306,10 +306,9 @@ def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
     parts = tuple(part for part in re.split(r"::|[.\\]", name[: limits.MESSAGE]) if part)
     if not parts:
         return ()
-    forms = (*_CLASS_FILES, *_MORE_CLASS_FILES)
     whole = {"snake": "/".join(map(underscore, parts)), "camel": "/".join(parts)}
     last = {"snake": underscore(parts[-1]), "camel": parts[-1]}
-    suffixes = (form.format(**words) for words in (whole, last) for form in forms)
+    suffixes = (form.format(**words) for words in (whole, last) for form in _CLASS_FILES)
     return _existing(suffixes, index)
 
 

@@ -422,22 +422,13 @@ def _without_casts(line: str) -> str:
 # Exceptions
 
 
-class Handler(NamedTuple):
-    """One `except`, `rescue` or `catch`: what it catches, and its statements."""
-
-    caught: tuple[str, ...]
-    statements: tuple[str, ...]
-    node: Node
-
-
-def _handlers_of(nodes: tuple[Node, ...]) -> tuple[Handler, ...]:
-    return tuple(_handler(node) for node in nodes if node.is_named and node.type in _HANDLERS)
-
-
-def _handler(node: Node) -> Handler:
-    body, whole = body_of(node), _whole(node)
-    head = whole[: body.start_byte - node.start_byte] if body else whole.split("\n")[0]
-    return Handler(_classes(head), _statements_of(body), node)
+def _handlers(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[str, ...], tuple[str, ...]]]:
+    # each `except`, `rescue` or `catch` with the classes it catches and its statements
+    for node in nodes:
+        if node.is_named and node.type in _HANDLERS:
+            body, whole = body_of(node), _whole(node)
+            head = whole[: body.start_byte - node.start_byte] if body else whole.split("\n")[0]
+            yield node, _classes(head), _statements_of(body)
 
 
 def _classes(head: str) -> tuple[str, ...]:
@@ -454,23 +445,17 @@ def _is_broad(caught: tuple[str, ...]) -> bool:
 
 
 def _swallowed(change: Change) -> Iterator[SymptomFix]:
-    before = {handler.caught: handler.statements for handler in _handlers_of(change.old_nodes)}
-    for handler in _handlers_of(change.new_nodes):
-        is_changed = any(row in change.added for row in _rows(handler.node))
-        is_same = before.get(handler.caught) == handler.statements
-        if is_changed and not is_same and _hides(handler):
-            yield change.fix("swallowed_exception", handler.node.start_point[0])
+    before = {caught: statements for _, caught, statements in _handlers(change.old_nodes)}
+    for node, caught, statements in _handlers(change.new_nodes):
+        is_changed = any(row in change.added for row in _rows(node))
+        is_same = before.get(caught) == statements
+        names = (name.rpartition(".")[2].rpartition("::")[2] for name in caught)
+        is_ordinary = not _is_broad(caught) and all(map(P["ordinary_absence"].search, names))
+        if is_changed and not is_same and _does_nothing(statements) and not is_ordinary:
+            yield change.fix("swallowed_exception", node.start_point[0])
     yield from _quiet_calls(change)
     if change.ending == ".go":
         yield from _unchecked_errors(change)
-
-
-def _hides(handler: Handler) -> bool:
-    if not _does_nothing(handler.statements):
-        return False
-    names = (name.rpartition(".")[2].rpartition("::")[2] for name in handler.caught)
-    is_ordinary = all(P["ordinary_absence"].search(name) for name in names)
-    return _is_broad(handler.caught) or not is_ordinary
 
 
 def _quiet_calls(change: Change) -> Iterator[SymptomFix]:
@@ -525,11 +510,8 @@ def _limit_increase(change: Change) -> Iterator[SymptomFix]:
                 yield change.fix("retry_inflation", pair.row)
             elif P["patience"].search(f"{change.path.rpartition('/')[2]} {pair.new}"):
                 yield change.fix("timeout_inflation", pair.row)
-    limits: tuple[tuple[str, Kind], ...] = (
-        ("sleeps", "timeout_inflation"),
-        ("tries", "retry_inflation"),
-    )
-    for pattern, kind in limits:
+    new: dict[str, Kind] = {"sleeps": "timeout_inflation", "tries": "retry_inflation"}
+    for pattern, kind in new.items():
         if not change.removed_with(pattern):
             rows = change.added_with(pattern, comments=False)
             yield from (change.fix(kind, row) for row in rows)
@@ -622,7 +604,8 @@ def _weakened_test(change: Change) -> Iterator[SymptomFix]:
         yield change.fix("weakened_test", change.first_row)
         return
     for pair in change.pairs:
-        if P["asserts"].search(pair.old) and any(rule(pair.old, pair.new) for rule in _WEAKER):
+        is_weaker = _is_looser(pair.old, pair.new) or _is_more_tolerant(pair.old, pair.new)
+        if is_weaker and P["asserts"].search(pair.old):
             yield change.fix("weakened_test", pair.row)
     if gone:
         yield from (change.fix("weakened_test", row) for row in change.added_with("always_true"))
@@ -641,9 +624,6 @@ def _is_more_tolerant(old: str, new: str) -> bool:
     if re.search(r"(?i)places|precision", new):  # fewer of these tolerate more
         return any(float(b) < float(a) for a, b in pairs)
     return any(float(b) > float(a) for a, b in pairs)
-
-
-_WEAKER = (_is_looser, _is_more_tolerant)
 
 
 def _weakened_validation(change: Change) -> Iterator[SymptomFix]:

@@ -79,7 +79,10 @@ def _setting(
     scopes = scopes_around(root, step.line - 1)
     nodes = nodes_in(root, step.line - 1, step.end - 1)
     names = (text_of(node) for node in nodes if node.type in NAMES)
-    reads = dict.fromkeys((*_members(root, step), *names))
+    nodes = nodes_in(root, step.line - 1, step.end - 1)
+    members = (text_of(node) for node in nodes if node.type in MEMBERS)
+    plain = (text for text in members if "(" not in text and "\n" not in text)
+    reads = dict.fromkeys((*plain, *names))
     for name in tuple(read for read in reads if read and read != step.sets)[: limits.FLOW_READS]:
         is_member = not name.lstrip("$").isidentifier()
         others = [setting for setting in settings if not step.line <= setting.start + 1 <= step.end]
@@ -112,12 +115,6 @@ def _steps(near: list[Setting], line: int, step: Step, depth: int, name: str) ->
 
 def _inside(settings: Iterable[Setting], scope: tuple[int, int]) -> list[Setting]:
     return [setting for setting in settings if scope[0] <= setting.start <= scope[1]]
-
-
-def _members(root: Node, step: Step) -> tuple[str, ...]:
-    nodes = nodes_in(root, step.line - 1, step.end - 1)
-    texts = dict.fromkeys(text_of(node) for node in nodes if node.type in MEMBERS)
-    return tuple(text for text in texts if text and "(" not in text and "\n" not in text)
 
 
 # What a statement asks of its values: members, elements, calls; of all languages with a grammar.
@@ -327,25 +324,19 @@ def own_guard(node: Node) -> int:
     0 where there is none, or where something may set the value between.
     """
     name, child, above = written(node), node, node.parent
+    own = re.escape(name)
+    asks = re.compile(
+        rf"{own} (?:is|===?) {_NULL}|{_NULL} ===? {own}|{own}\.nil\?|is_null\({own}\)"
+    )
     while above is not None:
         condition = above.child_by_field_name("condition")
         taken = above.child_by_field_name("consequence") or above.child_by_field_name("body")
         is_inside = taken is not None and taken.start_byte <= child.start_byte < taken.end_byte
         is_if = condition is not None and is_inside and above.type.startswith(("if", "elif"))
-        if is_if and condition and _asks(" ".join(text_of(condition).split()), name):
+        if is_if and condition and asks.fullmatch(written(condition)):
             return 0 if _is_set(name, above, node) else condition.start_point[0] + 1
         child, above = above, above.parent
     return 0
-
-
-def _asks(condition: str, name: str) -> bool:
-    own = re.escape(name)
-    plain = condition[1:-1].strip() if condition.startswith("(") else condition
-    return bool(
-        re.fullmatch(
-            rf"{own} (?:is|===?) {_NULL}|{_NULL} ===? {own}|{own}\.nil\?|is_null\({own}\)", plain
-        )
-    )
 
 
 def _is_set(name: str, guard: Node, node: Node) -> bool:
@@ -421,17 +412,11 @@ def asked_before(at: Node, name: str) -> Iterator[Asked]:
     function = next(enclosing_functions(at), None)
     if function is None or any(node.start_byte < at.start_byte for node in sets_of(function, name)):
         return
-    for statement in _statements_before(at, function):
-        yield from (asked for asked in _asked_in(statement) if _is_sure(asked, statement, name))
-
-
-def _statements_before(at: Node, function: Node) -> Iterator[Node]:
     node = at
     while node.parent is not None and node != function:
-        if node.parent.type in BODIES:
-            for child in node.parent.named_children:
-                if child.end_byte <= node.start_byte and not _MAYBE.match(child.type):
-                    yield child
+        for child in node.parent.named_children if node.parent.type in BODIES else ():
+            if child.end_byte <= node.start_byte and not _MAYBE.match(child.type):
+                yield from (asked for asked in _asked_in(child) if _is_sure(asked, child, name))
         node = node.parent
 
 
@@ -490,17 +475,12 @@ def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Or
 def _is_bound_inside(name: str, at: Node) -> bool:
     function = next(enclosing_functions(at), None)
     inside = takewhile(lambda ancestor: ancestor != function, ancestors(at))
-    return any(
-        name in parameter_names(item) or any(name in names_of(t) for t in _elements(item))
-        for item in inside
-        if _CLOSURES.search(item.type)
-    )
-
-
-def _elements(node: Node) -> Iterator[Node]:
-    for child in node.named_children:
-        if child.type == "for_in_clause":
-            yield from targets_of(child)
+    for closure in (item for item in inside if _CLOSURES.search(item.type)):
+        loops = (child for child in closure.named_children if child.type == "for_in_clause")
+        targets = (target for loop in loops for target in targets_of(loop))
+        if name in parameter_names(closure) or any(name in names_of(item) for item in targets):
+            return True
+    return False
 
 
 def _body(node: Node) -> Node | None:
