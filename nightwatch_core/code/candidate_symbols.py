@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, product
+from typing import NamedTuple
 
 from inflection import camelize, singularize, underscore
 
 from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import (
-    Definition,
     NameUse,
     defined_name,
     definition_of,
@@ -280,7 +280,7 @@ _CLASS_NAME = re.compile(r"\b[A-Z]\w{2,80}\b")
 Search = Callable[[str, str, int], tuple[SearchHit, ...]]  # text, folder, how many lines at most
 
 
-class Place(Value):
+class Place(NamedTuple):
     """A definition of a name: lines from 1, `end` included."""
 
     path: str
@@ -338,7 +338,7 @@ class Lookup:
         for path in paths:
             definition = definition_of(name, path, self.text(path) or "")
             if definition:
-                return _place(path, definition)
+                return Place(path, definition.line, definition.end)
         return None
 
     def member(self, name: str, owner: str, path: str) -> Place | None:
@@ -350,7 +350,7 @@ class Lookup:
         for definition in definitions_in(path, text) if name in text else ():
             is_inside = whole is None or whole.line <= definition.line <= whole.end
             if definition.name == name and is_inside and definition != whole:
-                return _place(path, definition)
+                return Place(path, definition.line, definition.end)
         return None
 
     def hits(self, text: str, limit: int = limits.CALLEE_HITS) -> tuple[SearchHit, ...]:
@@ -389,10 +389,6 @@ def _bases_in(text: str) -> tuple[str, ...]:
 def _modules(path: str) -> tuple[str, str]:
     folder, _, name = path.rpartition("/")
     return underscore(name.split(".")[0]), underscore(folder.rpartition("/")[2])
-
-
-def _place(path: str, definition: Definition) -> Place:
-    return Place(path=path, line=definition.line, end=definition.end)
 
 
 # Definitions on the failing value's way: what an analyst would look up first.

@@ -258,7 +258,7 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
         plain = _plain(edit, code)
         why = (
             _misplaced(plain, paths, grounds)
-            or _inapplicable((*kept, plain), code, paths)
+            or apply((*kept, plain), code.read_file, paths).refusal.removeprefix(f"{plain.path}: ")
             or _apart(plain, paths, grounds)
             or _undue_deletion(plain, grounds)
             or _ordered(plain, grounds)
@@ -330,11 +330,6 @@ def _refused(edit: Edit, why: str, paths: Collection[str]) -> RefusedEdit:
 
 def _it(path: str, why: str) -> str:
     return re.sub(f"^{re.escape(ascii(path[:200])[1:-1])} ", "it ", why)
-
-
-def _inapplicable(edits: tuple[Edit, ...], code: CodeReader, paths: Collection[str]) -> str:
-    why = apply(edits, code.read_file, paths).refusal
-    return why.removeprefix(f"{edits[-1].path}: ")
 
 
 Gone = list[tuple[Edit, str]]

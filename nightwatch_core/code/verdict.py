@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
-from typing import TypeVar
 
 from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import inside, lines_of, verified
@@ -17,7 +17,6 @@ from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import FELL_BACK, Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Confidence, Evidence, Handover
-from nightwatch_core.models.code import Blame
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
@@ -103,7 +102,6 @@ def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
 # Triage notes of an error without a known cause: the failing line with the lines around it, the
 # value that failed, and the last change of the line.
 
-T = TypeVar("T")
 _MOST = 2 * limits.HANDED_LINES + 1  # lines
 
 
@@ -139,7 +137,9 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
 
 
 def _around(code: CodeReader, path: str, line: int) -> tuple[tuple[str, ...], int]:
-    rows = lines_of(_answer_or(lambda: code.read_file(path), None) or "")
+    rows: tuple[str, ...] = ()
+    with suppress(GiveUp, TryLater):
+        rows = lines_of(code.read_file(path) or "")
     if line > len(rows):
         return (), 0
     first = max(1, line - limits.HANDED_LINES)
@@ -155,12 +155,11 @@ def _recorded(frame: Frame) -> tuple[tuple[str, ...], int]:
 
 
 def _last_change(code: CodeReader, path: str, line: int) -> str:
-    blames = _answer_or(lambda: code.blame(path, line), tuple[Blame, ...]())
-    if not blames:
-        return ""
-    wrote = blames[0]
-    pull = f"#{wrote.pull}, " if wrote.pull else ""
-    return f"{wrote.author}, {wrote.at:%Y-%m-%d}: {wrote.subject} ({pull}{wrote.sha[:10]})"
+    with suppress(GiveUp, TryLater):
+        for wrote in code.blame(path, line)[:1]:
+            pull = f"#{wrote.pull}, " if wrote.pull else ""
+            return f"{wrote.author}, {wrote.at:%Y-%m-%d}: {wrote.subject} ({pull}{wrote.sha[:10]})"
+    return ""
 
 
 def _value(case: Case) -> str:
@@ -172,13 +171,6 @@ def _value(case: Case) -> str:
 
 def _line(text: str, limit: int) -> str:
     return shortened(one_line(text[: 4 * limit]), limit)
-
-
-def _answer_or(ask: Callable[[], T], otherwise: T) -> T:
-    try:
-        return ask()
-    except (GiveUp, TryLater):
-        return otherwise
 
 
 _RANKS: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
@@ -323,28 +315,10 @@ def verdict(
     claims = answer.confidence != "low" or answer.has_fix or any(item.verified for item in evidence)
     unknown = answer.handover is not None or not claims
     with_fix = answer.has_fix and not unknown
-    draft = _draft(case, answer, evidence, code, read, orders, with_fix=with_fix)
-    if unknown:
-        draft = _handed_over(draft, answer, code, fits=not research.misfit)
-    if research.misfit:
-        return scored(unfit(draft, research.misfit))
-    return scored(_as_sure_as_shown(draft, lines))
-
-
-def _draft(
-    case: Case,
-    answer: Answer,
-    evidence: tuple[Evidence, ...],
-    code: CodeReader,
-    read: tuple[str, ...],
-    orders: InjectedInstructions,
-    *,
-    with_fix: bool,
-) -> Analysis:
     change = named_change(answer.suspect_commit, code)
     grounds = grounds_of(answer, case, evidence, read, orders)
     fix = judged(answer.file_changes if with_fix else (), code, grounds)
-    return Analysis(
+    draft = Analysis(
         case=case,
         title=shortened(one_line(answer.title), 120) or case.title,
         root_cause=answer.root_cause.strip()[: limits.ROOT_CAUSE],
@@ -366,6 +340,11 @@ def _draft(
         question=" ".join(answer.question.split())[: limits.QUESTION],
         because=(*reasons(fix.refused), *change.because),
     )
+    if unknown:
+        draft = _handed_over(draft, answer, code, fits=not research.misfit)
+    if research.misfit:
+        return scored(unfit(draft, research.misfit))
+    return scored(_as_sure_as_shown(draft, lines))
 
 
 def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:
