@@ -66,6 +66,11 @@ def explained(statement: str, because: str) -> tuple[str, str]:
     return f"{bare.rstrip('.:;, ')}:", because.strip()
 
 
+def explanation(hypothesis: Hypothesis) -> str:
+    """Return an explanation with its reason as one text."""
+    return " ".join(filter(None, explained(hypothesis.statement, hypothesis.because)))
+
+
 def change_title(pull: MergedPull) -> str:
     """Return the title of a change, without the number that merging put behind it.
 
@@ -134,9 +139,10 @@ def open_explanations(analysis: Analysis) -> tuple[Hypothesis, ...]:
     return tuple(hypothesis for hypothesis in analysis.hypotheses if hypothesis.standing == "open")
 
 
-def decided_explanations(analysis: Analysis) -> tuple[Hypothesis, ...]:
-    """Explanations that were confirmed or ruled out."""
-    return tuple(hypothesis for hypothesis in analysis.hypotheses if hypothesis.standing != "open")
+def decided_unless_checked(analysis: Analysis) -> tuple[Hypothesis, ...]:
+    """Return decided explanations; without a fix those ruled out are in `checked_lines`."""
+    hidden = ("open",) if analysis.has_fix else ("open", "ruled out")
+    return tuple(item for item in analysis.hypotheses if item.standing not in hidden)
 
 
 def sureness(analysis: Analysis) -> str:
@@ -453,14 +459,6 @@ def missing_draft(analysis: Analysis, no_draft: str) -> str:
     if not shown_changes(analysis):
         return NO_FIX
     return NO_DRAFT if no_draft else ""
-
-
-def decided_unless_checked(analysis: Analysis) -> tuple[Hypothesis, ...]:
-    """Return decided explanations; without a fix those ruled out are in `checked_lines`."""
-    decided = decided_explanations(analysis)
-    if shown_changes(analysis):
-        return decided
-    return tuple(item for item in decided if item.standing != "ruled out")
 
 
 def numbered_lines(given: Handover) -> str:

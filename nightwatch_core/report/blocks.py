@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeVar
 from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
-from nightwatch_core.report.excerpts import Excerpt
+from nightwatch_core.report.excerpts import LONG, Excerpt
 from nightwatch_core.report.publications import Publication, Row, SightRow
+from nightwatch_core.text.escaping import line
 from nightwatch_core.text.markers import Permalinks
 from nightwatch_core.text.plain_text import CutList
 
@@ -200,6 +201,11 @@ def cut(kind: type[B], items: Iterable[object], limit: int, total: int = 0) -> t
     every = tuple(items)
     more = max(0, (total or len(every)) - limit)
     return (kind(items=every[:limit], more=more),) if every else ()
+
+
+def bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:
+    """Make a section of a list of texts, each on one line."""
+    return section(kind, title, cut(Bullets, (line(text, LONG) for text in texts), limit))
 
 
 class ReportView(Value):

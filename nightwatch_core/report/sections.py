@@ -54,6 +54,7 @@ from nightwatch_core.report.blocks import (
     Section,
     SightTable,
     Verbatim,
+    bullets,
     cut,
     section,
 )
@@ -286,8 +287,8 @@ def proof_section(analysis: Analysis, skips: tuple[Skip, ...], limits: Limits) -
     gate = analysis.gate
     quotes = (*crash_quotes(gate), *failure_quotes(gate), *correction_quotes(gate))
     runs = (Verbatim(name=line(q.name), text=block(q.output, _QUOTES, code=True)) for q in quotes)
-    bullets = cut(Bullets, (line(item, LONG) for item in told), 2 * limits.texts)
-    return section("proof", name or "Proof", bullets, runs)
+    listed = cut(Bullets, (line(item, LONG) for item in told), 2 * limits.texts)
+    return section("proof", name or "Proof", listed, runs)
 
 
 def _missing(analysis: Analysis, why: str) -> str:
@@ -375,13 +376,10 @@ def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> 
     )
     yield section("handover", "", *((Facts(items=known),) if known else ()))
     yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
-    yield _listed("look", "To look at next", given.look_at, STEPS)
+    yield bullets("look", "To look at next", given.look_at, STEPS)
     claims = () if given.unknown or not analysis.root_cause.strip() else (analysis.root_cause,)
-    undecided = (
-        " ".join(filter(None, parts.explained(explanation.statement, explanation.because)))
-        for explanation in parts.open_explanations(analysis)
-    )
-    yield _listed("unproved", "Said, and not proved", (*claims, *undecided), many)
+    undecided = map(parts.explanation, parts.open_explanations(analysis))
+    yield bullets("unproved", "Said, and not proved", (*claims, *undecided), many)
 
 
 def _lines(given: Handover, links: Permalinks) -> Iterator[Excerpt]:
@@ -396,10 +394,6 @@ def _lines(given: Handover, links: Permalinks) -> Iterator[Excerpt]:
         address=links.line(given.path, given.line) if given.line else "",
         lines=rows,
     )
-
-
-def _listed(kind: str, title: str, texts: tuple[str, ...], limit: int) -> Section:
-    return section(kind, title, cut(Bullets, (line(text, LONG) for text in texts), limit))
 
 
 _FILES = ("report.html", "report.md", "report.json")

@@ -5,7 +5,7 @@ from itertools import starmap
 from typing import NamedTuple
 
 from nightwatch_core.models.analysis import Analysis, KeptBack
-from nightwatch_core.models.answer import Hypothesis, Learning
+from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import Commit, Suspect
 from nightwatch_core.models.errors import Case, ErrorGroup, Trace
 from nightwatch_core.models.report import NightRecord, RunReport
@@ -15,7 +15,6 @@ from nightwatch_core.publish.overlap import causes
 from nightwatch_core.report import facts as plain
 from nightwatch_core.report import sections
 from nightwatch_core.report.blocks import (
-    Bullets,
     Command,
     Entries,
     ErrorTable,
@@ -30,6 +29,7 @@ from nightwatch_core.report.blocks import (
     Section,
     Standing,
     Verbatim,
+    bullets,
     cut,
     section,
 )
@@ -159,8 +159,7 @@ class Shown(NamedTuple):
     @property
     def publications(self) -> tuple[Publication, ...]:
         """Return its publications."""
-        case = self.analysis.case
-        return published_for(self.report, (case.fingerprint, *case.aliases))
+        return _published(self.report, self.analysis)
 
     @property
     def links(self) -> Permalinks:
@@ -211,35 +210,32 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield section("facts", "", Facts(items=rows))
     calm = analysis.standing is not None and analysis.standing.kind == "live"
     caveats = filter(None, (parts.misfit(analysis), "" if calm else parts.standing(analysis)))
-    yield _bullets("caveats", "Mind", caveats, many)
+    yield bullets("caveats", "Mind", caveats, many)
     if message := block(case.leader.message, MESSAGE):
         yield section("message", "", Verbatim(text=message))
     text = block(analysis.root_cause, CAUSE) or NO_CAUSE
     cause = Paragraphs(text=text, remark=ending(analysis))
     yield section("cause", "Root cause", cause)
     asked = filter(None, (parts.question(analysis),))
-    yield _bullets("question", "A question to the team", asked, 1)
+    yield bullets("question", "A question to the team", asked, 1)
     yield from _evidence(shown, limits)
     yield section("fix", "Proposed fix", cut(Excerpts, _fix(analysis, limits), limits.files))
     yield proof_section(analysis, shown.report.skips, limits)
     refused = (f"{item.path}: {item.reason}" for item in analysis.refused)
-    yield _bullets("refused", "Not proposed", refused, many)
-    yield _bullets("kept back", "Kept back", map(kept_back, analysis.kept_back), many)
+    yield bullets("refused", "Not proposed", refused, many)
+    yield bullets("kept back", "Kept back", map(kept_back, analysis.kept_back), many)
     yield _suspects(analysis, limits)
-    undecided = map(_hypothesis, parts.open_explanations(analysis))
-    yield _bullets("open", "Open explanations", undecided, many)
-    yield _bullets("next", "Next steps", analysis.next_steps, many)
-    yield _bullets("twins", "The same cause is behind", parts.twin_lines(shown.twins), many)
-    also = (f"{line(other.title)} ({other.occurrences:,})" for other in case.others)
-    yield _bullets("also", "Also this error", also, many)
+    undecided = map(parts.explanation, parts.open_explanations(analysis))
+    yield bullets("open", "Open explanations", undecided, many)
+    yield bullets("next", "Next steps", analysis.next_steps, many)
+    yield bullets("twins", "The same cause is behind", parts.twin_lines(shown.twins), many)
+    yield bullets("also", "Also this error", _also(case), many)
     decided = (
-        _decided(explanation)
-        for explanation in parts.decided_explanations(analysis)
-        if analysis.has_fix
-        or explanation.standing != "ruled out"  # else it stands among what was checked
+        f"{explanation.standing}: {parts.explanation(explanation)}"
+        for explanation in parts.decided_unless_checked(analysis)
     )
-    yield _bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
-    yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
+    yield bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
+    yield bullets("learned", "Learned", map(_learning, analysis.learnings), many)
     files = ", ".join(line(change.path, TITLE) for change in parts.shown_changes(analysis))
     verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
     gate = line(told_in_report(analysis), LONG)
@@ -251,15 +247,14 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
 
 def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
     analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
-    yield _bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
+    yield bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
     yield from handover_sections(analysis, shown.links, limits)
-    yield _bullets("checked", "What was checked", checked_lines(analysis), many)
+    yield bullets("checked", "What was checked", checked_lines(analysis), many)
     rows = facts(analysis, shown.report.commit)[: limits.facts]
     yield section("facts", "The error", Facts(items=rows))
     if message := block(case.leader.message, MESSAGE):
         yield section("message", "", Verbatim(text=message))
-    also = (f"{line(other.title)} ({other.occurrences:,})" for other in case.others)
-    yield _bullets("also", "Also this error", also, many)
+    yield bullets("also", "Also this error", _also(case), many)
     yield from _end(shown, limits)
 
 
@@ -296,7 +291,7 @@ def _suspects(analysis: Analysis, limits: Limits) -> Section:
     )
     shown = (*texts, parts.named_change(analysis))
     title = "Suspected change" if analysis.suspect_commit else "Suspects"
-    return _bullets("suspects", title, filter(None, shown), limits.suspects)
+    return bullets("suspects", title, filter(None, shown), limits.suspects)
 
 
 def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
@@ -319,6 +314,10 @@ def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
         yield section("trace", "", Verbatim(name="Stack trace", text=trace))
 
 
+def _also(case: Case) -> Iterator[str]:
+    return (f"{line(other.title)} ({other.occurrences:,})" for other in case.others)
+
+
 def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
     """Say which applications failed, and in which repository.
 
@@ -329,18 +328,6 @@ def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
     shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     where = f"{commit.repository} at {(sha or commit.sha)[:10]}" if commit else ""
     return line(" · ".join(filter(None, (shown, where))), TITLE)
-
-
-def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:
-    return section(kind, title, cut(Bullets, (line(text, LONG) for text in texts), limit))
-
-
-def _hypothesis(hypothesis: Hypothesis) -> str:
-    return " ".join(filter(None, parts.explained(hypothesis.statement, hypothesis.because)))
-
-
-def _decided(hypothesis: Hypothesis) -> str:
-    return f"{hypothesis.standing}: {_hypothesis(hypothesis)}"
 
 
 def _learning(learning: Learning) -> str:
