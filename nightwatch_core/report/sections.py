@@ -27,13 +27,11 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.expected_value import expected_value
 from nightwatch_core.publish.finding_parts import (
-    FAILED,
-    NO_DRAFT,
-    NO_FIX,
     checked_lines,
     correction_quotes,
     crash_quotes,
     failure_quotes,
+    missing_draft,
     proof_lines,
     sentence,
 )
@@ -281,7 +279,7 @@ def proof_section(analysis: Analysis, skips: tuple[Skip, ...], limits: Limits) -
         skip for skip in skips if skip.kind == "pull" and skip.fingerprint == analysis.fingerprint
     ]
     why = next((our.reason for our in ours if our.cause in _DOUBTS), "")
-    name = _missing(analysis, why)
+    name = missing_draft(analysis, why)
     lines = checked_lines(analysis) if name else proof_lines(analysis.gate) * bool(analysis.gate)
     told = (*((sentence(f"Why no draft: {why}"),) if why else ()), *lines)
     gate = analysis.gate
@@ -289,12 +287,6 @@ def proof_section(analysis: Analysis, skips: tuple[Skip, ...], limits: Limits) -
     runs = (Verbatim(name=line(q.name), text=block(q.output, _QUOTES, code=True)) for q in quotes)
     listed = cut(Bullets, (line(item, LONG) for item in told), 2 * limits.texts)
     return section("proof", name or "Proof", listed, runs)
-
-
-def _missing(analysis: Analysis, why: str) -> str:
-    if analysis.gate is not None and analysis.gate.outcome == "failed":
-        return FAILED
-    return NO_FIX if not analysis.has_fix else NO_DRAFT if why else ""
 
 
 def worth(members: tuple[Analysis, ...]) -> Iterator[Fact]:
