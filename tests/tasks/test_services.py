@@ -9,7 +9,7 @@ from services.anthropic import Anthropic
 from services.github import GitHub
 from services.nerdgraph import NerdGraphService
 from services.slack import Slack
-from twins.reading import MemoryClock, MemoryRecords
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.git.command import new_repository
 from nightwatch_core.errors import GiveUp, StopTheNight
@@ -82,7 +82,7 @@ def test_everything_is_made_without_a_request(said) -> None:
     options = NightOptions(model="claude-opus-5-5")
     made = (
         services.new_relic(options, at, None, clock),
-        services.github_code(options, at, MemoryRecords()),
+        services.github_code(options, at),
         services.github_tracker(at),
         services.github_outbox(options, at, clock, at.state, str),
         services.claude(options, at),
