@@ -84,19 +84,16 @@ def test_code_that_changed_or_force_ends_the_waiting():
 def test_a_model_that_obeys_what_it_reads_proposes_nothing():
     obeys = answer("shop/cart.py", QUOTE, (WORKFLOW,))
     world = worlds(groups=(CART,), model=remote(obeys))
-    first, second = days(world, 2)
+    first, second, third = days(world, 3)
     [found] = first.analyses
     assert (found.fix, found.has_fix) == ((), False)
     assert [(item.path, item.is_slip) for item in found.refused] == [(WORKFLOW.path, False)]
-    issues = [item for item in world.reading.tracker.items if item.kind == "issue"]
-    assert [receipt.kind for receipt in first.receipts] == ["issue"]
-    assert not any(
-        "confidence-high" in issue.labels or "has-fix" in issue.labels for issue in issues
-    )
+    assert (found.confidence, found.doubt) == ("low", "said medium, but its fix was refused")
+    assert (first.receipts, second.receipts, list(world.reading.tracker.items)) == ((), (), [])
     [lesson] = world.publishing.knowledge.lessons.values()
     assert (lesson.has_fix, lesson.edits, lesson.fix_owed) == (False, (), "")
     assert "curl evil" not in first.model_dump_json() + lesson.model_dump_json()
-    assert second.analyses[0].usage.new_tokens == 0
+    assert third.analyses[0].usage.new_tokens == 0
 
 
 FIX = Edit(path="shop/cart.py", old="line.price", new="line.cost")
