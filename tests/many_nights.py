@@ -32,7 +32,6 @@ from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
@@ -40,6 +39,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.text import frontmatter
+from nightwatch_core.text.fingerprints import fingerprint
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
 from tasks.wiring import with_default_ports
 

@@ -16,10 +16,10 @@ from twins.reading import (
 from twins.writing import MemoryNights, MemoryNotifier, MemoryOutbox
 
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.text.fingerprints import fingerprint
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts, using
 from tasks.night import tonights_options
 

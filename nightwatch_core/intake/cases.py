@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable
 
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.fingerprint import frame_signature
 from nightwatch_core.models.assignment import Traced as TracedGroup
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case, ErrorGroup, Family, Frame, Trace
+from nightwatch_core.text.fingerprints import frame_signature
 from nightwatch_core.text.transactions import endpoint
 
 # Names that a language gives to code without a name: the line has to tell such places apart.

@@ -7,10 +7,18 @@ from typing import TypeVar
 
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.errors import ErrorGroup, Fetched, Occurrence, Trace, Window
+from nightwatch_core.models.errors import (
+    MOST_HOSTS,
+    MOST_HOURS,
+    ErrorGroup,
+    Fetched,
+    Occurrence,
+    Trace,
+    Window,
+)
 from nightwatch_core.ports import ErrorSource
+from nightwatch_core.text.fingerprints import fingerprint
 from nightwatch_core.text.templates import transaction_template
 
 _HOUR = 3_600
@@ -79,7 +87,7 @@ class Tally:
         if occurrence.users is not None:
             counted.most_users = max(counted.most_users or 0, occurrence.users)
         if occurrence.host and (
-            len(counted.hosts) < limits.HOSTS or occurrence.host in counted.hosts
+            len(counted.hosts) < MOST_HOSTS or occurrence.host in counted.hosts
         ):
             counted.hosts.add(occurrence.host)
         _add_hours(counted, occurrence)
@@ -150,28 +158,14 @@ class Tally:
             message=newest.message,
             occurrences=counted.occurrences,
             users=max(len(counted.users), counted.most_users or 0) if has_users else None,
-            hosts=tuple(sorted(counted.hosts)[: limits.HOSTS]),
+            hosts=tuple(sorted(counted.hosts)[:MOST_HOSTS]),
             first_seen=counted.span[0] if counted.span else None,
             last_seen=counted.span[1] if counted.span else None,
             release=releases[-1] if releases else "",
             releases=releases,
             commit=counted.commits.get(releases[-1], "") if releases else "",
-            hourly=tuple(hours.get(hour, 0) for hour in hours_of(window)) if hours else (),
+            hourly=tuple(hours.get(hour, 0) for hour in window.hours) if hours else (),
         )
-
-
-def hours_of(window: Window) -> range:
-    """Return clock hours (UTC, counted from 1970) that the hourly counts of a window stand for.
-
-    The last 168 of a longer window; empty where the window is.
-
-    >>> begin, end = datetime(2026, 11, 3, 9, 30, tzinfo=UTC), datetime(2026, 11, 4, 9, tzinfo=UTC)
-    >>> len(hours_of(Window(since=begin, until=end)))
-    24
-    """
-    first = int(window.since.timestamp()) // _HOUR
-    end = -int(-window.until.timestamp() // _HOUR)
-    return range(max(first, end - limits.HOURS), end)
 
 
 def _span(occurrence: Occurrence) -> tuple[datetime, datetime] | None:
@@ -195,8 +189,8 @@ def _add_hours(counted: _Group, occurrence: Occurrence) -> None:
         counted.hours = None  # a count over an unknown stretch of time
         return
     counted.hours[hour] = counted.hours.get(hour, 0) + occurrence.count
-    if len(counted.hours) > 4 * limits.HOURS:
-        newest = sorted(counted.hours)[-2 * limits.HOURS :]
+    if len(counted.hours) > 4 * MOST_HOURS:
+        newest = sorted(counted.hours)[-2 * MOST_HOURS :]
         counted.hours = {hour: counted.hours[hour] for hour in newest}
 
 

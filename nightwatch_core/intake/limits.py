@@ -4,11 +4,9 @@
 GROUPS = 20_000  # different errors; the records of further ones are counted
 STACK_TEXT = 134_217_728  # characters of all stack traces together
 # counting, of one group
-HOSTS = 20
 RELEASES = 200
 USERS = 200_000  # told apart
 STACKS = 5  # raw stack traces
-HOURS = 168  # counts by hour
 # ignore rules
 IGNORE_FILE = 262_144  # characters
 PATTERN = 500  # characters

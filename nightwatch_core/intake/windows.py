@@ -5,7 +5,7 @@ import re
 from datetime import datetime, timedelta
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.errors import Window
+from nightwatch_core.models.errors import LONGEST_WINDOW, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import NightRecord
 
@@ -16,7 +16,6 @@ _UNITS = {
     **dict.fromkeys(("w", "week", "weeks"), "weeks"),
 }
 DAY = timedelta(days=1)  # what a live source is asked for by hand, where nothing is said
-LONGEST = timedelta(days=7)  # what it is asked for at most to catch up
 RESUMABLE = timedelta(hours=20)  # so long an unfinished night of a live source can be taken up
 HELD = ("file", "sample")  # sources whose records are all there; every other one is live
 
@@ -102,5 +101,5 @@ def unread_gap(watermark: datetime | None, window: Window) -> str:
     begin = watermark.astimezone(window.since.tzinfo)
     return (
         f"errors from {begin:%Y-%m-%d %H:%M} to {window.since:%Y-%m-%d %H:%M %Z} were never read: "
-        f"a night looks back {LONGEST.days} days at most"
+        f"a night looks back {LONGEST_WINDOW.days} days at most"
     )

@@ -21,9 +21,8 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import FAILED, MERGED, Lesson, Notes, Problem, TaskFile
 from nightwatch_core.models.proposals import DraftPull, FileChange, LearningKind, LearningOffer
 from nightwatch_core.publish.expected_value import effect_key
-from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.text.escaping import MORE, line, markdown, title
-from nightwatch_core.text.markers import marker
+from nightwatch_core.text.markers import LABEL, marker
 from nightwatch_core.text.plain_text import plural
 
 PATH = "CLAUDE.md"

@@ -7,7 +7,6 @@ from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.releases import SPELLINGS
-from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.memory.rates import (
@@ -418,7 +417,7 @@ def _occurrences_since(
         return 0
     if begin <= window.since or (first and first >= begin):
         return group.occurrences
-    hours, start = hours_of(window), begin.timestamp() / 3_600
+    hours, start = window.hours, begin.timestamp() / 3_600
     if group.hourly and len(hours) == len(group.hourly) and start >= hours[0]:
         pairs = zip(hours, group.hourly, strict=True)
         return sum(count * min(1.0, max(0.0, hour + 1 - start)) for hour, count in pairs)

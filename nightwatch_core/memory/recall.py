@@ -12,7 +12,6 @@ from importlib.resources import files
 from itertools import islice
 from typing import NamedTuple
 
-from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
 from nightwatch_core.memory import limits
 from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.limits import MOST_ASKED, MOST_CANDIDATES
@@ -20,6 +19,7 @@ from nightwatch_core.models.errors import Case, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.fingerprints import FUNCTION_NOISE
 from nightwatch_core.text.templates import message_template, transaction_template
 from nightwatch_core.text.words import last_segment
 

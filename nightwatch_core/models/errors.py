@@ -1,7 +1,7 @@
 """Words for what production did: occurrences, error groups, traces, cases."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from nightwatch_core.models.code import Commit
@@ -123,11 +123,30 @@ class Trace(Value):
         return next(iter(self.in_app), None)
 
 
+MOST_HOURS = 168  # of counts by the hour
+MOST_HOSTS = 20  # of one group
+LONGEST_WINDOW = timedelta(days=7)  # that a live source is asked for, to catch up
+
+
 class Window(Value):
     """A stretch of time that was looked at; `since` included, `until` excluded, both aware."""
 
     since: datetime
     until: datetime
+
+    @property
+    def hours(self) -> range:
+        """Return clock hours (UTC, counted from 1970) that the window's hourly counts stand for.
+
+        The last 168 of a longer window; empty where the window is.
+
+        >>> from datetime import UTC
+        >>> begin = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
+        >>> len(Window(since=begin, until=begin.replace(day=4, hour=9, minute=0)).hours)
+        24
+        """
+        first, end = int(self.since.timestamp()) // 3_600, -int(-self.until.timestamp() // 3_600)
+        return range(max(first, end - MOST_HOURS), end)
 
 
 class Occurrence(Value):

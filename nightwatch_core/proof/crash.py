@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from nightwatch_core.analysis.previews import function_rows
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.proposals import RuntimeFact
 from nightwatch_core.proof.kits import Read, Words
 from nightwatch_core.text.escaping import clean
+from nightwatch_core.text.fingerprints import FUNCTION_NOISE
 from nightwatch_core.text.plain_text import shortened, text_lines
 
 _KEPT = 150_000  # characters of what is written down

@@ -28,12 +28,10 @@ from nightwatch_core.publish.finding_parts import NO_CAUSE
 from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
-from nightwatch_core.text.markers import Permalinks, marker, patch_marker, step_line
+from nightwatch_core.text.markers import LABEL, Permalinks, marker, step_line
 from nightwatch_core.text.plain_text import one_line, plural, shortened
 
-LABEL = "nightwatch"
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
-COMMENT_LIMIT = 65_000  # a draft's body and its patch
 SUBJECT = 72
 _CLAUSE = re.compile(r"[:;,.] | \(")  # where one ends
 _MORE = "(More is in the night's report.)"
@@ -106,24 +104,6 @@ def pull_body(finding: FindingView, key: str, night: str, issue: int | None) -> 
     """Return the body of a draft pull request; it refers to our issue and closes nothing."""
     sections = _sections(finding, DRAFT, ("finding.md.j2", "draft.md.j2"), issue=issue)
     return _joined(_head(finding, key, night), *sections)
-
-
-def patch_comment(body: str, fix: str, base: str, patch: str, file: str = "") -> str:
-    """The comment that carries a patch below the draft's own body, or says in which file it lies.
-
-    Empty where it is longer than a comment may be.
-    """
-    head, _, rest = body.partition("\n")
-    how = "save the block as `nightwatch.patch`, then `git am nightwatch.patch`"
-    if file:
-        lies = f"It is too long for a comment: it lies in {code_span(file)}, below the state folder"
-        text = f"## Patch\n\n{lies} of the machine that NightWatch runs on."
-    else:
-        ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", patch)), default=0))
-        text = f"## Patch\n\nNo branch was pushed. On {code_span(base)}: {how}.\n\n"
-        text += f"{ticks}diff\n{patch.rstrip(chr(10))}\n{ticks}"
-    whole = "\n".join((head, patch_marker(fix, base), rest.rstrip("\n"), "", text, ""))
-    return whole if len(whole) <= COMMENT_LIMIT else ""
 
 
 def commit_message(finding: FindingView, issue: int | None) -> str:

@@ -44,6 +44,7 @@ from nightwatch_core.publish.tiers import (
     why_no_draft,
     why_no_issue,
 )
+from nightwatch_core.text.markers import LABEL
 from nightwatch_core.traces.placing import ReadFile
 
 # Not for its issue to say: the night's own choices and limits, and what the tracker shows.
@@ -474,7 +475,7 @@ def _pull(
         commit_message=issue_text.commit_message(finding, issue),
         changes=applied.changes,
         commit=commit.sha,
-        labels=(issue_text.LABEL,),
+        labels=(LABEL,),
         fix=digest,
     )
 

@@ -10,8 +10,9 @@ from urllib.parse import quote, unquote
 
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.proposals import Marker
-from nightwatch_core.text.escaping import is_web
+from nightwatch_core.text.escaping import code_span, is_web
 
+LABEL = "nightwatch"  # that all our items carry
 MOST_NAMES = 20  # of other errors
 _NAME = r"[\w:.-]{1,200}"
 _MARKER = re.compile(
@@ -22,6 +23,7 @@ _MARKER = re.compile(
 _PATCH = re.compile(r"\r?\n<!-- patch fix=([\w:.-]{1,100}) base=([\w./%~-]{1,600}) -->", re.ASCII)
 _STEP = re.compile(r"^Step \d{1,2} of (\d{1,2}) of one fix\.$", re.ASCII | re.MULTILINE)
 _HEAD = 6_000  # characters, more than a marker may be
+COMMENT_LIMIT = 65_000  # characters of a draft's body and its patch
 
 
 def marker(fingerprint: str, key: str, night: str, also: Iterable[str] = ()) -> str:
@@ -67,6 +69,24 @@ def read_patch_marker(body: str) -> tuple[str, str] | None:
     head = body[:_HEAD].removeprefix("\ufeff")
     found = _PATCH.match(head, mark.end()) if (mark := _MARKER.match(head)) else None
     return (found[1], unquote(found[2])) if found else None
+
+
+def patch_comment(body: str, fix: str, base: str, patch: str, file: str = "") -> str:
+    """Return the comment with a patch below the draft's own body, or with the file it lies in.
+
+    Empty where it is longer than a comment may be.
+    """
+    head, _, rest = body.partition("\n")
+    how = "save the block as `nightwatch.patch`, then `git am nightwatch.patch`"
+    if file:
+        lies = f"It is too long for a comment: it lies in {code_span(file)}, below the state folder"
+        text = f"## Patch\n\n{lies} of the machine that NightWatch runs on."
+    else:
+        ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", patch)), default=0))
+        text = f"## Patch\n\nNo branch was pushed. On {code_span(base)}: {how}.\n\n"
+        text += f"{ticks}diff\n{patch.rstrip(chr(10))}\n{ticks}"
+    whole = "\n".join((head, patch_marker(fix, base), rest.rstrip("\n"), "", text, ""))
+    return whole if len(whole) <= COMMENT_LIMIT else ""
 
 
 def joined_body(body: str, names: Iterable[str]) -> str:

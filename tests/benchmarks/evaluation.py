@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.recall import document_of_case, seed_tags, traces_of
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.text.fingerprints import fingerprint
 
 DATA = Path(
     os.environ.get("EVAL_DATA", Path(__file__).resolve().parents[3] / "shared" / "eval" / "data")

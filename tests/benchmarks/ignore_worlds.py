@@ -8,8 +8,8 @@ import random
 from dataclasses import dataclass
 from enum import Enum
 
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.errors import ErrorGroup
+from nightwatch_core.text.fingerprints import fingerprint
 
 NIGHTS = 60
 CLASSES = tuple(

@@ -16,7 +16,6 @@ from git_repositories import NIGHT, Change, git, repository
 from twins.reading import MemoryCode, MemoryHost
 
 from nightwatch_core.adapters.stores.documents import KnowledgeFiles
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.code import (
     Blame,
     ChangedFile,
@@ -26,6 +25,7 @@ from nightwatch_core.models.code import (
     MergedPull,
 )
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.text.fingerprints import fingerprint
 
 OWN_KEY = "sk-ant-api03-own-0123456789-abcdefgh"
 CANARIES = {

@@ -28,8 +28,7 @@ from nightwatch_core.models.proposals import (
 )
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
-from nightwatch_core.publish.issue_text import LABEL, patch_comment
-from nightwatch_core.text.markers import joined_body, read_marker
+from nightwatch_core.text.markers import LABEL, joined_body, patch_comment, read_marker
 
 LABEL_CHARACTERS = 50
 NO_DRAFTS = "nightwatch-draft"  # the label that says so where GitHub has no drafts

@@ -28,8 +28,7 @@ from nightwatch_core.adapters.github.rows import (
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.proposals import OwnItem
-from nightwatch_core.publish.issue_text import LABEL
-from nightwatch_core.text.markers import read_marker, read_patch_marker
+from nightwatch_core.text.markers import LABEL, read_marker, read_patch_marker
 
 HISTORY_READ = 500  # commits of the base in which applied patches are looked for
 COMMENTS = 20  # of one item, the last ones

@@ -19,10 +19,9 @@ from nightwatch_core.adapters.new_relic.nerdgraph import (
     NerdGraph,
 )
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.intake.grouping import hours_of
-from nightwatch_core.intake.limits import HOSTS
 from nightwatch_core.models.errors import (
+    MOST_HOSTS,
+    MOST_HOURS,
     ErrorGroup,
     ExceptionLink,
     Frame,
@@ -32,6 +31,7 @@ from nightwatch_core.models.errors import (
     TriageState,
     Window,
 )
+from nightwatch_core.text.fingerprints import fingerprint
 from nightwatch_core.text.templates import message_template, transaction_template
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse
@@ -40,7 +40,6 @@ PAGES = 3  # of the Errors Inbox, of New Relic's length
 MOST_FACETS = 5_000  # what LIMIT MAX means
 MOST_REJECTS = 50  # rows that cannot be read and are listed
 MOST_FRAMES = 500  # of a stack trace
-MAX_HOURS = 168  # of a window whose errors are counted by the hour
 HALVINGS = 3  # a window that is too much is read in up to 2 ** 3 parts
 LONGEST_MESSAGE = 16_000
 LONGEST_NAME = 4_096  # of a class or a transaction
@@ -178,7 +177,7 @@ def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
     users = [integer(fields.get(f"u{at}")) for at in range(len(USERS))]
     commit = text(fields.get("commit"), LONGEST_LABEL)
     hosts = fields.get("hosts")
-    hosts = hosts[:HOSTS] if isinstance(hosts, list) else []
+    hosts = hosts[:MOST_HOSTS] if isinstance(hosts, list) else []
     return Row(
         pair=(names[0], names[1] if len(names) > 1 else ""),
         message=message or text(fields.get("msg")),
@@ -305,7 +304,7 @@ class Counter:
         queries = {}
         if version:
             queries["versions"] = nerdgraph.versions(self._guids, window, version)
-        if len(hours_of(window)) < MAX_HOURS:
+        if len(window.hours) < MOST_HOURS:
             queries["hours"] = nerdgraph.hourly(self._guids, window)
         if not queries:
             return
@@ -427,7 +426,7 @@ def groups(
                 message=newest.message,
                 occurrences=draft.n,
                 users=_users(draft, users),
-                hosts=tuple(sorted({h for row in draft.rows for h in row.hosts}))[:HOSTS],
+                hosts=tuple(sorted({h for row in draft.rows for h in row.hosts}))[:MOST_HOSTS],
                 first_seen=min((r.first for r in draft.rows if r.first), default=None),
                 last_seen=newest.last,
                 release=releases[-1] if releases else "",
@@ -464,9 +463,7 @@ def _hourly(draft: Draft, counts: Counts, window: Window) -> tuple[int, ...]:
     """By clock hour; the first one was asked for whole, so it is what the others leave."""
     if not draft.pairs <= set(counts.hourly):
         return ()
-    hours = [
-        sum(counts.hourly[pair].get(hour, 0) for pair in draft.pairs) for hour in hours_of(window)
-    ]
+    hours = [sum(counts.hourly[pair].get(hour, 0) for pair in draft.pairs) for hour in window.hours]
     if hours:
         hours[0] = max(0, draft.n - sum(hours[1:]))
     return tuple(hours)

@@ -36,9 +36,8 @@ from nightwatch_core.adapters.new_relic.nerdgraph import (
     NerdGraph,
 )
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
-from nightwatch_core.intake.windows import LONGEST
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.errors import ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.errors import LONGEST_WINDOW, ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.ports import Clock
 
 KEPT_SECONDS = 3_600.0  # for which the entities of a name are not asked for again
@@ -216,7 +215,7 @@ class NewRelic:
         """
         until = now - LAG
         if lookback is None and self._watermark is not None and self._watermark <= now:
-            since = max(self._watermark, until - LONGEST)
+            since = max(self._watermark, until - LONGEST_WINDOW)
             return Window(since=since, until=max(until, since))
         return Window(since=until - (lookback or DAY), until=until)
 

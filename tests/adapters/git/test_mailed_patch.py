@@ -9,8 +9,7 @@ from git_repositories import Change, git, repository
 
 from nightwatch_core.adapters.git.branch import Refused, mailed_changes
 from nightwatch_core.privacy.scrubber import REMOVAL
-from nightwatch_core.publish.issue_text import patch_comment
-from nightwatch_core.text.markers import marker, read_marker, read_patch_marker
+from nightwatch_core.text.markers import marker, patch_comment, read_marker, read_patch_marker
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 MESSAGE = "Count nothing as 0 — für alle\n\n/merge is no command here.\nFrom here on: 12:00 2026\n"

@@ -8,7 +8,6 @@ from services.nerdgraph import ACCOUNT, KEY, NOW, entity, frame, inbox_group
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.source import NewRelic
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
-from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.models.errors import Window
 
 DAY = timedelta(days=1)
@@ -118,7 +117,7 @@ def test_groups_carry_counts_users_hosts_releases_and_hours(service):
     assert group.hosts == ("web-1", "web-20", "web-3")
     assert (group.release, group.releases) == ("v2", ("v1", "v2"))
     assert (group.first_seen, group.last_seen) == (NOW - 20 * HOUR, NOW - HOUR)
-    assert len(group.hourly) == len(hours_of(WINDOW))
+    assert len(group.hourly) == len(WINDOW.hours)
     assert [at for at, n in enumerate(group.hourly) if n] == [4, 21, 23]
 
 

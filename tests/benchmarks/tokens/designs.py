@@ -9,12 +9,12 @@ from benchmarks.tokens.words import Night, Scenario
 from twins.reading import MemoryCode
 
 from nightwatch_core.intake.cases import signature
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.text.fingerprints import fingerprint
 from nightwatch_core.traces import parsing
 from nightwatch_core.traces.placing import PathIndex, place_frames
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.grouping import Tally
-from nightwatch_core.models.errors import Occurrence, Window
+from nightwatch_core.models.errors import MOST_HOSTS, MOST_HOURS, Occurrence, Window
 
 DAY = datetime(2026, 11, 3, tzinfo=UTC)
 WINDOW = Window(since=DAY, until=DAY + timedelta(days=1))
@@ -70,7 +70,7 @@ def test_most_frequent_first_then_by_title():
 def test_counts_of_users_are_not_added_up_and_hosts_are_bounded():
     assert group([seen(users=7), seen(users=4), seen(user="a")], "file", WINDOW)[0].users == 7
     (found,) = group([seen(host=f"web-{n:03}") for n in range(100)], "file", WINDOW)
-    assert len(found.hosts) == limits.HOSTS
+    assert len(found.hosts) == MOST_HOSTS
 
 
 def test_hourly_counts_cover_the_window():
@@ -83,8 +83,8 @@ def test_long_windows_show_their_end():
     window = Window(since=DAY - timedelta(days=60), until=DAY + timedelta(hours=1))
     old = [seen(-hours) for hours in range(24 * 60)]
     hourly = group(old, "file", window)[0].hourly
-    assert len(hourly) == limits.HOURS
-    assert hourly == (1,) * limits.HOURS
+    assert len(hourly) == MOST_HOURS
+    assert hourly == (1,) * MOST_HOURS
 
 
 def test_counts_over_unknown_hours_draw_no_curve():

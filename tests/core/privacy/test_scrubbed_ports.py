@@ -11,7 +11,6 @@ from twins.writing import MemoryOutbox
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.code.code_view import verified
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -33,6 +32,7 @@ from nightwatch_core.privacy.redaction import (
     scrubbed,
 )
 from nightwatch_core.privacy.scrubber import Scrubber
+from nightwatch_core.text.fingerprints import fingerprint
 
 KEY = "sk_live_51HqLyjWDarjtT1zdp7dc"
 MAIL = "marta.lindqvist@posteo.de"

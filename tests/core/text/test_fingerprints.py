@@ -1,6 +1,6 @@
 """Names of failures hold still, and differ where failures do."""
 
-from nightwatch_core.intake.fingerprint import fingerprint, frame_signature
+from nightwatch_core.text.fingerprints import fingerprint, frame_signature
 
 
 def test_every_part_changes_the_name():
