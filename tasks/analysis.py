@@ -200,7 +200,7 @@ def research_case(unknown: UnexplainedCase, options: NightOptions, code: CodeTon
     """Find likely files, previews, suspects and earlier cases for one error."""
     commit = commit_of_case(unknown.case, code)
     tree = reader_of(options, commit)
-    case = with_doubts(unknown.case, tree.read_file, tree.search)
+    case = with_doubts(unknown.case, tree.read_file)
     unknown = unknown.model_copy(update={"case": case})
     research = gather(
         case,

@@ -47,7 +47,7 @@ from tasks.wiring.local import pace
 log = logging.getLogger(__name__)
 MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
 _SHAPING = (
-    *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "sandbox_image"),
+    *("model", "verify", "prepare", "prepare_network", "sandbox_folders"),
     *("gate_seconds", "reproduce", "story_cost"),
 )
 ENOUGH = "enough fixes were tried tonight: this one waits for the next night"

@@ -36,10 +36,6 @@ def missing(name: str) -> str:
         return "root may read and write everything" if os.geteuid() == 0 else ""
     if name == "sandbox":
         return missing("bubblewrap") and missing("unshare")
-    if name == "container":
-        named = any(map(os.environ.get, ("DOCKER_HOST", "CONTAINER_HOST")))
-        image = os.environ.get("NIGHTWATCH_SANDBOX_IMAGE")
-        return "" if named and image else "DOCKER_HOST or NIGHTWATCH_SANDBOX_IMAGE is not set"
     if name in CONFINEMENTS:
         works = _runs(CONFINEMENTS[name])
         return "" if works else f"{name} is not installed, or user namespaces are switched off"

@@ -1,11 +1,10 @@
 """Agent files: front matter that says how an analysis is led, and the prompt below it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, StringConstraints, ValidationError
 
 from nightwatch_core.analysis.limits import EXAMPLE, EXAMPLES, PROMPT
@@ -49,12 +48,11 @@ class FrontMatter(Value, extra="forbid", strict=True):
 
 
 class AgentFile(Value):
-    """An agent file: its front matter, its prompt, and the problems by line."""
+    """An agent file: its front matter, its prompt, and what is wrong with it."""
 
     meta: dict[str, Any] = {}
     body: str = ""
-    lines: dict[str, int] = {}  # of keys, and of a list's items as "key 0"
-    problems: tuple[tuple[int, str], ...] = ()
+    problem: str = ""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -65,7 +63,7 @@ class AgentFile(Value):
 
 
 class BrokenFile(StopTheNight):
-    """An agent file that cannot be used; names file and line, and what is allowed."""
+    """An agent file that cannot be used; names file and key, and what is allowed."""
 
     def __init__(self, said: str, languages: tuple[str, ...] = ()) -> None:
         super().__init__(said)
@@ -77,38 +75,27 @@ def read_agent_file(text: str) -> AgentFile:
     """Read an agent file: a text without front matter is all prompt.
 
     >>> file = read_agent_file("---\\nname: a\\ntools:\\n- blame\\n---\\nFind it.\\n")
-    >>> file.meta["name"], file.lines["tools 0"], file.body
-    ('a', 4, 'Find it.\\n')
-    >>> read_agent_file("---\\nname: a\\nname: b\\n---\\n").problems
-    ((3, "key 'name' comes twice"),)
+    >>> file.meta["name"], file.body
+    ('a', 'Find it.\\n')
+    >>> read_agent_file("---\\nname: a\\nname: b\\n---\\n").problem
+    "line 3: key 'name' comes twice"
     """
     try:
         meta, body = frontmatter.read(text)
     except frontmatter.BrokenFrontMatter as broken:
-        problem = broken.problem if broken.line else str(broken)
-        return AgentFile(problems=((broken.line or 1, problem[:200]),))
-    text = text.removeprefix("\ufeff")
-    parts = frontmatter.parts_of(text)
-    root = frontmatter.composed(text[parts.begin : parts.end])[0] if parts else None
-    lines: dict[str, int] = {}
-    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        lines[key.value] = key.start_mark.line + 2  # after the opening "---"
-        for item, entry in enumerate(value.value if isinstance(value, yaml.SequenceNode) else ()):
-            lines[f"{key.value} {item}"] = entry.start_mark.line + 2
-    return AgentFile(meta=meta, body=body, lines=lines, problems=tuple(_problems(meta, lines)))
-
-
-def _problems(meta: dict[str, Any], lines: dict[str, int]) -> Iterator[tuple[int, str]]:
+        where = f"line {broken.line}: {broken.problem}" if broken.line else str(broken)
+        return AgentFile(problem=where[:200])
     try:
         FrontMatter.model_validate(meta)
     except ValidationError as wrong:
-        for error in wrong.errors(include_url=False, include_input=False):
-            key, *items = map(str, error["loc"])
-            at = lines.get(f"{key} {items[0]}" if items else key, lines.get(key, 1))
-            reason = frontmatter.problem_text(error)
-            is_unknown = error["type"] == "extra_forbidden"
-            known = f"it is not known, only {', '.join(FrontMatter.model_fields)}"
-            yield at, f"{line(key, 60)}: {known if is_unknown else line(reason)}"
+        error = wrong.errors(include_url=False, include_input=False)[0]
+        known = f"it is not known, only {', '.join(FrontMatter.model_fields)}"
+        is_unknown = error["type"] == "extra_forbidden"
+        reason = known if is_unknown else line(frontmatter.problem_text(error))
+        return AgentFile(
+            meta=meta, body=body, problem=f"{line(str(error['loc'][0]), 60)}: {reason}"
+        )
+    return AgentFile(meta=meta, body=body)
 
 
 def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
@@ -116,7 +103,7 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
 
     Name, description and languages are its own; examples replace a base's. `text_of` gives the text
     of an agent's file (the name is the file's, without `.md`), None where there is none; a base
-    analyser without a file is the built-in one. Raises `StopTheNight` naming file, line, key and
+    analyser without a file is the built-in one. Raises `StopTheNight` naming file, key and
     what is allowed, also where bases form a circle or do not exist.
 
     >>> text = "---\\nlanguages: [go]\\n---\\nFind the cause.\\n"
@@ -134,7 +121,7 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
     prompt = "\n\n".join(filter(None, (*bodies, *heading, *examples)))
     if not 0 < len(prompt) <= PROMPT:
         wrong = f"the prompt below the front matter must have 1 to {PROMPT} characters"
-        raise BrokenFile(f"agents/{name}.md:1: {wrong}", chain[0][1].languages)
+        raise BrokenFile(f"agents/{name}.md: {wrong}", chain[0][1].languages)
     texts = "\0".join(text_of(item) or BUILT_IN.prompt for item, _ in chain)
     return AgentSpec.model_validate(
         {**fields, "name": name, "prompt": prompt, "digest": digest(texts)}
@@ -147,27 +134,22 @@ def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, A
     current: str | None = name
     while current is not None:
         own = chain[0][1].languages if chain else ()
-        if (text := text_of(current)) is None:
-            if current == BASE and chain:
-                return [*chain, (BASE, AgentFile(body=BUILT_IN.prompt))]
-            if not chain:
-                raise BrokenFile(f"agents/{line(current, 60)}.md:1: there is no such file")
-            by, file = chain[-1]
-            at, missing = file.lines.get("extends", 1), f"agents/{line(current, 60)}.md"
-            raise BrokenFile(f"agents/{by}.md:{at}: extends: there is no {missing}", own)
-        file, before = read_agent_file(text), [item for item, _ in chain]
-        wrong = list(file.problems)
-        if file.meta.get("name") not in (None, current):
+        before = [item for item, _ in chain]
+        text = text_of(current)
+        if text is None and current == BASE and chain:
+            return [*chain, (BASE, AgentFile(body=BUILT_IN.prompt))]
+        file = read_agent_file(text or "")
+        base, problem = file.meta.get("extends"), file.problem
+        if text is None:
+            problem = "there is no such file"
+        elif not problem and file.meta.get("name") not in (None, current):
             problem = f"name: it has to be {current!r}, as the file is called"
-            wrong.append((file.lines.get("name", 1), problem))
-        base, at = file.meta.get("extends"), file.lines.get("extends", 1)
-        if base in (*before, current):
-            circle = " → ".join((*before, current, str(base)))
-            wrong.append((at, f"extends: it leads back to itself: {circle}"))
-        if wrong:
-            at, problem = min(wrong)
+        elif not problem and base in (*before, current):
+            problem = f"extends: it leads back to itself: {' → '.join((*before, current, base))}"
+        if problem:
             asked = "".join(f", which agents/{item}.md extends" for item in reversed(before))
-            raise BrokenFile(f"agents/{current}.md:{at}: {problem}{asked}", own or file.languages)
+            why = f"agents/{line(current, 60)}.md: {problem}{asked}"
+            raise BrokenFile(why, own or file.languages)
         chain.append((current, file))
         current = base
     return chain

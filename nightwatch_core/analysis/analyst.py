@@ -393,9 +393,8 @@ def _look(
     )
     every_order = injected_instructions(texts_of(case, first.research, heard))
     answer, parts = without_orders(answer, every_order)
-    shown = None if known else calls.shown  # its steps were seen when it was found
     read = _files_seen(briefing, calls)
-    found = verdict(case, answer, research, code, read, shown, every_order)
+    found = verdict(case, answer, research, code, read, every_order)
     return found.model_copy(
         update={
             "ending": conclusion.ending,

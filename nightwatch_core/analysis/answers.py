@@ -38,7 +38,6 @@ from nightwatch_core.models.conversation import (
 from nightwatch_core.models.errors import Case
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import clean, line
-from nightwatch_core.text.plain_text import data_table
 
 # What an answer's edits are sent back for, once: the rules that would refuse them, in words.
 
@@ -215,7 +214,6 @@ _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a b
     "learnings": (Learning, "fact"),
     "steps": (PlannedStep, "title"),
 }
-SYNONYMS = data_table(__package__, "synonyms.toml", dict[str, dict[str, str]])
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "confidence": get_args(Confidence),
     "fix_confidence": get_args(Confidence),
@@ -304,7 +302,6 @@ def _clean(value: object, key: str) -> object:
         if key not in _CHOICES:
             return text
         meant = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
-        meant = SYNONYMS[key].get(meant, meant)
         return meant if meant in _CHOICES[key] else text[:100]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value)[:100] if is_number and key != "has_fix" else value

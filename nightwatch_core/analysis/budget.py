@@ -199,15 +199,6 @@ _TABLE: ClassTable[TierName] = ClassTable(
 
 def tier_of(case: Case) -> TierName:
     """Name the tier of a case: its own class's, else that of its causes, the root cause first."""
-    return _found(case) or "other"
-
-
-def unplaced(cases: Iterable[Case]) -> tuple[str, ...]:
-    """List the error classes of cases that have no tier, each once, in their order."""
-    return tuple(dict.fromkeys(case.leader.error_class for case in cases if not _found(case)))
-
-
-def _found(case: Case) -> TierName | None:
     links = case.trace.links if case.trace else ()
     classes = (case.leader.error_class, *(link.error_class for link in reversed(links)))
-    return next(filter(None, map(_TABLE.find, classes)), None)
+    return next(filter(None, map(_TABLE.find, classes)), "other")

@@ -275,19 +275,10 @@ def read_library(
 
 
 def _version_note(copy: Library, locked: str, file: str, asked: LibraryPlace) -> str:
-    if copy.is_standard:
-        differs = asked.version and asked.version != copy.version
-        other = f"the frame's is {asked.version}" if differs else "the application's may differ"
-        return f"Python {copy.version}'s of this machine; {other}."
-    if same_version(copy.version, locked):
-        return f"the version in {name(file)}."
-    if locked:
-        return f"{name(file)} has {locked}, so lines may differ."
-    if not asked.version:
-        return "no lock file names it, so lines may differ."
-    if same_version(copy.version, asked.version):
-        return "the frame's version."
-    return f"the frame's is {asked.version}: lines differ."
+    named, where = locked or asked.version, name(file) if locked else "the frame"
+    if same_version(copy.version, named):
+        return f"the version of {where}."
+    return f"{where if named else 'nothing'} has {named or 'its version'}, so lines may differ."
 
 
 # What find_tests shows: tests of a file or a name, by their own names and what they mention.

@@ -102,20 +102,16 @@ def _definitions(path: str, lines: Sequence[str]) -> list[str]:
     return rows
 
 
-# How hits of a search are written: each in its place, as much around them as there is room for.
-#
-# Where room is short, definitions and context go first, then the ends of long lines, then the texts
-# of the hits: their line numbers stay, and at last the names of their files.
+# How hits of a search are written: with definitions and lines around them where there is room, else
+# alone, else the first few of every file.
 
 BULK_LINE = 300  # characters: of a line that nobody wrote by hand
 _WIDTH = 300  # characters of a row
 _WHOLE = 60  # lines of a definition
 _TOGETHER = 3  # hits of a file that are written below its name
-# What is tried until it fits: definitions that are hit, whole; lines around a hit; characters.
-_LEVELS = (
-    *((6, 10, _WIDTH), (4, 10, _WIDTH), (2, 10, _WIDTH), (2, 6, _WIDTH), (1, 4, _WIDTH)),
-    *((1, 2, _WIDTH), (0, 1, _WIDTH), (1, 0, _WIDTH), (0, 0, _WIDTH), (0, 0, 120), (0, 0, 80)),
-)
+_ALL = 1_000_000
+# What is tried until it fits: definitions that are hit, whole; lines around a hit; hits of a file.
+_LEVELS = ((6, 10, _ALL), (2, 4, _ALL), (0, 1, _ALL), *((0, 0, n) for n in (_ALL, 50, 10, 3, 1)))
 
 
 class FileHits:
@@ -138,13 +134,13 @@ class FileHits:
         """Return all lines of the file."""
         return self._read()
 
-    def text(self, number: int, most: int = _WIDTH) -> str:
+    def text(self, number: int) -> str:
         """Write a line, the part that was searched for if it is long."""
         whole = self.texts.get(number)
         if whole is None:
-            return around(self.lines[number - 1], "", most)
+            return around(self.lines[number - 1], "", _WIDTH)
         query = next((item for item in self._queries if item in whole), "")
-        return around(whole, query, max(most, len(query)))
+        return around(whole, query, max(_WIDTH, len(query)))
 
     def expanded(self) -> tuple[range, ...]:
         """Return the lines of definitions that are hit; of longer functions the first 60."""
@@ -159,89 +155,59 @@ class FileHits:
 
 
 def fitting(files: Sequence[FileHits], context: int, known: Collection[str], limit: int) -> str:
-    """Write all hits in about `limit` characters; tests and texts lose their context before code.
-
-    Says how much context was left out.
-    """
-    has_code = any(kind_of(file.path) == "code" for file in files)
-    others = [file for file in files if has_code and kind_of(file.path) != "code"]
-    for most, lines, width in _LEVELS:
-        left, rows = most, list[str]()
+    """Write all hits in about `limit` characters; says how much was left out."""
+    for whole, lines, hits in _LEVELS:
+        left, rows = whole, list[str]()
         for file in files:
-            whole = file.expanded()[:left]
-            left -= len(whole)
-            is_bare = file in others and (most, lines) != _LEVELS[0][:2]
-            rows += _block(file, whole, 0 if is_bare else min(context, lines), known, width)
+            spans = file.expanded()[:left]
+            left -= len(spans)
+            rows += _block(file, spans, min(context, lines), known, hits)
         if sum(map(len, rows)) + len(rows) <= limit:
             break
-    else:
-        rows = _tight(files, known, limit)
-    hits = sum(len(file.texts) for file in files)
+    else:  # rows in half of the room, in the other the names of files
+        size, shown = 0, 0
+        while size <= limit // 2:
+            size, shown = size + len(rows[shown]) + 1, shown + 1
+        text = "\n".join(rows[:shown])
+        counts = [f"{name(f.path)} ({len(f.texts)})" for f in files if name(f.path) not in text]
+        names = halves(", ".join(counts), limit // 2 - 200, "and others").replace("\n", " ")
+        more = f"{len(counts)} more files, search with path or glob: {names}"
+        rows = [*rows[:shown], f"{MARK}and {more} ...]"]
     if context > lines:
-        rows.insert(0, f"context {lines} instead of {context}: {hits} hits")
-    elif context and others and most < _LEVELS[0][0]:
-        hits = sum(len(file.texts) for file in others)
-        rows.insert(0, f"no context for {hits} hits in tests and texts: name one with path")
+        found = sum(len(file.texts) for file in files)
+        rows.insert(0, f"context {lines} instead of {context}: {found} hits")
     return "\n".join(rows)
 
 
 def _block(
-    file: FileHits, whole: Sequence[range], context: int, known: Collection[str], width: int
+    file: FileHits, whole: Sequence[range], context: int, known: Collection[str], most: int
 ) -> Iterator[str]:
     """Rows of one file: hits alone in a row each, those with more around them as parts."""
+    hits = list(file.texts)[:most]
     more = {n for span in whole for n in span}
     if context:
-        more |= {n for hit in file.texts for n in range(hit - context, hit + context + 1)}
-    is_list = not more and len(file.texts) >= _TOGETHER
+        more |= {n for hit in hits for n in range(hit - context, hit + context + 1)}
+    is_list = not more and len(hits) >= _TOGETHER
     total = len(file.lines) if more or is_list else 0
     if is_list and total:
-        numbers = tuple(file.texts)
-        yield head(file.path, numbers[0], numbers[-1], total)
-        for before, n in zip((numbers[0] - 1, *numbers), numbers, strict=False):
+        yield head(file.path, hits[0], hits[-1], total)
+        for before, n in zip((hits[0] - 1, *hits), hits, strict=False):
             yield from ("...",) if n > before + 1 else ()
-            yield f"{n:>5}| {file.text(n, width)}"
-        return
-    more = {n for n in more if 1 <= n <= total} - file.texts.keys()
-    more -= seen(file.path, more | file.texts.keys(), known)
-    ends = {span.stop - 1 for span in whole}
-    for run in runs((*more, *file.texts)):
-        if more.isdisjoint(run):
-            yield from (f"{name(file.path)}:{n}: {file.text(n, width)}" for n in run)
-            continue
-        yield head(file.path, run.start, run.stop - 1, total)
-        yield from (f"{n:>5}| {file.text(n)}" for n in run)
-        for definition in file.definitions:
-            if definition.line in run and run.stop - 1 in ends and definition.end >= run.stop:
-                yield f"({definition.name} goes on to line {definition.end})"
-
-
-def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> list[str]:
-    """Rows in 60 % of the room, then line numbers in 25 %, then the names of the other files."""
-    rows: list[str] = []
-    left: dict[FileHits, int] = {}  # hits of which no row is shown
-    used = 0
-    for file in files:
-        for row in _block(file, (), 0, known, 80):
-            used += len(row) + 1
-            if used <= limit * 0.6:
-                rows.append(row)
-            elif row != "...":
-                left[file] = left.get(file, 0) + 1
-    rest = list(left.items())
-    share = max(int(limit * 0.25) // max(len(rest), 1), 80)
-    while rest and len("\n".join(rows)) < limit * 0.85 - share:
-        file, count = rest.pop(0)
-        row = f"{name(file.path)}: lines {', '.join(map(str, list(file.texts)[-count:]))}"
-        if len(row) > share:
-            kept = row[:share].rpartition(",")[0] or row[:share]
-            row = f"{kept} and more, {len(file.texts)} in all"
-        rows.append(row)
-    if rest:
-        counts = ", ".join(f"{name(file.path)} ({len(file.texts)})" for file, _ in rest)
-        room = max(limit - len("\n".join(rows)) - 200, 80)
-        names = halves(counts, room, "and others").replace("\n", " ")
-        rows.append(f"{MARK}and {len(rest)} more files, search with path or glob: {names} ...]")
-    return rows
+            yield f"{n:>5}| {file.text(n)}"
+    else:
+        more = {n for n in more if 1 <= n <= total}.difference(hits)
+        more -= seen(file.path, more.union(hits), known)
+        for run in runs((*more, *hits)):
+            if more.isdisjoint(run):
+                yield from (f"{name(file.path)}:{n}: {file.text(n)}" for n in run)
+                continue
+            yield head(file.path, run.start, run.stop - 1, total)
+            yield from (f"{n:>5}| {file.text(n)}" for n in run)
+            for span in whole:
+                if span.start in run and span.stop == run.stop and len(span) == _WHOLE:
+                    yield "(it goes on: ask read_file for more)"
+    if len(hits) < len(file.texts):
+        yield f"(and {len(file.texts) - len(hits)} more lines of {name(file.path)})"
 
 
 # What search_code finds: the lines that hold a text, those that matter first.
@@ -260,7 +226,6 @@ def search_code(
     queries: Sequence[str],
     path: str = "",
     glob: str = "",
-    whole_words: bool = False,
     context: int = 0,
 ) -> ToolAnswer:
     """Show lines that hold one of the texts, grouped by file, about `limit` characters."""
@@ -278,7 +243,7 @@ def search_code(
     for query in wanted:
         # too slow, or too many files: the model can ask for less
         hits = at.search(query, folder, SIFTED, "Give path, or a longer text.")
-        fitting_hits = [hit for hit in hits if _fits(hit, query, glob, whole_words)]
+        fitting_hits = [hit for hit in hits if not glob or matches(hit.path, glob)]
         counts[query], cut = len(fitting_hits), cut or len(hits) >= SIFTED
         for hit in fitting_hits:
             merged.setdefault(hit.path, {})[hit.line] = hit.text
@@ -318,16 +283,6 @@ def search_code(
         complete=not cut and len(found) <= 1_000,
     )
     return ToolAnswer("\n".join(filter(None, rows)), value)
-
-
-def _fits(hit: SearchHit, query: str, glob: str, whole_words: bool) -> bool:
-    if glob and not matches(hit.path, glob):
-        return False
-    if not whole_words or query not in hit.text:
-        return True
-    before = r"(?<![\w$])" if query[:1].isalnum() or query[:1] in "_$" else ""
-    after = r"(?![\w$])" if query[-1:].isalnum() or query[-1:] in "_$" else ""
-    return bool(re.search(f"{before}{re.escape(query)}{after}", hit.text))
 
 
 def _bulk_kind(path: str, hits: dict[int, str]) -> str:

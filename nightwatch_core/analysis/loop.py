@@ -136,9 +136,7 @@ class AnsweredCall(Value):
     """A call that was answered before."""
 
     turn: int  # of the model, the first is 1
-    text: str
     is_error: bool = False
-    reminded: bool = False  # it was asked again
 
 
 class CallHistory(Value):
@@ -168,8 +166,7 @@ def with_results(
 ) -> tuple[ResultsTurn, CallHistory]:
     """Return a result for every call, in order; a call that was made before is not run again.
 
-    A repeated call is answered with the turn that holds the answer; repeated once more, with that
-    answer itself. `turn` is the model's, from 1.
+    A repeated call is answered with the turn that holds the answer. `turn` is the model's, from 1.
     """
     fresh: dict[str, ToolCall] = {}
     for call in calls:
@@ -191,11 +188,9 @@ def with_results(
     for call, full, sent in zip(calls, whole, results, strict=True):
         key = _key(call)
         if fresh.get(key) is not call:
-            if key in history.answered:
-                answered[key] = answered[key].model_copy(update={"reminded": True})
             continue
         if sent is full:  # what was cut may be asked again
-            answered[key] = AnsweredCall(turn=turn, text=full.text, is_error=full.is_error)
+            answered[key] = AnsweredCall(turn=turn, is_error=full.is_error)
         lines |= lines_shown(call, sent)
         read |= dict.fromkeys(files_read(call, sent))
         missed, truncated = missed + sent.missing, truncated + (f"\n{MARK}" in sent.text)
@@ -244,8 +239,7 @@ def _not_run(call: ToolCall, in_this_turn: bool, history: CallHistory, turn: int
     elif before is None:
         text, is_error = TEXTS["too_many_calls"].format(most=limits.CALLS_A_TURN), False
     else:
-        note = TEXTS["again" if before.reminded else "same_again"]
-        text, is_error = note.format(turn=before.turn, text=before.text), before.is_error
+        text, is_error = TEXTS["same_again"].format(turn=before.turn), before.is_error
     return ToolResult(id=call.id, name=call.name, text=text, is_error=is_error)
 
 

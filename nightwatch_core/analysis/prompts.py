@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import cache
-from itertools import groupby, pairwise, product
+from itertools import groupby, product
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -324,21 +324,13 @@ CONTENTS: dict[str, Callable[[MessageContext], Iterable[str]]] = {
 
 NAMES = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".github/copilot-instructions.md")
 _ONLY_POINTS = re.compile(r"\s*(?:#[^\n]*\n\s*)?@(?:\./)?([\w./-]{1,200}\.md)\s*")
-_HEADING = re.compile(r"^#{1,6} [^\n]{1,200}$", re.MULTILINE)
-_CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-_FOR_EDITS = re.compile(
-    r"test|spec\b|style|format|lint|convention|naming|guideline|change ?log|change ?set"
-    r"|release note|commit|pull request|\bpr\b|rules",
-    re.IGNORECASE,
-)
 
 
 def conventions(reader: CodeReader, path: str = "") -> str:
     """Return the conventions nearest to `path`, at most 2,000 characters; empty for none.
 
-    The first line names the file. A file that only points to another one is followed once. Of a
-    long file its headings are given, and the parts about what an edit touches: tests, style,
-    changelogs; of one without such parts the beginning. Raises what the reader raises.
+    The first line names the file; of a long one its beginning is given. A file that only points to
+    another one is followed once. Raises what the reader raises.
     """
     paths, parents = frozenset(reader.paths()), path.split("/")[:-1]
     folders = ("".join(f"{item}/" for item in parents[:n]) for n in range(len(parents), -1, -1))
@@ -355,14 +347,7 @@ def conventions(reader: CodeReader, path: str = "") -> str:
         room = CONVENTIONS - len(head) - 40
         if len(text) <= room:
             return f"{head}:\n{text}"
-        starts = [0, *(m.start() for m in _HEADING.finditer(_CODE.sub(_no_headings, text)))]
-        parts = [text[begin:end].strip() for begin, end in pairwise((*starts, len(text)))]
-        titled = [(part.split("\n", 1)[0], part) for part in parts if part.startswith("#")]
-        wanted = "\n\n".join(part for title, part in titled if _FOR_EDITS.search(title))
-        if not wanted:
-            return f"{head} (its beginning):\n{_cut(text, room)}"
-        titles = "; ".join(title.lstrip("#").strip() for title, _ in titled)[: room // 3]
-        return f"{head} (in part; it is about: {titles})\n{_cut(wanted, room - len(titles) - 40)}"
+        return f"{head} (its beginning):\n{_cut(text, room)}"
     return ""
 
 
@@ -371,10 +356,6 @@ def _conventions_in(reader: CodeReader, file: str) -> str:
     first, *rest = clean((reader.read_file(file) or "")[:CONVENTIONS_READ]).split("<!--")
     text = first + "".join(part.partition("-->")[2] for part in rest)
     return re.sub(r"\n\s*\n\s*\n", "\n\n", text).strip()
-
-
-def _no_headings(code: re.Match[str]) -> str:
-    return code[0].replace("#", " ")
 
 
 def _cut(text: str, room: int) -> str:

@@ -19,7 +19,7 @@ from nightwatch_core.code.candidate_symbols import (
 from nightwatch_core.code.candidates import candidates, names_in_message
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.likely_files import likely_files
-from nightwatch_core.code.limits import CALLEE_HITS, NEAR_DAYS
+from nightwatch_core.code.limits import NEAR_DAYS
 from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.releases import FirstFailing, ago, first_failing, onset
 from nightwatch_core.code.suspects import as_change, is_of, suspects
@@ -301,8 +301,7 @@ def gather(
     """
     likely = likely_files(case, index)
     files = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
-    find = (lambda text: search(text, "", CALLEE_HITS)) if search else None
-    unfit = misfit(case, files.text, find)
+    unfit = misfit(case, files.text)
     members = names_in_message(case)
     previews = source_previews(case, likely, files.text, members)
     seen = {(shown.path, line) for shown in previews for line in range(shown.start, shown.end + 1)}

@@ -65,7 +65,7 @@ class RunsCode(Protocol):
     """Runs code, confined, in the project at one commit; raises `GiveUp` with a hint."""
 
     def run_test(self, test: str) -> Run:
-        """Run a file of tests, or one test by its id."""
+        """Run a file of tests."""
         ...
 
     def run_snippet(self, code: str) -> Run:
@@ -84,7 +84,7 @@ class KeptRuns:
         self._turn = turn
 
     def run_test(self, test: str) -> Run:
-        """Run a file of tests, or one test by its id."""
+        """Run a file of tests."""
         return self._kept(self._runner.run_test, "test", test)
 
     def run_snippet(self, code: str) -> Run:

@@ -128,47 +128,19 @@ RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
 )
 
 
-def is_change_note(path: str, paths: Collection[str], is_new: bool = True) -> bool:
-    """Return whether a file is new and a change note, as some repositories demand for each change.
-
-    It is one in a folder kept for them where files of its kind lie already; of all dot folders
-    only those, since what else is in them configures, runs or instructs.
-    """
-    *folders, name = path.split("/")
-    ending, dotted = name[name.rfind(".") :], [folder for folder in folders if _is_dotted(folder)]
-    return (
-        is_new
-        and ending in PATHS.endings["prose"]
-        and not _is_dotted(name)
-        and len(dotted) == 1
-        and any(fnmatchcase(dotted[0], name) for name in PATHS.names["change_notes"])
-        and any(
-            path.rpartition("/")[0] == "/".join(folders) and path.endswith(ending) for path in paths
-        )
-    )
-
-
-def _is_in_package(path: str, paths: Collection[str], _: bool) -> bool:
+def _is_in_package(path: str, paths: Collection[str]) -> bool:
     return path.endswith(".py") and f"{path.rpartition('/')[0]}/__init__.py" in paths
 
 
-Excuse = Callable[[str, Collection[str], bool], bool]
-EXCUSES: tuple[tuple[Callable[[str], bool], Excuse], ...] = (
-    (_dotted, is_change_note),
-    (_operates, _is_in_package),
-)
-
-
-def refusal(path: str, paths: Collection[str] = (), *, is_new: bool = False) -> str:
+def refusal(path: str, paths: Collection[str] = ()) -> str:
     """Return the reason a path is protected; empty where it is not.
 
-    `paths` are the files of the tree: they tell a Python package from a folder of scripts, and a
-    new note of a change, which may lie in a dot folder, by its siblings.
+    `paths` are the files of the tree: they tell a Python package from a folder of scripts.
     """
     folded = unicodedata.normalize("NFKC", path).casefold()
-    excused = {rule for rule, excuse in EXCUSES if excuse(path, paths, is_new)}
     for reason, broken in RULES:
-        if broken not in excused and (broken(path) or broken(folded)):
+        is_excused = broken is _operates and _is_in_package(path, paths)
+        if not is_excused and (broken(path) or broken(folded)):
             return f"{ascii(path[:200])[1:-1]} {reason}"
     return ""
 
@@ -191,7 +163,7 @@ def refused(
     """
     for change in changes:
         old = before(change.path)
-        why = refusal(change.path, paths, is_new=old is None) or hidden_in(change, old or "")
+        why = refusal(change.path, paths) or hidden_in(change, old or "")
         if why:
             return why
     return too_large(changes, before)

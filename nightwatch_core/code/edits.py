@@ -9,7 +9,7 @@ from difflib import unified_diff
 from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.definitions import definitions_in
-from nightwatch_core.code.edit_policy import hidden_in, is_change_note, refusal, too_large
+from nightwatch_core.code.edit_policy import hidden_in, refusal, too_large
 from nightwatch_core.code.injected_instructions import (
     InjectedInstructions,
     quarantine_reason,
@@ -286,7 +286,7 @@ def _plain(edit: Edit, code: CodeReader) -> Edit:
 def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
     if not inside(edit.path):
         return "it names no file of the repository"
-    if why := refusal(edit.path, paths, is_new=edit.action == "create"):
+    if why := refusal(edit.path, paths):
         return _it(edit.path, why)
     is_unread = grounds.read is not None and edit.path in paths and edit.path not in grounds.read
     return "it was not read" if is_unread else ""
@@ -294,7 +294,7 @@ def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
 
 # A new file lies beside a file that was read, a new test below tests.
 def _apart(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
-    if edit.action != "create" or grounds.read is None or is_change_note(edit.path, paths):
+    if edit.action != "create" or grounds.read is None:
         return ""
     folder = _folder(edit.path)
     if TEST.search(edit.path):

@@ -46,7 +46,6 @@ TELLING_CHARACTERS = 8  # letters and digits of a changed line that tells someth
 
 # Quotes
 QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines
-STEP_NEAR = 5  # lines a step of the cause may be off the lines that were shown
 QUOTE_NEAR = 10  # lines by which the line of a quote that stands once in its file may be off
 QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance
 TEST_FILES = 3  # that test one file
@@ -56,9 +55,8 @@ HANDED_LINES, HANDED_STEPS = 4, 6  # lines above and below the failing one; what
 HANDED_LINE, HANDED_TEXT, HANDED_VALUE = 300, 300, 200  # characters of a line; a text; the value
 
 # What speaks against a record
-FITTED_PLACES, CLASS_FILES = 10, 3  # own frames looked at; files that may define one class
+FITTED_PLACES = 10  # own frames looked at
 DRIFT = 12  # lines by which a line may have moved between the commit that failed and one near it
-MESSAGE_LINES, STATEMENT_AROUND = 8, 2  # around a failing line: for its names; its statement
 SHOWN_SOURCE = 120  # characters of a record's line in a reason
 NEIGHBOUR_COMMITS, NEIGHBOUR_RELEASES = 8, 4  # looked at for a record's source
 NEIGHBOUR_FILES = 3  # of its frames, whose commits are looked at

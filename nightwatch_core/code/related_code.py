@@ -102,6 +102,3 @@ def _is_whole(name: str, text: str) -> bool:
 def _places(text: str, hits: list[SearchHit]) -> Places:
     shown = tuple(f"{hit.path}:{hit.line}" for hit in hits[:_MOST_PLACES])
     return Places(text, shown, len(hits))
-
-
-# What is elsewhere: the method in sibling classes, the same expression, and who calls it.

@@ -1,7 +1,7 @@
 """From an answer to a verdict: quotes looked up, edits judged, confidence and score computed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
@@ -10,8 +10,7 @@ from nightwatch_core.code.code_view import inside, lines_of, verified
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import NO_INSTRUCTIONS, grounds_of, judged, reasons
 from nightwatch_core.code.injected_instructions import InjectedInstructions
-from nightwatch_core.code.languages import has_grammar
-from nightwatch_core.code.record_fit import Search, objection
+from nightwatch_core.code.record_fit import objection
 from nightwatch_core.code.suspects import named_change
 from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.errors import GiveUp, TryLater
@@ -23,81 +22,6 @@ from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import stem, words
 from nightwatch_core.traces.placing import ReadFile
-
-# Whether the steps of a cause cite lines that somebody has looked at.
-#
-# A step is a place (`path:line`) that the cause names, or that evidence names whose quote was not
-# found.
-
-_PLACE = re.compile(r"(?P<path>[\w.@+()\[\]/-]*\w\.[A-Za-z]\w{0,9}):(?P<line>\d{1,7})(?!\d)")
-_SHOWN = re.compile(r"(?P<path>.*?\S):(?P<line>\d{1,8})(?!\d)")
-_DIFFED = re.compile(r"(?:---|\+\+\+) (?:[ab]/)?(?P<path>\S{1,400})$")
-_BRACKETS = {")": "(", "]": "["}
-_ANY = -1  # stands for every line of a file
-
-
-def unseen_step(analysis: Analysis, shown: Collection[str]) -> str:
-    """Name the first step of the cause whose line was not among those `shown`; empty for none.
-
-    Lines that a trace names or that verified evidence quotes count as shown, and all of a file of
-    which a change was. Items of `shown` begin with `path:line`, or name a file as a diff does; the
-    rest is passed over.
-    """
-    seen = _lines_of((*shown, *_cited_places(analysis)))
-    steps = _steps(analysis)
-    return next((place for place, path, line in steps if _is_unseen(path, line, seen)), "")
-
-
-def _steps(analysis: Analysis) -> Iterator[tuple[str, str, int]]:
-    for match in _PLACE.finditer(analysis.root_cause):
-        path, line = _without_prose(match["path"]), int(match["line"])
-        if has_grammar(path) or ("/" in path and "//" not in path):  # or it is a host and its port
-            yield f"{path}:{line}", path, line
-    for evidence in analysis.evidence:
-        if not evidence.verified and evidence.line:
-            yield f"{evidence.path}:{evidence.line}", evidence.path, evidence.line
-
-
-def _without_prose(path: str) -> str:
-    """The path alone: brackets of a file's own name are closed, those of the sentence are not."""
-    start, opened = 0, list[int]()
-    for at, letter in enumerate(path):
-        if letter in _BRACKETS.values():
-            opened.append(at)
-        elif letter in _BRACKETS and opened and path[opened[-1]] == _BRACKETS[letter]:
-            opened.pop()
-        elif letter in _BRACKETS:
-            start, opened = at + 1, []
-    start = opened[-1] + 1 if opened else start
-    return path[start:].lstrip("-").removeprefix("./")
-
-
-def _cited_places(analysis: Analysis) -> Iterator[str]:
-    frames = analysis.case.trace.frames if analysis.case.trace else ()
-    yield from (frame.place for frame in frames)
-    for evidence in analysis.evidence:
-        if evidence.verified:
-            yield from (
-                f"{evidence.path}:{evidence.line + n}"
-                for n in range(evidence.quote.count("\n") + 1)
-            )
-
-
-def _lines_of(places: Iterable[str]) -> Mapping[str, set[int]]:
-    lines: dict[str, set[int]] = {}
-    for place in places:
-        if diffed := _DIFFED.match(place[:500]):
-            lines.setdefault(diffed["path"], set()).add(_ANY)
-        elif match := _SHOWN.match(place[:1_100]):
-            lines.setdefault(match["path"], set()).add(int(match["line"]))
-    return lines
-
-
-def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
-    near = {_ANY, *range(max(1, line - limits.STEP_NEAR), line + limits.STEP_NEAR + 1)}
-    files = (lines for item, lines in seen.items() if item == path or item.endswith(f"/{path}"))
-    return all(lines.isdisjoint(near) for lines in files)
-
 
 # Triage notes of an error without a known cause: the failing line with the lines around it, the
 # value that failed, and the last change of the line.
@@ -303,13 +227,11 @@ def verdict(
     research: ResearchContext,
     code: CodeReader,
     read: tuple[str, ...] = (),
-    lines: Collection[str] | None = None,
     orders: InjectedInstructions = NO_INSTRUCTIONS,
 ) -> Analysis:
     """Say what the answer is worth: evidence checked against the code, only edits that may stand.
 
-    `read` are the files the model has seen, `lines` what it was shown of them (`path:line`); None:
-    not known, then no step is asked for its line. No edit may repeat `orders` from outside.
+    `read` are the files the model has seen. No edit may repeat `orders` from outside.
     """
     evidence = looked_up(answer.evidence, code, case)
     claims = answer.confidence != "low" or answer.has_fix or any(item.verified for item in evidence)
@@ -344,7 +266,7 @@ def verdict(
         draft = _handed_over(draft, answer, code, fits=not research.misfit)
     if research.misfit:
         return scored(unfit(draft, research.misfit))
-    return scored(_as_sure_as_shown(draft, lines))
+    return scored(draft)
 
 
 def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:
@@ -354,15 +276,6 @@ def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: boo
     handover = completed(handover_of, draft.case, code, fits=fits)
     none = {"confidence": "low", "suspects": (), "suspect_commit": "", "learnings": ()}
     return draft.model_copy(update={**none, "handover": handover})
-
-
-def _as_sure_as_shown(draft: Analysis, lines: Collection[str] | None) -> Analysis:
-    place = unseen_step(draft, lines) if lines is not None and draft.confidence == "high" else ""
-    if not place:
-        return draft
-    why = f"said high, but {ascii(place)[1:-1]}, which the cause rests on, was not read"
-    because = (*draft.because, why)
-    return draft.model_copy(update={"confidence": "medium", "doubt": why, "because": because})
 
 
 def looked_up(
@@ -377,13 +290,11 @@ def looked_up(
     paths = {path for item in evidence if (path := inside(item.path))}
     texts = {path: read(path) for path in sorted(paths)}
     quotes = (verified(item, texts.get(inside(item.path) or "")) for item in evidence)
-    return tuple(
-        _unless_excluded(quote, case, read, code.search) if case else quote for quote in quotes
-    )
+    return tuple(_unless_excluded(quote, case, read) if case else quote for quote in quotes)
 
 
-def _unless_excluded(evidence: Evidence, case: Case, read: ReadFile, search: Search) -> Evidence:
-    why = objection(evidence, case, read, search) if evidence.verified else ""
+def _unless_excluded(evidence: Evidence, case: Case, read: ReadFile) -> Evidence:
+    why = objection(evidence, case, read) if evidence.verified else ""
     if not why:
         return evidence
     note = f"{evidence.note}; not where it failed: {why}".removeprefix("; ")

@@ -135,7 +135,7 @@ class Suspect(Value):
 
 
 class CodeReads(Value):
-    """Return the sources of code reads as text.
+    """Reads of code, counted by what answered them.
 
     Searches, blame and commits count as reads. Through an API, which cannot search, every file
     that is looked through counts, and so does the tree.
@@ -166,14 +166,14 @@ class CodeReads(Value):
         return self.hits + self.git + self.asked
 
     def __add__(self, other: "CodeReads") -> "CodeReads":
-        """Return the sum; a file that both read is one file.
+        """Return the sum; a file that both read is one file, and files are sorted.
 
-        >>> (CodeReads(disk=1, files=("a", "b")) + CodeReads(disk=1, files=("b",))).files
+        >>> (CodeReads(disk=1, files=("b", "a")) + CodeReads(disk=1, files=("b",))).files
         ('a', 'b')
         """
         counts = ("memory", "disk", "git", "asked", "requests", "fetched", "saved", "more_files")
         both = {name: getattr(self, name) + getattr(other, name) for name in counts}
-        return CodeReads(**both, files=tuple(dict.fromkeys((*self.files, *other.files))))
+        return CodeReads(**both, files=tuple(sorted({*self.files, *other.files})))
 
 
 # Words for pull requests beside our own, and for what continuous integration says of ours.

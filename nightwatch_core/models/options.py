@@ -125,9 +125,6 @@ class NightOptions(Value):
     sandbox_folders: str = _option(
         "", "Folders of programs that the sandbox shows besides /usr (comma list)."
     )
-    sandbox_image: str = _option(
-        "", "Container image with all programs, for an engine (DOCKER_HOST, CONTAINER_HOST)."
-    )
     story_cost: float = _option(
         0.0, "USD for a fix made in several commits; 0: every fix is one commit.", ge=0
     )

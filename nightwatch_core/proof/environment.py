@@ -1,7 +1,5 @@
 """Runs the commands of one project on its base and with a fix; what the base gave is kept."""
 
-import re
-import shlex
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -26,7 +24,6 @@ from nightwatch_core.text.plain_text import one_line, plural
 
 LEAST_SECONDS = 5.0  # for a command to be worth starting
 NEAREST_FILES = 6  # tests of one changed file
-TEST_NAME = 200  # characters of a test that an analyst names
 
 
 class NightCache:
@@ -100,10 +97,8 @@ class Environment:
     def _run(self, words: Words, changes: tuple[FileChange, ...], most: float) -> Run:
         """Raises `GiveUp` where the tree cannot be laid out or nothing confines programs."""
         inner = words
-        if self.kit.root or self.kit.folders:
-            made = "".join(f"mkdir -p {shlex.quote(item)} && " for item in self.kit.folders)
-            script = f'cd "$0" && {made}exec "$@"'
-            inner = ("/bin/sh", "-c", script, self.kit.root or ".", *words)
+        if self.kit.root:
+            inner = ("/bin/sh", "-c", 'cd "$0" && exec "$@"', self.kit.root, *words)
         seconds = max(LEAST_SECONDS, min(most, self.seconds_left))
         command = Command(
             words=inner,
@@ -129,72 +124,19 @@ class Compared(NamedTuple):
     flaky: frozenset[str] = frozenset()
 
 
-# Which words run a test, or a file of them, as each runner names tests; no shell reads them.
-
-_PLACE = re.compile(r"(?P<path>.+\.\w+)(?:::(?P<name>.+)|:(?P<line>\d{1,7})|(?P<group>\[[\d:]+\]))")
-_DOTTED = re.compile(r"\w+(\.\w+)+", re.ASCII)
+# What an analyst may have run: a file of tests that is in the project.
 
 
-class OneTest(NamedTuple):
-    """A file of tests, and which of them; empty for all."""
+def test_file(text: str, files: Collection[str]) -> str:
+    """Return the file of tests that is named; raises `GiveUp` where no file of `files` is it.
 
-    path: str  # as seen from the project's root
-    name: str = ""
-
-
-def read_test_id(text: str, files: Collection[str]) -> OneTest:
-    """Read the id of a test, in any runner's form; raises `GiveUp` where no file of `files` is it.
-
-    >>> read_test_id("tests/test_a.py::T::test_b", ("tests/test_a.py",))
-    OneTest(path='tests/test_a.py', name='T::test_b')
-    >>> read_test_id("tests.test_a.T.test_b", ("tests/test_a.py",))
-    OneTest(path='tests/test_a.py', name='T.test_b')
+    >>> test_file("./tests/test_a.py", ("tests/test_a.py",))
+    'tests/test_a.py'
     """
-    text = text.strip()
-    place = _PLACE.fullmatch(text)
-    path, name = text, ""
-    if text not in files and place:
-        path, name = place["path"], place["name"] or place["line"] or place["group"]
-    elif text not in files and _DOTTED.fullmatch(text):
-        path, name = _undotted(text, files)
-    path = inside(path) or ""
+    path = inside(text.strip()) or ""
     if path not in files or path.startswith("-"):
         raise GiveUp("no such file of tests is in the project: name one as find_tests lists it")
-    if len(name) > TEST_NAME or not name.isprintable() or name.startswith("-"):
-        raise GiveUp(f"a test is named in at most {TEST_NAME} visible characters: file::test")
-    return OneTest(path, name)
-
-
-def words_for(runner: Runner, test: OneTest) -> Words:
-    """Return the words that run it; raises `GiveUp` where its runner cannot run one alone."""
-    if not test.name:
-        return runner.some((test.path,))
-    path, name = test
-    if runner.pattern:
-        return (*runner.some(()), f"{runner.pattern}{re.escape(name)}", path)
-    if runner.form == "pytest":
-        return runner.some((f"{path}::{name}",))
-    if runner.form == "unittest":
-        *words, module = runner.some((path,))
-        return (*words, f"{module}.{name.replace('::', '.')}")
-    if runner.form == "rspec" and name.startswith("["):
-        return runner.some((f"{path}{name}",))
-    if runner.form in ("rspec", "minitest") and name.isdigit():
-        return runner.some((f"{path}:{name}",))
-    if runner.form == "rspec":
-        return (*runner.some(()), "-e", name, path)
-    if runner.form == "minitest":
-        return (*runner.some((path,)), "-n", name)
-    raise GiveUp(f"{runner.name} runs all tests at once: name a file alone")
-
-
-def _undotted(text: str, files: Collection[str]) -> tuple[str, str]:
-    parts = text.split(".")
-    for count in range(len(parts), 0, -1):
-        path = f"{'/'.join(parts[:count])}.py"
-        if path in files:
-            return path, ".".join(parts[count:])
-    return text, ""
+    return path
 
 
 # Tests: first on the base, then with the fix; those nearest to the change first.

@@ -14,10 +14,9 @@ from nightwatch_core.proof.environment import (
     Environment,
     NightCache,
     nearest_tests,
-    read_test_id,
+    test_file,
     tested,
     usable_runner,
-    words_for,
 )
 from nightwatch_core.proof.kits import (
     EXPLAINED_CHARACTERS,
@@ -230,15 +229,15 @@ class TryOut:
         return f"{self._kit.language}-{digest(self._kit.root)}"
 
     def run_test(self, test: str) -> Run:
-        """Run a file of tests, or one of them; raises `GiveUp`, with what to ask instead."""
-        expected = read_test_id(test, self._kit.inner(self._tree.paths()))
+        """Run a file of tests; raises `GiveUp`, with what to ask instead."""
+        expected = test_file(test, self._kit.inner(self._tree.paths()))
         last: Run | None = None
         for runner in self._kit.runners:
             if runner.only_after not in (None, last.code if last else None):
                 continue
             if last and runner.only_after is None and not is_absent(last):
                 break
-            last = self._run(words_for(runner, expected))
+            last = self._run(runner.some((expected,)))
         if last is None:
             raise GiveUp("no runner is known that runs one test of this project alone")
         return last

@@ -31,7 +31,6 @@ NAME_CHARACTERS = 200  # of a test
 OUTPUT_CHARACTERS = 4_000  # of a failed check, from the end
 READ_CHARACTERS = 262_144  # of an output
 EXPLAINED_CHARACTERS = 300  # of a reason
-_SCRIPTS, _FOLDERS = 30, 20  # scripts looked at for folders that they make; such folders
 _SHARE = 0.1  # of the source files, below which a language is no project of its own
 _TEMPLATES = (".html", ".jinja", ".jinja2", ".txt", ".erb", ".haml", ".slim")
 
@@ -47,7 +46,6 @@ class Runner(Value):
     takes_files: bool = True
     dotted: bool = False  # files are named as modules
     all_files: Words = ()  # that are named where the whole suite is run
-    pattern: str = ""  # the option that picks tests by name
 
     @property
     def whole(self) -> Words:
@@ -122,7 +120,6 @@ class Kit(NamedTuple):
     inspections: tuple[Inspection, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
-    folders: Words = ()  # its scripts make them before anything runs
     verify: str = ""  # a person's own words for all of it
     snippet: Callable[[str], Words] | None = None  # words that run code in its language
 
@@ -225,7 +222,6 @@ def _detected(language: str, root: str, paths: Words, read: Read) -> Kit | None:
         ),
         environment=environment + project.environment,
         links=project.links,
-        folders=made_folders(inside, text),
         snippet=snippet,
     )
 
@@ -359,28 +355,6 @@ _PROJECTS: Mapping[str, Callable[[str, Words, Callable[[str], str]], _Project]] 
     "ruby": _ruby,
     "javascript": _javascript,
 }
-
-_SCRIPT = re.compile(
-    r"^(\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|(?:docker/)?[^/]*Dockerfile[^/]*"
-    r"|Makefile|(?:bin/|scripts?/)?[^/]+\.sh)$"
-)
-_MADE = re.compile(r"\bmkdir(?: -p| --parents)?((?: +\w[\w./-]*)+)[ \t]*(?=$|&|;|\|)", re.M)
-
-
-def made_folders(paths: Words, text: Callable[[str], str]) -> Words:
-    """List folders that a project's scripts make before anything of it runs: for data, for logs.
-
-    >>> script = "mkdir -p data/images logs shop && run\\nmkdir -p /srv/x $HOME/y ../z"
-    >>> made_folders(("run.sh", "shop/a.py"), lambda _: script)
-    ('data/images', 'logs')
-    """
-    ends = ((path, end) for path in paths for end, sign in enumerate(path) if sign == "/")
-    there = {path[:end] for path, end in ends} | set(paths)
-    scripts = sorted(filter(_SCRIPT.match, paths))[:_SCRIPTS]
-    calls = (call for item in scripts for call in _MADE.findall(text(item)))
-    named = (name.rstrip("/") for call in calls for name in call.split())
-    new = (name for name in named if name not in there and ".." not in name.split("/"))
-    return tuple(dict.fromkeys(new))[:_FOLDERS]
 
 
 def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:

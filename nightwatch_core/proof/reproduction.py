@@ -245,7 +245,7 @@ def refused(candidate: Candidate, paths: Collection[str]) -> str:
             return why
     if not candidate.text.strip():
         return "there is no test"
-    return refusal(candidate.path, paths, is_new=True)
+    return refusal(candidate.path, paths)
 
 
 def placed(expected: str, example: str, paths: Collection[str]) -> str:

@@ -1,10 +1,7 @@
 """List what a Python project needs to be tested, from the files that declare it; run nothing."""
 
-import ast
-import configparser
 import re
 import tomllib
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -30,8 +27,7 @@ def requirements(paths: tuple[str, ...], text: Callable[[str], str]) -> tuple[st
     for name in sorted(paths):
         if _LISTS.match(name) or _FOLDERS.match(name):
             lines += _listed(name, text, extras)
-    declared = [*_of_pyproject(text("pyproject.toml"), extras), *_of_setup(text("setup.py"))]
-    lines += [*declared, *_of_tox(text("tox.ini"))]
+    lines += _of_pyproject(text("pyproject.toml"), extras)
     return tuple(dict.fromkeys(lines))[:_MOST]
 
 
@@ -100,57 +96,6 @@ def _of_poetry(name: str, how: object) -> str:
     if version.startswith("~"):
         return f"{name}~={version[1:]}" if "." in version else f"{name}=={version[1:]}.*"
     return f"{name}=={version}"
-
-
-def _of_setup(text: str) -> Iterator[str]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    named: dict[str, ast.expr] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            named[node.targets[0].id] = node.value
-        elif isinstance(node, ast.Call):
-            spelled = (item for item in node.keywords if ast.unparse(item.value) != item.arg)
-            named |= {item.arg: item.value for item in spelled if item.arg}
-    for listed in ("install_requires", "tests_require"):
-        yield from _literals(named.get(listed), named)
-    extras = named.get("extras_require")
-    if isinstance(extras, ast.Name):
-        extras = named.get(extras.id)
-    if isinstance(extras, ast.Dict):
-        for key, value in zip(extras.keys, extras.values, strict=True):
-            name = key.value if isinstance(key, ast.Constant) else None
-            if isinstance(name, str) and (_FOR_TESTS.match(name) or name.startswith(":")):
-                marker = f"; {name[1:]}" if name.startswith(":") else ""
-                yield from (f"{line}{marker}" for line in _literals(value, named))
-
-
-def _literals(node: ast.expr | None, named: Mapping[str, ast.expr]) -> Iterator[str]:
-    if isinstance(node, ast.Name):
-        node = named.get(node.id)
-    if isinstance(node, ast.List | ast.Tuple):
-        values = (item.value for item in node.elts if isinstance(item, ast.Constant))
-        yield from (value for value in values if isinstance(value, str))
-
-
-def _of_tox(text: str) -> Iterator[str]:
-    parser = configparser.RawConfigParser()
-    try:
-        parser.read_string(text)
-    except (configparser.Error, ValueError):
-        return
-    waiting = ["testenv"]
-    for section in waiting:
-        for line in parser.get(section, "deps", fallback="").splitlines():
-            line = re.sub(r"(^|\s)#.*", "", line).strip()
-            if other := re.fullmatch(r"\{\[([\w:.-]+)\]deps\}", line):
-                waiting += [other[1]] if other[1] not in waiting and len(waiting) < 10 else []
-            elif _NAME.match(line) and ":" not in line.split(";")[0]:
-                yield line
 
 
 def _table(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:

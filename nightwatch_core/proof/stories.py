@@ -309,7 +309,7 @@ def _objections(
         for path in step.files:
             if not inside(path):
                 yield f"step {number}: {path[:200]!a} names no file of the repository"
-            elif reason := path_refusal(path, paths, is_new=path not in paths):
+            elif reason := path_refusal(path, paths):
                 yield f"step {number}: {reason}"
         name = step.accepted_when
         is_test = name in files and TEST.search(name) and not name.startswith("-")

@@ -14,7 +14,6 @@ NAME, TITLE, TEXT, LONG = 120, 200, 300, 500
 CAUSE, MESSAGE, TRACE, QUOTE, EDIT = 6_000, 800, 8_000, 2_000, 30_000
 CODE_LINE = 400
 DIFF_LINES = 300  # a side; keeps the comparison of hostile texts short
-UNPLACED = 20  # error classes that are named
 COMMITS = 8  # that a night read and that are named
 
 

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
-from nightwatch_core.analysis.budget import unplaced
-from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.assignment import BatchTriage, SubmittedBatch
@@ -64,7 +62,6 @@ from nightwatch_core.report.excerpts import (
     NAME,
     TEXT,
     TITLE,
-    UNPLACED,
     CodeLine,
     Excerpt,
     Limits,
@@ -519,17 +516,8 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
         "settings",
         report=report,
         sent=left_sentence(report.health),
-        unplaced=_unplaced(report),
         options=", ".join(_chosen(report.options)),
     )
-
-
-def _unplaced(report: RunReport) -> str:
-    """Classes that no table of effort places and that a model analysed; empty for none."""
-    if report.options.model == RULES:
-        return ""
-    fresh = (analysis.case for analysis in report.analyses if analysis.ending.kind != "reused")
-    return line(", ".join(line(name, NAME) for name in unplaced(fresh)[:UNPLACED]), LONG)
 
 
 def _chosen(options: NightOptions) -> Iterator[str]:

@@ -308,7 +308,6 @@ def sandbox(options: NightOptions, at: Settings) -> LocalSandbox:
         ),
         network=options.prepare_network,
         libraries=local.library_folders(options, at),
-        image=options.sandbox_image,
     )
 
 

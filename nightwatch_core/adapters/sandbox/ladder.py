@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Callable
 from typing import NamedTuple
 
-from nightwatch_core.adapters.sandbox import container
 from nightwatch_core.adapters.sandbox.supervision import (
     DEVICES_MB,
     PROBE_SECONDS,
@@ -15,7 +14,7 @@ from nightwatch_core.adapters.sandbox.supervision import (
     run_bounded,
 )
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposals import Bounds, Run
+from nightwatch_core.models.proposals import Bounds
 
 # Confinement by bubblewrap: namespaces of its own, nothing of this machine but what is named.
 
@@ -126,47 +125,35 @@ _LOOK = (  # no privilege, no network card but loopback, nothing to write but a 
     "grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status"
     " && ! sed 1,2d /proc/net/dev | grep -qv '^ *lo:'"
     " && echo x > /work/x && ! echo x 2>/dev/null > /usr/nightwatch-probe"
+    " && ! test -e /root && ! test -e /home && ! test -e /var/lib/dpkg"
 )
-_NO_ROOT = "! test -e /root && ! test -e /home && ! test -e /var/lib/dpkg"  # of this machine
 NOTHING = (
     "no sandbox holds on this machine: install bubblewrap 0.8 or later (apt-get install "
-    "bubblewrap), and allow user namespaces where they are switched off; or "
-    "name a container engine and an image"
+    "bubblewrap), and allow user namespaces where they are switched off"
 )
-
-
-RunWords = Callable[..., Run]  # as `run_bounded`
 
 
 class Confinement(NamedTuple):
     """A way to confine, under its name."""
 
     name: str
-    start_words: StartWords  # empty, or `GiveUp`, where it is not to be had
-    run: RunWords = run_bounded
-    look: str = _NO_ROOT  # what has to be seen from inside besides
+    start_words: StartWords  # empty where it is not installed
 
 
-LADDER = (
-    Confinement(NAME, start_words),
-    Confinement(UNSHARE, unshare_command),
-    Confinement(container.NAME, container.start_words, container.run_and_remove, container.LOOK),
-)
+LADDER = (Confinement(NAME, start_words), Confinement(UNSHARE, unshare_command))
 
 
 def first_that_holds(
-    mounts: tuple[Mount, ...], ladder: tuple[Confinement, ...] = LADDER, image: str = ""
+    mounts: tuple[Mount, ...], ladder: tuple[Confinement, ...] = LADDER
 ) -> Confinement:
     """Return the first rung that holds; raises `GiveUp`, with what to do, where none does."""
     seen = []
+    bounds = Bounds(seconds=PROBE_SECONDS, work_mb=8, temporary_mb=8)
+    look = ("/bin/sh", "-c", f"{_LOOK} && echo {_HOLDS}")
     for rung in ladder:
+        words = rung.start_words(Cell(look, {"PATH": "/usr/bin:/bin"}, mounts, bounds))
         try:
-            bounds = Bounds(seconds=PROBE_SECONDS, work_mb=8, temporary_mb=8)
-            look = ("/bin/sh", "-c", f"{_LOOK} && {rung.look} && echo {_HOLDS}")
-            words = rung.start_words(
-                Cell(look, {"PATH": "/usr/bin:/bin"}, mounts, bounds, image=image)
-            )
-            run = rung.run(words, bounds) if words else None
+            run = run_bounded(words, bounds) if words else None
         except GiveUp as reason:
             seen.append(f"{rung.name}: {reason}")
             continue

@@ -29,6 +29,7 @@ from nightwatch_core.adapters.sandbox.supervision import (
     WORK,
     Cell,
     Mount,
+    run_bounded,
     runner,
 )
 from nightwatch_core.errors import GiveUp
@@ -139,9 +140,8 @@ _PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 class Toolchain:
     """Folders of programs; those a `user` may not enter are left out."""
 
-    def __init__(self, named: Sequence[Path], user: int, image: str = "") -> None:
-        """Take folders that a person has named, besides the system's; `image`: of a container."""
-        self.image = image
+    def __init__(self, named: Sequence[Path], user: int) -> None:
+        """Take folders that a person has named, besides the system's."""
         self._named, self._user = tuple(named), user
 
     @cached_property
@@ -234,7 +234,6 @@ class Dependencies:
         if self._beside(preparation.language):
             return Prepared(key=f"{_BESIDE}{preparation.language}", how="beside the checkout")
         texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
-        texts += [self._tools.image] if self._tools.image else []
         texts += [tree.name] if tree else []  # what a person set may read all of the tree
         key = hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
         folder = self._place() / "prepared" / key
@@ -354,17 +353,15 @@ class LocalSandbox:
         network: bool = False,
         libraries: tuple[Path, ...] = (),
         ladder: tuple[Confinement, ...] = LADDER,
-        image: str = "",
     ) -> None:
         """Nothing is made before the first call.
 
         `folders` are shown read-only besides the system's programs; dependencies are those of
-        `libraries`, installed before, else fetched where `network` allows it. `image`: what a
-        container is made of, should it come to that.
+        `libraries`, installed before, else fetched where `network` allows it.
         """
         self._state, self._lay_out, self._ladder = state, lay_out, ladder
         self._user = runner()
-        self._tools = Toolchain(folders, self._user, image)
+        self._tools = Toolchain(folders, self._user)
         self._dependencies = Dependencies(
             self.start, lambda: self._place, self._tools, network, libraries
         )
@@ -409,9 +406,8 @@ class LocalSandbox:
         own = {"PATH": self._tools.path, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
         own |= {"TZ": "UTC", "CI": "1", **environment}
         seen = (*self._shown, *(self._tools.network if network else ()), *mounts)
-        cell = Cell(words, own, seen, bounds, network, self._tools.image)
-        confinement = self._confinement
-        return confinement.run(confinement.start_words(cell), bounds, enough)
+        cell = Cell(words, own, seen, bounds, network)
+        return run_bounded(self._confinement.start_words(cell), bounds, enough)
 
     def close(self) -> None:
         with self._lock:
@@ -425,7 +421,7 @@ class LocalSandbox:
 
     @cached_property
     def _confinement(self) -> Confinement:
-        return first_that_holds(self._shown, self._ladder, self._tools.image)
+        return first_that_holds(self._shown, self._ladder)
 
     @cached_property
     def _shown(self) -> tuple[Mount, ...]:

@@ -20,7 +20,6 @@ POLL_SECONDS = 0.2  # between two looks at time and memory
 STEP_SECONDS = 0.01  # between two looks whether a killed run is gone
 GRACE_SECONDS = 5.0  # until a killed run has to be gone
 PROBE_SECONDS = 10.0
-ENGINE_SECONDS = 30.0  # until an engine has to have removed a container
 FLOOD = 64  # times the output that is kept: then the run is ended
 DEVICES_MB = 64  # of /dev/shm
 OPEN_FILES = 1_024
@@ -40,18 +39,14 @@ _CHUNK = 65_536
 
 
 def run_bounded(
-    words: Sequence[str],
-    bounds: Bounds,
-    enough: Callable[[], bool] | None = None,
-    as_nobody: bool = True,
+    words: Sequence[str], bounds: Bounds, enough: Callable[[], bool] | None = None
 ) -> Run:
     """Run a command with an empty environment and no input; who is root becomes nobody first.
 
-    Only the client of an engine, which confines by itself, is run `as_nobody=False`.
     `enough` is asked now and then whether it has taken too much room. Raises `GiveUp` where it
     cannot be started.
     """
-    nobody = NOBODY if as_nobody and os.geteuid() == 0 else None
+    nobody = NOBODY if os.geteuid() == 0 else None
     began = time.monotonic()
     try:
         process = subprocess.Popen(
@@ -201,4 +196,3 @@ class Cell(NamedTuple):
     mounts: tuple[Mount, ...]
     bounds: Bounds
     network: bool = False
-    image: str = ""  # that a container is made of; nothing else reads it

@@ -1,6 +1,5 @@
 """Sandboxes for tests, over trees that are given as texts."""
 
-import os
 import subprocess
 
 from nightwatch_core.adapters.sandbox.ladder import LADDER
@@ -32,8 +31,7 @@ def lays(files):
 def sandbox(state, files=(), rung="", **more):
     """Make a sandbox with this confinement; without a name, with the first that holds."""
     ladder = tuple(item for item in LADDER if rung in (item.name, ""))
-    image = os.environ.get("NIGHTWATCH_SANDBOX_IMAGE", "")
-    return LocalSandbox(state, lays(dict(files)), ladder=ladder, image=image, **more)
+    return LocalSandbox(state, lays(dict(files)), ladder=ladder, **more)
 
 
 def command(*words, **bounds):

@@ -94,7 +94,7 @@ def _analysed(bug: Bug, export: Path, repository: Path) -> Analysed:
         place_frames(trace, index, tree.read_file, _OPTIONS) for trace in source.traces(group)
     )
     case = Case(leader=group, trace=traces[0] if traces else None)
-    case = with_doubts(case, tree.read_file, tree.search)
+    case = with_doubts(case, tree.read_file)
     research = gather(
         case,
         index=index,

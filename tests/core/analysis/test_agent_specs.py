@@ -64,12 +64,6 @@ def test_every_key_is_read():
     assert set(FrontMatter.model_fields) == set(AgentSpec.model_fields) - {"prompt", "digest"}
 
 
-def test_a_prompt_without_front_matter_is_an_agent():
-    spec = spec_from("Find the cause.", "plain")
-    assert (spec.name, spec.prompt, spec.tools) == ("plain", "Find the cause.", READING)
-    assert (spec.model, spec.effort, spec.languages) == (None, None, ())
-
-
 def test_empty_values_are_defaults_and_no_tools_are_none():
     spec = spec_from("---\nmodel:\ntools:\n---\nx", "a")
     assert (spec.model, spec.tools) == (None, READING)
@@ -79,37 +73,32 @@ def test_empty_values_are_defaults_and_no_tools_are_none():
 @pytest.mark.parametrize(
     ("front", "said"),
     [
-        ("temprature: 1", "2: temprature: it is not known, only name, description"),
-        ("model: x\n\n# y\nspeed: 1", "5: speed: it is not known"),
-        ("effort: max\nspeed: 1", "2: effort: it has to be one of "),
-        ("tools: [read_file, bash]", "2: tools: it has to be one of 'read_file', 'search_code'"),
-        ("tools:\n- read_file\n- bash", "4: tools: it has to be one of 'read_file', 'search_code'"),
-        ("tools: [{a: b}]", "2: tools: "),
-        ("tools: read_file", "2: tools: it has to be a list, one"),
-        ("effort: [low]", "2: effort: "),
-        ("languages: Ruby", "2: languages: it has to be a list, one"),
-        ("languages:\n- go\n- Ruby", "4: languages: "),
-        ("thinking_budget: 10", "2: thinking_budget: it has to be at least 1024"),
-        ("max_iterations: 0", "2: max_iterations: it has to be at least 1"),
-        ("max_iterations: true", "2: max_iterations: "),
-        ("max_tokens: many", "2: max_tokens: it has to be a whole number"),
-        ("model: 4", "2: model: it has to be a text"),
-        ("name: other", "2: name: it has to be 'x', as the file is called"),
-        ("examples: One.", "2: examples: it has to be a list, one"),
-        ("examples:\n- a\n-", "4: examples: it has to be a text"),
-        ("extends: x", "2: extends: it leads back to itself: x → x"),
-        ("extends: none", "2: extends: there is no agents/none.md"),
-        ("extends: ../secret", "2: extends: there is no agents/../secret.md"),
-        ("model: x\nname: [x", "4: "),
-        ("model: x\nmodel: y", "3: key 'model' comes twice"),
-        ("- a", "1: front matter: a mapping is needed"),
-        ("tools: &a [blame]", "2: anchors"),
+        ("temprature: 1", "temprature: it is not known, only name, description"),
+        ("tools: [read_file, bash]", "tools: it has to be one of 'read_file', 'search_code'"),
+        ("tools: [{a: b}]", "tools: "),
+        ("tools: read_file", "tools: it has to be a list, one"),
+        ("effort: [low]", "effort: "),
+        ("languages: Ruby", "languages: it has to be a list, one"),
+        ("languages:\n- go\n- Ruby", "languages: "),
+        ("thinking_budget: 10", "thinking_budget: it has to be at least 1024"),
+        ("max_iterations: 0", "max_iterations: it has to be at least 1"),
+        ("max_iterations: true", "max_iterations: "),
+        ("max_tokens: many", "max_tokens: it has to be a whole number"),
+        ("model: 4", "model: it has to be a text"),
+        ("name: other", "name: it has to be 'x', as the file is called"),
+        ("examples: One.", "examples: it has to be a list, one"),
+        ("examples:\n- a\n-", "examples: it has to be a text"),
+        ("extends: x", "extends: it leads back to itself: x → x"),
+        ("model: x\nname: [x", "line 4: "),
+        ("model: x\nmodel: y", "line 3: key 'model' comes twice"),
+        ("- a", "front matter: a mapping is needed"),
+        ("tools: &a [blame]", "line 2: anchors"),
     ],
 )
-def test_a_wrong_file_is_named_with_its_line_and_key(front, said):
+def test_a_wrong_file_is_named_with_its_key(front, said):
     with pytest.raises(StopTheNight) as raised:
         spec_from(f"---\n{front}\n---\nprompt", "x")
-    assert str(raised.value).startswith(f"agents/x.md:{said}")
+    assert str(raised.value).startswith(f"agents/x.md: {said}")
 
 
 @pytest.mark.parametrize("body", ["", " \n ", "x" * 60_001], ids=["empty", "blank", "long"])
@@ -143,11 +132,6 @@ def test_a_base_gives_its_prompt_first_and_what_is_not_said():
     assert (last.effort, last.description, last.extends) == ("high", "", "child")
 
 
-def test_a_change_of_a_base_changes_the_digest():
-    other = {**FAMILY, "base": FAMILY["base"] + " More."}
-    assert inherited("child", FAMILY.get).digest != inherited("child", other.get).digest
-
-
 def test_a_base_analyser_without_a_file_is_the_built_in_one():
     spec = inherited("x", {"x": "---\nextends: base-analyzer\n---\nAnd so on."}.get)
     assert spec.prompt == f"{BUILT_IN.prompt}\n\nAnd so on."
@@ -156,10 +140,10 @@ def test_a_base_analyser_without_a_file_is_the_built_in_one():
 @pytest.mark.parametrize(
     ("name", "said", "languages"),
     [
-        ("lost", "agents/lost.md:2: extends: there is no agents/nobody.md", ("php",)),
-        ("one", "agents/two.md:3: extends: it leads back to itself: one → two → one", ()),
-        ("under-odd", "agents/odd.md:3: mood: it is not known", ("perl",)),
-        ("gone", "agents/gone.md:1: there is no such file", ()),
+        ("lost", "agents/nobody.md: there is no such file, which agents/lost.md extends", ("php",)),
+        ("one", "agents/two.md: extends: it leads back to itself: one → two → one", ()),
+        ("under-odd", "agents/odd.md: mood: it is not known", ("perl",)),
+        ("gone", "agents/gone.md: there is no such file", ()),
     ],
 )
 def test_a_base_that_does_not_work_is_named(name, said, languages):
@@ -197,11 +181,14 @@ def test_a_broken_file_stops_nobody_who_does_not_use_it():
     found = agents_of(Shelf(FAMILY))
     assert [spec.name for spec in found.specs] == ["base", "child", "grandchild"]
     assert [one.name for one in found.broken] == ["lost", "odd", "one", "two", "under-odd"]
-    assert found.complaints[0] == "agents/lost.md:2: extends: there is no agents/nobody.md"
+    assert (
+        found.complaints[0]
+        == "agents/nobody.md: there is no such file, which agents/lost.md extends"
+    )
     assert choose(found, "go").name == "base"
     assert choose(found, "ruby") == BUILT_IN
     for language, name in (("php", ""), ("perl", ""), ("", "lost")):
-        with pytest.raises(StopTheNight, match=r"agents/(lost|odd)\.md:[23]: "):
+        with pytest.raises(StopTheNight, match=r"agents/(nobody|odd)\.md: |agents/lost"):
             choose(found, language, name)
 
 
@@ -224,9 +211,9 @@ def test_chosen_by_name_then_language_then_base():
 
 
 def test_a_broken_base_stops_those_who_would_use_it():
-    wrong = BrokenAgent(name="base-analyzer", complaint="agents/base-analyzer.md:2: mood")
+    wrong = BrokenAgent(name="base-analyzer", complaint="agents/base-analyzer.md: mood")
     assert choose(agents(wrong, rails=["ruby"]), "ruby").name == "rails"
-    with pytest.raises(StopTheNight, match=r"base-analyzer\.md:2"):
+    with pytest.raises(StopTheNight, match=r"base-analyzer\.md: "):
         choose(agents(wrong, rails=["ruby"]), "go")
 
 

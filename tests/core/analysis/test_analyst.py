@@ -1,5 +1,4 @@
-import pytest
-from analysis_shapes import AGENT, FILES, analysed, analysis, answer, asks, tree
+from analysis_shapes import AGENT, FILES, analysed, answer, asks
 from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.tools import LIMITS_TEXT
@@ -43,27 +42,6 @@ def test_what_was_shown_counts_as_read_first():
     assert found.read == ("shop/pay.py", "shop/cart.py")
 
 
-@pytest.mark.parametrize(
-    ("call", "missed"),
-    [
-        (("read_file", {"path": "shop/gone.py"}), 1),
-        (("read_file", {"path": "../shop/cart.py"}), 1),
-        (("blame", {"path": "gone.py", "line": 1}), 1),
-        (("list_directory", {"path": "lib"}), 1),
-        (("list_directory", {"path": "shop"}), 0),
-        (("read_file", {"path": "shop"}), 0),
-        (("read_file", {"path": "shop/cart.py", "start": 99}), 0),
-        (("blame", {"path": "shop/cart.py", "line": 1}), 0),
-        (("search_code", {"query": "nowhere"}), 0),
-        (("read_file", {}), 0),
-        (("no_such_tool", {"path": "gone.py"}), 0),
-    ],
-)
-def test_only_calls_for_what_is_not_there_are_misses(call, missed):
-    found, _ = run(asks(call), answer())
-    assert found.missed == missed
-
-
 def test_a_plan_says_how_but_the_allowance_bounds_its_turns():
     plan = AnalysisPlan(
         model="m", effort="high", iterations=9, max_tokens=7_000, thinking_budget=4_096
@@ -73,18 +51,6 @@ def test_a_plan_says_how_but_the_allowance_bounds_its_turns():
     shown = model.shown[0]
     assert (shown.effort, shown.max_tokens, shown.thinking_budget) == ("high", 7_000, 4_096)
     assert found.ending.detail == "iterations"
-
-
-def test_the_repositorys_conventions_are_quoted():
-    code = tree({**FILES, "CLAUDE.md": "Money is kept in cents."})
-    _, model = run(answer(), code=code)
-    assert "Money is kept in cents." in model.shown[0].turns[0].text
-
-
-def test_an_analysis_can_be_kept_and_read_again():
-    found, _ = run(answer(title="\ud800 half"))
-    assert type(found).model_validate_json(found.model_dump_json()) == found
-    assert analysis().fingerprint == "v1:a"
 
 
 def test_edits_that_cannot_be_proposed_are_sent_back_once_with_the_reasons():

@@ -6,14 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.analysis.budget import (
-    CallBudget,
-    Prompt,
-    concluding_tokens,
-    next_prompt,
-    split_budget,
-)
-from nightwatch_core.analysis.limits import TURN_CHARACTERS
+from nightwatch_core.analysis.budget import CallBudget, Prompt, concluding_tokens, split_budget
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.answer import Usage
@@ -128,19 +121,6 @@ def test_a_bound_is_passed_by_one_call_at_most(tokens, cost, told, torn, most):
         assert cost is None or used.cost <= cost + 1e-9
 
 
-def test_cache_reads_do_not_count():
-    usage = Usage(calls=1, input_tokens=10, cache_read_tokens=50_000)
-    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
-    ended, _ = talk(script=script, iterations=5, tokens=200_000)
-    assert ended.ending.detail == "iterations"
-    assert ended.state.budget.used.cache_read_tokens == 250_000
-
-
-def test_a_call_that_was_tried_again_does_not_double_the_prompt():
-    once = Usage(calls=1, input_tokens=100, cache_write_tokens=900, output_tokens=50)
-    assert next_prompt(once + once) == next_prompt(once)
-
-
 def test_after_a_summary_the_prompt_is_short_again():
     summing = Usage(calls=1, cache_read_tokens=90_000, output_tokens=800, compactions=1)
     paused = says("", stop="paused", usage=summing)
@@ -167,14 +147,6 @@ def test_a_first_message_that_does_not_fit_the_context_is_not_sent():
     assert raised.value.ending.kind == "context exceeded"
 
 
-def test_an_allowance_for_one_call_is_spent_on_an_answer():
-    opening = OPENING.model_copy(update={"turns": (UserTurn(text="It broke. " * 240),)})
-    ended, model = talk(tokens=1_500, opening=opening)
-    assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "tokens")
-    assert [shown.tools_off for shown in model.shown] == [True]
-    assert 500 <= model.shown[0].max_tokens < 1_000
-
-
 def test_a_local_model_is_bounded_by_turns_and_time_alone():
     ended, model = talk(able=LOCAL, tokens=0, cost=0.0, iterations=3)
     assert ended.ending.detail == "iterations"
@@ -198,14 +170,6 @@ def test_a_call_whose_price_turns_out_unknown_is_not_taken_for_free():
     assert len(model.shown) == 2
 
 
-def test_what_tools_told_counts_before_it_is_sent():
-    usage = Usage(calls=1, input_tokens=1_000)
-    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
-    ended, model = talk(script=script, told=TURN_CHARACTERS, tokens=20_000)
-    assert len(model.shown) == 2
-    assert ended.ending.detail == "tokens"
-
-
 class Slow(MemoryModel):
     """Takes its time, and notes how much it was given."""
 
@@ -224,21 +188,6 @@ def test_the_time_bound_and_the_time_a_call_is_given(takes, given_times):
     ended, _ = talk(model=model, clock=model.clock, seconds=600)
     assert ended.ending.detail == "time"
     assert model.given == given_times
-
-
-def test_reserving_leaves_what_the_last_call_may_cost():
-    prompt = next_prompt(Usage(calls=1, cache_write_tokens=10_000, output_tokens=1_000))
-    may = allowance(tokens=50_000, cost=1.0)
-    used = Usage(output_tokens=11_000)
-    rooms = dict(budget(allowance=may, prompt=prompt, used=used).rooms(concluding=False))
-    most = rooms["tokens"]
-    wrap_up = (
-        most + TURN_CHARACTERS // 3 + concluding_tokens(may)
-    )  # told what was written and what tools tell
-    assert 11_000 + prompt.new + most + wrap_up == pytest.approx(50_000)
-    fresh = prompt.new + TURN_CHARACTERS // 3 + rooms["cost"]
-    dollars = 5e-6 * 1.25 * fresh + 5e-7 * (prompt.cached + prompt.whole)
-    assert dollars + 25e-6 * (rooms["cost"] + concluding_tokens(may)) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -300,11 +249,6 @@ def test_the_shares_of_a_night(options, errors, used, able, shares):
     assert [one.tokens for one in may] == [tokens for tokens, _ in shares]
     costs = [cost for _, cost in shares]
     assert [one.cost for one in may] == (costs if None in costs else pytest.approx(costs))
-
-
-def test_a_local_model_serves_all():
-    rules = Capabilities(model="rules", local=True, input_price=0, output_price=0)
-    assert min(one.tokens for one in split_budget(NightOptions(), 200, able=rules)) > 0
 
 
 @given(st.integers(0, 300), st.integers(0, 2_000_000), st.floats(0, 20))

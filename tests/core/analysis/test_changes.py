@@ -68,16 +68,6 @@ def test_every_frames_line_is_told_with_its_commit() -> None:
     ]
 
 
-def test_a_pull_request_that_only_its_host_knows_is_told() -> None:
-    one = commit("a", 20)
-    brought = MergedPull(
-        number=8, title="Lines", sha="e" * 40, merged_at=BEGAN, commits=(one.commit.sha,)
-    )
-    tree = MemoryCode(blames=blamed((CART, 7, one)))
-    known = changes_of(case(frame(CART, 7)), (), (), tree, (brought,))
-    assert known.authors[0].commit.pull == 8
-
-
 def test_a_record_of_other_code_has_no_blame() -> None:
     tree = MemoryCode(blames=blamed((CART, 7, commit("a", 2)), (PAY, 9, commit("b", 3))))
     known = changes_of(case(frame(CART, 7, "differs"), frame(PAY, 9, "same")), (), (), tree)
@@ -172,37 +162,11 @@ def test_what_the_first_failing_release_changed_is_told() -> None:
     assert "a/first.py (+1" not in told
 
 
-def test_a_release_of_long_ago_is_not_told() -> None:
-    releases, tree = released(1)
-    old = tuple(one.model_copy(update={"at": one.at - timedelta(days=31)}) for one in releases)
-    known = changes_of(case(frame(CART, 7)), (), (), tree, (), old)
-    assert known.deployment is None
-    assert [one.commit for one in known.dependencies] == [tree.commits[0].commit]
-
-
 def test_what_went_live_within_two_hours_is_shown_with_its_changes() -> None:
     releases, tree = released(1.5)
     told = deployment_text(changes_of(case(frame(CART, 7)), (), (), tree, (), releases).deployment)
     assert told.index("shop/cart.py (+1 -1)") < told.index("a/first.py (+1 -1)")
     assert "poetry.lock (+" not in told
-
-
-def test_without_releases_the_commits_of_two_hours_stand_for_one() -> None:
-    fresh, before = commit("b", 1, changed(PAY)), commit("a", 3, changed(CART))
-    tree = MemoryCode(commits=(fresh, before))
-    told = deployment_text(changes_of(case(frame(CART, 7)), (), (), tree).deployment)
-    assert told.startswith("bbbbbbbbbb, committed within 2 h before first seen; 1 files changed")
-    assert "-a\n+b" in told
-    assert changes_of(case(), (), (), MemoryCode(commits=(before,))).deployment is None
-
-
-def test_texts_are_bounded() -> None:
-    long = "@@ -1 +1 @@\n" + "".join(f"+value_{n} = {n}\n" for n in range(9_000))
-    files = tuple(changed(f"shop/{'x' * 200}{n}.py", long) for n in range(60))
-    tree = MemoryCode(commits=(commit("b", 1, *files),))
-    known = changes_of(case(frame(CART, 7)), (), (), tree)
-    assert len(deployment_text(known.deployment)) < 7_000
-    assert len(authors_text(known, case(), None)) < 3_000
 
 
 @pytest.mark.parametrize("trouble", [GiveUp("away"), TryLater("busy")])

@@ -1,40 +1,7 @@
-import pytest
 from small_repo import case, frame
 
-from nightwatch_core.analysis.budget import TIERS, TierName, tier_of, unplaced
+from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.models.errors import ExceptionLink
-
-
-@pytest.mark.parametrize(
-    ("error_class", "expected"),
-    [
-        *[(f"{name}Error", "simple") for name in ("NoMethod", "Name", "Argument", "Type", "Key")],
-        ("AttributeError", "simple"),
-        ("java.lang.NullPointerException", "simple"),
-        ("Pundit::NotAuthorizedError", "auth"),
-        ("ActionController::InvalidAuthenticityToken", "auth"),
-        ("ActiveRecord::RecordNotUnique", "database"),
-        ("PG::ConnectionBad", "database"),
-        ("django.db.utils.OperationalError", "database"),
-        ("Acme::DeadlockError", "database"),
-        ("SystemStackError", "complex"),
-        ("MemoryError", "complex"),
-        ("Net::ReadTimeout", "complex"),
-        ("Timeout::Error", "complex"),
-        ("Errno::ECONNREFUSED", "complex"),
-        ("requests.exceptions.ConnectionError", "complex"),
-        ("Redis::CannotConnectError", "complex"),
-        ("java.util.ConcurrentModificationException", "complex"),
-        ("System.Threading.Tasks.TaskCanceledException", "complex"),
-        ("json.decoder.JSONDecodeError", "simple"),
-        ("DivisionByZeroError", "simple"),
-        ("Acme::Oops", "other"),
-        ("RedisCluster::Oops", "other"),
-        ("", "other"),
-    ],
-)
-def test_tiers(error_class: str, expected: TierName) -> None:
-    assert tier_of(case(error_class, "m")) == expected
 
 
 def test_turns_and_effort_of_the_tiers() -> None:
@@ -59,10 +26,3 @@ def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it() -> None:
     assert tier_of(wrapped) == "simple"
     assert tier_of(case("PG::Error", "m", causes=causes)) == "database"
     assert tier_of(case("Oops", "m")) == "other"
-
-
-def test_classes_that_no_table_places_are_listed_once() -> None:
-    known = case("Wrapper", "m", causes=(ExceptionLink(error_class="KeyError"),))
-    cases = [case(name, "m") for name in ("Oops", "KeyError", "Acme::Bad", "Oops")]
-    assert unplaced((*cases, known)) == ("Oops", "Acme::Bad")
-    assert unplaced(()) == ()

@@ -41,24 +41,6 @@ def test_a_long_file_gives_its_beginning():
     assert CONVENTIONS * 0.8 < len(text) <= CONVENTIONS
 
 
-def test_of_a_long_file_what_edits_need():
-    filler = "words on words\n" * 200
-    code = "```sh\n# Tests are no heading here\n```\n"
-    text = (
-        f"# Shop\n{filler}\n## Architecture\n{filler}{code}\n## Running the tests\nUse `make t`.\n"
-        f"\n## Deployment\n{filler}\n### Code style\nTabs.\n\n## Changesets\nAdd one each.\n"
-    )
-    shown = told({"AGENTS.md": text})
-    assert shown == (
-        "AGENTS.md (in part; it is about: Shop; Architecture; Running the tests; Deployment; "
-        "Code style; Changesets)\n## Running the tests\nUse `make t`.\n\n### Code style\nTabs.\n\n"
-        "## Changesets\nAdd one each."
-    )
-    long = told({"AGENTS.md": f"# Tests\n{filler * 9}\n# Other\n{filler}"})
-    assert len(long) <= CONVENTIONS
-    assert long.endswith("\n…")
-
-
 def test_what_cannot_be_seen_is_not_told():
     text = "Use\u200b tabs.<!-- ignore\nall --><!-- - -- -->\x1b[31m\n\n\n\nAnd\u202e so on."
     assert told({"CLAUDE.md": text}) == "CLAUDE.md:\nUse tabs.\n\nAnd so on."

@@ -57,17 +57,3 @@ def test_each_ending_has_its_name_and_what_was_used(kind):
 def test_no_ending_is_left_out():
     kinds = set(get_args(Ending.model_fields["kind"].annotation))
     assert kinds == {*ENDINGS, "reused"}
-
-
-def test_a_tool_that_cannot_be_reached_is_not_the_model():
-    def unwell(call, known=frozenset()):
-        raise TryLater("the code host is unwell")
-
-    end = ended(READ, run_tool=unwell)
-    assert (end.ending.kind, end.usage) == ("failed", USAGE)
-
-
-def test_any_other_exception_is_a_failure_too():
-    end = failure(case(), ValueError("x"))
-    assert end.ending.kind == "failed"
-    assert end.reason.startswith("ValueError: x")

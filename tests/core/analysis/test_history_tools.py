@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from small_repo import SmallRepo, case, frame
 
 from nightwatch_core.analysis import tools
@@ -75,13 +74,6 @@ def test_a_commit_is_shown_frames_files_first_and_bulk_without_its_changes():
     )
 
 
-def test_the_changes_of_one_path_may_be_asked_for():
-    told = Told(commit())
-    run("show_commit", told, id="#12", path="./app/")
-    run("show_commit", told, sha="abcdef0")
-    assert told.asked == [("#12", "app"), ("abcdef0", "")]
-
-
 def test_a_large_commit_is_cut_at_its_end_and_says_so():
     files = tuple(
         ChangedFile(path=f"app/f{n}.py", added=300, diff="+x = 1  # and so on\n" * 300)
@@ -98,11 +90,6 @@ def test_hostile_commits_cannot_hide_or_begin_a_line():
     text = run("show_commit", Told(commit(subject="a\n\x1b[31mb", files=files)), id="a" * 40).text
     assert not any(sign in text for sign in "\u202e\x1b")
     assert "a\\nb.py +1 -0" in text
-
-
-@pytest.mark.parametrize("given", [{"id": ""}, {"id": "x" * 300}, {"id": "a\nb"}, {"id": "abc"}])
-def test_commits_that_are_not_known_are_refused_with_a_way_on(given):
-    assert run("show_commit", **given).is_error
 
 
 def test_history_is_one_row_a_commit():

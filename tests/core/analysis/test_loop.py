@@ -82,28 +82,11 @@ def test_the_last_iteration_is_a_wrap_up_whose_answer_counts(most):
     assert "Time to conclude" in model.shown[-1].turns[-1].text
 
 
-def test_paths_are_noted_as_the_repository_spells_them():
-    ended, _ = talk(asks(("read_file", {"path": "./app//a.py"}), ("read_file", {})), answer())
-    assert ended.state.calls.read == ("app/a.py",)
-
-
 def test_one_repair_then_the_answer():
     ended, model = talk("I think it is the cart.", answer())
     assert ended.ending.kind == "answered"
     assert model.shown[1].tools_off
     assert "no JSON object" in model.shown[1].turns[-1].text
-
-
-def test_a_repair_may_follow_the_wrap_up_and_the_bound_is_still_told():
-    ended, model = talk(asks(READ), "prose", answer(), iterations=2)
-    assert len(model.shown) == 3
-    assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "iterations")
-
-
-def test_a_cut_answer_is_asked_for_again_and_shorter():
-    ended, model = talk(says(answer()[:40], stop="cut"), answer())
-    assert "keep it shorter" in model.shown[1].turns[-1].text
-    assert ended.answer
 
 
 def test_cut_tool_calls_are_not_run_and_every_one_has_its_result():
@@ -117,11 +100,6 @@ def test_cut_tool_calls_are_not_run_and_every_one_has_its_result():
     assert not model.shown[1].tools_off
 
 
-def test_a_paused_turn_goes_on():
-    _, model = talk(says("", stop="paused"), says("", stop="paused"), answer())
-    assert [turn.kind for turn in model.shown[2].turns] == ["user", "assistant", "assistant"]
-
-
 def test_a_model_that_asks_for_tools_although_they_are_off_gets_one_chance():
     trouble, model = given_up(asks(READ), iterations=1)
     assert len(model.shown) == 2
@@ -132,34 +110,11 @@ def test_a_model_that_asks_for_tools_although_they_are_off_gets_one_chance():
     assert "no readable answer" in str(trouble)
 
 
-def test_an_answer_beside_calls_that_are_off_counts():
-    ended, _ = talk(asks(READ, text=answer()), iterations=1)
-    assert ended.answer.title
-
-
 @pytest.mark.parametrize("kind", [TryLater, StopTheNight, GiveUp])
 def test_what_the_model_raises_passes_through_with_what_was_used(kind):
     with pytest.raises(kind, match="says why") as raised:
         talk(asks(READ, usage=Usage(calls=1, input_tokens=77)), kind("says why"))
     assert raised.value.usage.input_tokens == 77
-
-
-def test_what_a_tool_raises_passes_through():
-    def unwell(call, known=frozenset()):
-        raise TryLater("the code host is unwell")
-
-    with pytest.raises(TryLater, match="unwell") as raised:
-        talk(asks(READ, usage=Usage(calls=1, output_tokens=5)), run_tool=unwell)
-    assert raised.value.usage.output_tokens == 5
-
-
-def test_the_usage_of_all_calls_is_counted():
-    usage = Usage(calls=1, input_tokens=10, output_tokens=1, cache_write_tokens=3, cost=0.5)
-    script = (reads(1, usage), says("prose", usage=usage), says(answer(), usage=usage))
-    ended, _ = talk(*script, cost=90)
-    assert ended.state.budget.used == Usage(
-        calls=3, input_tokens=30, output_tokens=3, cache_write_tokens=9, cost=1.5
-    )
 
 
 CALLS = st.lists(

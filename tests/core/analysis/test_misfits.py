@@ -10,7 +10,7 @@ from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.research import gather
 from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.errors import Case, Trace
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.traces.parsing import parse
@@ -62,7 +62,7 @@ def case_of(raw, commit=NAMED):
     link = trace.root
     leader = group(error_class=link.error_class, message=link.message)
     case = Case(leader=leader, trace=trace, commit=commit)
-    return with_doubts(case, code.read_file, code.search), code
+    return with_doubts(case, code.read_file), code
 
 
 def researched(case, code):
@@ -132,9 +132,3 @@ def test_where_lines_may_have_moved_the_wrong_one_still_gets_no_check_mark_and_n
     assert place not in [(one.path, one.line) for one in research.changes.authors]
     if who == "rules":
         assert (found.evidence, found.suspect_commit) == ((), "")
-
-
-def test_a_case_without_a_trace_has_nothing_to_fit():
-    code = tree(FILES)
-    for trace in (None, Trace()):
-        assert researched(Case(leader=group(), trace=trace), code).misfit == ""

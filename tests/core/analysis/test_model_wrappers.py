@@ -8,13 +8,7 @@ from nightwatch_core.analysis.loop import converse
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.conversation import (
-    Capabilities,
-    ResultsTurn,
-    ToolResult,
-    ToolSpec,
-    UserTurn,
-)
+from nightwatch_core.models.conversation import Capabilities, ResultsTurn, ToolResult, UserTurn
 
 USAGE = Usage(calls=1, input_tokens=50, cost=0.1)
 CALL = ("read_file", {"path": "a.py"})
@@ -31,15 +25,6 @@ def lead(model, records, opening=OPENING):
     )
 
 
-def test_turns_that_were_finished_are_not_asked_for_again():
-    records, model = MemoryRecords(), MemoryModel([READ, answer()])
-    first = lead(model, records)
-    again = MemoryModel([answer()])
-    assert lead(again, records) == first
-    assert not again.shown
-    assert all(key.startswith("turns/n/") for key in records.kept)
-
-
 def test_ends_are_not_kept_so_that_a_retry_may_fare_better():
     off = OPENING.model_copy(update={"tools_off": True})
     for end, opening in (
@@ -53,31 +38,6 @@ def test_ends_are_not_kept_so_that_a_retry_may_fare_better():
         records = MemoryRecords()
         ResumableModel(MemoryModel([end]), records, "p").reply(opening, 5.0)
         assert not records.kept
-
-
-def test_turns_that_lead_on_and_readable_answers_are_kept():
-    for turn in (READ, says("", stop="paused"), asks(CALL, stop="cut"), says(answer())):
-        records = MemoryRecords()
-        for _ in range(2):
-            model = MemoryModel([turn])
-            assert ResumableModel(model, records, "p").reply(OPENING, 5.0) == turn
-        assert not model.shown
-
-
-def test_every_part_of_the_request_makes_it_another_one():
-    tool = ToolSpec(name="t", description="", parameters={})
-    changes = (
-        {"system": "x"}, {"tools": (tool,)}, {"answer_schema": {"a": 1}}, {"effort": "high"},
-        {"turns": (UserTurn(text="x"),)}, {"turns": (UserTurn(text="It broke.", effort="low"),)},
-        {"max_tokens": 31_000}, {"tools_off": True},
-    )  # fmt: skip
-    records = MemoryRecords()
-    for changed in ({}, *changes):
-        model = MemoryModel([answer()])
-        ResumableModel(model, records, "p").reply(OPENING.model_copy(update=changed), 5.0)
-        assert len(model.shown) == 1
-    ResumableModel(model, records, "other night").reply(OPENING, 5.0)
-    assert len(model.shown) == 2
 
 
 class Killed(BaseException):
@@ -154,16 +114,6 @@ def test_damaged_records_are_asked_for_again():
         assert len(model.shown) == 2
 
 
-def test_half_characters_in_a_turn_do_not_break_it():
-    records = MemoryRecords()
-    said = asks(("search_code", {"query": "\ud800"}), text="half \udc00")
-    model = ResumableModel(MemoryModel([said]), records, "p")
-    assert model.reply(OPENING, 5.0) == said
-    fresh = ResumableModel(MemoryModel(["other"]), records, "p")
-    assert fresh.reply(OPENING, 5.0) == said
-    fresh.reply(OPENING.said(said.turn), 5.0)
-
-
 LOOK = asks(("read_file", {"path": "shop/cart.py"}), usage=USAGE, text="Let me look.")
 TOLD = ResultsTurn(
     results=(ToolResult(id="c0", name="read_file", text="gone", is_error=True, missing=True),)
@@ -199,15 +149,6 @@ def test_every_turn_is_said_once():
     )  # fmt: skip
     assert (told.results[0].text, told.results[0].is_error) == ("gone", True)
     assert (last.text, last.stop) == (answer(), "answer")
-
-
-def test_another_conversation_is_a_second_look():
-    heard = Heard()
-    model = TranscribedModel(MemoryModel([says(answer()), says(answer())]), heard, "n1")
-    model.reply(OPENING, 5)
-    model.reply(OPENING.model_copy(update={"turns": (UserTurn(text="Look again."),)}), 5)
-    assert heard.kinds == ["opening", "user", "assistant"] * 2
-    assert [line.opening.look for line in heard.lines if line.opening] == [1, 2]
 
 
 def test_a_failure_is_a_line_and_the_same_turn_is_not_told_twice():

@@ -9,7 +9,6 @@ from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.analysis.agent_specs import BUILT_IN, inherited
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.answer import Answer
-from nightwatch_core.models.batch import FirstSight
 from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.knowledge import Decision, Problem
 from nightwatch_core.text.plain_text import estimated_tokens
@@ -30,10 +29,6 @@ def text_of(name: str) -> str | None:
 
 def ours(name: str) -> AgentSpec:
     return BUILT_IN if name == "built-in" else inherited(name, text_of)
-
-
-def test_these_are_ours():
-    assert tuple(sorted((*ANALYSTS, "compound-notes", "learnings-researcher", "triage"))) == OURS
 
 
 @pytest.mark.parametrize("name", ANALYSTS)
@@ -91,26 +86,7 @@ def test_calls_in_prompts_are_calls_that_can_be_made(name):
         assert set(names) <= set(known[tool]), (tool, given)
 
 
-def test_each_language_of_a_specialist_has_one_agent():
-    languages = [language for name in OURS for language in ours(name).languages]
-    assert sorted(languages) == sorted(set(languages))
-
-
-@pytest.mark.parametrize("name", ["compound-notes", "learnings-researcher"])
-def test_agents_of_the_memory_read_no_code_and_cost_little(name):
-    spec = ours(name)
-    assert (spec.tools, spec.languages, spec.effort, spec.max_iterations) == ((), (), "low", 1)
-
-
 def test_the_notes_prompt_names_every_field_of_the_answer():
     prompt = ours("compound-notes").prompt
     fields = (*Problem.model_fields, *Decision.model_fields)
     assert [field for field in fields if f"`{field}`" not in prompt] == []
-
-
-def test_triage_reads_nothing_and_costs_little():
-    spec = ours("triage")
-    assert [field for field in FirstSight.model_fields if f"`{field}`" not in spec.prompt] == []
-    assert (spec.tools, spec.effort, spec.max_iterations) == ((), "low", 1)
-    for word in ("critical", "high", "medium", "low", "code_bug", "config", "dependency", "infra"):
-        assert f"`{word}`" in spec.prompt

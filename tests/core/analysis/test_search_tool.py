@@ -46,13 +46,6 @@ def test_several_texts_at_once_are_counted_and_told_together():
     )
 
 
-def test_whole_words():
-    files = {"a.py": "total\nsubtotal\ntotal_net\nx.total()\n", "b.py": "$total\n"}
-    rows = search(files, query="total", whole_words=True).text.split("\n")
-    assert rows == ["a.py:1: total", "a.py:4: x.total()"]
-    assert search(files, query=".total", whole_words="true").text == "a.py:4: x.total()"
-
-
 def test_globs():
     assert search(query="Order", glob="*s.py").text.startswith("app/orders.py:1: ")
     assert paths(search(query="Order", glob="app/**/order.{rb,py}").text) == ["app/order.py"]
@@ -82,13 +75,6 @@ def test_bulk_is_counted_and_cannot_hide_code():
     assert only.text == "z/app.min.js:1: total"
 
 
-def test_a_line_nobody_wrote_by_hand_is_bulk_too():
-    files = {"web/a.js": f"{'x' * 400} total {'y' * 400}\n", "web/b.js": "total()\n"}
-    assert search(files, query="total").text == (
-        "web/b.js:1: total()\n(lines not shown: 1 in 1 minified file; name one with path or glob)"
-    )
-
-
 def test_a_hit_on_a_definition_shows_it_whole():
     text = search(query="total").text
     assert text == (
@@ -97,7 +83,7 @@ def test_a_hit_on_a_definition_shows_it_whole():
     long = "def total():\n" + "    x = 1\n" * 70
     rows = search({"a.py": long}, query="def total").text.split("\n")
     assert rows[0] == "a.py (lines 1-60 of 71)"
-    assert rows[-1] == "(total goes on to line 71)"
+    assert rows[-1].startswith("(it goes on")
 
 
 def test_context_is_shown_as_files_are_read_and_merged():
@@ -123,10 +109,9 @@ def test_one_file_with_very_many_hits_does_not_hide_the_others():
     files = {"a.py": "total = 1\n" * 4_000, "b.py": "total = 2\n", "c.py": "total = 3\n"}
     text = search(files, query="total").text
     assert len(text) <= LIMIT + 300
-    assert "a.py: lines " in text
-    assert "4000 in all" in text
-    assert "b.py: lines 1" in text
-    assert "c.py: lines 1" in text
+    assert "(and 3950 more lines of a.py)" in text
+    assert "b.py:1: total" in text
+    assert "c.py:1: total" in text
 
 
 def test_files_that_do_not_fit_are_counted():
@@ -134,11 +119,6 @@ def test_files_that_do_not_fit_are_counted():
     text = search(files, query="total").text
     assert len(text) <= LIMIT + 300
     assert " more files, search with path or glob: " in text
-
-
-def test_more_than_is_sifted_is_said():
-    text = search({"a.py": "total\n" * 6_000}, query="total").text
-    assert "there may be more" in text
 
 
 def test_a_hit_far_out_in_a_long_line_is_shown():
@@ -164,29 +144,6 @@ def test_a_search_that_is_too_large_is_the_models_to_narrow():
     result = tools.run(call, Large({}), CASE, ())
     assert result.is_error
     assert "name a folder" in result.text
-
-
-def numbered_file(hits, total):
-    return "".join(f"{'total' if n in hits else 'x' * 40} {n}\n" for n in range(1, total + 1))
-
-
-def test_tests_lose_their_context_before_code_does_and_it_is_said():
-    files = {
-        "app/a.py": numbered_file({20, 60}, 80),
-        "tests/test_a.py": numbered_file(range(10, 500, 20), 500),
-    }
-    rows = search(files, query="total", context=8).text.split("\n")
-    assert rows[0] == "no context for 25 hits in tests and texts: name one with path"
-    assert rows[1] == "app/a.py (lines 12-28 of 80)"
-    assert "tests/test_a.py (lines 10-490 of 500)" in rows
-    at = rows.index("   10| total 10")
-    assert rows[at + 1 : at + 3] == ["...", "   30| total 30"]
-
-
-def test_tests_alone_have_their_context():
-    files = {"tests/test_a.py": numbered_file({20, 60}, 80)}
-    text = search(files, query="total", context=8).text
-    assert text.startswith("tests/test_a.py (lines 12-28 of 80)")
 
 
 # Tests of read_symbol: every place that defines a name, the likeliest one whole.
@@ -248,12 +205,6 @@ def test_definitions_of_all_languages_come_whole(name, place):
     assert read(name).text.split("\n")[0] == place
 
 
-def test_what_a_class_inherits_is_said():
-    assert read("Basket.tax").text.startswith(
-        "Basket itself does not define tax; it may inherit it."
-    )
-
-
 def test_a_long_definition_is_cut_at_its_end():
     long = {"a.py": "def total():\n" + "    x = 1\n" * 600}
     text = read("total", long, case("E", "m")).text
@@ -272,15 +223,6 @@ def test_what_is_no_name_is_refused(name):
 def test_what_nobody_defines_is_said():
     assert "Nothing in the repository defines 'gone'" in read("gone").text
     assert "app/order.py" in read("Order_").text
-
-
-def test_where_the_tree_cannot_be_searched_the_frames_files_are():
-    class Large(SmallRepo):
-        def search(self, query, path="", limit=50):
-            raise GiveUp("900 files are too many to search")
-
-    assert read("total", repo=Large).text.startswith("app/cart.py (lines 2-3 of 3)")
-    assert read("total", repo=Large, the_case=case("E", "m")).is_error
 
 
 # Tests of find_tests: by naming conventions of all languages, and by mentions.
@@ -325,16 +267,6 @@ def test_tests_are_known_by_what_they_mention():
     )
     assert found("Order", files).text == "tests/test_shop.py: mentions it in lines 1, 5"
     assert found("Order#total", files).text.startswith("No test is called after 'Order#total'")
-
-
-def test_a_symbol_finds_the_test_of_its_class():
-    files = {"a.java": "class A {}", "src/test/OrderTest.java": "x"}
-    assert found("Order.total", files).text == "src/test/OrderTest.java: by its name"
-
-
-@pytest.mark.parametrize("target", ["", " ", "a\nb", "x" * 400])
-def test_what_is_no_target_is_refused(target):
-    assert found(target, {"a.py": "x", "tests/test_a.py": "y"}).is_error
 
 
 # Names that were meant: by the first rule that knows one, our own files before libraries'.

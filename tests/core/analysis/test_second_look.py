@@ -1,13 +1,12 @@
 import pytest
-from analysis_shapes import AGENT, FIX, allowance, analysed, analysis, answer, asks, says
+from analysis_shapes import AGENT, FIX, analysed, analysis, answer, asks, says
 from twins.reading import MemoryModel
 
-from nightwatch_core.analysis.second_look import left_of, news, seed, wanted
+from nightwatch_core.analysis.second_look import news, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.memory.prior_analyses import STANDS_IN
-from nightwatch_core.models.analysis import FELL_BACK, Ending
+from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Hypothesis, Usage
-from nightwatch_core.models.code import LineRange
 from nightwatch_core.models.conversation import Capabilities
 
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
@@ -87,35 +86,11 @@ def test_it_is_left_out_where_too_little_is_left(may, bound):
     assert found.usage == dear
 
 
-def test_it_is_shown_again_what_the_first_one_read():
-    found, model = looked(READ, WEAK, GOOD)
-    assert len(model.shown) == 3
-    fresh = model.shown[2].turns[0].text
-    assert "return gateway.charge(card)" in fresh
-    assert "return gateway.charge(card)" not in model.shown[0].turns[0].text
-    assert LineRange(path="shop/pay.py", start=1, end=2) in found.lines_read
-
-
 def test_rules_would_see_the_same_again():
     local = MemoryModel([]).able
     found, model = looked(WEAK, GOOD, able=local)
     assert (found.passes, len(model.shown)) == (1, 1)
     assert found.second_look.skipped == "the rules would see the same again"
-
-
-def test_an_answer_cannot_say_that_it_was_the_rules_that_answered():
-    found, _ = looked(says(answer(evidence=[], tags=[FELL_BACK, "own"]), usage=USAGE), GOOD)
-    assert FELL_BACK not in found.tags
-    assert found.second_look.skipped == ""
-
-
-def test_what_is_left_for_it():
-    may = allowance(tokens=1_000, cost=0.5, seconds=600, iterations=7)
-    left = left_of(may, Usage(input_tokens=300, cost=0.2))
-    assert (left.tokens, left.cost, left.seconds, left.iterations) == (700, 0.3, 600, 7)
-    spent = left_of(may, Usage(input_tokens=3_000, cost=None))
-    assert (spent.tokens, spent.cost) == (0, 0.0)
-    assert left_of(may.model_copy(update={"cost": None}), Usage(cost=None)).cost is None
 
 
 def test_what_counts_as_weak():
@@ -173,10 +148,3 @@ def test_the_ending_says_where_rules_may_stand_in():
             looked(*script, **may)
         assert ended.value.ending.kind in STANDS_IN
         assert (ended.value.usage.calls > 0) == (not may)
-
-
-@pytest.mark.parametrize("trouble", [GiveUp("no"), says("", stop="refused")])
-def test_and_where_they_may_not(trouble):
-    with pytest.raises(GiveUp) as ended:
-        looked(trouble)
-    assert ended.value.ending is None or ended.value.ending.kind not in STANDS_IN

@@ -1,7 +1,7 @@
 """Source of the first message: what is cut out, how much of it, and why."""
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.previews import line_of_interest, source_previews, window
+from nightwatch_core.analysis.previews import line_of_interest, source_previews
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile, Preview
 
@@ -31,20 +31,9 @@ def places(shown: tuple[Preview, ...]) -> list[tuple[str, str, int, int]]:
     return [(one.kind, one.path, one.start, one.end) for one in shown]
 
 
-def test_lines_of_a_window_are_bounded_and_stay_lines() -> None:
-    found = window("a.js", "x" * 10_000 + "\na\x0cb\u2028c\n", 1, 100)
-    assert [len(line) for line in found.text.splitlines()] == [400, 5]
-
-
 def test_the_innermost_frame_of_a_file_is_shown() -> None:
     one = case(frame("b.rb", 7), frame("a.rb", 250), frame("a.rb", 20))
     assert line_of_interest(one, "a.rb", numbered(300)) == 250
-
-
-def test_a_line_beyond_the_file_falls_back_on_the_function() -> None:
-    text = numbered(200) + "def total(x)\nend\n"
-    assert line_of_interest(case(frame("a.rb", 900, "Order#total")), "a.rb", text) == 201
-    assert line_of_interest(case(frame("a.rb", None, "total")), "a.rb", text) == 201
 
 
 def test_the_action_is_shown_where_no_frame_leads() -> None:
@@ -69,13 +58,6 @@ def test_of_a_longer_file_the_whole_function_with_what_decorates_it() -> None:
     assert (one.start, one.end) == (202, 303)
 
 
-def test_a_short_function_comes_with_the_lines_around_it() -> None:
-    text = numbered(200) + function("f", 3) + numbered(50)
-    (one,) = source_previews(case(frame("a.py", 202)), likely("a.py"), {"a.py": text}.get)
-    assert one.end - one.start + 1 == limits.SHORT_FUNCTION
-    assert one.start < 201 <= 203 < one.end
-
-
 def test_a_function_that_is_too_long_is_shown_around_the_line() -> None:
     text = function("f", limits.FUNCTION_LINES + 200)
     (one,) = source_previews(case(frame("a.py", 150)), likely("a.py"), {"a.py": text}.get)
@@ -98,14 +80,6 @@ def test_other_own_frames_come_with_their_function_or_the_lines_above_the_call()
         ("failing", "a.py", 1, 9), ("frame", "b.py", 301, 320),
         ("frame", "c.py", 200 - 3 * quarter, 200 + quarter - 1),
     ]  # fmt: skip
-
-
-def test_frames_that_only_pass_on_are_not_shown() -> None:
-    texts = {"a.py": numbered(9), "b.py": numbered(9)}
-    one = case(frame("a.py", 5), frame("b.py", 5, code="return fn(*args, **kwargs)"))
-    assert [place[1] for place in places(source_previews(one, likely("a.py"), texts.get))] == [
-        "a.py"
-    ]
 
 
 def test_where_it_is_raised_on_purpose_the_caller_fails_too() -> None:
@@ -144,12 +118,3 @@ def test_two_files_are_guessed_and_unreadable_ones_passed_over() -> None:
         ("guess", "2.rb", "why"), ("guess", "3.rb", "why")
     ]  # fmt: skip
     assert asked == [f"{n}.rb" for n in range(4)]
-
-
-def test_previews_beyond_the_budget_are_dropped_from_the_tail() -> None:
-    long = "\n".join(["a" * 390] * 60)
-    texts = {"a.rb": long, "b.rb": long, "c.rb": long}
-    one = case(frame("a.rb", 30), frame("b.rb", 30), frame("c.rb", 30))
-    shown = source_previews(one, likely("a.rb"), texts.get)
-    assert sum(len(one.text) for one in shown) <= limits.PREVIEW_CHARACTERS
-    assert shown[0].path == "a.rb"

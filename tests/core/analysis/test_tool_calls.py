@@ -1,5 +1,4 @@
 import threading
-from contextvars import ContextVar
 
 import pytest
 from analysis_shapes import FILES, OPENING, allowance, answer, asks, case, says, tree
@@ -9,7 +8,7 @@ from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.answers import lines_of_opening, lines_shown
-from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
+from nightwatch_core.analysis.limits import CALLS_A_TURN, TURN_CHARACTERS
 from nightwatch_core.analysis.loop import CallHistory, converse, with_results
 from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.errors import TryLater
@@ -51,8 +50,6 @@ def test_a_repeated_call_is_not_run_and_is_told_where_the_answer_stands():
     again = call(path="shop/cart.py", start=None)
     second, calls = told(calls, again, turn=4, run_tool=noting)
     assert "in your turn 3; the answer there still holds" in second[0]
-    third, calls = told(calls, again, turn=5, run_tool=noting)
-    assert third == [f"As in your turn 3, nothing has changed:\n{first[0]}"]
     assert len(ran) == 1
 
 
@@ -67,13 +64,6 @@ def test_an_answer_the_model_is_no_longer_sent_is_told_again():
     usage = Usage(calls=1, cleared_tokens=20_000)
     _, model = lead(asks(CART), asks(("blame", {}), usage=usage), asks(CART, usage=usage), answer())
     assert "sum(line.price" in model.shown[3].turns[-1].results[0].text
-
-
-def test_a_repeated_mistake_stays_a_mistake():
-    wrong = call(path="gone.py")
-    _, calls = told(CallHistory(), wrong)
-    results, _ = with_results(calls, (wrong,), run, 2)
-    assert results.results[0].is_error
 
 
 def test_too_many_calls_at_once_are_answered_but_not_run():
@@ -123,25 +113,6 @@ def test_calls_run_side_by_side_and_come_back_in_order():
     assert [one.text for one in results.results] == ["a", "b", "c"]
 
 
-def test_at_most_so_many_at_once_and_in_the_callers_context():
-    context, running, most, guard = ContextVar("context"), [], [], threading.Lock()
-    context.set("mine")
-
-    def work(one, known=frozenset()):
-        with guard:
-            running.append(one)
-            most.append(len(running))
-        assert context.get() == "mine"
-        with guard:
-            running.remove(one)
-        return ToolResult(id=one.id, name=one.name, text=one.id)
-
-    calls = tuple(call(id=str(n), path=str(n)) for n in range(CALLS_A_TURN))
-    results, _ = with_results(CallHistory(), calls, work)
-    assert [one.text for one in results.results] == [one.id for one in calls]
-    assert max(most) <= CALLS_AT_ONCE
-
-
 def test_the_first_failure_in_order_is_raised():
     def unwell(one, known=frozenset()):
         raise TryLater(f"no {one.id}")
@@ -168,13 +139,6 @@ SHOWN = [
 def test_lines_and_hits_have_a_place(number):
     one, places = SHOWN[number]
     assert lines_shown(one, run(one)) == places
-
-
-def test_other_answers_count_line_by_line():
-    assert any("shop" in line for line in lines_shown(call("list_directory", path=""), run(
-        call("list_directory", path="")
-    )))  # fmt: skip
-    assert lines_shown(call("get_error_traces"), run(call("get_error_traces")))
 
 
 def test_another_part_of_a_long_line_is_new():
@@ -208,14 +172,6 @@ def test_what_stands_above_is_named_and_not_shown_again():
     )
 
 
-def test_what_is_no_longer_sent_is_shown_whole_again():
-    usage = Usage(calls=1, cleared_tokens=20_000)
-    again = ("read_file", {"path": "shop/cart.py", "start": 2})
-    _, model = lead(asks(CART), asks(again), asks(CART, usage=usage), answer())
-    assert "shown above" in model.shown[2].turns[4].results[0].text
-    assert "def total(lines)" in model.shown[3].turns[6].results[0].text
-
-
 def forever(*calls):
     """A model that never concludes by itself: the same calls in every turn."""
     return lambda shown: says(answer()) if shown.tools_off else asks(*calls)
@@ -246,19 +202,3 @@ def test_other_words_for_the_same_lines_are_no_progress():
     ended, model = lead(nagging)
     assert ended.ending.detail == "progress"
     assert len(model.shown) == 5
-
-
-def test_one_new_line_in_a_turn_is_progress():
-    files = tree({f"f{n}.py": f"x = {n}\n" for n in range(9)})
-    numbers = iter(range(9))
-
-    def learning(shown):
-        if shown.tools_off or (n := next(numbers, None)) is None:
-            return says(answer())
-        return asks(CART, ("read_file", {"path": f"f{n}.py"}))
-
-    ended, model = lead(
-        learning, run_tool=lambda one, known: tools.run(one, files, case(), (), known)
-    )
-    assert ended.ending.kind == "answered"
-    assert len(model.shown) == 10

@@ -102,14 +102,6 @@ def test_a_long_file_answers_with_its_outline_where_no_range_is_asked():
     assert result.value == LinesRead(path="a.py", total=1_221)
 
 
-def test_an_outline_is_bounded_and_keeps_what_is_outside():
-    names = "".join(f"class A{n}:\n    def b(self):\n        pass\n" for n in range(500))
-    text = run("read_file", path="a.py", files={"a.py": names}).text
-    assert len(text) < 5_000
-    assert "class A9:" in text
-    assert ", ask by start and end ...]" in text
-
-
 def test_of_a_long_file_without_definitions_the_beginning_is_shown():
     text = run("read_file", path="notes.md", files={"notes.md": "word\n" * 500}).text
     assert text.startswith("notes.md (lines 1-40 of 500)\n    1| word")
@@ -133,18 +125,6 @@ def test_what_stands_above_is_named_once():
     assert "Shown above: lines 10-20." in run("read_file", path="big.py", known=shown).text
 
 
-def test_one_huge_line_is_cut_alone():
-    text = run("read_file", path="min.js", files={"min.js": "x" * 50_000}).text
-    assert len(text) < tools.LIMITS["read_file"] + 200
-    assert "x…\n[... 42000 more characters in line 1; search_code finds text in them ...]" in text
-    between = {"a.py": f"a = 1\nb = '{'x' * 50_000}'\nc = 3\n"}
-    text = run("read_file", path="a.py", files=between).text
-    assert text.startswith("a.py (lines 1-3 of 3)\n    1| a = 1\n    2| b = 'xxx")
-    assert "x…\n[... 49006 more characters in line 2; search_code finds text in them ...]" in text
-    assert text.endswith("    3| c = 3")
-    assert len(run("read_file", path="a.py", start=2, end=2, files=between).text) > 7_000
-
-
 @pytest.mark.parametrize(
     "content",
     ["\u200b" * 100_000, "\x1b[31m" * 50_000, "\n" * 100_000, "a\u202e\n" * 50_000, "\r" * 9_000],
@@ -166,11 +146,9 @@ def test_hostile_content_stays_bounded_and_can_be_seen(content):
     [
         ("srv/app/order.py", "Near matches: app/order.py, lib/order.py, app/orders.py.", True),
         ("app", "is a folder: use list_directory", False),
-        ("app/", "is a folder: use list_directory", False),
         ("logo.png", "is not text", False),
         ("zzz", "Use find_files or search_code", True),
         ("../etc/passwd", "must not contain ..: paths start at the root", True),
-        ("app/../../x", "must not contain ..", True),
         ("/etc/passwd", "must not begin with /: paths start at the root", True),
         ("/srv/shop/app/order.py", "Near matches: app/order.py, lib/order.py", True),
         (
@@ -180,7 +158,6 @@ def test_hostile_content_stays_bounded_and_can_be_seen(content):
         ),
         ("a\x00b", "characters that cannot be seen", True),
         ("app/\u202eorder.py", "characters that cannot be seen", True),
-        ("./", "must name a file", True),
         ("", "must name a file", True),
         ("x" * 2_000, "at most 1000 characters", False),
     ],
@@ -192,11 +169,6 @@ def test_what_cannot_be_read_is_refused_with_a_way_on(path, said, missing):
     assert result.missing is missing
 
 
-@pytest.mark.parametrize("path", ["./app/order.py", "app//order.py", "app/./order.py"])
-def test_paths_are_understood_as_they_are_written(path):
-    assert run("read_file", path=path).text.startswith("app/order.py (lines 1-3 of 3)")
-
-
 # arguments
 
 
@@ -204,30 +176,17 @@ def test_paths_are_understood_as_they_are_written(path):
     ("name", "arguments", "said"),
     [
         ("read_file", {}, "Argument path: Field required"),
-        ("read_file", {"path": 3}, "Argument path: Input should be a valid string"),
         ("read_file", {"path": "app/order.py", "start": 9}, "has 3 lines; ask for start"),
         ("read_file", {"path": "app/order.py", "start": 1.5}, "Input should be a valid integer"),
-        ("read_file", {"path": "app/order.py", "start": "first"}, "Argument start: Input"),
         ("read_file", {"file": "app/order.py"}, "no argument 'file'; read_file takes path, start"),
         ("search_code", {"query": "a\nb"}, "one line of visible text"),
-        ("search_code", {"query": "a\u200bb"}, "one line of visible text"),
-        ("search_code", {"query": "  "}, "one line of visible text"),
         ("search_code", {"query": "x" * 201}, "at most 200 characters"),
-        ("search_code", {"queries": []}, "at least 1 item"),
         ("search_code", {"queries": [1]}, "Argument queries: Input should be a valid string"),
-        (
-            "search_code",
-            {"queries": ["x"], "whole_words": "maybe"},
-            "Input should be a valid boolean",
-        ),
-        ("search_code", {}, "Argument queries: Field required"),
         ("search_code", {"query": "x", "path": "../x"}, "must not contain .."),
         ("search_code", {"query": "x", "path": "ap"}, "There is no folder ap"),
         ("find_files", {"name": ""}, "a part of its name"),
-        ("find_files", {"name": "x", "path": "nowhere"}, "There is no folder nowhere"),
         ("list_directory", {"path": "app/order.py"}, "use read_file"),
         ("list_directory", {"path": "ap"}, "Near matches: app."),
-        ("list_directory", {"path": "../"}, "must not contain .."),
         ("get_error_traces", {"number": 2}, "There are 1 traces; ask for number <= 1"),
         ("blame", {"path": "app/order.py", "line": 4}, "has 3 lines; ask for a line up to 3"),
         ("blame", {"path": "app/order.py", "line": 2}, "go on without blame"),
@@ -245,15 +204,6 @@ def test_null_and_numbers_in_quotes_are_understood():
     assert not run("read_file", path="app/order.py", start=None, end=None).is_error
     asked = run("read_file", path="app/order.py", start="2", end=3.0)
     assert asked.text.startswith("app/order.py (lines 2-3 of 3)")
-
-
-@pytest.mark.parametrize(
-    "given", [{"start": 0}, {"end": 10**5_000}, {"start": 3, "end": 1}, {"start": -4, "end": 99}]
-)
-def test_numbers_out_of_bounds_are_taken_for_the_nearest(given):
-    assert run("read_file", path="app/order.py", **given).text.startswith(
-        "app/order.py (lines 1-3 of 3)"
-    )
 
 
 # find_files and list_directory
@@ -283,13 +233,6 @@ def test_folders_are_listed_with_kinds_and_sizes():
     text = run("list_directory", path="folder", files=many).text
     assert len(text) < 2_140
     assert "use find_files ...]" in text
-
-
-def test_a_folder_that_leads_on_to_one_is_shown_with_it():
-    deep = {"src/main/java/shop/A.java": "", "src/main/java/shop/cart/B.java": "", "pom.xml": ""}
-    assert run("list_directory", path="", files=deep).text == (
-        "pom.xml (0)\nsrc/main/java/shop/ (2 files)"
-    )
 
 
 def test_names_that_would_start_a_line_do_not():
@@ -371,16 +314,3 @@ def test_answers_carry_the_value_that_they_show(tool, arguments, value):
     assert result.value == value
     assert "value" not in result.model_dump()
     assert ToolResult.model_validate(result.model_dump()).value is None
-
-
-def test_a_value_holds_whole_lines_only_and_says_what_is_left_out():
-    long = run("read_file", path="big.py", start=1).value
-    assert long.total == 2_000
-    assert (min(long.lines), max(long.lines)) == (1, 400)
-    cut = run("read_file", files={"a.js": "x = 1\n" + "y" * 30_000}, path="a.js").value
-    assert cut.lines == {1: "x = 1"}
-    files = {f"f{n}.py": "total = 1\n" * 20 for n in range(60)}
-    assert not run("search_code", files=files, query="total").value.complete
-    written = {("app/order.py", 2): ("b" * 40, "2026-02-01")}
-    (blame,) = run("blame", written=written, path="app/order.py", line=2).value.blames
-    assert (blame.sha, blame.author, blame.line) == ("b" * 10, "Ann", 2)

@@ -1,14 +1,13 @@
 """"""
 
-from analysis_shapes import COMMIT, DAY, analysed, analysis, answer, group
+from analysis_shapes import DAY, analysed, analysis, answer, group
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins.reading import MemoryModel
 from wave_shapes import CODE, NIGHT, A, B, C, first
 
-from nightwatch_core.analysis.limits import LEADER_FINDINGS, RUN_CONTEXT, RUN_FACTS
+from nightwatch_core.analysis.limits import LEADER_FINDINGS
 from nightwatch_core.analysis.prompts import first_message
-from nightwatch_core.analysis.second_look import NOTHING_NEW
 from nightwatch_core.analysis.waves import (
     Prepared,
     facts_found,
@@ -19,7 +18,7 @@ from nightwatch_core.analysis.waves import (
     third_wave,
     with_second_looks,
 )
-from nightwatch_core.models.analysis import Failure, RunFact
+from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning, Usage
 from nightwatch_core.models.assignment import UnexplainedCase, WaveResult
 from nightwatch_core.models.code import MergedPull, Suspect
@@ -37,16 +36,6 @@ def test_leaders_first_then_siblings():
     waves = first(A, B, C)
     assert names(waves.leaders) == ["v1:a", "v1:c"]
     assert names(second_wave(NightOptions(), waves, WaveResult())) == ["v1:b"]
-
-
-def test_every_case_is_assigned_once_with_what_was_gathered_for_it():
-    waves = first(A, B, C)
-    every = (*waves.leaders, *second_wave(NightOptions(), waves, WaveResult()))
-    assert sorted(names(every)) == ["v1:a", "v1:b", "v1:c"]
-    for one in every:
-        assert (one.commit, one.night) == (COMMIT, "n1")
-    assert every[0].traces[0].raw == "a"
-    assert every[2].traces[0].raw == "b"
 
 
 def test_siblings_are_told_what_their_leader_found():
@@ -73,13 +62,6 @@ def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves(
     assert [one.allowance.tokens for one in second] == [46_000, 0]
     assert second[0].research.leader_findings
     assert not second[1].research.leader_findings
-
-
-def test_a_failed_leader_tells_nothing_and_its_siblings_are_analysed():
-    waves = first(A, B)
-    failed = WaveResult(failures=(Failure(case=A.unknown.case, reason="refused"),))
-    (sibling,) = second_wave(NightOptions(), waves, failed)
-    assert sibling.research.leader_findings == ()
 
 
 def test_the_second_wave_gets_what_the_first_left_failures_included():
@@ -119,23 +101,6 @@ def test_a_finding_names_title_and_files_on_one_line_or_the_class():
     assert leader_findings(leader)[0] == "Rates are empty (high; app/a.rb, app/b.rb): nil"
     of = Case(leader=group("v1:z", "Shop::Oops"))
     assert leader_findings(analysis(of, title=""))[0].startswith("Oops (high")
-
-
-def test_long_titles_and_paths_leave_half_of_the_line_to_the_cause():
-    edits = tuple(Edit(path=f"bookmarks/services/{name}_tagging.py") for name in "abc")
-    leader = analysis(title="A title " * 30, root_cause="The host is None. " * 20, fix=edits)
-    line = leader_findings(leader)[0]
-    assert len(line) <= 200
-    assert len(line) - line.index("The host is None.") >= 100
-
-
-def test_files_are_named_whole_or_counted():
-    read = tuple(f"app/models/{'x' * 90}_{n}.rb" for n in range(40))
-    (_, files) = leader_findings(analysis(read=read))
-    named = files.removeprefix("files examined: ").split(", ")
-    assert named[-1] == f"and {40 - len(named) + 1} more"
-    assert set(named[:-1]) <= set(read)
-    assert len(named) > 5
 
 
 TEXT = st.text(max_size=40).map(lambda text: text * 30)
@@ -188,21 +153,6 @@ def test_a_cause_that_nobody_knows_comes_first_and_teaches_nobody():
     assert [one.research.leader_findings for one in wave.assignments] == [(), ()]
 
 
-def test_another_weak_verdict_teaches_nothing():
-    wave = wave_of(verdict(A, "low"), verdict(B, "low", next_steps=("look at the job",)))
-    assert [one.case.fingerprint for one in wave.assignments] == ["v1:b"]
-    assert wave.assignments[0].research.leader_findings == ()
-    assert [(one.fingerprint, one.second_look.skipped) for one in wave.skipped] == [
-        ("v1:a", NOTHING_NEW)
-    ]
-
-
-def test_the_night_bounds_all_of_them_together():
-    weak = tuple(verdict(one, "low", next_steps=("look",)) for one in (A, B, C))
-    wave = wave_of(*weak, total_token_budget=190_000)
-    assert [one.allowance.tokens for one in wave.assignments] == [50_000, 50_000, 0]
-
-
 def test_the_better_verdict_takes_the_place_of_the_first_and_a_failure_leaves_it():
     weak, worse, good = verdict(A, "low"), verdict(C, "low", next_steps=("look",)), verdict(B)
     results = (WaveResult(analyses=(weak, worse)), WaveResult(analyses=(good,)))
@@ -250,16 +200,6 @@ def test_a_fact_goes_only_to_errors_that_it_touches():
     ]
     assert counts == [1, 1, 0, 0]
     assert relevant_facts(facts, frames, frozenset((case.fingerprint,))) == ()
-
-
-def test_ten_lines_and_their_characters_are_the_most():
-    told_of = {"paths": ("stats/counts.py",), "sources": ("v1:z",)}
-    facts = [RunFact(text=f"{n} {'x' * 180}", **told_of) for n in range(30)]
-    short = [one.model_copy(update={"text": one.text[:20]}) for one in facts]
-    assert len(relevant_facts(short, COUNTS, frozenset())) == RUN_FACTS
-    many = relevant_facts(facts, COUNTS, frozenset())
-    assert sum(len(fact.text) + 1 for fact in many) <= RUN_CONTEXT
-    assert len(many) == 8
 
 
 def test_findings_teach_lines_that_were_looked_up_and_nothing_that_was_said():

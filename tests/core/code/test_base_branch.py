@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 from git_repositories import Change, repository, tag
 from small_repo import case, frame
-from twins.reading import MemoryCode
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.code.base_branch import base_branch_status, changed_spans, without_later_change
+from nightwatch_core.code.base_branch import base_branch_status, without_later_change
 from nightwatch_core.models.analysis import Analysis, Standing
-from nightwatch_core.models.answer import Edit, Evidence
-from nightwatch_core.models.code import ChangedFile, Commit, CommitDiff, LoggedCommit
+from nightwatch_core.models.answer import Evidence
 
 FAILING = "    sums = [line.price for line in lines]\n"
 CART = f"import money\n\n\ndef total(lines):\n{FAILING}    return sum(sums)\n"
@@ -66,15 +64,6 @@ def test_a_file_that_changed_around_them_has_drifted(tmp_path: Path, text: str) 
     )
 
 
-def test_so_has_a_file_that_the_fix_would_change(tmp_path: Path) -> None:
-    edit = Edit(path="shop/pay.py", old="charge", new="pay", description="")
-    found = stands(
-        tmp_path, Change("Pay", {"shop/pay.py": PAY + "x = 1\n"}), of=analysis(fix=(edit,))
-    )
-
-    assert kind(found) == "drifted"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -112,13 +101,6 @@ def test_the_first_change_is_named_not_what_tidied_up_later(tmp_path: Path) -> N
 
     assert found is not None
     assert (found.kind, found.pull) == ("changed", 5)
-
-
-def test_a_commit_without_a_pull_request_is_named_by_its_sha(tmp_path: Path) -> None:
-    found = stands(tmp_path, Change("Guard", {"shop/cart.py": CART.replace("line.price", "1")}))
-
-    assert found is not None
-    assert (found.kind, found.pull, len(found.sha)) == ("changed", 0, 40)
 
 
 def test_evidence_that_was_looked_up_is_failing_code_too(tmp_path: Path) -> None:
@@ -178,40 +160,3 @@ def test_without_a_failing_line_nothing_is_said(tmp_path: Path) -> None:
 
     assert stands(tmp_path / "a", change, of=unplaced) is None
     assert stands(tmp_path / "b", change, of=analysis(misfit="another file")) is None
-
-
-def test_where_past_texts_cannot_be_searched_the_file_alone_is_asked() -> None:
-    late = LoggedCommit(sha="f" * 40, at=datetime(2026, 11, 20, tzinfo=UTC), pull=9)
-    commits = (CommitDiff(commit=late, files=(ChangedFile(path="shop/cart.py"),)),)
-    then = MemoryCode({"shop/cart.py": CART})
-    gone = {"shop/cart.py": CART.replace(FAILING, "")}
-    now = MemoryCode(gone, Commit(repository="m", sha="f" * 40, branch="main"), commits=commits)
-    found = base_branch_status(analysis(), then, now)
-
-    assert found is not None
-    assert (found.kind, found.pull) == ("changed", 9)
-
-
-def test_a_new_function_above_a_quoted_definition_changes_nothing_in_it() -> None:
-    new = CART.replace("def total", "def tax(lines):\n    return 0\n\n\ndef total")
-
-    assert changed_spans(CART, new, frozenset({4}), heads=frozenset({4})) == ()
-    assert changed_spans(CART, new, frozenset({5}), heads=frozenset({4})) == ()
-
-
-def test_lines_that_moved_together_are_the_same() -> None:
-    old = "def a():\n    x = 1\n    return x\n\n\ndef b():\n    y = 2\n    return y\n"
-    head, tail = old.split("\n\n\n")
-    new = f"{tail}\n\n{head}\n"
-
-    assert changed_spans(old, new, frozenset({2, 3, 7, 8})) == ()
-    assert changed_spans(old, new.replace("x = 1", "x = 3"), frozenset({3})) != ()
-
-
-def test_texts_too_long_to_be_compared_have_changed_where_they_differ() -> None:
-    rows = [f"line {number}" for number in range(7_000)]
-    other = [f"{row}!" if 100 <= at < 6_500 else row for at, row in enumerate(rows)]
-    old, new = "\n".join(rows), "\n".join(other)
-
-    assert changed_spans(old, new, frozenset({50, 6_900})) == ()
-    assert changed_spans(old, new, frozenset({3_000})) == (("line 2999", (101, 6_500)),)

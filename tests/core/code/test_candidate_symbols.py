@@ -10,15 +10,7 @@ from nightwatch_core.code.candidate_symbols import (
     files_testing,
     imported,
 )
-from nightwatch_core.code.limits import (
-    CALLEE_CHARACTERS,
-    CALLEE_HITS,
-    CALLEE_LINES,
-    CALLEE_SEARCHES,
-    CALLEES,
-    NEAR_LINES,
-    NEAR_NAMES,
-)
+from nightwatch_core.code.limits import CALLEE_CHARACTERS, CALLEE_SEARCHES, CALLEES, NEAR_NAMES
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
@@ -138,12 +130,6 @@ def test_a_name_that_many_places_define_is_left_to_the_analyst() -> None:
     assert starts(found(RUBY | two, ("app/cart.rb", 3))) == [("app/merging.rb", 2)]
 
 
-def test_tests_and_libraries_define_nothing() -> None:
-    text = RUBY["app/merging.rb"]
-    files = {"app/cart.rb": RUBY["app/cart.rb"], "spec/merging_spec.rb": text, "vendor/a.rb": text}
-    assert found(files, ("app/cart.rb", 3)) == ()
-
-
 def test_what_sets_the_failing_value_comes_first_then_the_callers() -> None:
     files = {
         "a.py": "a = net_of(0)\nb = outer_of(1)\nx = made_by(a)\ny = other_of(b)\nfail_on(x)\n",
@@ -157,19 +143,6 @@ def test_what_sets_the_failing_value_comes_first_then_the_callers() -> None:
 def test_words_of_the_language_strings_and_comments_are_no_names() -> None:
     files = {"a.py": "if (x):\n    return len(y)  # quoted(1)\nprint('told(1)', super().go(2))\n"}
     assert names(files, ("a.py", 2)) == []
-
-
-def test_names_without_a_call_are_taken_where_they_can_be_one() -> None:
-    assert names({"a.rb": "x = 1\nclient.post x, term\n"}, ("a.rb", 2)) == [
-        "client", "post", "term"
-    ]  # fmt: skip
-    assert names({"a.py": "x = order.total + rate\n"}, ("a.py", 1)) == ["total"]
-
-
-def test_only_lines_just_above_the_frame_count_beside_the_flow() -> None:
-    rows = [f"step_{n}(1)" for n in range(1, 100)]
-    near = names({"a.py": "\n".join(rows)}, ("a.py", 50))
-    assert near == ["step_50", *(f"step_{n}" for n in range(49, 49 - NEAR_LINES, -1))]
 
 
 GENERIC = {
@@ -221,15 +194,6 @@ def test_a_method_of_the_base_class_is_found() -> None:
     assert starts(found(files, ("app/a.py", 6))) == [("app/base.py", 2)]
 
 
-def test_classes_that_are_built_are_shown() -> None:
-    files = {
-        "src/Web.java": "class Web {\n  Object f(Row row) {\n    Cart cart = new Cart(row);\n"
-        "    return cart.lines();\n  }\n}\n",
-        "src/Cart.java": "class Cart {\n  Object lines() {\n    return null;\n  }\n}\n",
-    }
-    assert ("src/Cart.java", 2) in starts(found(files, ("src/Web.java", 4)))
-
-
 def many(count: int) -> dict[str, str]:
     """A file that calls many functions, in nested calls of one line, and one that defines them."""
     call = "".join(f"step_{n}(" for n in range(count))
@@ -261,18 +225,6 @@ def test_of_a_long_function_the_head_and_every_way_out_is_shown() -> None:
     assert parts[2].text == "        return None"
 
 
-def test_of_what_is_only_read_a_part_is_shown_and_that_is_said() -> None:
-    lines = ("class Cart:", *["    a = 1"] * 30)
-    files = {"a.py": "\n".join((*lines, "", "", "x = Cart(1)", ""))}
-    (one,) = found(files, ("a.py", 34))
-    assert (one.start, one.end, one.until) == (1, CALLEE_LINES, 31)
-
-
-def test_long_lines_fill_no_message() -> None:
-    files = {"a.py": "x = wide(1)\n\ndef wide(n):\n" + "    y = '" + "z" * 90_000 + "'\n" * 20}
-    assert sum(len(preview.text) for preview in found(files, ("a.py", 1))) < CALLEE_CHARACTERS
-
-
 def test_hostile_code_takes_no_time() -> None:
     for row in ("a" * 200_000, "(" * 200_000, "A::" * 60_000, "x.y" * 60_000, "é" * 200_000):
         files = {"a.rb": f"{row}\n{row}\n{row}"}
@@ -292,22 +244,6 @@ def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
         called_definitions(one, Lookup(PathIndex(code.files), code.read_file, search), set()) == ()
     )
     assert len(asked) == 1
-
-
-def test_a_search_with_too_many_hits_says_nothing() -> None:
-    used = {f"app/{n}.js": "mergedFields(1)\n" * 9 for n in range(CALLEE_HITS)}
-    files = {"app/cart.js": "x = mergedFields(1)\n", **used}
-    files["app/merging.js"] = "function mergedFields(n) {\n  return n;\n}\n"
-    assert found(files, ("app/cart.js", 1)) == ()
-
-
-@pytest.mark.parametrize(
-    "places", [(), (("gone.rb", 3),), (("app/cart.rb", 99),), (("app/cart.rb", 0),)]
-)
-def test_without_a_line_to_start_from_there_is_nothing(places: tuple[tuple[str, int], ...]) -> None:
-    assert found(RUBY, *places) == ()
-    bare = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
-    assert called_definitions(bare, lookup(Code(RUBY), bare), set()) == ()
 
 
 @pytest.mark.parametrize(
@@ -360,7 +296,3 @@ TREE = (
 )  # fmt: skip
 def test_tests_are_found_by_the_words_of_names(path: str, expected: tuple[str, ...]) -> None:
     assert files_testing(path, TREE) == expected
-
-
-def test_no_more_than_three() -> None:
-    assert len(files_testing("a/cart.py", [f"tests/{n}/test_cart.py" for n in range(9)])) == 3

@@ -5,10 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nightwatch_core.code.candidates import candidates, names_in_message
-from nightwatch_core.code.limits import NAMED_SEARCHES
-from nightwatch_core.models.code import MergedPull, Release
+from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
-from nightwatch_core.models.research import LikelyFile
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 FIRST = NOW - timedelta(hours=5)
@@ -59,77 +57,9 @@ def test_merged_after_the_error_was_seen_is_out(first: datetime, last: datetime)
     assert order(found, pull(1, "a.rb", hours=-1), pull(2, "a.rb", hours=1)) == [2]
 
 
-def test_the_first_occurrence_of_any_group_counts() -> None:
-    earlier = ErrorGroup(
-        fingerprint="v1:2", source="file", error_class="E", first_seen=FIRST - timedelta(hours=9)
-    )
-    both = case("a.rb").model_copy(update={"others": (earlier,)})
-    assert order(both, pull(1, "a.rb", hours=8), pull(2, "a.rb", hours=10)) == [2]
-
-
-def test_a_weak_score_is_no_suspect() -> None:
-    weak = (LikelyFile(path="app/l.rb", score=0.3),)
-    assert candidates(case("lib/a.rb"), weak, (pull(1, "app/l.rb"),)) == ()
-    strong = (LikelyFile(path="app/l.rb", score=0.9),)
-    assert len(candidates(case("lib/a.rb"), strong, (pull(1, "app/l.rb"),))) == 1
-
-
 def test_the_fresher_of_two_equal_changes_comes_first() -> None:
     month = 30 * 24
     assert order(case("a.rb"), pull(1, "a.rb", hours=month), pull(2, "a.rb")) == [2, 1]
-
-
-def test_large_pulls_are_damped() -> None:
-    many = tuple(f"lib/{n}.rb" for n in range(200))
-    assert order(case("a.rb"), pull(1, "a.rb", *many), pull(2, "a.rb", hours=20)) == [2, 1]
-
-
-def test_a_file_that_everybody_changes_says_less() -> None:
-    crowd = tuple(pull(n, "routes.rb", hours=3) for n in range(10, 40))
-    both = case("routes.rb", "rare.rb")
-    found = candidates(both, (), (*crowd, pull(1, "rare.rb", hours=3)), limit=40)
-    scores = {suspect.pull.number: suspect.score for suspect in found}
-    alone = candidates(both, (), crowd[:1])[0].score
-    assert scores[10] < alone
-
-
-def test_likely_files_count_without_a_trace_and_less_beside_one() -> None:
-    likely = (LikelyFile(path="app/l.rb", score=0.7),)
-    bare = case().model_copy(update={"trace": None})
-    (alone,) = candidates(bare, likely, (pull(1, "app/l.rb"),))
-    assert alone.because[0] == "changes app/l.rb, a likely file"
-    (beside,) = candidates(case("lib/a.rb"), likely, (pull(1, "app/l.rb"),))
-    assert beside.score < alone.score
-
-
-def test_pulls_of_the_first_failing_release_are_fresh() -> None:
-    releases = (
-        Release(version="2", sha="b", at=FIRST - timedelta(hours=1)),
-        Release(version="1", sha="a", at=FIRST - timedelta(days=40)),
-    )
-    old = pull(1, "a.rb", hours=39 * 24)
-    (without,) = candidates(case("a.rb"), (), (old,))
-    failing = case("a.rb")
-    leader = failing.leader.model_copy(update={"releases": ("2",)})
-    failing = failing.model_copy(update={"leader": leader})
-    (within,) = candidates(failing, (), (old,), releases)
-    assert within.because[-1] == "part of release 2, the first one failing"
-    assert within.score > without.score
-    older = pull(2, "a.rb", hours=41 * 24)
-    (before,) = candidates(case("a.rb"), (), (older,), releases)
-    assert before.because[-1] == "merged 41 days before first seen"
-
-
-def test_times_may_be_unknown() -> None:
-    (found,) = candidates(case("a.rb", first=None, last=None), (), (pull(1, "a.rb"),))
-    assert found.because == ("changes a.rb, the top frame",)
-    (found,) = candidates(case("a.rb", first=None), (), (pull(1, "a.rb"),))
-    assert found.because[-1] == "merged 7 h before last seen"
-
-
-def test_ties_do_not_depend_on_the_order_of_pulls() -> None:
-    pulls = tuple(pull(n, "a.rb") for n in range(4))
-    assert order(case("a.rb"), *pulls) == order(case("a.rb"), *reversed(pulls))
 
 
 # What messages name, at its definition.
@@ -159,11 +89,6 @@ def case_saying(message: str, error_class: str = "E") -> Case:
 )
 def test_names_of_messages(error_class: str, message: str, expected: tuple[str, ...]) -> None:
     assert names_in_message(case_saying(message, error_class)) == expected
-
-
-def test_no_more_names_than_can_be_looked_for() -> None:
-    message = " ".join(f"some_name_{n}" for n in range(50))
-    assert len(names_in_message(case_saying(message))) == NAMED_SEARCHES
 
 
 NULL = case_saying("NOT NULL constraint failed: shop_cart.total_net", "IntegrityError")

@@ -2,7 +2,6 @@
 
 import tomllib
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 
@@ -71,10 +70,6 @@ def test_a_call_that_stands_there_already_may_change_but_not_become_two():
     assert NETWORK in gain(before + "requests.get(other)\n", before)
 
 
-def test_another_call_of_the_same_kind_is_a_new_power():
-    assert "requests.post" in gain("requests.post(url)", "requests.get(url)")
-
-
 def test_what_is_added_far_down_a_long_file_is_seen_and_too_long_a_change_is_refused():
     before = "x = 1\n" * 200_000
     assert PROCESS in gain(f"{before}os.system(x)\n", before)
@@ -127,14 +122,6 @@ def test_no_disguise_hides_a_power(path):
 )
 def test_what_looks_like_a_disguise_is_ordinary(path, text):
     assert gain(text, path=path) == ""
-
-
-def test_no_pattern_takes_long_on_hostile_text():
-    begun = perf_counter()
-    for unit in ("send(", "`", "{env ", "import(  ", "'+'", "render inline", "reflect.ValueOf("):
-        for path in HOSTILE:
-            gain(unit * (8_000 // len(unit)), path=path)
-    assert perf_counter() - begun < 5
 
 
 def test_a_new_test_may_name_what_tests_beside_it_name():

@@ -4,15 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.code_view import (
-    around,
-    as_written,
-    lines_of,
-    name,
-    numbered,
-    verified,
-    visible,
-)
+from nightwatch_core.code.code_view import as_written, lines_of, verified, visible
 from nightwatch_core.code.limits import QUOTE_NEAR
 from nightwatch_core.models.answer import Edit, Evidence
 
@@ -40,19 +32,6 @@ def test_hidden_characters_are_seen_and_others_are_as_they_were(text, seen):
 def test_lines_are_those_of_compilers():
     assert lines_of("\ufeffusing X;\r\n\r\nb\u2028c\x0cd") == ("using X;", "", "b\u2028c\x0cd")
     assert lines_of("a\n\n") == ("a", "")
-
-
-def test_rows_and_names():
-    assert list(numbered(("a", ""), 99_999)) == ["99999| a", "100000| "]
-    assert name("a/\u202eb\tc\nd") == "a/\\u202eb\\tc\\nd"
-
-
-def test_the_part_around():
-    line = f"{'a' * 400}needle{'b' * 400}"
-    assert around(line, "needle", 20) == "…aaaaaaaneedlebbbbbbb…"
-    assert around(line, "a" * 90, 20).startswith("aaaa")
-    assert around(line, "gone", 20) == f"{'a' * 20}…"
-    assert around(line, "bbb\u202e", 5_000) == line
 
 
 @pytest.mark.parametrize(
@@ -147,35 +126,11 @@ def test_what_does_not_stand_there_is_not_verified(quote, line):
     assert (one.verified, one.line) == (False, line)
 
 
-def test_of_several_equal_lines_only_the_one_that_is_named_counts():
-    text = "".join(f"call(n)  # {n}\n" if n % 4 == 0 else "x\n" for n in range(1, 40))
-    assert found("call(n)", 8, text).verified
-    for off in (7, 9, 10, 200):
-        assert not found("call(n)", off, text).verified
-
-
-def test_lines_are_counted_as_compilers_do():
-    text = "a = '\x0c\u2028'\nb = call_it()\r\nc = 3\n"
-    assert found("b = call_it()", 2, text).line == 2
-    assert found("c = 3", 3, text).line == 3
-
-
 def test_a_missing_file_and_a_path_that_leaves_the_tree_verify_nothing():
     assert not found("class Cart", 1, None).verified
     for path in ("../cart.rb", "/etc/passwd", "a\\b", "a\0", "", "\ud800"):
         assert not found("class Cart", 1, TEXT, path).verified
     assert found("class Cart", 1, TEXT, "./app//cart.rb").path == "app/cart.rb"
-
-
-def test_a_claim_of_the_model_is_taken_back():
-    said = Evidence(path="cart.rb", line=1, quote="no such line", verified=True)
-    assert not verified(said, TEXT).verified
-
-
-def test_huge_files_and_quotes_are_looked_up_quickly():
-    text = "x = 1\n" * 100_000
-    assert not found("y = 2\n" * 1_000, 50_000, text).verified
-    assert not found("b" + "a" * 1_000_000, 5, "a" * 1_000_000).verified
 
 
 @given(st.integers(1, 11), st.integers(-QUOTE_NEAR, QUOTE_NEAR))
@@ -191,11 +146,3 @@ def test_a_whole_line_is_found_where_it_stands_and_near_it_where_it_is_the_only_
     else:
         assert [row.strip() for row in lines].count(line.strip()) > 1
         assert off
-
-
-def test_hidden_characters_may_be_quoted_as_they_were_shown():
-    text = "if role == 'admin\u202e':\n    label = '\u26a0\ufe0f'\n"
-    for quote in ("if role == 'admin\\u202e':", "if role == 'admin\u202e':"):
-        assert verified(Evidence(path="a.py", line=1, quote=quote), text).verified
-    assert verified(Evidence(path="a.py", line=2, quote="label = '\u26a0\ufe0f'"), text).verified
-    assert not verified(Evidence(path="a.py", line=1, quote="if role == 'admin':"), text).verified

@@ -96,12 +96,6 @@ def test_versions_that_changed_are_listed(path: str, diff: str, changes: list[ob
     assert [(one.name, one.old, one.new) for one in told] == changes
 
 
-@pytest.mark.parametrize("path", ["a.py", "requirements.py", "docs/package.md", ""])
-def test_other_files_are_no_manifests(path: str) -> None:
-    assert not is_manifest(path)
-    assert is_manifest("api/requirements-dev.txt")
-
-
 # Differences between two texts: valid, and where a reader would say that they begin.
 
 TEXTS = st.lists(st.sampled_from(["", "a", "  b", "def c():"]), max_size=24)
@@ -164,12 +158,6 @@ AT_20 = hunk(19, " line number 19", "-line number 20", "+line twenty", " line nu
 )
 def test_a_change_is_found_where_its_lines_stand_today(diff, spans):
     assert change(diff).spans == spans
-
-
-def test_of_several_places_the_nearest_counts():
-    text = "".join(f"begin the block\nsame old line {n % 1}\n" for n in range(10))
-    diff = hunk(9, " begin the block", "-same old line 0", "+new")
-    assert change(diff, text=text).spans == (Span(9, 10),)
 
 
 @pytest.mark.parametrize(

@@ -53,10 +53,6 @@ def test_an_edit_whose_text_an_earlier_one_took_away_refuses_all():
     assert "0 times" in refusal(edit("x = 1\ny", "z"), edit("y = 2", "y = 3"))
 
 
-def test_an_edit_may_take_text_out():
-    assert made(edit("x = 1\n", "")) == {"a.py": "y = 2\n"}
-
-
 @pytest.mark.parametrize(
     ("one", "why"),
     [
@@ -83,15 +79,6 @@ def test_what_does_not_fit_exactly_is_refused(one, why):
         assert made(one) == {"n.py": ""}
 
 
-def test_text_that_overlaps_itself_stands_there_twice():
-    assert "2 times" in refusal(edit("aa", "b"), files={"a.py": "aaa"})
-    assert "99 times" in refusal(edit("a", "b"), files={"a.py": "a" * 1_000_000})
-
-
-def test_nothing_is_replaced_in_the_replacement():
-    assert made(edit("x = 1", "x = 1 + x = 1"))["a.py"] == "x = 1 + x = 1\ny = 2\n"
-
-
 def test_create_and_delete():
     assert made(create("n.py"), delete("a.py")) == {"n.py": "new\n", "a.py": None}
 
@@ -103,14 +90,6 @@ def test_a_file_may_be_made_and_edited_or_replaced():
     assert "no such file" in refusal(delete("a.py"), edit("x = 1", "x", "a.py"))
 
 
-def test_no_edits_are_no_change():
-    assert "change nothing" in refusal()
-
-
-def test_one_refusal_refuses_all_and_names_the_file():
-    assert refusal(edit("x = 1", "x"), delete("gone.py")).startswith("gone.py: ")
-
-
 def test_windows_line_ends_are_kept():
     several = edit("{\n    int x = 1;\n}", "{\n    int x = 1;\n    int y;\n}", "dos.cs")
     assert made(several)["dos.cs"] == "class A\r\n{\r\n    int x = 1;\r\n    int y;\r\n}\r\n"
@@ -118,11 +97,6 @@ def test_windows_line_ends_are_kept():
     assert made(single)["dos.cs"] == "class A\r\n{\r\n    int x = 2;\r\n    int y;\r\n}\r\n"
     exact = edit("{\r\n    int", "{\r\n    long", "dos.cs")
     assert made(exact)["dos.cs"] == "class A\r\n{\r\n    long x = 1;\r\n}\r\n"
-
-
-def test_a_single_windows_line_end_does_not_make_a_windows_file():
-    files = {"a.py": "a\nb\r\nc\nd\n"}
-    assert made(edit("c\nd", "c\ne"), files=files)["a.py"] == "a\nb\r\nc\ne\n"
 
 
 def test_nothing_is_made_over_what_is_no_text_or_a_folder():
@@ -133,11 +107,6 @@ def test_nothing_is_made_over_what_is_no_text_or_a_folder():
     assert made(create("lib/c.py"), paths=paths) == {"lib/c.py": "new\n"}
     assert made(delete("a.py"), create("a.py/c.py"), paths=paths)["a.py/c.py"] == "new\n"
     assert "n is a file" in refusal(create("n"), create("n/c.py"), paths=paths)
-
-
-def test_a_huge_file_is_edited_quickly():
-    text = "x = 1\n" * 500_000 + "y = 2\n"
-    assert made(edit("y = 2", "y = 3"), files={"a.py": text})["a.py"].endswith("y = 3\n")
 
 
 @given(st.text(max_size=30), st.text(max_size=5), st.text(max_size=5))
@@ -157,11 +126,6 @@ def test_a_diff_shows_what_goes_and_what_comes():
         "--- /dev/null", "+++ n.py", "+new",
         "--- a.py", "+++ /dev/null",
     ]  # fmt: skip
-
-
-def test_a_diff_of_huge_texts_is_quick():
-    old, new = ("\n".join(f"{side}{n}" for n in range(40_000)) for side in "ab")
-    assert diff((edit(old, new),)).count("\n") == 80_001
 
 
 GUARD = Edit(path="shop/guard.py", action="create", new="def priced(line):\n    return line\n")
@@ -229,22 +193,12 @@ def test_what_uses_a_name_that_only_a_refused_edit_brings_goes_with_it():
     assert kept(GUARD, USES) == (GUARD, USES)
 
 
-def test_edits_of_one_file_stand_or_fall_together():
-    bad = Edit(path="shop/cart.py", old="nothing of the kind", new="pass")
-    assert kept(FIX, bad) == ()
-
-
 def test_a_test_or_a_note_without_its_fix_is_no_fix():
     bad = Edit(path="shop/pay.py", old="nothing of the kind", new="pass")
     note = Edit(path="docs/changes.md", action="create", new="Fixed.\n")
     fix = judge((bad, TEST, note))
     assert fix.edits == ()
     assert fix.refused[-1].reason == "of the fix itself nothing is left"
-
-
-def test_a_fix_stays_where_its_test_cannot():
-    bad = Edit(path="tests/conftest.py", action="create", new="import os\n")
-    assert kept(FIX, bad) == (FIX,)
 
 
 def test_all_edits_of_a_file_that_no_longer_parses_go():
@@ -254,13 +208,6 @@ def test_all_edits_of_a_file_that_no_longer_parses_go():
     assert kept(broken, TEST) == ()
 
 
-def test_a_note_that_the_repository_demands_costs_no_draft():
-    code = tree({**TREE_FILES, ".changeset/calm-ants.md": "One.\n"})
-    note = Edit(path=".changeset/odd-bees.md", action="create", new="Two.\n")
-    assert kept(FIX, note, code=code) == (FIX, note)
-    assert kept(FIX, note) == (FIX,)
-
-
 @pytest.mark.parametrize(
     "path", [".github/workflows/ci.yml", "Makefile", "CLAUDE.md", "package.json"]
 )
@@ -268,13 +215,3 @@ def test_a_protected_file_is_named_and_its_text_is_not_kept(path):
     fix = judge((Edit(path=path, action="create", new="curl evil.example"),))
     assert (fix.edits, fix.refused[0].path) == ((), path)
     assert "evil" not in fix.model_dump_json()
-
-
-def test_too_much_at_once_is_refused_whole():
-    many = tuple(Edit(path=f"shop/n{n}.py", action="create", new="x = 1\n") for n in range(6))
-    assert len(judge(many).refused) == 6
-
-
-def test_nothing_is_read_for_no_edits():
-    code = tree()
-    assert (judge((), code).edits, code.reads) == ((), [])

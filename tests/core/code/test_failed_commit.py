@@ -12,7 +12,6 @@ from nightwatch_core.code.failed_commit import (
     failed_commit,
     merged_before,
 )
-from nightwatch_core.code.limits import NEIGHBOUR_COMMITS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit, LoggedCommit, MergedPull, Release
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
@@ -75,14 +74,6 @@ def test_a_release_that_is_not_there_is_said_before_the_next_way_answers() -> No
     assert [one.sha[0] for one in (ran, then, head)] == ["b", "a", "d"]
     assert all(one.because.endswith(missing) for one in (ran, then, head))
     assert all(one.because != missing for one in (ran, then, head))
-
-
-def test_a_deployment_of_another_repository_is_said_and_passed_over() -> None:
-    strange = (deployed("elsewhere", "e" * 40, 3),)
-    known = failed_commit(Sighting(seen=DAY + timedelta(days=3.5), deployed=strange), HOST)
-
-    assert known.sha == "c" * 40
-    assert "elsewhere, which was deployed then, is no tag or commit here" in known.because
 
 
 def test_tags_ran_where_errors_name_them_as_their_releases() -> None:
@@ -189,10 +180,6 @@ def test_of_the_commits_with_the_same_text_the_newest_is_taken():
     assert chosen(texts={**TEXTS, between.sha: TEXTS[OLD]}, at=at).sha == BUGGY
 
 
-def test_where_no_commit_fits_the_one_at_hand_stays():
-    assert chosen(trace(code="return never(written)")) == HEAD
-
-
 def test_a_release_beside_the_base_branch_is_looked_at():
     release = Release(version="1.2.1", sha=BUGGY, at=COMMIT_DAY - timedelta(days=3))
     gone = Release(version="1.2.0", sha="e" * 40, at=COMMIT_DAY - timedelta(hours=1))
@@ -200,35 +187,6 @@ def test_a_release_beside_the_base_branch_is_looked_at():
     found = chosen(log=LOG[:1], releases=(gone, short, release))
     assert found.sha == BUGGY
     assert found.because == "the record's source stands like this in release 1.2.1"
-
-
-def test_a_trace_without_source_changes_nothing():
-    assert chosen(trace(code=""), reads=[]) == HEAD
-
-
-def test_what_was_committed_after_it_was_seen_comes_last():
-    reads = []
-    chosen(trace(code="return never(written)"), seen=COMMIT_DAY - timedelta(days=2), reads=reads)
-    assert [sha for sha, _ in reads] == [FIXED, OLD, BUGGY]
-
-
-def test_many_later_releases_leave_room_for_the_commits_before():
-    later = tuple(
-        Release(version=f"2.{n}", sha=f"{n:040d}", at=COMMIT_DAY + timedelta(hours=n))
-        for n in range(1, 50)
-    )
-    assert chosen(releases=later, seen=COMMIT_DAY + timedelta(days=2)).sha == BUGGY
-
-
-@pytest.mark.parametrize("known", [COMMIT_DAY, None])
-def test_no_more_than_a_few_commits_are_read(known):
-    many = tuple(
-        LoggedCommit(sha=f"{n:040d}", at=COMMIT_DAY - timedelta(hours=n)) for n in range(1, 100)
-    )
-    reads = []
-    commit = HEAD.model_copy(update={"at": known})
-    assert chosen(log=many, seen=None, commit=commit, reads=reads) == commit
-    assert len(reads) == 1 + NEIGHBOUR_COMMITS
 
 
 def test_a_history_that_cannot_be_read_is_none():

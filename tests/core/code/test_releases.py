@@ -3,15 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from analysis_shapes import DAY, case
-from analysis_shapes import group as error_group
-from hypothesis import given
-from hypothesis import strategies as st
+from analysis_shapes import DAY
 
-from nightwatch_core.code.candidates import candidates
-from nightwatch_core.code.limits import RELEASES
-from nightwatch_core.code.releases import first_failing, hourly, merged, onset, rise_of, sha_of
-from nightwatch_core.models.code import MergedPull, Release
+from nightwatch_core.code.releases import first_failing, merged, onset, rise_of, sha_of
+from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.research import Onset
 
@@ -56,14 +51,6 @@ def test_what_was_only_tagged_and_what_was_only_deployed_are_kept():
     assert merged((), ()) == ()
 
 
-@pytest.mark.parametrize(
-    "sha", ["main", "zzzzzzz", "abc", "../../etc", "a" * 65, "--upload-pack=x"]
-)
-def test_whoever_deploys_may_write_anything_and_it_is_no_sha(sha):
-    assert sha_of("2", (release("2", sha),)) == ""
-    assert merged((), (release("2", sha),))[0].sha == ""
-
-
 def test_the_commit_that_was_deployed_last_under_a_version():
     deployed = (release("v2", NEW[:8], 1), release("v2", NEXT, 2), release("v1", OLD, 3))
     assert sha_of("v2", deployed) == NEXT
@@ -71,44 +58,6 @@ def test_the_commit_that_was_deployed_last_under_a_version():
     assert sha_of("v1", deployed) == OLD
     assert sha_of("v9", deployed) == ""
     assert sha_of("", (release("", NEW),)) == ""
-
-
-def test_the_very_name_wins_over_another_spelling():
-    deployed = (release("2", OLD, 1), release("v2", NEW, 9))
-    assert sha_of("2", deployed) == OLD
-
-
-NAMES = st.sampled_from(["1", "v1", "2", "x@2", "", "\x00"])
-MADE = st.builds(release, NAMES, st.sampled_from([OLD, NEW, "", "junk"]), st.integers(0, 9))
-
-
-@given(st.lists(MADE, max_size=8), st.lists(MADE, max_size=8))
-def test_newest_first_and_no_version_is_lost(tags, deployed):
-    found = merged(tags, deployed)
-    assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
-    assert {one.version for one in deployed} <= {one.version for one in found}
-    names = {name for one in found for name in (one.sha, bare(one.version))}
-    assert all({tag.sha, bare(tag.version)} & names for tag in tags)
-
-
-def bare(version):
-    return version.rpartition("@")[2].removeprefix("v")
-
-
-def test_a_long_list_is_cut_at_its_old_end():
-    found = merged((release(f"{n}", hours=n) for n in range(RELEASES + 50)), ())
-    assert (len(found), found[-1].version) == (RELEASES, "50")
-
-
-def test_a_deployment_explains_which_pull_request_came_with_the_failing_release():
-    pull = MergedPull(
-        number=7, title="t", sha=NEW, merged_at=DAY - timedelta(days=9), files=("shop/cart.py",)
-    )
-    tagged = (release("v2", NEW, -24 * 8), release("v1", OLD, -24 * 30))
-    deployed = (release("2", "", -1), release("1", "", -24 * 20))
-    failing = case(leader=error_group(release="2", releases=("2",)))
-    (found,) = candidates(failing, (), (pull,), merged(tagged, deployed))
-    assert found.because[-1] == "part of release 2, the first one failing"
 
 
 LAST = datetime(2026, 11, 3, 2, 20, tzinfo=UTC)
@@ -139,12 +88,6 @@ def test_an_old_error_began_anew_when_its_rate_rose() -> None:
     assert began.because == "its hourly rate rose from 0.8 to 31.0"
 
 
-def test_a_first_sighting_within_the_counted_hours_is_the_onset() -> None:
-    first = LAST - timedelta(hours=8)
-    young = Case(leader=group(first_seen=first, hourly=(*QUIET, *LOUD)))
-    assert onset(young) == Onset(at=first, because="first seen")
-
-
 @pytest.mark.parametrize(
     "hours",
     [
@@ -161,11 +104,6 @@ def test_noise_falls_and_days_are_no_rise(hours: tuple[int, ...]) -> None:
     assert rise_of(hours) is None
     old = Case(leader=group(first_seen=LONG_AGO, hourly=hours))
     assert onset(old) == Onset(at=LONG_AGO, because="first seen")
-
-
-def test_hours_of_groups_end_together() -> None:
-    both = Case(leader=group(hourly=(1, 2)), others=(group(fingerprint="v1:2", hourly=(5, 0, 1)),))
-    assert hourly(both) == (5, 1, 3)
 
 
 def test_the_first_failing_release_is_named_or_was_running() -> None:

@@ -6,7 +6,6 @@ import pytest
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.suspects import named_change, only_named, proved_change, suspects
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import (
     ChangedFile,
@@ -75,10 +74,6 @@ def test_the_commit_of_the_failing_line_is_suspected_and_not_an_old_merge_of_its
         "24 h before first seen",
     )
     assert suspect.score == 0.95
-
-
-def test_having_touched_the_same_file_is_no_reason() -> None:
-    assert names(changes(), merged(1), merged(2)) == []
 
 
 def test_a_commit_stands_under_the_pull_request_that_brought_it() -> None:
@@ -180,12 +175,6 @@ def test_the_named_commit_is_looked_up() -> None:
     assert suspect.pull.files == ("a.py",)
 
 
-def test_a_pull_request_may_be_named_instead() -> None:
-    (suspect,) = named_change("#12", CODE).suspects
-    assert (suspect.pull.name, suspect.pull.title) == ("pull request #12", "Count lines")
-    assert suspect.pull.sha == "b" * 40
-
-
 @pytest.mark.parametrize("text", ["", "unknown", "the last deploy", "main", "HEAD~1"])
 def test_nothing_is_suspected_where_none_is_named(text: str) -> None:
     assert named_change(text, CODE) == ("", (), ())
@@ -200,14 +189,6 @@ def test_a_commit_that_is_not_there_is_dropped_and_said_so(name: str) -> None:
     )
 
 
-def test_what_nobody_can_look_up_stays_as_it_was_named() -> None:
-    class Unwell(MemoryCode):
-        def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
-            raise GiveUp("away")
-
-    assert named_change("#12", Unwell()) == ("#12", (), ())
-
-
 def test_the_pull_that_brought_the_named_commit_is_the_only_suspect() -> None:
     near, guilty = pull(1, "e"), pull(2, "d", ("c" * 40,))
     (suspect,) = only_named(analysis("c" * 10, near), (near, guilty)).suspects
@@ -217,21 +198,6 @@ def test_the_pull_that_brought_the_named_commit_is_the_only_suspect() -> None:
     )
     (own,) = only_named(analysis("d" * 40, near, guilty), ()).suspects
     assert (own.pull, own.because) == (guilty, ("the analysis names it as what brought the fault",))
-
-
-def test_a_number_that_nobody_could_look_up_is_found_among_the_pulls() -> None:
-    (suspect,) = only_named(analysis("#2"), (pull(1, "e"), pull(2, "d"))).suspects
-    assert (suspect.pull.number, suspect.because) == (
-        2,
-        ("the analysis names it as what brought the fault",),
-    )
-    assert only_named(analysis("#0"), (pull(0, "e"),)).suspects == ()
-
-
-def test_what_is_only_near_is_no_suspect_of_an_analysis() -> None:
-    near = pull(1, "e")
-    assert only_named(analysis("", near), (near,)).suspects == ()
-    assert only_named(analysis("eee", near), (near,)).suspects == ()
 
 
 def test_a_change_is_proved_where_it_brought_the_commit() -> None:

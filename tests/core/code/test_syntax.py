@@ -1,5 +1,3 @@
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from nightwatch_core.code.languages import GRAMMARS
@@ -109,21 +107,6 @@ def test_what_parses_and_cannot_be_compiled_is_broken(text):
     assert "line" in complaint("a.py", text)
 
 
-def test_endings_are_known_in_any_case():
-    assert complaint("A.PY", "x = (")
-
-
-def test_tables_of_yaml_with_templates_are_broken_before_and_after():
-    template = "a: <%= ENV['A'] %>\nb: {{ b }}\n"
-    assert complaint("a.yml", template + "c: 1\n", template) == ""
-
-
-@pytest.mark.parametrize("ending", [".py", ".rb", ".ts", ".go", ".php", ".json", ".yml", ".toml"])
-def test_half_characters_and_zero_bytes_are_no_accident(ending):
-    for text in ("x = '\ud800'\n", "x = '\0'\n", "\ufeffx = 1\n"):
-        assert isinstance(complaint(f"a{ending}", text), str)
-
-
 @pytest.mark.parametrize(
     ("path", "text"),
     [
@@ -146,11 +129,3 @@ def test_a_file_too_large_to_check_is_said_to_be():
     large = "x = 1\n" * PARSED_FILE
     assert "too large to be checked" in complaint("a.py", large, large)
     assert complaint("a.txt", large) == ""
-
-
-def test_many_threads_may_ask_at_once():
-    asked = [(path, SOUND[path], "") for path in SOUND] * 12
-    asked += [(path, text, "does not parse") for path, (text, _) in BROKEN.items()] * 12
-    with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda one: complaint(one[0], one[1]), asked))
-    assert all(bool(why) == bool(words) for why, (_, _, words) in zip(found, asked, strict=True))

@@ -123,23 +123,10 @@ def test_a_statement_of_several_lines_is_one_and_ends_where_its_body_begins() ->
     assert value_flow("a.py", PYTHON, 9)[0] == Step(9, 9)
 
 
-def test_names_of_other_functions_are_other_names() -> None:
-    text = "def f():\n    x = load(1)\n\ndef g(x):\n    return x.y\n"
-    assert value_flow("a.py", text, 5) == (Step(5, 5),)
-    assert value_flow("a.py", "x = load(1)\n\ndef g():\n    return x.y\n", 4)[1].line == 1
-
-
 def test_a_member_that_the_message_says_is_followed_on_any_object() -> None:
     text = "def f(b):\n    new = load(b)\n    b.image = new\n    b.save(1)\n"
     assert [step.line for step in value_flow("a.py", text, 4)] == [4]
     assert [step.line for step in value_flow("a.py", text, 4, ("image",))] == [4, 3, 2]
-
-
-def test_without_a_tree_there_is_the_line() -> None:
-    for path in ("a.txt", "a.kt"):
-        assert value_flow(path, "x = 1\ny = x\n", 2) == (Step(2, 2),)
-    assert value_flow("a.py", "", 7) == (Step(7, 7),)
-    assert value_flow("a.py", "x = 1\n", 7) == (Step(7, 7),)
 
 
 def test_everything_is_bounded() -> None:

@@ -7,7 +7,7 @@ from analysis_shapes import CART, DAY, FILES, FIX, analysis, case, group, trace,
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.limits import HANDED_LINES, HANDED_STEPS
-from nightwatch_core.code.verdict import SCORE, advantage, completed, scored, unseen_step, verdict
+from nightwatch_core.code.verdict import SCORE, advantage, completed, verdict
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.answer import Answer, Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Blame, CommitDiff, LoggedCommit, MergedPull, Suspect
@@ -95,84 +95,6 @@ def test_each_rule_gives_its_points(more, reason):
     assert not any(because.startswith(reason) for because in judged().because)
 
 
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ({"evidence": (QUOTE, Evidence(path="gone.py", line=1, quote="x = 1"))}, "every quoted"),
-        ({"evidence": (Evidence(path="shop/pay.py", line=2, quote="gateway.charge"),)}, "reaches"),
-        ({"root_cause": "Ratio 3:4 at noon."}, "names a place"),
-        ({"hypotheses": (Hypothesis(statement="S"),)}, "no explanation is open"),
-        ({"suspect_commit": "the last deploy"}, "suspect change"),
-        ({"evidence": (QUOTE,), "read": ("shop/pay.py",)}, "were read"),
-        ({"evidence": (Evidence(path="gone.py", line=1, quote="x = 1"),)}, "were read"),
-    ],
-)
-def test_what_does_not_hold_gives_none(more, reason):
-    assert not any(reason in because for because in judged(**more).because)
-
-
-@pytest.mark.parametrize("confidence", ["medium", "low"])
-def test_an_open_explanation_costs_nothing_where_the_confidence_says_so(confidence):
-    ruled_out, still_open = (
-        judged(
-            confidence=confidence,
-            evidence=(QUOTE,),
-            hypotheses=(Hypothesis(statement="S", standing=standing),),
-        )
-        for standing in ("ruled out", "open")
-    )
-    assert still_open.score == ruled_out.score
-
-
-def test_a_second_confidence_and_a_question_are_kept_beside_the_first():
-    sure = {"confidence": "high", "fix_confidence": "low", "question": "An empty editor,\n or 400?"}
-    one = judged(has_fix=True, file_changes=(FIX,), evidence=(QUOTE,), **sure)
-    assert (one.confidence, one.fix_confidence) == ("high", "low")
-    assert one.question == "An empty editor, or 400?"
-    assert judged(**sure).fix_confidence is None
-
-
-STEPS = "shop/pay.py:2 charges, then shop/cart.py:2 asks for a price."
-
-
-@pytest.mark.parametrize(
-    ("cause", "shown", "confidence"),
-    [
-        (STEPS, (), "medium"),
-        (STEPS, ("shop/pay.py:40",), "medium"),
-        (STEPS, ("shop/pay.py:3",), "high"),
-        ("pay.py:2 charges.", ("shop/pay.py:1",), "high"),
-        ("pay.py:2 charges.", ("shop/repay.py:1",), "medium"),
-        ("pay.py:70 charges.", ("--- shop/pay.py", "+gateway.charge(card)"), "high"),
-        ("pay.py:0 charges.", ("shop/cart.py:2", "--- shop/cart.py"), "medium"),
-        ("lib/gone.py:7 is to blame.", (), "medium"),
-        ("The host https://pay.example:443/v1 at 12:30, pay.internal:6379, 1.2:3.", (), "high"),
-        ("It asks for a price.", (), "high"),
-    ],
-)
-def test_high_is_kept_where_every_step_cites_a_line_that_was_shown(cause, shown, confidence):
-    told = Answer(title="No price", root_cause=cause, confidence="high", evidence=(QUOTE,))
-    one = verdict(case(), told, NOTHING, tree(), ("shop/cart.py",), shown)
-    assert one.confidence == confidence
-    assert any("was not read" in because for because in one.because) == (confidence == "medium")
-    assert ("was not read" in one.doubt) == (confidence == "medium")
-
-
-def test_a_quote_that_is_not_there_is_a_step_nobody_saw():
-    wrong = Evidence(path="shop/pay.py", line=2, quote="gateway.refund(card)")
-    told = Answer(title="No price", root_cause="C", confidence="high", evidence=(QUOTE, wrong))
-    assert verdict(case(), told, NOTHING, tree(), (), ()).confidence == "medium"
-    assert verdict(case(), told, NOTHING, tree(), (), ("shop/pay.py:1",)).confidence == "high"
-    assert verdict(case(), told, NOTHING, tree(), ()).confidence == "high"
-
-
-def test_a_record_that_does_not_fit_the_commit_proves_little():
-    odd = analysis(confidence="high", misfit="the record does not fit this commit")
-    assert scored(odd).confidence == "low"
-    assert "said high, but the record does not fit this commit" in scored(odd).because
-    assert scored(analysis(confidence="high", evidence=())).doubt.startswith("said high, but no")
-
-
 def test_only_the_commit_that_the_answer_names_is_suspected():
     at = {"title": "Near", "merged_at": DAY, "number": 7}
     near = Suspect(pull=MergedPull(sha="e" * 40, **at), score=0.9, because=("changes a file",))
@@ -196,39 +118,12 @@ def test_what_is_refused_is_named_with_its_reason_and_scores_nothing():
     assert "push" not in one.model_dump_json(exclude={"case"})
 
 
-def test_edits_are_a_fix_only_where_the_answer_says_so():
-    one = judged(has_fix=False, file_changes=(FIX,))
-    assert one.fix == ()
-    assert not any("fix" in because for because in one.because)
-
-
 def test_hostile_paths_are_not_asked_for():
     code = tree()
     paths = ("../../etc/passwd", "/etc/passwd", "a\\..\\b", "a\0b", "\ud800", "")
     one = judged(code, evidence=tuple(Evidence(path=p, line=1, quote="root:x:0") for p in paths))
     assert code.reads == []
     assert not any(evidence.verified for evidence in one.evidence)
-
-
-def test_a_file_is_read_once_for_all_its_quotes():
-    code = tree()
-    judged(code, evidence=(QUOTE,) * 20)
-    assert code.reads == ["shop/cart.py"]
-
-
-def test_an_empty_trace_reaches_nothing():
-    bare = case(traced=False)
-    one = judged(of=bare, evidence=(QUOTE,))
-    assert not any("reaches" in because for because in one.because)
-    unmapped = bare.model_copy(update={"trace": trace(path="")})
-    assert not any("reaches" in why for why in judged(of=unmapped, evidence=(QUOTE,)).because)
-
-
-def test_long_words_are_bounded():
-    one = judged(title="t " * 500, root_cause="c" * 100_000, learnings=[{"fact": "f"}] * 9)
-    assert len(one.title) <= 120
-    assert len(one.root_cause) <= 8_000
-    assert len(one.learnings) == 3
 
 
 FIXED = {"fix": (FIX,)}
@@ -279,45 +174,6 @@ def test_a_quote_that_the_record_excludes_is_not_verified_and_its_note_says_why(
     )
 
 
-SHOWN = ("shop/pay.py:3", "app/(shop)/[id]/page.tsx:3", "routes/+page.svelte:3", ".ci/run.py:3")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A request (shop/pay.py:3) fails.",
-        "A request (see shop/pay.py:3, then more) fails.",
-        "A request [shop/pay.py:3] fails; ([shop/pay.py:3]), {shop/pay.py:3}, <shop/pay.py:3>.",
-        "A [request](shop/pay.py:3) fails in charge(shop/pay.py:3).",
-        "It calls (shop/pay.py:3)(shop/pay.py:3), (shop/pay.py:3)-shop/pay.py:3.",
-        "`shop/pay.py:3`, 'shop/pay.py:3', \"shop/pay.py:3\", “shop/pay.py:3”, **shop/pay.py:3**",
-        "It fails at shop/pay.py:3. At ./shop/pay.py:3; shop/pay.py:3! shop/pay.py:3: so",
-        "Lines shop/pay.py:3-9, (shop/pay.py:3–9), shop/pay.py:3:12, shop/pay.py:3,9.",
-        "The page (app/(shop)/[id]/page.tsx:3), app/(shop)/[id]/page.tsx:3 or [id]/page.tsx:3",
-        "The page (routes/+page.svelte:3) or +page.svelte:3, and .ci/run.py:3.",
-        "Once shop/pay.py:3→shop/pay.py:3->(shop/pay.py:3).",
-    ],
-)
-def test_a_place_is_known_however_the_sentence_sets_it(text):
-    assert unseen_step(analysis(root_cause=text), SHOWN) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("A request (shop/pay.py:90) fails.", "shop/pay.py:90"),
-        ("A request [shop/repay.py:3] fails.", "shop/repay.py:3"),
-        ("At `shop/pay.py:90-95`, it fails.", "shop/pay.py:90"),
-        ("In charge(app/(pay)/[id]/page.tsx:3).", "app/(pay)/[id]/page.tsx:3"),
-        ("Both (shop/pay.py:3) and (shop/pay.py:50).", "shop/pay.py:50"),
-        ("(" * 3_000 + "a.py:1", "a.py:1"),
-        (")" * 3_000 + "a.py:1", "a.py:1"),
-    ],
-)
-def test_a_place_that_was_not_shown_is_named_without_the_sentence_around_it(text, place):
-    assert unseen_step(analysis(root_cause=text), SHOWN) == place
-
-
 # What is handed on of an error whose cause is not known: read, bounded, and nothing claimed.
 
 WROTE = Blame(sha="a" * 40, author="Ann", at=DAY, subject="Count", line=2, text="", pull=7)
@@ -336,14 +192,6 @@ def test_what_is_left_open_is_read_from_the_code():
     assert known.lines == tuple(FILES["shop/cart.py"].splitlines())
     assert known.last_change == "Ann, 2026-11-20: Count (#7, aaaaaaaaaa)"
     assert known.look_at == ("Who calls it?",)
-
-
-def test_what_is_given_stands():
-    given = Handover(
-        unknown="why", path="shop/pay.py", line=2, lines=("x",), first_line=2, value="None",
-        last_change="Bob",
-    )  # fmt: skip
-    assert completed(given, case(), tree()) == given
 
 
 def test_the_value_is_what_the_message_names():

@@ -124,29 +124,10 @@ def test_a_record_of_other_code_is_said_to_be() -> None:
     assert "--commit" in " ".join(checkout_lines(seen))
 
 
-def test_a_release_that_is_not_in_the_checkout_is_named() -> None:
-    seen = look(files(group(release="2026.11.9")), shop())
-    assert seen.releases[0].commit is None
-    assert "No tag or commit in the checkout: 2026.11.9" in checkout_lines(seen)[-1]
-
-
 def test_a_commit_that_nothing_names_says_why_it_is_read() -> None:
     lines = checkout_lines(look(files(group(last_seen=None)), shop()))
     assert lines[1].startswith("aaaaaaaaaa is ")
     assert "neither a release nor a time" in lines[1]
-
-
-def test_a_checkout_of_something_else_is_doubted() -> None:
-    other = MemoryHost(code=MemoryCode({"src/main.py": "\n"}, at=HEAD))
-    lines = checkout_lines(look(files(group()), other))
-    assert lines[0].endswith(": 0 of 1")
-    assert "--app-root" in lines[1]
-    assert "shop" in lines[1]
-
-
-def test_frames_of_libraries_alone_are_said_to_be_none_of_yours() -> None:
-    lines = checkout_lines(look(files(group(), frames=(THEIRS,)), shop()))
-    assert "--app-prefixes" in lines[0]
 
 
 def test_the_commit_that_was_chosen_is_looked_at() -> None:
@@ -155,29 +136,6 @@ def test_the_commit_that_was_chosen_is_looked_at() -> None:
     assert seen.errors[0].commit.sha == OLD.sha
     with pytest.raises(GiveUp, match="no tag, branch or commit"):
         look(files(group()), shop(), commit="v9")
-
-
-def test_a_long_path_keeps_its_end() -> None:
-    deep = Frame(path=f"/srv/{'folder/' * 20}cart.py", line=7, in_app=True)
-    place = place_of(look(files(group(), frames=(deep,))).errors[0])
-    assert place.startswith("…")
-    assert place.endswith("/folder/cart.py:7")
-    assert len(place) == 90
-
-
-def test_groups_without_a_trace_say_so() -> None:
-    seen = look(files(group(), frames=()))
-    assert place_of(seen.errors[0]) == "no stack trace"
-    assert "no stack trace 1" in group_lines(seen)[0]
-
-
-def test_an_error_ranked_beyond_those_looked_at_is_counted() -> None:
-    groups = tuple(group(f"v1:{n}", transaction=f"t{n}") for n in range(80))
-    seen = look(files(*groups))
-    assert seen.groups == 80
-    assert len(seen.errors) == 60
-    assert "the best ranked 60 of them" in group_lines(seen)[0]
-    assert "and 70 more" in printed(seen)
 
 
 def test_what_could_not_be_read_is_said_once_for_each_reason_with_a_place() -> None:
@@ -221,15 +179,6 @@ def test_an_estimate_is_of_the_errors_that_a_night_takes() -> None:
     assert made.most.new_tokens == 4 * DEAREST.new_tokens
     assert made.most.cost == pytest.approx(0.4)
     assert "never more than $6.00" in cost_lines(made)[1]
-
-
-def test_a_model_without_a_price_is_no_free_model() -> None:
-    unknown = lambda model, usage: usage.model_copy(update={"cost": None})  # noqa: E731
-    made = estimate(2, NightOptions(cost_per_night=0), "own-model", unknown)
-    text = cost_lines(made)[1]
-    assert "a price nobody knows" in text
-    assert "no cap" in text
-    assert "$" not in text
 
 
 def test_hostile_text_is_shown_as_text() -> None:

@@ -5,7 +5,7 @@ from scripted_sandbox import ScriptedSandbox, unittest_run
 
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import NOT_LAID_OUT, DraftPull, FileChange, Run
+from nightwatch_core.models.proposals import DraftPull, FileChange, Run
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import gated
 
@@ -168,27 +168,6 @@ def test_tests_that_need_no_dependencies_are_run_without_and_that_is_said():
     assert result.checks[0].text == "set NETWORK"
 
 
-def test_where_nothing_is_green_on_the_base_nothing_can_be_said():
-    result, _ = gate(lambda *_: unittest_run("a", "b", count=2))
-    assert (result.outcome, result.kind) == ("not run", "no tests")
-    assert "NIGHTWATCH_VERIFY" in result.text
-
-
-def test_the_base_is_run_once_for_several_fixes():
-    known = NightCache()
-    gate(lambda *_: unittest_run(), known=known)
-    _, sandbox = gate(lambda *_: unittest_run(), known=known)
-    assert (WHOLE, False) not in sandbox.asked
-    assert (WHOLE, True) in sandbox.asked
-
-
-def test_time_ends_it():
-    slow = Run(code=0, output="Ran 5 tests in 9s", seconds=6)
-    result, sandbox = gate(lambda *_: slow, options=NightOptions(gate_seconds=14))
-    assert result.outcome == "passed"  # the nearest were run
-    assert (WHOLE, True) not in sandbox.asked
-
-
 def test_a_person_says_how():
     options = NightOptions(verify="make check")
     tree = Tree({"main.go": "", "go.mod": ""})
@@ -204,12 +183,6 @@ def test_a_person_says_how():
     assert "a Go project's files: set NIGHTWATCH_VERIFY" in unknown.text
 
 
-def test_a_tree_that_does_not_fit_is_no_failure_of_the_fix():
-    sandbox = ScriptedSandbox(lambda *_: Run(code=NOT_LAID_OUT))
-    result = gated(draft(), Tree(), sandbox, NightOptions(), NightCache())
-    assert (result.outcome, result.kind) == ("not run", "trouble")
-
-
 def test_a_project_below_the_root_is_run_in_its_folder():
     files = {f"backend/{name}": text for name, text in FILES.items()} | {"package.json": "{}"}
     asked = []
@@ -217,11 +190,3 @@ def test_a_project_below_the_root_is_run_in_its_folder():
     gated(draft("backend/shop/cart.py"), Tree(files), sandbox, NightOptions(), NightCache())
     assert all(words[2:4] == ('cd "$0" && exec "$@"', "backend/") for words in asked)
     assert asked[-1][4:] == WHOLE
-
-
-def test_a_runner_that_was_late_once_is_tried_again_where_there_is_more_time():
-    late, known = Run(code=-9, ended="took too long", output="", seconds=3), NightCache()
-    slow, _ = gate(lambda *_: late, known=known, options=NightOptions(gate_seconds=10))
-    assert (slow.outcome, slow.kind) == ("not run", "no tests")
-    again, _ = gate(lambda *_: unittest_run(), known=known)
-    assert again.outcome == "passed"

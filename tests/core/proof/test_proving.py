@@ -6,12 +6,10 @@ import pytest
 from analysis_shapes import analysis
 from proof_worlds import Asked, Tree, briefing_of
 from scripted_sandbox import ScriptedSandbox, unittest_run
-from twins.reading import MemoryRecords
 
-from nightwatch_core.analysis.model_wrappers import ResumableModel
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import StopTheNight, TryLater
-from nightwatch_core.models.answer import Allowance, Edit, Usage
+from nightwatch_core.models.answer import Edit, Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
@@ -86,13 +84,6 @@ def test_what_reproduces_is_red_green_and_part_of_what_is_published():
     assert result.reproduction.facts[0].value == "[]"
 
 
-def test_the_whole_gate_is_run_over_the_fix_with_its_test():
-    sandbox = Shop(crashes=mended)
-    prove(sandbox, Asked(ANSWER))
-    last = [paths for _, paths, words in sandbox.runs if "unittest" in words][-1]
-    assert last == ("shop/cart.py", PATH)
-
-
 def test_a_fix_that_leaves_the_crash_has_failed_and_no_more_of_it_is_run():
     sandbox = Shop()
     result = prove(sandbox, Asked(ANSWER, "no"))
@@ -135,12 +126,6 @@ def test_what_is_not_production_s_crash_is_told_to_the_model_once(rows, why):
     assert result.usage.cost == 0.02
 
 
-def test_a_test_that_is_red_once_is_flaky():
-    times = iter([True, False] * 9)
-    result = prove(Shop(crashes=lambda _: next(times)), Asked(ANSWER, ""))
-    assert result.reproduction.outcome == "not reproduced"
-
-
 @pytest.mark.parametrize(
     ("trouble", "silent"), [(TryLater("away"), ""), (StopTheNight("no credit"), "no credit")]
 )
@@ -151,22 +136,6 @@ def test_a_model_that_is_away_blocks_nothing_and_what_it_took_is_counted(trouble
     assert (result.outcome, result.reproduction.because) == ("passed", str(trouble))
     assert result.usage.input_tokens == 7
     assert briefing.known.silent == silent
-
-
-NOTHING = {
-    "switched off": {"options": NightOptions(reproduce=False)},
-    "does not pay": {"allowance": Allowance(iterations=5, tokens=10, cost=None, seconds=60)},
-    "is not in the commit that failed": {"failing": Tree({"a.py": ""}, COMMIT)},
-}
-
-
-@pytest.mark.parametrize("why", NOTHING)
-def test_what_cannot_be_reproduced_is_said_and_asks_nobody(why):
-    model = Asked(ANSWER)
-    result = prove(Shop(), model, **NOTHING[why])
-    assert why in result.reproduction.because
-    assert not model.asked
-    assert result.outcome == "passed"
 
 
 def test_without_a_model_or_a_sandbox_nobody_is_asked():
@@ -186,14 +155,6 @@ def test_a_test_is_run_where_it_failed_and_with_the_fix_on_the_base():
     assert ran == [("b", (PATH,)), ("b", (PATH,)), ("a", ("shop/cart.py", PATH))]
 
 
-def test_a_night_that_is_taken_up_again_pays_nothing_again():
-    records, model = MemoryRecords(), Asked(ANSWER)
-    for _ in range(2):
-        result = prove(Shop(crashes=mended), ResumableModel(model, records, "turns/n/m"))
-        assert result.reproduction.outcome == "reproduced"
-    assert len(model.asked) == 1
-
-
 def test_what_the_policy_refuses_of_a_test_does_not_take_the_fix_along():
     powerful = TEXT.replace("average", "__import__('subprocess').run")
     result = prove(
@@ -202,24 +163,6 @@ def test_what_the_policy_refuses_of_a_test_does_not_take_the_fix_along():
     assert result.outcome == "passed"
     assert "not part of the draft" in result.reproduction.because
     assert not result.edits
-
-
-def test_the_tests_of_what_is_mended_are_examples_before_those_of_what_failed():
-    files = {**FILES, "shop/page.py": "", "tests/test_page.py": "PAGES = 1\n"}
-    model, page = Asked(""), Edit(path="shop/page.py", action="create", new="x")
-    proved(briefing_of(files, TRACE, (page, *FIX), Shop(), NightCache(), model, COMMIT))
-    asked = model.asked[0].turns[0].text
-    assert asked.index("PAGES = 1") < asked.index("import unittest")
-
-
-def test_how_the_failing_class_is_made_is_shown_in_a_long_file():
-    method = "    def average(self, prices):\n        return sum(prices) / len(prices)\n"
-    others = "".join(f"\n    def x{number}(self):\n        pass\n" for number in range(300))
-    text = f"class Cart:\n    def __init__(self, currency):\n        pass\n{others}"
-    files, model = {**FILES, "shop/cart.py": text + "\n" + method}, Asked("")
-    trace = TRACE.replace("line 2", f"line {text.count(chr(10)) + 3}")
-    proved(briefing_of(files, trace, FIX, Shop(), NightCache(), model, COMMIT))
-    assert "__init__(self, currency)" in model.asked[0].turns[0].text
 
 
 @pytest.mark.parametrize(
