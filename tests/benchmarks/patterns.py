@@ -1,6 +1,6 @@
 """Patterns found in labelled synthetic nights: precision and recall of every rule.
 
-`python -m tests.benchmarks.patterns [--held-out] [--against other/patterns.py]`. Two figures:
+`python -m tests.benchmarks.patterns [--held-out]`. Two figures:
 
 - *patterns*: a found pattern is right where one was planted of its kind and the two share at least
   0.6 of all their members; each planted one is found once. Precision is the share of right ones
@@ -17,12 +17,10 @@ that real nights are harder.
 import sys
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterator
-from importlib.util import module_from_spec, spec_from_file_location
+from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
 from nightwatch_core import patterns
-from nightwatch_core.models.knowledge import Pattern
 from tests.benchmarks.pattern_nights import HELD_OUT, Labelled, Planted, night
 
 NIGHTS = 200
@@ -36,13 +34,6 @@ KINDS = {
     "hot_spot": "place",
     "all_transient": "transient",
 }
-TITLES = {  # of patterns that do not name their rule
-    "One cause": "cause",
-    "One change": "change",
-    "Shared theme": "tags",
-    "Errors from outside": "transient",
-}
-Detect = Callable[..., tuple[Pattern, ...]]
 Found = tuple[str, frozenset[str]]
 Pairs = set[tuple[str, str, str]]
 
@@ -51,28 +42,20 @@ def main(arguments: list[str]) -> int:
     """Print all figures."""
     parser = ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--held-out", action="store_true", help="the seeds kept for the end")
-    parser.add_argument("--against", default="", help="another patterns.py to measure as well")
-    parser.add_argument("--show", type=int, default=0, help="so many mistakes, for development")
     chosen = parser.parse_args(arguments)
     first = HELD_OUT if chosen.held_out else 0
     nights = [night(seed) for seed in range(first, first + NIGHTS)]
     print(f"seeds {first}-{first + NIGHTS - 1}; {AIMS}")
-    if chosen.against:
-        print(f"\n{chosen.against}")
-        report(other(chosen.against), nights)
-    print("\nthis code")
-    report(patterns.detect, nights)
-    for text in list(mistakes(nights))[: chosen.show]:
-        print(text)
+    report(nights)
     return 0
 
 
-def report(detect: Detect, nights: list[Labelled]) -> None:
+def report(nights: list[Labelled]) -> None:
     """One line a kind, and one for all."""
     counts: Counter[tuple[str, str]] = Counter()
     for item in nights:
-        found = [(kind(each), frozenset(each.fingerprints)) for each in
-                 detect(item.analyses, item.lessons)]  # fmt: skip
+        found = [(KINDS[each.rule], frozenset(each.fingerprints)) for each in
+                 patterns.detect(item.analyses, item.lessons)]  # fmt: skip
         found, planted = without_optional(found, item.planted)
         for name, count in (*by_pattern(found, planted), *by_pair(found, planted)):
             counts[name] += count
@@ -142,41 +125,6 @@ def pairs(found: list[Found]) -> Pairs:
 def alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two patterns share enough of their members."""
     return len(one & other) >= SHARED * len(one | other)
-
-
-def kind(pattern: Pattern) -> str:
-    """What a found pattern claims to be."""
-    if pattern.rule:
-        return KINDS[pattern.rule]
-    return next(
-        (name for start, name in TITLES.items() if pattern.title.startswith(start)), "class"
-    )
-
-
-def mistakes(nights: list[Labelled]) -> Iterator[str]:
-    """What was found and not planted, and what was missed."""
-    for number, one in enumerate(nights):
-        left = [each for each in one.planted if each.required]
-        optional = [each.members for each in one.planted if not each.required]
-        for each in patterns.detect(one.analyses, one.lessons):
-            members = frozenset(each.fingerprints)
-            same = [p for p in left if p.kind == kind(each) and alike(p.members, members)]
-            if same:
-                left.remove(same[0])
-            elif not any(alike(members, held) for held in optional):
-                yield f"night {number}: WRONG {each.title} {sorted(members)} {each.because}"
-        yield from (f"night {number}: MISSED {p.kind} {sorted(p.members)}" for p in left)
-
-
-def other(path: str) -> Detect:
-    """The `detect` of another file."""
-    spec = spec_from_file_location("other_patterns", path)
-    if spec is None or spec.loader is None:
-        raise SystemExit(f"{path} is no Python file")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    detect: Detect = module.detect
-    return detect
 
 
 def _share(part: int, whole: int) -> str:

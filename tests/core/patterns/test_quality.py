@@ -8,7 +8,7 @@ import pytest
 from nightwatch_core import patterns
 from tests.benchmarks import pattern_nights, pattern_plans, pattern_teller, pattern_words
 from tests.benchmarks.pattern_nights import night
-from tests.benchmarks.patterns import KINDS, by_pattern, kind, without_optional
+from tests.benchmarks.patterns import KINDS, by_pattern, without_optional
 
 SEEDS = range(0, 200, 5)
 
@@ -19,7 +19,7 @@ def counts():
     for seed in SEEDS:
         one = night(seed)
         found = [
-            (kind(each), frozenset(each.fingerprints))
+            (KINDS[each.rule], frozenset(each.fingerprints))
             for each in patterns.detect(one.analyses, one.lessons)
         ]
         for name, count in by_pattern(*without_optional(found, one.planted)):
