@@ -9,6 +9,7 @@ from nightwatch_core.adapters.git.command import (
     NAME_CHARACTERS,
     QUICK_SECONDS,
     TITLE_CHARACTERS,
+    Git,
     read_time,
 )
 from nightwatch_core.adapters.git.history import hunks
@@ -17,10 +18,7 @@ from nightwatch_core.models.code import ChangedFile, OtherPull
 OTHER_BRANCHES = 20  # unmerged ones, whose changes are shown
 
 _FIELDS = ("refname", "objectname", "committerdate:unix", "authorname", "subject", "body")
-_DIFF = (
-    *("diff-tree", "-r", "-p", "-U3", "--no-renames", "--no-color", "--no-ext-diff"),
-    *("--no-textconv", "--end-of-options"),
-)
+_DIFF = ("diff-tree", "--merge-base", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
 _END = b"\0\1\0"
 
 
@@ -50,7 +48,7 @@ def _changing(checkout: Checkout, paths: tuple[str, ...], since: datetime) -> It
         if ref.strip() in own or tip in seen or moment < since:
             continue
         seen.add(tip)
-        if files := _files(checkout, base, tip, paths):
+        if files := tuple(_files(git, base, tip, paths)):
             yield OtherPull(
                 title=subject[:TITLE_CHARACTERS],
                 body=body[:DIFF_CHARACTERS],
@@ -62,24 +60,14 @@ def _changing(checkout: Checkout, paths: tuple[str, ...], since: datetime) -> It
             )
 
 
-def _files(
-    checkout: Checkout, base: str, tip: str, paths: tuple[str, ...]
-) -> tuple[ChangedFile, ...]:
-    fork = checkout.git.attempt("merge-base", base, tip, timeout=QUICK_SECONDS)
-    if fork.code:
-        return ()
-    wanted = [f":(literal){path}" for path in paths]
-    since = fork.output.decode().split()[0]
-    names = checkout.git.attempt(
-        *("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", since, tip),
-        *("--", *wanted),
-        timeout=QUICK_SECONDS,
-    )
-    changed = [name for name in names.output.decode(errors="replace").split("\0") if name in paths]
-    return tuple(ChangedFile(path=path, diff=_diff(checkout, since, tip, path)) for path in changed)
-
-
-def _diff(checkout: Checkout, since: str, tip: str, path: str) -> str:
-    asked = (*_DIFF, since, tip, "--", f":(literal){path}")
-    shown = checkout.git.attempt(*asked, timeout=QUICK_SECONDS, limit=8 * DIFF_CHARACTERS)
-    return hunks(shown.output.decode(errors="replace"))
+def _files(git: Git, base: str, tip: str, paths: tuple[str, ...]) -> Iterator[ChangedFile]:
+    below = (f":(literal){path}" for path in paths)
+    names = git.attempt(*_DIFF, "-z", "--name-only", base, tip, "--", *below, timeout=QUICK_SECONDS)
+    for path in names.output.decode(errors="replace").split("\0"):
+        if path in paths:
+            shown = git.attempt(
+                *(*_DIFF, "-p", "-U3", "--no-color", base, tip, "--", f":(literal){path}"),
+                timeout=QUICK_SECONDS,
+                limit=8 * DIFF_CHARACTERS,
+            )
+            yield ChangedFile(path=path, diff=hunks(shown.output.decode(errors="replace")))

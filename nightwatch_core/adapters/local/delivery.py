@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -34,159 +35,75 @@ from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.markers import MOST_NAMES, joined_body, read_marker
 
-# What became of a draft on this machine: whether, when and how its base got it, as git knows.
+# What became of a draft on this machine, as git knows. Nothing is written.
 #
-# A base may hold the draft's commit itself (merged or fast-forwarded), a copy of it (squashed,
-# rebased, picked), or what somebody made of it: amending keeps author, date and, mostly,
-# subject, by
-# which such a commit is known. Nothing is written.
+# A base holds the draft's commit (merged, fast-forwarded), a commit with the same change (squashed,
+# rebased, picked), or its branch after people changed that.
 
 _PATIENCE = 20.0  # seconds for one question; a history that takes longer tells nothing
-_DIFF = (
-    *("diff-tree", "--no-commit-id", "-r", "-p", "-U0", "--no-renames", "--no-color"),
-    *("--no-ext-diff", "--no-textconv", "--end-of-options"),
-)
 
 
 class DraftState(NamedTuple):
-    """State of a draft; without git's answer `merged_at` is None and `edited` False."""
+    """State of a draft; `merged_at` is None where git does not know it."""
 
     state: Literal["open", "closed", "merged"]
     merged_at: datetime | None = None
     edited: bool = False
 
 
-class LineCommit(NamedTuple):
-    """A commit of a branch's own line: the one it was made on comes first among its parents."""
-
-    sha: str
-    parents: tuple[str, ...]
-    at: datetime
-    message: str
-
-
-class Draft(NamedTuple):
-    """Our commit, its branch, and where that stands now, here and at origin."""
-
-    git: Git
-    commit: str
-    branch: str
-    tips: tuple[str, ...]
-
-
 def draft_state(
-    checkout: Checkout,
-    item: OwnItem,
-    meta: Mapping[str, object],
-    heads: dict[str, str],
-    *,
-    thorough: bool,
+    checkout: Checkout, item: OwnItem, meta: Mapping[str, object], heads: dict[str, str]
 ) -> DraftState | None:
     """Return the state of the draft in `item`, given the `heads` of branches.
 
     None where it was made in another repository, which a state folder may hold drafts of, too.
-    Unless `thorough`, only a base that holds the commit itself counts, and no more is told of it.
     """
-    base, made_on = str(meta.get("base", "")), str(meta.get("made_on", ""))
-    if is_sha(made_on) and checkout.git.attempt("cat-file", "-e", f"{made_on}^{{commit}}").code:
+    git, base, made_on = checkout.git, str(meta.get("base", "")), str(meta.get("made_on", ""))
+    if is_sha(made_on) and git.attempt("cat-file", "-e", f"{made_on}^{{commit}}").code:
         return None
-    for commit in filter(is_sha, (str(meta.get(name, "")) for name in ("commit", "whole"))):
-        draft = Draft(checkout.git, commit, item.branch, heads_of(heads, item.branch))
+    commits = [str(meta[name]) for name in ("commit", "whole") if is_sha(str(meta.get(name, "")))]
+    tips = heads_of(heads, item.branch)
+    try:
         for head in heads_of(heads, base) if base else (checkout.base()[1],):
-            if state := _merged(draft, head, thorough):
-                return state
+            for commit in commits:
+                if state := _merged(git, commit, tips, head):
+                    return state
+            for tip in tips if is_sha(made_on) else ():  # people may have made it anew
+                if _is_below(git, tip, head) and not _is_below(git, tip, made_on):
+                    return DraftState("merged", _merged_at(git, tip, head), edited=True)
+    except TryLater:
+        return DraftState(item.state)
     is_there = item.as_patch or f"{LOCAL}{item.branch}" in heads
     return DraftState(item.state if is_there or item.state == "merged" else "closed")
 
 
-def _merged(draft: Draft, head: str, thorough: bool) -> DraftState | None:
-    whole = _is_below(draft.git, draft.commit, head)
-    state = DraftState("merged") if whole else None
-    if not thorough:
-        return state
-    try:
-        return _merged_commit(draft, head) if whole else _merged_copy(draft, head)
-    except TryLater:
-        return state
-
-
-def _merged_commit(draft: Draft, head: str) -> DraftState:
-    """The base holds the commit: by a merge that is dated, or because it was moved there.
-
-    When the base was moved is not told: the commit's own date is that of the night.
-    """
-    step = _merge_step(draft.git, draft.commit, head)
-    if step is None or step.parents[0] == draft.commit:
-        moved = (tip for tip in draft.tips if _is_below(draft.git, tip, head))
-        return DraftState("merged", None, any(_commits_on_top(draft, tip) for tip in moved))
-    named = bool(draft.branch) and draft.branch in step.message
-    merged = (parent for parent in step.parents[1:] if named or parent in draft.tips)
-    return DraftState("merged", step.at, any(_commits_on_top(draft, parent) for parent in merged))
-
-
-def _merged_copy(draft: Draft, head: str) -> DraftState | None:
-    """The base holds the same change, or a commit like ours that changes some of the same files."""
-    if copies := _same_changes(draft.git, draft.commit, head):
-        more = (item for tip in draft.tips for item in _commits_on_top(draft, tip))
-        edited = any(_same_changes(draft.git, item, head) for item in more)
-        return DraftState("merged", _merged_at(draft.git, copies[0], head), edited)
-    query = ("log", "--no-merges", "--reverse", "--format=%H%x00%ae%x00%at%x00%s")
-    rows = _git_lines(draft.git, *query, "-1", draft.commit)
-    ours = [row.split("\0", 1)[1] for row in rows]
-    lines = _changed(draft.git, draft.commit)
-    for row in _git_lines(draft.git, *query, f"{draft.commit}^..{head}"):
-        sha, _, about = row.partition("\0")
-        theirs = _changed(draft.git, sha) if [about] == ours else {}
-        if lines.keys() & theirs.keys():
-            return DraftState("merged", _merged_at(draft.git, sha, head), lines != theirs)
+def _merged(git: Git, commit: str, tips: tuple[str, ...], head: str) -> DraftState | None:
+    if _is_below(git, commit, head):
+        line = ("rev-list", "--no-merges", "--first-parent")
+        merged = (tip for tip in tips if _is_below(git, tip, head))
+        edited = any(_git_lines(git, *line, f"{commit}..{tip}") for tip in merged)
+        return DraftState("merged", _merged_at(git, commit, head), edited)
+    paths = _git_lines(git, "diff-tree", "--no-commit-id", "--name-only", "-r", commit)
+    same = _git_lines(
+        *(git, "rev-list", "--cherry-mark", "--no-merges", "--reverse", "--timestamp"),
+        *(f"{head}...{commit}", f"^{commit}^", "--", *(f":(literal){path}" for path in paths)),
+    )
+    copies = (row.split() for row in same)
+    for at, mark in copies:
+        if mark.startswith("=") and mark[1:] != commit:
+            return DraftState("merged", _merged_at(git, mark[1:], head) or read_time(at))
     return None
 
 
-def _commits_on_top(draft: Draft, tip: str) -> tuple[str, ...]:
-    """Commits that people put on top of ours, merges not counted; `tip` is the newest of them."""
-    line = _line(draft.git, draft.commit, tip)
-    if not line or line[0].parents[:1] != (draft.commit,):
-        return ()
-    return tuple(step.sha for step in line if len(step.parents) == 1)
-
-
 def _merged_at(git: Git, commit: str, head: str) -> datetime | None:
-    step = _merge_step(git, commit, head)
-    if step is not None and step.parents[0] != commit:
-        return step.at
-    (at,) = _git_lines(git, "log", "-1", "--format=%ct", "--end-of-options", commit)
-    return read_time(at)
-
-
-def _merge_step(git: Git, commit: str, head: str) -> LineCommit | None:
+    """The date of the merge that brought a commit; None where the branch's own line holds it."""
     above = {*_git_lines(git, "rev-list", "--ancestry-path", f"{commit}..{head}")}
-    return next((step for step in _line(git, commit, head) if step.sha in above), None)
-
-
-def _line(git: Git, commit: str, head: str) -> list[LineCommit]:
-    query = ("log", "-z", "--first-parent", "--reverse", "--format=%H%n%P%n%ct%n%s")
-    answer = git.attempt(*query, f"{commit}..{head}", timeout=_PATIENCE).output
-    fields = (item.split("\n", 3) for item in answer.decode(errors="replace").split("\0") if item)
-    return [LineCommit(sha, (*up.split(),), read_time(at), text) for sha, up, at, text in fields]
-
-
-def _same_changes(git: Git, commit: str, head: str) -> list[str]:
-    marked = _git_lines(
-        *(git, "rev-list", "--cherry-mark", "--no-merges", "--reverse"),
-        *(f"{head}...{commit}", f"^{commit}^"),
-    )
-    return [line[1:] for line in marked if line[0] == "=" and line[1:] != commit]
-
-
-def _changed(git: Git, commit: str) -> dict[str, list[str]]:
-    changes: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in _git_lines(git, *_DIFF, commit):
-        if line.startswith("diff --git "):
-            lines = changes.setdefault(line, [])
-        elif line[:1] in ("+", "-"):
-            lines.append(line)
-    return changes
+    line = ("log", "--first-parent", "--reverse", "--format=%H %ct %P", f"{commit}..{head}")
+    for row in _git_lines(git, *line):
+        sha, at, *parents = row.split()
+        if sha in above:
+            return read_time(at) if parents[0] != commit else None
+    return None
 
 
 def _is_below(git: Git, commit: str, head: str) -> bool:
@@ -256,12 +173,11 @@ class OutboxFiles(NamedTuple):
     def keyed(self, key: str) -> Document | None:
         """Return the document of that key, even where its front matter is broken."""
         for document in self.documents():
-            try:
-                head = document.head()
-            except OSError:
-                continue
-            if key in head and _names_key(head, key):
-                return document
+            with suppress(OSError):
+                head = document.head().split("\n---", 1)[0]
+                keys = (row.partition(":")[2] for row in head.splitlines() if row[:4] == "key:")
+                if any(item.strip(" '\"") == key for item in keys):
+                    return document
         return None
 
     def numbered(self, number: int) -> Document | None:
@@ -341,14 +257,6 @@ def comment_name(number: int, key: str) -> str:
     return f"comment-{number:04d}-{digest[:10]}.md"
 
 
-def _names_key(head: str, key: str) -> bool:
-    try:
-        return frontmatter.read(head)[0].get("key") == key
-    except GiveUp:
-        lines = head.split("\n---", 1)[0].splitlines()
-        return any(line.startswith("key:") and key in line for line in lines)
-
-
 def _closed_at(document: Document, meta: Mapping[str, object]) -> datetime:
     try:
         closed = datetime.fromisoformat(str(meta.get("closed_at", "")))
@@ -372,8 +280,6 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 _LOCK_SECONDS = 60.0  # seconds until another publisher has to be done
-_NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_MOST_EQUIVALENTS = 100  # pull requests, newest first, whose change is looked for in the base
 
 
 class LocalDelivery:
@@ -394,11 +300,7 @@ class LocalDelivery:
         """Nothing is written before the first `publish`; without a checkout there are no drafts.
 
         Patches go through `scrub`: what surrounds a change may be secret. The branch is as it is.
-
-        Raises `StopTheNight` for a night whose name cannot be a folder.
         """
-        if not _NIGHT.fullmatch(night):
-            raise StopTheNight(f"{night[:80]!a} cannot name a night's folder")
         self._files = OutboxFiles(nights)
         self._night = night
         self._checkout = checkout
@@ -419,9 +321,8 @@ class LocalDelivery:
     def own_items(self) -> tuple[OwnItem, ...]:
         """Return every issue and pull request of all nights, by number; skip unreadable files.
 
-        A pull request is merged once its base holds its commit, the same change, or what people
-        made of it, and closed where its branch is gone. Those of other repositories are left out:
-        what became of them cannot be asked here.
+        A pull request is merged once its base holds its commit, the same change, or its branch, and
+        closed where the branch is gone. Those of other repositories are left out.
         """
         pulls: list[tuple[OwnItem, Mapping[str, object]]] = []
         items: list[OwnItem] = []
@@ -431,13 +332,10 @@ class LocalDelivery:
                 pulls.append(read)
             elif read:
                 items.append(read[0])
-        newest = {item.number for item, _ in pulls[-_MOST_EQUIVALENTS:]}
-        checkout = self._checkout
-        heads = checkout.heads() if pulls and checkout else {}
+        heads = self._checkout.heads() if pulls and self._checkout else {}
         for item, meta in pulls:
-            if checkout:
-                thorough = item.number in newest
-                now = draft_state(checkout, item, meta, heads, thorough=thorough)
+            if self._checkout:
+                now = draft_state(self._checkout, item, meta, heads)
                 if now is None:
                     continue
                 item = item.model_copy(update=now._asdict())

@@ -9,7 +9,7 @@ from git_repositories import git, repository
 from threads import at_once
 
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Comment, OwnItem, Proposal, Receipt, Reopen
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.markers import marker
@@ -197,12 +197,6 @@ def test_unreadable_files_are_skipped(shop: Path, text: str) -> None:
 
     assert [item.number for item in delivery(shop).own_items()] == [1]
     assert delivery(shop).publish(ISSUE).status == "already there"
-
-
-@pytest.mark.parametrize("night", ["", "..", "a/b", "/x", "-x", "a\nb"])
-def test_a_night_that_cannot_name_a_folder_stops(still: Path, night: str) -> None:
-    with pytest.raises(StopTheNight, match="cannot name"):
-        delivery(still, night)
 
 
 def test_a_state_folder_that_cannot_be_written_gives_up(shop: Path) -> None:

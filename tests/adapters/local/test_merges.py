@@ -53,11 +53,7 @@ def do(shop: Path, steps: str) -> None:
             git(shop, *(DRAFT if item == "draft" else item for item in (word, *more)))
 
 
-EDITS = {
-    "otherwise": OTHER,
-    "near-it": "def total\n  nil\nend  # of total\n",
-    "both": "def total\n  0\nend  # of total\n",
-}
+EDITS = {"otherwise": OTHER}
 MERGED, MOVED_UP = "checkout main; merge --no-ff draft", "checkout main; merge --ff-only draft"
 PUSHED_MORE = f"checkout draft; put test/total.rb; {MERGED}"
 RELEASED = "put later.rb; checkout main; merge --no-ff -m Release develop"
@@ -67,34 +63,25 @@ AS_PROPOSED = {
     "squashed": "put other.rb; merge --squash draft; commit -m 'Count (#9)'",
     "picked": "put other.rb; cherry-pick draft",
     "updated": f"put other.rb; checkout draft; merge --no-edit main; {MERGED}",
-    "updated and moved up": f"put other.rb; checkout draft; merge --no-edit main; {MOVED_UP}",
     "rebased": f"put other.rb; checkout draft; rebase main; {MOVED_UP}",
-    "rebased among neighbours": "near-it; commit -m Near; checkout draft; branch ours; "
-    f"checkout -B draft main; both; commit -C ours; branch -D ours; {MOVED_UP}",
     "reworded": f"checkout draft; commit --amend -m 'Better words'; {MOVED_UP}",
     "by way of another branch": f"checkout -b develop; merge --no-ff draft; {RELEASED}",
-    "by way of a branch that moved up": f"checkout -b develop; merge --ff-only draft; {RELEASED}",
     "then worked on": f"{MERGED}; checkout draft; put later.rb; checkout main",
 }
 WITH_EDITS = {
     "pushed more": PUSHED_MORE,
-    "pushed more and moved up": f"checkout draft; otherwise; commit -m More; {MOVED_UP}",
     "pushed more, then updated": "put other.rb; checkout draft; put test/total.rb; "
     f"merge --no-edit main; {MOVED_UP}",
     "amended": f"checkout draft; otherwise; commit --amend --no-edit; {MOVED_UP}",
     "amended, rebased and merged": "put other.rb; checkout draft; otherwise; "
     f"commit --amend --no-edit; rebase main; {MERGED}",
-    "each picked": "checkout draft; put test/total.rb; checkout main; put other.rb; "
-    f"cherry-pick {DRAFT}~1 draft",  # as a rebase that leaves the branch where it was
 }
-BRANCH_NEEDED = ("pushed more and moved up", "pushed more, then updated", "each picked")
-DEEDS = AS_PROPOSED | WITH_EDITS
 
 
 @pytest.mark.usefixtures("receipt")
 @pytest.mark.parametrize("deed", AS_PROPOSED)
 def test_a_draft_that_was_merged_as_proposed(shop: Path, deed: str) -> None:
-    do(shop, DEEDS[deed])
+    do(shop, AS_PROPOSED[deed])
     assert (item(shop).state, item(shop).edited) == ("merged", False)
     do(shop, "put much_later.rb")
     git(shop, "branch", "-D", DRAFT)
@@ -105,37 +92,29 @@ def test_a_draft_that_was_merged_as_proposed(shop: Path, deed: str) -> None:
 @pytest.mark.parametrize("deed", WITH_EDITS)
 @pytest.mark.slow
 def test_a_draft_that_was_edited_before_it_was_merged(shop: Path, deed: str) -> None:
-    do(shop, DEEDS[deed])
+    do(shop, WITH_EDITS[deed])
     assert (item(shop).state, item(shop).edited) == ("merged", True)
     do(shop, "put much_later.rb")
     assert (item(shop).state, item(shop).edited) == ("merged", True)
-    git(shop, "branch", "-D", DRAFT)
-    assert (item(shop).state, item(shop).edited) == ("merged", deed not in BRANCH_NEEDED)
 
 
 @pytest.mark.usefixtures("receipt")
 @pytest.mark.parametrize(
-    ("deed", "known"),
-    [(name, True) for name in ("merged", "squashed", "rebased", "amended", "pushed more",
-                               "by way of another branch")]
-    + [(name, False) for name in ("moved up", "pushed more and moved up")],
-)  # fmt: skip
-def test_when_the_base_got_it(shop: Path, deed: str, known: bool) -> None:
+    ("steps", "known"),
+    [
+        (MERGED, True),
+        (AS_PROPOSED["squashed"], True),
+        (AS_PROPOSED["rebased"], True),
+        (AS_PROPOSED["by way of another branch"], True),
+        (MOVED_UP, False),
+    ],
+)
+def test_when_the_base_got_it(shop: Path, steps: str, known: bool) -> None:
     assert item(shop).merged_at is None
-    do(shop, DEEDS[deed])
+    do(shop, steps)
     at = datetime.fromtimestamp(int(git(shop, "log", "-1", "--format=%ct", "main")), UTC)
     do(shop, "put much_later.rb")
     assert item(shop).merged_at == (at if known else None)
-
-
-def test_only_the_newest_are_looked_at_closely(shop: Path, receipt: Receipt) -> None:
-    do(shop, PUSHED_MORE)
-    text = Path(receipt.url).read_text()
-    for number in range(2, 102):
-        named = text.replace("number: 1\n", f"number: {number}\n").replace("commit: ", "commit: x")
-        Path(receipt.url).with_name(f"pull-{number:04d}-x.md").write_text(named)
-    first = delivery(shop).own_items()[0]
-    assert (first.state, first.merged_at, first.edited) == ("merged", None, False)
 
 
 @pytest.mark.usefixtures("receipt")
