@@ -14,7 +14,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.traces.placing import untraced
 from tasks.analysis import ask_analyst, explained, looked_again, research_case
-from tasks.code import code_at_hand, compared_with_base, pin_code
+from tasks.code import compared_with_base, pin_code
 from tasks.errors import make_cases, narrow, trace_groups
 from tasks.knowledge import follow_up, nothing_recalled, recall_cases
 from tasks.runner import all_of, attempt, each, same
@@ -46,7 +46,6 @@ def find_causes(
         otherwise=nothing_recalled(cases, traced, past.value),
     )
     tonight = narrow(options, selection, memory.value)
-    at_hand = code_at_hand(options, tonight.memory.unknown, code)
     unknown = each(tonight.memory.unknown)
     prepared = all_of(research_case.map(unknown, same(options), same(code)))
 
@@ -58,7 +57,7 @@ def find_causes(
         memory=tonight.memory,
         analyst=analyst,
         troubles=(code.trouble, past.trouble, untraced(traced), memory.trouble),
-        code_reads=all_reads(traced, tonight.memory, prepared, at_hand),
+        code_reads=all_reads(traced, tonight.memory, prepared),
     )
     last = hear(findings.with_waves(explained(options, waves.leaders)))
     if not last.stopped:

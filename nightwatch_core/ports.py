@@ -4,7 +4,7 @@ Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and no
 returns a sentence that says what was reached, for `nightwatch check`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
@@ -118,17 +118,6 @@ class CountsReads(Protocol):
     @property
     def code_reads(self) -> CodeReads:
         """Return the reads since this reader was made."""
-
-
-@runtime_checkable
-class KeepsFiles(Protocol):
-    """A `CodeReader` that can be told what was read of its commit before."""
-
-    def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
-        """Return the texts at all `paths`, asked for together where that is quicker."""
-
-    def remember_files(self, texts: Mapping[str, str | None]) -> None:
-        """Take texts that were read and kept before."""
 
 
 @runtime_checkable
@@ -509,7 +498,6 @@ __all__ = [
     "CountsReads",
     "ErrorSource",
     "FileSource",
-    "KeepsFiles",
     "KnowledgeReader",
     "KnowledgeWriter",
     "LaysOut",

@@ -1,37 +1,25 @@
 """Read code: the commits that failed, the one in production, and their trees."""
 
-import hashlib
 import logging
-import re
 from datetime import timedelta
 from functools import lru_cache
-from typing import Any
 
 from prefect import task
-from prefect.cache_policies import CacheKeyFnPolicy
-from prefect.context import TaskRunContext
 
 from nightwatch_core.code.base_branch import base_branch_status, without_later_change
-from nightwatch_core.code.candidates import first_files
 from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
 from nightwatch_core.code.releases import merged
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import (
-    CauseFindings,
-    CodeText,
-    CodeTexts,
-    CodeTonight,
-    UnexplainedCase,
-)
+from nightwatch_core.models.assignment import CauseFindings, CodeTonight
 from nightwatch_core.models.code import CodeReads, Commit, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
+from nightwatch_core.ports import CodeHost, CodeReader, CountsReads
 from nightwatch_core.traces.placing import PathIndex
 from tasks.records import results
-from tasks.runner import KEPT, PATIENTLY, attempt, attempt_and_go_on, each, ends, same
+from tasks.runner import KEPT, PATIENTLY, attempt, attempt_and_go_on
 from tasks.wiring import bare_code, local, reading
 
 log = logging.getLogger(__name__)
@@ -74,60 +62,6 @@ def commit_of_group(
 def commit_of_case(case: Case, code: CodeTonight) -> Commit:
     """Return the commit that a case is read at."""
     return case.commit or code.commit
-
-
-def code_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
-    """Name files of a commit: their text never changes, so the record lasts."""
-    commit, paths = parameters["commit"], parameters["paths"]
-    name = re.sub(r"[^a-z0-9._-]", "_", commit.repository.lower().replace("/", "__"))[:120]
-    digest = hashlib.sha256("\0".join(paths).encode(errors="replace")).hexdigest()[:24]
-    return f"code/{name.lstrip('.')}/{commit.sha}/files-{digest}"
-
-
-@task(
-    name="read code",
-    task_run_name="read code · {subject}",
-    cache_policy=CacheKeyFnPolicy(cache_key_fn=code_key),
-    **KEPT,
-    **PATIENTLY,
-)
-def read_code(
-    paths: tuple[str, ...], commit: Commit, subject: str, options: NightOptions
-) -> CodeTexts:
-    """Read the files of a commit that research begins with; a later night finds them cached."""
-    tree = reader_of(options, commit)
-    if isinstance(tree, KeepsFiles):
-        texts = tree.read_files(paths)
-    else:
-        texts = {path: tree.read_file(path) for path in paths}
-    files = tuple(CodeText(path=path, text=text) for path, text in texts.items())
-    return CodeTexts(commit=commit.sha, files=files, code_reads=reads_of(tree))
-
-
-def code_at_hand(
-    options: NightOptions, unknown: tuple[UnexplainedCase, ...], code: CodeTonight
-) -> CodeReads:
-    """Load the files that cases point at into memory; returns where they were read from.
-
-    What cannot be read here is left to those who need it.
-    """
-    commits = [commit_of_case(case.case, code) for case in unknown]
-    paths = [
-        first_files(case.case, index_of(options, commit))
-        for case, commit in zip(unknown, commits, strict=True)
-    ]
-    subjects = [case.case.leader.short for case in unknown]
-    runs = list(read_code.map(each(paths), each(commits), each(subjects), same(options)))
-    reads = CodeReads()
-    for run, commit, texts in zip(runs, commits, ends(runs), strict=True):
-        if isinstance(texts, CodeTexts) and run.state.name == "Cached":
-            tree = reader_of(options, commit)
-            if isinstance(tree, KeepsFiles):
-                tree.remember_files({file.path: file.text for file in texts.files})
-            reads += reads_of(tree)
-        elif isinstance(texts, CodeTexts):
-            reads += texts.code_reads
-    return reads
 
 
 class Trees:

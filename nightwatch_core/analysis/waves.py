@@ -224,12 +224,12 @@ def second_wave(
 
 
 def all_reads(
-    traced: Iterable[Traced], memory: RecallResult, prepared: Iterable[Prepared], at_hand: CodeReads
+    traced: Iterable[Traced], memory: RecallResult, prepared: Iterable[Prepared]
 ) -> CodeReads:
     """Add up what was read of the code before the analyses."""
     counted = (
         *(item.code_reads for item in traced),
-        *(memory.past.code_reads, memory.code_reads, at_hand),
+        *(memory.past.code_reads, memory.code_reads),
         *(item.code_reads for item in prepared),
     )
     return sum(counted, CodeReads())

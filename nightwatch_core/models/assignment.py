@@ -51,21 +51,6 @@ class CodeTonight(Value):
     trouble: str = ""  # what could not be read of it, though the commit could
 
 
-class CodeText(Value):
-    """A file's text; None where there is none."""
-
-    path: str
-    text: str | None
-
-
-class CodeTexts(Value):
-    """Files of one commit, as a night reads them and later ones find them."""
-
-    commit: str
-    files: tuple[CodeText, ...] = ()
-    code_reads: CodeReads = CodeReads()  # where they came from when they were read
-
-
 class UnexplainedCase(Value):
     """A case no lesson covers, with the traces of its groups and what resembles it."""
 

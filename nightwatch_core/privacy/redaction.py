@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -30,7 +30,6 @@ from nightwatch_core.ports import (
     CountsReads,
     ErrorSource,
     FileSource,
-    KeepsFiles,
     KnowledgeReader,
     KnowledgeWriter,
     Model,
@@ -147,8 +146,7 @@ def redacted_reader(reader: CodeReader, scrubber: Scrubber) -> CodeReader:
     }
     if not isinstance(reader, CountsReads):
         return proxied(reader, CodeReader, replaced=replaced)
-    replaced |= {"read_files": redaction.read_files, "remember_files": redaction.remember_files}
-    return proxied(reader, CodeReader, CountsReads, KeepsFiles, replaced=replaced)
+    return proxied(reader, CodeReader, CountsReads, replaced=replaced)
 
 
 class _ReaderRedaction:
@@ -200,19 +198,6 @@ class _ReaderRedaction:
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
         return self._changes(self._reader.compare(old_sha, new_sha, path))
-
-    def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
-        if not isinstance(self._reader, KeepsFiles):
-            return {path: self.read_file(path) for path in paths}
-        every = tuple(paths)
-        texts = self._reader.read_files(tuple(path for path in every if not is_secret_file(path)))
-        scrub = self._scrubber.scrub
-        return {path: None if (text := texts.get(path)) is None else scrub(text) for path in every}
-
-    def remember_files(self, texts: Mapping[str, str | None]) -> None:
-        if isinstance(self._reader, KeepsFiles):
-            shown = {path: text for path, text in texts.items() if not is_secret_file(path)}
-            self._reader.remember_files(shown)
 
     def _unmasked(self, text: str) -> str:
         return self._scrubber.masks.unmask(text) if holds_mask(text) else text

@@ -8,9 +8,9 @@ from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import night_groups
-from nightwatch_core.ports import Clock, CodeReader, CountsReads, KeepsFiles
+from nightwatch_core.ports import Clock, CodeReader, CountsReads
 from nightwatch_core.privacy.masks import Scrub
-from nightwatch_core.privacy.proxy import Ask, Member, members, passing
+from nightwatch_core.privacy.proxy import Ask, Member, passing
 from nightwatch_core.privacy.secret_files import is_secret_file
 from nightwatch_core.replay.decisions import Writes
 from nightwatch_core.replay.record import Cutter, asking, canonical, kind_of, named_question, raised
@@ -47,9 +47,8 @@ class Recorder:
 
     def recorded(self, port: type, port_name: str, inner: Any) -> Any:
         """Return a port that records `inner` as `port_name`, which may end in @ and a commit."""
-        kinds = (CountsReads, KeepsFiles) if port is CodeReader else ()
-        more = tuple(kind for kind in kinds if isinstance(inner, kind))
-        return passing(port, self._asking(port_name, inner), *more)
+        counts = port is CodeReader and isinstance(inner, CountsReads)
+        return passing(port, self._asking(port_name, inner), *((CountsReads,) if counts else ()))
 
     def lose(self, trouble: Exception) -> None:
         """Stop recording: an incomplete record is useless."""
@@ -73,8 +72,6 @@ class Recorder:
             if member.port:
                 whose = arguments["commit"].sha if member.port is CodeReader else ""
                 return self.recorded(member.port, f"{port_name}@{whose}", call())
-            if member.name in ("read_files", "remember_files"):
-                return self._file_contents(port_name, call(), arguments)
             self.writes.add(name, arguments)
             if member.streams:
                 return self._streamed(port_name, member, arguments, call)
@@ -109,13 +106,6 @@ class Recorder:
                 yield value
         finally:
             self._record(port_name, member, arguments, given)
-
-    def _file_contents(self, port_name: str, value: T, arguments: Mapping[str, Any]) -> T:
-        texts = value if isinstance(value, dict) else arguments["texts"]
-        read = next(item for item in members(CodeReader) if item.name == "read_file")
-        for path, text in texts.items():
-            self._record(port_name, read, {"path": path}, text)
-        return value
 
     def _record(
         self,

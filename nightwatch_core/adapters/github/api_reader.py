@@ -7,7 +7,6 @@ answers themselves.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -261,7 +260,10 @@ class ApiReader:
         for start in range(0, len(paths), QUERY_FILES):
             part = {path: nodes[path].oid for path in paths[start : start + QUERY_FILES]}
             paths_of = {oid: path for path, oid in part.items()}
-            texts = self._texts.get_all(tuple(paths_of), partial(self._blobs, paths_of))
+            texts = self._texts.kept(paths_of)
+            for oid, text in self._blobs(paths_of, [oid for oid in paths_of if oid not in texts]):
+                texts[oid] = text
+                self._texts.put(oid, text)
             for path, oid in part.items():
                 for number, line in enumerate((texts[oid] or "").split("\n"), start=1):
                     if query in line:
@@ -269,10 +271,12 @@ class ApiReader:
                         yield SearchHit(path=path, line=number, text=shown)
 
     def _blobs(
-        self, paths: Mapping[str, str], oids: Iterable[str]
+        self, paths: Mapping[str, str], oids: Sequence[str]
     ) -> Iterator[tuple[str, str | None]]:
         """Ask for many files at once, and again for each that GraphQL does not show whole."""
         names = {oid: f"{self._commit.sha}:{paths[oid]}" for oid in oids}
+        if not names:
+            return
         with sending():
             answers = self._repository.query_each(_QUERIES["blob"], "String!", names)
         for oid in oids:

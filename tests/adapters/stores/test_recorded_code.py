@@ -11,11 +11,11 @@ from git_repositories import Change, repository
 from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.stores.code_cache import NAMED_FILES, RecordedReader, recorded_host
+from nightwatch_core.adapters.stores.code_cache import NAMED_FILES, recorded_host
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.ports import CodeReader, CountsReads, KeepsFiles
+from nightwatch_core.ports import CodeReader, CountsReads
 
 FILES = {"shop/cart.py": "def total(lines):\n    return sum(lines)\n", "logo.png": "\0PNG"}
 
@@ -63,10 +63,10 @@ def watched(tmp_path: Path) -> WatchedHost:
     return WatchedHost(Checkout(repository(tmp_path / "shop", Change("Shop", FILES))))
 
 
-def reader(host: Any, records: MemoryRecords) -> RecordedReader:
+def reader(host: Any, records: MemoryRecords) -> Any:
     """A reader in a process of its own: nothing is in memory."""
     made = recorded_host(host, records).reader(host.head())
-    assert isinstance(made, RecordedReader)
+    assert isinstance(made, CountsReads)
     return made
 
 
@@ -105,7 +105,7 @@ def test_keys_hold_the_commit(watched: WatchedHost) -> None:
     folder = f"code/shop/{watched.head().sha}/"
     assert all(key.startswith(folder) for key in records.kept)
     assert {key.removeprefix(folder).split("-")[0] for key in records.kept} == {
-        "read", "search", "blame", "show", "log",
+        "read_file", "search", "blame", "show_commit", "history",
     }  # fmt: skip
 
 
@@ -114,8 +114,6 @@ def test_what_is_read_twice_comes_from_memory_the_second_time(watched: WatchedHo
     for _ in range(3):
         tree.read_file("shop/cart.py")
     assert tree.code_reads == CodeReads(git=1, memory=2, saved=2, files=("shop/cart.py",))
-    assert isinstance(tree, CountsReads)
-    assert isinstance(tree, KeepsFiles)
 
 
 def test_what_git_had_to_fetch_counts_as_a_request(watched: WatchedHost) -> None:
@@ -186,20 +184,6 @@ def test_a_damaged_record_is_as_good_as_none(watched: WatchedHost, damage: str) 
     assert reader(watched, records).search("sum(") == hits
 
 
-def test_files_that_prefect_kept_are_at_hand_and_counted(watched: WatchedHost) -> None:
-    tree = reader(watched, MemoryRecords())
-    tree.remember_files({"shop/cart.py": "kept before", "logo.png": None})
-    assert tree.read_files(("shop/cart.py", "logo.png")) == {
-        "shop/cart.py": "kept before",
-        "logo.png": None,
-    }
-    assert watched.reader_.asked == []
-    assert (tree.code_reads.disk, tree.code_reads.memory) == (2, 2)
-    tree.remember_files({"shop/cart.py": "something else"})
-    assert tree.read_file("shop/cart.py") == "kept before"
-    assert tree.code_reads.disk == 2
-
-
 def test_what_memory_forgot_is_read_from_records(watched: WatchedHost) -> None:
     host = recorded_host(watched, MemoryRecords(), room=50)  # characters: the cart alone
     tree = host.reader(host.head())
@@ -212,10 +196,9 @@ def test_what_memory_forgot_is_read_from_records(watched: WatchedHost) -> None:
 def test_threads_lose_no_count_and_too_many_files_are_not_named(watched: WatchedHost) -> None:
     tree = reader(watched, MemoryRecords())
     names = [f"{number}.rb" for number in range(NAMED_FILES + 5)]
-    tree.remember_files(dict.fromkeys(names, ""))
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(tree.read_file, names))
+        list(threads.map(tree.read_file, names * 2))
     reads = tree.code_reads
-    assert (reads.disk, reads.memory, len(reads.files), reads.more_files) == (
+    assert (reads.git, reads.memory, len(reads.files), reads.more_files) == (
         NAMED_FILES + 5, NAMED_FILES + 5, NAMED_FILES, 5,
     )  # fmt: skip

@@ -1,5 +1,4 @@
 import threading
-from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -103,50 +102,14 @@ def test_who_waited_for_a_failure_gets_a_copy_and_it_is_not_kept(error: NightWat
     assert get(values, maker) == "A"
 
 
-def test_who_waited_for_a_bug_makes_it_himself() -> None:
-    maker = Maker(ZeroDivisionError(), waits=True)
-    ends = get_together(SingleFlight(4), maker)
-    assert sum(isinstance(one.exception(), ZeroDivisionError) for one in ends) == 1
-    assert {one.result() for one in ends if not one.exception()} == {"A"}
-    assert maker.made == ["a", "a"]
+def test_a_bug_is_raised_for_everybody_and_not_kept() -> None:
+    maker, values = Maker(ZeroDivisionError(), waits=True), SingleFlight[str, str](4)
+    ends = get_together(values, maker)
+    assert all(isinstance(one.exception(), ZeroDivisionError) for one in ends)
+    assert get(values, maker) == "A"
 
 
-def test_who_gets_many_keys_never_waits_in_a_circle() -> None:
-    values: SingleFlight[str, str] = SingleFlight(100)
-    together, made = threading.Barrier(2), list[str]()
-
-    def make(missing: tuple[str, ...]) -> Iterable[tuple[str, str]]:
-        made.extend(missing)
-        return ((key, key.upper()) for key in missing)
-
-    def get_all(keys: str) -> dict[str, str]:
-        together.wait(60)
-        return values.get_all(tuple(keys), make)
-
-    alphabet = "abcdefghijklmnopqrstuvwxyz"
-    with ThreadPoolExecutor(2) as threads:
-        results = list(threads.map(get_all, (alphabet, alphabet[::-1])))
-    assert sorted(made) == list(alphabet)
-    assert results == [{key: key.upper() for key in alphabet}] * 2
-
-
-def test_what_was_made_before_a_failure_is_kept() -> None:
+def test_what_was_made_elsewhere_is_kept() -> None:
     values: SingleFlight[str, str] = SingleFlight(4)
-
-    def break_off(missing: tuple[str, ...]) -> Iterable[tuple[str, str]]:
-        yield missing[0], "first"
-        raise TryLater("cut")
-
-    with pytest.raises(TryLater):
-        values.get_all(("a", "b"), break_off)
-    again: Callable[[tuple[str, ...]], list[tuple[str, str]]] = lambda keys: [  # noqa: E731
-        (key, "again") for key in keys
-    ]
-    assert values.get_all(("a", "b"), again) == {"a": "first", "b": "again"}
-
-
-def test_leaving_a_key_out_is_a_bug_and_nobody_waits_for_it() -> None:
-    values: SingleFlight[str, str] = SingleFlight(4)
-    with pytest.raises(KeyError, match="nothing was made for b"):
-        values.get_all(("a", "b"), lambda _: (("a", "1"),))
-    assert get(values, Maker(), "b") == "B"
+    values.put("a", "A")
+    assert values.kept(("a", "b")) == {"a": "A"}
