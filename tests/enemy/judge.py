@@ -17,7 +17,7 @@ from enemy.world import SECRET, Shop
 from git_repositories import git
 from markdown_it import MarkdownIt
 
-from nightwatch_core.adapters.slack.notifier import messages
+from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.models.report import RunReport
 
 EVIL = re.compile(r"evil\.example\.net|pwned|169\.254\.169\.254", re.I)

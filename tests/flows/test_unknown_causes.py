@@ -23,7 +23,7 @@ from twins.reading import MemoryCode, MemoryErrors, MemoryHost, MemoryModel
 from flows.nightly import nightly
 from flows.one_error import one_error
 from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.adapters.slack.notifier import messages
+from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.learnings.offers import offers
 from nightwatch_core.memory.lesson_text import document
 from nightwatch_core.models.answer import Answer, Handover

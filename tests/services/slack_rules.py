@@ -35,9 +35,6 @@ def refused_blocks(blocks: list[Any]) -> list[str]:
     )
     for at, block in enumerate(blocks):
         wrong += [f"{said} [json-pointer:/blocks/{at}]" for said in _wrong(block)]
-    ids = [each["block_id"] for each in blocks if isinstance(each, dict) and "block_id" in each]
-    if len(ids) != len(set(ids)):
-        wrong.append("block_id must be unique")
     tables = [each for each in blocks if isinstance(each, dict) and each.get("type") == "table"]
     if len(tables) > 1:
         wrong.append("only_one_table_allowed")
@@ -48,34 +45,18 @@ def refused_blocks(blocks: list[Any]) -> list[str]:
 
 def _wrong(block: Any) -> Iterator[str]:
     kind = block.get("type") if isinstance(block, dict) else None
-    if len(str(block.get("block_id", "b")) if isinstance(block, dict) else "") > 255:
-        yield "block_id is too long"
     if kind == "header":
         yield from _text(block.get("text"), 150, ("plain_text",))
     elif kind == "section":
-        yield from _section(block)
+        yield from _text(block.get("text"), 3_000)
     elif kind == "context":
         yield from _many(block.get("elements"), 10)
         for each in block.get("elements") or ():
             yield from _text(each, 3_000)
-    elif kind == "actions":
-        yield from _many(block.get("elements"), 25)
-        for each in block.get("elements") or ():
-            yield from _text(each.get("text"), 75, ("plain_text",))
     elif kind == "table":
         yield from _table(block)
-    elif kind != "divider":
+    else:
         yield f"unsupported type: {kind}"
-
-
-def _section(block: dict[str, Any]) -> Iterator[str]:
-    fields = block.get("fields")
-    if fields is None or "text" in block:
-        yield from _text(block.get("text"), 3_000)
-    if fields is not None:
-        yield from _many(fields, 10)
-        for each in fields:
-            yield from _text(each, 2_000)
 
 
 def _table(block: dict[str, Any]) -> Iterator[str]:

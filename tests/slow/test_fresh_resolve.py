@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fresh")]
-IMPORTS = "import githubkit, anthropic, slack_sdk, prefect.server.api.server, flows.nightly"
+IMPORTS = "import githubkit, anthropic, prefect.server.api.server, flows.nightly"
 
 
 @pytest.fixture(scope="module")

@@ -1,76 +1,41 @@
-"""Tells the team in Slack: the Notifier port over slack_sdk."""
+"""Tells the team in Slack: the Notifier port over Slack's Web API."""
 
 import hashlib
-import io
 import json
 import logging
 import re
-import ssl
+import sqlite3
 import time
-import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from http.client import HTTPException
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
-from socket import gaierror
 from typing import Any
-from urllib.error import HTTPError, URLError
 
+import httpx
 from pydantic import SecretStr
-from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.web import SlackResponse
 
-from nightwatch_core.adapters.slack.blocks import (
-    FOLLOW_UP,
-    MESSAGE,
-    PARENT,
-    PLAIN,
-    REPLY,
-    SHOWN,
-    Block,
-    Blocks,
-    bulleted,
-    code,
-    context,
-    header,
-    mrkdwn,
-    plain,
-    publication,
-    section,
-    section_text,
-    table,
-    weight,
-    whole_lines,
-    without_folders,
-)
-from nightwatch_core.adapters.slack.sent_messages import SentMessage, SentMessages
-from nightwatch_core.adapters.stores.traffic import MANIFEST, METER, ServiceMeter, json_of
+from nightwatch_core.adapters.slack.messages import Message, messages
+from nightwatch_core.adapters.stores import traffic
+from nightwatch_core.adapters.stores.database import connect, translated
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.masks import Scrub
 from nightwatch_core.privacy.redaction import scrubbed
-from nightwatch_core.report.blocks import ErrorTable, Finding, ReportView, Standing
-from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import retry_after, text_table
 
-# Calls to Slack's Web API: repeated when told to wait, never when they may have worked.
-#
-# slack_sdk would repeat a post after a lost connection and wait as long as it is told; so that its
-# retries are off, and its transport refuses redirects (they would carry the token to another host).
+# Calls to Slack's Web API: repeated when Slack asks to wait, never when they may have worked.
 
 SERVICE = "Slack"
 TRIES = 4
-LONGEST_WAIT = 60.0  # seconds; told to wait longer, the night goes on without
+LONGEST_WAIT = 60.0  # seconds; asked to wait longer, the night goes on without Slack
 PATIENCE = 180.0  # seconds of waiting in all
-DEADLINE = 60.0  # seconds for one answer, however slowly it trickles
-LARGEST = 4 * 1024 * 1024  # bytes of an answer
-_SILENT = logging.getLogger("nightwatch_core.adapters.slack.notifier.notifier.client")
-_NOT_SENT = (ConnectionRefusedError, gaierror, ssl.SSLCertVerificationError)
 INVITE = "invite the app there with /invite, or give it the scope chat:write.public"
 ADVICE = text_table("nightwatch_core.adapters.slack", "advice.toml")
+IN_JSON = ("chat.postMessage", "chat.update")  # Slack reads forms everywhere, JSON not
 TEMPORARY = frozenset(  # nothing was done
     {"ratelimited", "rate_limited", "service_unavailable", "request_timeout"}
     | {"team_added_to_org", "org_login_required", "accesslimited"}
@@ -79,10 +44,11 @@ AMBIGUOUS = frozenset({"fatal_error", "internal_error"})  # some of it may have 
 BLOCKS_REFUSED = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
 GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 THREAD_GONE = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message"})
+Answer = Mapping[str, Any]
 
 
 class Refused(GiveUp):
-    """Slack said no, and did nothing."""
+    """Slack refused a call, and did nothing."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -93,8 +59,21 @@ class AnswerLost(TryLater):
     """The answer was lost: nobody knows whether Slack did it."""
 
 
+class _Throttled(TryLater):
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
+        self.seconds = seconds
+
+
+BOUNDS = traffic.Bounds(
+    SERVICE, 4 * 1024 * 1024, seconds=60.0, too_large=AnswerLost, too_slow=AnswerLost
+)
+
+
 class SlackCalls:
-    """One delivery's calls; `client` offers the methods."""
+    """Calls the methods of Slack's Web API for one delivery."""
+
+    scopes: frozenset[str] = frozenset()  # of the token, as the last answer listed them
 
     def __init__(
         self,
@@ -103,267 +82,78 @@ class SlackCalls:
         clock: Clock,
         sleep: Callable[[float], None],
         timeout: float,
-        meter: ServiceMeter = METER,
     ) -> None:
-        """Take what every call needs; nothing is sent yet."""
-        _SILENT.setLevel(logging.CRITICAL + 1)  # the client would log every failure as an error
-        self.client = _Client(
-            token=token.get_secret_value(),
-            base_url=api_url,
-            timeout=timeout,  # type: ignore[arg-type] # urllib takes fractions
-            retry_handlers=[],
-            logger=_SILENT,
-        )
-        self._clock, self._sleep = clock, sleep
+        """Send nothing yet; `timeout` is in seconds."""
+        headers = {"Authorization": f"Bearer {token.get_secret_value()}"}
+        self._client = traffic.http_client(BOUNDS, api_url, timeout, headers)
+        weakref.finalize(self, self._client.close)
+        self._clock, self.sleep = clock, sleep
         self._patience = PATIENCE
-        self._meter = meter
 
-    def __call__(self, method: Callable[..., SlackResponse], **given: Any) -> SlackResponse:
-        """Slack's answer; raises `Refused`, `AnswerLost`, `TryLater`, or `GiveUp`."""
+    def __call__(self, method: str, **arguments: Any) -> Answer:
+        """Return Slack's answer; raises `Refused`, `AnswerLost`, `TryLater` or `GiveUp`."""
         for attempt in range(1, TRIES + 1):
             try:
-                with self._meter.request(SERVICE, (Refused,)):
-                    return self._called(method, given)
+                with traffic.METER.request(SERVICE, (Refused,)):
+                    return self._called(method, arguments)
             except _Throttled as throttled:
                 seconds = throttled.seconds
-                last = attempt == TRIES
-                if last or seconds > min(LONGEST_WAIT, self._patience):
-                    raise TryLater(
-                        f"Slack asks to wait {seconds:,.0f} seconds: too many messages"
-                    ) from throttled
+                if attempt == TRIES or seconds > min(LONGEST_WAIT, self._patience):
+                    raise
                 self._patience -= seconds
-                self._meter.wait(SERVICE, seconds)
-                self._sleep(seconds)
-        raise TryLater("Slack asks to wait again and again")
+                traffic.METER.wait(SERVICE, seconds)
+                self.sleep(seconds)
+        raise AssertionError("unreachable")
 
-    def _called(
-        self, method: Callable[..., SlackResponse], given: Mapping[str, Any]
-    ) -> SlackResponse:
+    def _called(self, method: str, arguments: Mapping[str, Any]) -> Answer:
+        in_json = method in IN_JSON
         try:
-            return method(**given)
-        except SlackApiError as error:
-            if error.response.status_code != 429:
-                raise _error(error.response) from None
-            now = self._clock.now().timestamp()
-            asked = retry_after(_header(error.response, "retry-after"), now) or 1.0
-            raise _Throttled(max(1.0, asked)) from None
-        except (OSError, HTTPException, ValueError, SlackClientError) as error:
-            reason = error.reason if isinstance(error, URLError) else error
-            name = type(reason).__name__ if isinstance(reason, Exception) else "network error"
-            if isinstance(reason, _NOT_SENT):
-                raise TryLater(f"Slack cannot be reached: {name}") from None
+            response = self._client.post(
+                method, json=arguments if in_json else None, data=None if in_json else arguments
+            )
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise TryLater(f"Slack cannot be reached: {type(error).__name__}") from None
+        except httpx.HTTPError as error:
             raise AnswerLost(
-                f"the connection to Slack was lost before its answer came ({name})"
+                f"the connection to Slack was lost before its answer came ({type(error).__name__})"
             ) from None
-
-
-class _Throttled(TryLater):
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"Slack asks to wait {seconds:,.0f} seconds")
-        self.seconds = seconds
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        """Follow no redirect."""
-
-
-class _Client(WebClient):
-    """slack_sdk's client with limits; what is not encrypted goes through no proxy."""
-
-    def _perform_urllib_http_request_internal(
-        self, url: str, req: urllib.request.Request
-    ) -> dict[str, Any]:
-        asked = req.data if isinstance(req.data, bytes) else b""
-        MANIFEST.sent(SERVICE, req.get_method(), url, asked)
-        direct = [] if url.startswith("https:") else [urllib.request.ProxyHandler({})]
-        opener = urllib.request.build_opener(_NoRedirects, *direct)
+        if response.status_code == 429:
+            now = self._clock.now().timestamp()
+            asked = retry_after(response.headers.get("retry-after", ""), now) or 1.0
+            raise _Throttled(max(1.0, asked))
         try:
-            with opener.open(req, timeout=self.timeout) as response:
-                body = _read(response)
-        except HTTPError as error:  # whose body slack_sdk would read to its end
-            body = _read(error)
-            text = io.BytesIO(body if _is_object(body) else b"")
-            raise HTTPError(url, error.code, "", error.headers, text) from None
-        if not _is_object(body):
-            raise ValueError("the answer is no object")
-        return {"status": response.status, "headers": response.headers, "body": body.decode()}
+            answer = traffic.json_of(response.content)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            answer = {}
+        if answer.get("ok") is not True:
+            raise _error(response.status_code, answer)
+        listed = response.headers.get("x-oauth-scopes", "").split(",")
+        self.scopes = frozenset(filter(None, map(str.strip, listed)))
+        return answer
 
 
-def _is_object(body: bytes) -> bool:
-    try:
-        return isinstance(json_of(body), dict)
-    except ValueError:
-        return False
-
-
-def _read(response: Any) -> bytes:
-    ends, body = time.monotonic() + DEADLINE, bytearray()
-    while chunk := response.read1(65_536):
-        body += chunk
-        if time.monotonic() > ends or len(body) > LARGEST:
-            raise TimeoutError("the answer does not end")
-    return bytes(body)
-
-
-def _error(response: SlackResponse) -> Exception:
-    data: Mapping[str, Any] = response.data if isinstance(response.data, dict) else {}
-    code = _word(data.get("error"))
-    if response.status_code >= 500 or code in AMBIGUOUS:
-        return AnswerLost(f"Slack answered {code or f'HTTP {response.status_code}'}")
+def _error(status: int, answer: Answer) -> NightWatchError:
+    code = _word(answer.get("error"))
+    if status >= 500 or code in AMBIGUOUS or (status == 200 and not answer):
+        return AnswerLost(f"Slack answered {code or f'HTTP {status}'}")
     if code in TEMPORARY:
         return TryLater(f"Slack is unwell: {code}")
     if not code:
         return GiveUp(
-            f"SLACK_API_URL answered HTTP {response.status_code}, and not like Slack: check the "
-            "address and the proxy"
+            f"SLACK_API_URL answered HTTP {status}, and not like Slack: check the address and the "
+            "proxy"
         )
-    return Refused(code, f"Slack answered {code}: {_advice(code, _word(data.get('needed')))}")
+    advice = ADVICE.get(code, "see the method's page at https://docs.slack.dev/reference/methods")
+    if code == "missing_scope":
+        scope = _word(answer.get("needed")) or "that the method needs"
+        advice = f"give the app the scope {scope} (OAuth & Permissions), then install it again"
+    return Refused(code, f"Slack answered {code}: {advice}")
 
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[a-z0-9_.:,]{1,80}", value) else ""
-
-
-def _advice(code: str, needed: str) -> str:
-    """Return advice for an error code; `needed` is the missing scope.
-
-    >>> _advice("missing_scope", "im:write")
-    'give the app the scope im:write (OAuth & Permissions), then install it again'
-    """
-    if code == "missing_scope":
-        scope = needed or "that the method needs"
-        return f"give the app the scope {scope} (OAuth & Permissions), then install it again"
-    return ADVICE.get(code, "see the method's page at https://docs.slack.dev/reference/methods")
-
-
-def _header(response: SlackResponse, name: str) -> str:
-    return next((str(v) for k, v in response.headers.items() if k.lower() == name), "")
-
-
-# The morning in Slack: a message with headline and table, a reply per error, and a follow-up.
-
-LIGHTS: dict[Standing, str] = {"calm": "🟢", "good": "🟢", "degraded": "🟠", "failed": "🔴"}
-ENDS: dict[Standing, str] = {"degraded": " is incomplete", "failed": " failed"}
-ACCEPT = "Accept one of them: `nightwatch ignore accept N`"
-
-
-class Message(Value):
-    """One message; `part` names it within its night, for ever. `text` stands for the blocks."""
-
-    part: str
-    blocks: Blocks
-    text: str
-
-
-def messages(report: RunReport) -> tuple[Message, ...]:
-    """Return the parent and its replies in order, each within Slack's limits."""
-    shown = view(report, SHOWN)
-    known = (analysis for analysis in report.analyses if analysis.has_cause)  # others: a row each
-    names = _reply_names(analysis.case.fingerprint for analysis in known)
-    replies = (_reply(*item) for item in zip(names, shown.findings, strict=False))
-    return (_parent(shown), *replies, *_follow_up(shown))
-
-
-def withdrawn(part: str) -> Message:
-    """Return the text that replaces an obsolete reply of the same night."""
-    text = "This is no longer part of the night's report."
-    return Message(part=part, blocks=section(text), text=text)
-
-
-def _reply_names(fingerprints: Iterable[str]) -> Iterator[str]:
-    seen: dict[str, int] = {}
-    for fingerprint in fingerprints:
-        name = f"error {plain(fingerprint, 100)}"
-        seen[name] = seen.get(name, 0) + 1
-        yield name if seen[name] == 1 else f"{name} ({seen[name]})"
-
-
-def _parent(shown: ReportView) -> Message:
-    title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
-    title += ENDS.get(shown.standing) or (f": {shown.in_short}" if shown.in_short else "")
-    headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
-    texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
-    trouble = (
-        f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
-    )
-    end = whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"])
-    banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
-    source = mrkdwn(shown.source, PARENT["source"])
-    above = (
-        *header(title),
-        *section(trouble),
-        *section(headline),
-        *context(source),
-        *context(banner),
-    )
-    kinds = ("failures", "batch_triage", "dropped", "unreadable", "health")
-    below = (*_sections(shown, kinds, PARENT), *context(end))
-    errors = (block for block in shown.section("errors").blocks if isinstance(block, ErrorTable))
-    room = MESSAGE - weight(above) - weight(below)
-    rows = tuple(block for error in errors for block in table(error, room))
-    plainly = (title, trouble, headline, source, *_plain_rows(shown), end)
-    return Message(part="parent", blocks=(*above, *rows, *below), text=_plainly(plainly))
-
-
-def _plain_rows(shown: ReportView) -> Iterator[str]:
-    for row in shown.rows[:8]:
-        yield f"{row.rank}. {code(row.error, 80)} ({row.count:,}): {mrkdwn(row.cause, 120)}"
-
-
-def _sections(shown: ReportView, kinds: Iterable[str], shares: dict[str, int]) -> Iterator[Block]:
-    for kind in kinds:
-        yield from section(section_text(shown.section(kind), shares[kind]))
-
-
-def _reply(name: str, finding: Finding) -> Message:
-    title, about = f"{finding.rank}. {finding.title}", _about(finding)
-    texts = {
-        item.kind: section_text(item, REPLY[item.kind])
-        for item in finding.sections
-        if item.kind != "facts"
-    }
-    small = texts.pop("again", "")
-    sections = (block for text in (about, *texts.values()) for block in section(text))
-    plainly = (mrkdwn(title), about, texts["cause"], texts.get("done", ""))
-    blocks = (*header(title), *sections, *context(small))
-    return Message(part=name, blocks=blocks, text=_plainly(plainly))
-
-
-def _about(finding: Finding) -> str:
-    where = f" in {code(finding.where)}" if finding.where else ""
-    known = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
-    error = code(finding.error, 150) or "an error"
-    facts = (
-        section_text(item, REPLY["about"]) for item in finding.sections if item.kind == "facts"
-    )
-    confidence = finding.sureness or finding.confidence
-    source = (mrkdwn(finding.source, 200),) if finding.source else ()
-    return "\n".join((f"{error}{where} · confidence: *{confidence}*{known}", *source, *facts))
-
-
-def _follow_up(shown: ReportView) -> Iterator[Message]:
-    links = bulleted(list(_links(shown)), FOLLOW_UP["links"])
-    texts = [f"*Issues and pull requests*\n{links}" if links else ""]
-    for kind in ("outcomes", "patterns", "suggestions"):
-        texts.append(section_text(shown.section(kind), FOLLOW_UP[kind]))
-    texts[-1] += f"\n{ACCEPT}" if texts[-1] else ""
-    source = mrkdwn(shown.source, PARENT["source"])
-    if blocks := tuple(block for text in texts for block in section(text)):
-        blocks = (*context(source), *blocks)
-        yield Message(part="follow-up", blocks=blocks, text=_plainly(texts))
-
-
-def _links(shown: ReportView) -> Iterator[str]:
-    for finding in shown.findings:
-        done = [publication(item) for item in finding.publications if item.state != "skipped"]
-        if done:
-            yield f"{finding.rank}. {code(finding.error, 80) or 'an error'}: {', '.join(done)}"
-    yield from (publication(item) for item in shown.elsewhere if item.state != "skipped")
-
-
-def _plainly(texts: Iterable[str]) -> str:
-    return whole_lines("\n".join(filter(None, texts)), PLAIN)
 
 
 # One night's messages on their way into one Slack channel, each at most once.
@@ -375,32 +165,76 @@ EVENT = "nightwatch_message"
 SPACING = 1.1  # seconds between posts: Slack takes about one a second and channel
 SKEW = 600.0  # seconds that our clock and Slack's may differ
 PAGES = 10
-WITHDRAWN = "withdrawn"
 log = logging.getLogger(__name__)
+
+
+class SentMessage(Value):
+    """A message that was sent; without `ts` nobody knows whether it arrived."""
+
+    part: str
+    ts: str
+    digest: str
+    sent: float  # seconds since 1970, before the first attempt
+
+
+class SentMessages:
+    """The messages of one night in one channel, in the state's SQLite file."""
+
+    def __init__(self, database: Path, night: str, channel: str) -> None:
+        self._database, self.night, self.channel = database, night, channel
+        self._at = (night, channel)
+
+    def find(self, part: str) -> SentMessage | None:
+        """Return the message called `part`; None where it was never sent."""
+        rows = self._run(
+            "SELECT part, ts, digest, sent FROM slack_messages"
+            " WHERE night = ? AND channel = ? AND part = ?",
+            (*self._at, part),
+        )
+        return SentMessage(**dict(rows[0])) if rows else None
+
+    def intend(self, part: str, digest: str, now: float) -> None:
+        """Record a message before it is sent; the first attempt's time stays."""
+        self._run(
+            "INSERT INTO slack_messages (night, channel, part, digest, sent) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET ts = '', digest = excluded.digest",
+            (*self._at, part, digest, now),
+        )
+
+    def keep(self, part: str, ts: str, digest: str) -> None:
+        self._run(
+            "UPDATE slack_messages SET ts = ?, digest = ?"
+            " WHERE night = ? AND channel = ? AND part = ?",
+            (ts, digest, *self._at, part),
+        )
+
+    def forget(self, part: str) -> None:
+        """Delete one message."""
+        self._run(
+            "DELETE FROM slack_messages WHERE night = ? AND channel = ? AND part = ?",
+            (*self._at, part),
+        )
+
+    def forget_all(self) -> None:
+        """Delete the whole thread."""
+        self._run("DELETE FROM slack_messages WHERE night = ? AND channel = ?", self._at)
+
+    def _run(self, statement: str, values: tuple[object, ...]) -> list[sqlite3.Row]:
+        with translated(self._database), closing(connect(self._database)) as database:
+            return database.execute(statement, values).fetchall()
 
 
 class SlackDelivery:
     """Posts, or edits what an earlier run of the night posted."""
 
-    def __init__(
-        self,
-        calls: SlackCalls,
-        sent: SentMessages,
-        at: tuple[str, str],
-        clock: Clock,
-        sleep: Callable[[float], None],
-    ) -> None:
-        self._calls = calls
-        self._sent = sent
-        self._night, self._channel = at
-        self._clock = clock
-        self._sleep = sleep
+    def __init__(self, calls: SlackCalls, sent: SentMessages, clock: Clock) -> None:
+        self._calls, self._sent, self._clock = calls, sent, clock
         self._posted_at: float | None = None
 
     def deliver(self, message: Message, thread: str = "") -> str:
-        """See that the message is there as it should be; returns its `ts`.
+        """Post or edit the message; return its `ts`.
 
-        Raises `GiveUp` or `TryLater`; asked again it goes on where it stopped.
+        Raises `GiveUp` or `TryLater`; called again it goes on where it stopped.
         """
         content = json.dumps([message.blocks, message.text], sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()
@@ -416,35 +250,28 @@ class SlackDelivery:
             self._sent.forget_all()
         return self._post(message, digest, thread)
 
-    def withdraw(self, parts: frozenset[str], thread: str) -> None:
-        """Say of replies that the night no longer has that they do not hold."""
-        for item in self._sent.all():
-            if item.part not in parts and item.ts not in ("", thread) and item.digest != WITHDRAWN:
-                self._edit(withdrawn(item.part), item.ts)
-                self._sent.keep(item.part, item.ts, WITHDRAWN)
-
     def _post(self, message: Message, digest: str, thread: str) -> str:
         self._sent.intend(message.part, digest, self._clock.now().timestamp())
-        # wait until a second has passed since the last post
-        now = self._clock.monotonic()
-        if self._posted_at is not None and now - self._posted_at < SPACING:
-            self._sleep(SPACING - (now - self._posted_at))
+        if self._posted_at is not None:
+            since_last = self._clock.monotonic() - self._posted_at
+            if since_last < SPACING:
+                self._calls.sleep(SPACING - since_last)
         self._posted_at = self._clock.monotonic()
-        place = {"thread_ts": thread} if thread else {}
-        post = self._calls.client.chat_postMessage
+        more: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
+        more |= {"thread_ts": thread} if thread else {}
         try:
-            ts = _ts(self._send(message, post, unfurl_links=False, unfurl_media=False, **place))
+            ts = _ts(self._send("chat.postMessage", message, **more))
         except AnswerLost as lost:
             pending = self._sent.find(message.part)
-            there = self._look_up(pending, thread) if pending else None
-            if there is None:
+            found = self._look_up(pending, thread) if pending else None
+            if found is None:
                 raise TryLater(f"{lost}; the message is not in Slack so far") from None
-            return there.ts
-        except Refused as no:
+            return found.ts
+        except Refused as refused:
             self._sent.forget(message.part)
-            if thread and no.code in THREAD_GONE:
+            if thread and refused.code in THREAD_GONE:
                 self._sent.forget_all()
-                raise TryLater(f"the night's Slack message was deleted: {no}") from None
+                raise TryLater(f"the night's Slack message was deleted: {refused}") from None
             raise
         except TryLater:
             self._sent.forget(message.part)
@@ -454,89 +281,88 @@ class SlackDelivery:
 
     def _edit(self, message: Message, ts: str) -> bool:
         try:
-            self._send(message, self._calls.client.chat_update, ts=ts)
-        except Refused as no:
-            if no.code in GONE:
+            self._send("chat.update", message, ts=ts)
+        except Refused as refused:
+            if refused.code in GONE:
                 return False
             raise
         return True
 
-    def _send(
-        self, message: Message, method: Callable[..., SlackResponse], **more: Any
-    ) -> SlackResponse:
-        payload = {"night": self._night, "part": message.part}
+    def _send(self, method: str, message: Message, **more: Any) -> Answer:
+        payload = {"night": self._sent.night, "part": message.part}
         more |= {
-            "channel": self._channel,
+            "channel": self._sent.channel,
             "text": message.text,
             "metadata": {"event_type": EVENT, "event_payload": payload},
             "parse": "none",
             "link_names": False,
         }
         try:
-            return self._calls(method, blocks=list(message.blocks), **more)
-        except Refused as no:
-            if no.code not in BLOCKS_REFUSED:
+            return self._calls(method, blocks=message.blocks, **more)
+        except Refused as refused:
+            if refused.code not in BLOCKS_REFUSED:
                 raise
-            log.warning("Slack refused the blocks of %r (%s): sent as text", message.part, no.code)
+            log.warning(
+                "Slack refused the blocks of %r (%s): sent as text", message.part, refused.code
+            )
             return self._calls(method, blocks=[], **more)
 
     def _look_up(self, pending: SentMessage, thread: str) -> SentMessage | None:
-        """The message of an attempt whose answer was lost; None where it never arrived.
+        """Find the message of an attempt whose answer was lost; None where it never arrived.
 
         Raises `GiveUp` where that cannot be told: to post again might be to post twice.
         """
-        wanted = {"night": self._night, "part": pending.part}
+        expected = {"night": self._sent.night, "part": pending.part}
         hidden = False
         try:
             for item in self._history(thread, pending.sent - SKEW):
                 payload = _payload(item)
-                if payload == wanted:
+                if payload == expected:
                     self._sent.keep(pending.part, _ts(item), pending.digest)
                     return pending.model_copy(update={"ts": _ts(item)})
                 hidden |= payload is None and self._is_ours(item)
-        except Refused as no:
-            raise GiveUp(_unknown(pending.part, str(no))) from None
+        except Refused as refused:
+            raise GiveUp(_unknown(pending.part, str(refused))) from None
         if hidden:
-            why = "Slack does not show the metadata of messages: add the scope "
-            raise GiveUp(_unknown(pending.part, f"{why}metadata.message:read"))
+            reason = "Slack does not show the metadata of messages: add the scope "
+            raise GiveUp(_unknown(pending.part, f"{reason}metadata.message:read"))
         return None
 
-    def _history(self, thread: str, oldest: float) -> Iterator[Mapping[str, Any]]:
-        client, cursor = self._calls.client, ""
-        given: dict[str, Any] = {"channel": self._channel, "include_all_metadata": True}
+    def _history(self, thread: str, oldest: float) -> Iterator[Answer]:
+        method = "conversations.replies" if thread else "conversations.history"
+        given: dict[str, Any] = {"channel": self._sent.channel, "include_all_metadata": True}
         given |= {"oldest": f"{oldest:.6f}", "limit": 200} | ({"ts": thread} if thread else {})
-        method = client.conversations_replies if thread else client.conversations_history
         for _ in range(PAGES):
-            answer = self._calls(method, **given, **({"cursor": cursor} if cursor else {}))
+            answer = self._calls(method, **given)
             yield from (item for item in answer.get("messages") or () if isinstance(item, dict))
-            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
-            if not cursor:
+            given["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
+            if not given["cursor"]:
                 return
         raise GiveUp(_unknown("", "the channel has too many newer messages to look through"))
 
-    def _is_ours(self, message: Mapping[str, Any]) -> bool:
+    def _is_ours(self, message: Answer) -> bool:
         bot = message.get("bot_id")
-        return bool(bot) and self._calls(self._calls.client.auth_test).get("bot_id") == bot
+        return bool(bot) and self._calls("auth.test").get("bot_id") == bot
 
 
-def _payload(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _payload(message: Answer) -> Answer | None:
     metadata = message.get("metadata")
     payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
     return payload if isinstance(payload, dict) and payload else None
 
 
-def _ts(answer: SlackResponse | Mapping[str, Any]) -> str:
+def _ts(answer: Answer) -> str:
     ts = answer.get("ts")
     if isinstance(ts, str) and ts:
         return ts
     raise AnswerLost("Slack's answer does not say where the message is")
 
 
-def _unknown(part: str, why: str) -> str:
+def _unknown(part: str, reason: str) -> str:
     what = f"the Slack message {part[:60]!r}" if part else "a Slack message"
     return (
         f"unknown whether {what} was posted, so it was not posted again: look into the channel. "
-        f"To let NightWatch look itself: {why}"
+        f"To let NightWatch look itself: {reason}"
     )
 
 
@@ -578,31 +404,25 @@ class SlackNotifier:
         self._channel = ""
 
     def publish(self, report: RunReport) -> str:
-        """Tell the night; returns the message's address. Raises `GiveUp` or `TryLater`."""
+        """Post the night; return the message's address. Raises `GiveUp` or `TryLater`."""
         calls = self._calls()
         channel = self._conversation(calls)
-        night = line(report.night.id, 120)
-        sent = SentMessages(self._database, night, channel)
-        delivery = SlackDelivery(calls, sent, (night, channel), self._clock, self._sleep)
-        said = messages(report)
-        parent, *replies = (scrubbed(item, self._withhold) for item in said)
+        sent = SentMessages(self._database, line(report.night.id, 120), channel)
+        delivery = SlackDelivery(calls, sent, self._clock)
+        parent, *replies = (scrubbed(item, self._withhold) for item in messages(report))
         thread = delivery.deliver(parent)
         for reply in replies:
             delivery.deliver(reply, thread)
-        parts = frozenset(item.part for item in (parent, *replies))
-        delivery.withdraw(parts, thread)
         try:
-            answer = calls(calls.client.chat_getPermalink, channel=channel, message_ts=thread)
+            answer = calls("chat.getPermalink", channel=channel, message_ts=thread)
         except NightWatchError:
             return f"Slack channel {channel}, message {thread}"
         return line(str(answer.get("permalink") or f"Slack channel {channel}"), 300)
 
     def probe(self) -> str:
         calls = self._calls()
-        answer = calls(calls.client.auth_test)
-        headers = {name.lower(): str(value) for name, value in answer.headers.items()}
-        listed = headers.get("x-oauth-scopes", "").split(",")
-        scopes = frozenset(filter(None, map(str.strip, listed)))
+        answer = calls("auth.test")
+        scopes = calls.scopes
         missing = [item for item in self._needed() if scopes and item not in scopes]
         if missing:
             raise GiveUp(
@@ -634,9 +454,9 @@ class SlackNotifier:
             return self._target
         person = self._target
         if EMAIL.fullmatch(person):
-            person = _id(calls(calls.client.users_lookupByEmail, email=person), "user")
+            person = _id(calls("users.lookupByEmail", email=person), "user")
         if PERSON.fullmatch(person):
-            return _id(calls(calls.client.conversations_open, users=[person]), "channel")
+            return _id(calls("conversations.open", users=person), "channel")
         raise GiveUp(
             f"SLACK_CHANNEL {self._target[:80]!r} is neither a channel's id (C… or G…: at the end "
             "of the channel's details), a person's id (U…), nor an e-mail address"
@@ -647,9 +467,9 @@ class SlackNotifier:
         if channel != self._target:
             return f"messages go to {line(self._target, 80)}"
         try:
-            info = calls(calls.client.conversations_info, channel=channel).get("channel")
-        except Refused as no:
-            if no.code != "missing_scope":
+            info = calls("conversations.info", channel=channel).get("channel")
+        except Refused as refused:
+            if refused.code != "missing_scope":
                 raise
             return f"messages go to {channel} (not looked at: that needs channels:read)"
         about: dict[str, Any] = info if isinstance(info, dict) else {}
@@ -661,7 +481,7 @@ class SlackNotifier:
         return f"messages go to {name}"
 
 
-def _id(answer: SlackResponse, kind: str) -> str:
+def _id(answer: Answer, kind: str) -> str:
     value = answer.get(kind)
     id = value.get("id") if isinstance(value, dict) else None
     if isinstance(id, str) and re.fullmatch(r"[A-Z0-9]{3,40}", id):

@@ -483,6 +483,26 @@ def bounded(bounds: Bounds) -> Callable[[httpx.Response], None]:
     return hook
 
 
+def http_client(
+    bounds: Bounds,
+    address: str,
+    timeout: httpx.Timeout | float,
+    headers: Mapping[str, str] | None = None,
+) -> httpx.Client:
+    """Return a client that follows no redirect; its requests are noted, its answers bounded.
+
+    What is sent to an `address` without https goes through no proxy, which would read along.
+    """
+    return httpx.Client(
+        base_url=address,
+        headers=headers,
+        timeout=timeout,
+        verify=certificates(),
+        trust_env=address.startswith("https:"),
+        event_hooks={"request": [note(bounds.service)], "response": [bounded(bounds)]},
+    )
+
+
 def bounded_async(
     bounds_of: Callable[[httpx2.Response], Bounds],
 ) -> Callable[[httpx2.Response], Awaitable[None]]:

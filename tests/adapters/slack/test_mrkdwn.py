@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.adapters.slack import blocks as slack_text
+from nightwatch_core.adapters.slack import messages as slack_text
 
 PIECES = (
     "<",

@@ -11,7 +11,6 @@ from core.report_fixture import analysis, complete, degraded, empty, failed, gro
 from services.slack import ALL_SCOPES, Channel
 from slack_team import HISTORY, LINK, POST, UPDATE, a_team, errors
 
-from nightwatch_core.adapters.slack.notifier import ADVICE
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.errors import Case
 
@@ -92,19 +91,11 @@ def test_another_night_and_another_channel_are_told_anew(team):
     assert [each.channel for each in team.slack.posted] == ["C0NIGHTS", "C0NIGHTS", "C0OTHER"]
 
 
-def test_an_error_that_came_late_is_added_and_one_that_went_is_withdrawn(team):
+def test_an_error_that_came_late_is_added(team):
     team.tell(errors(2))
     late = analysis(9, case=Case(leader=group(9, error_class="LateError")))
-    team.tell(complete(analyses=(analysis(1), late)))
-
-    texts = [each.text for each in team.slack.shown()]
-    assert "no longer part of the night's report" in texts[2]
-    assert "LateError" in texts[-1]
-    team.slack.requests.clear()
-    team.tell(complete(analyses=(analysis(1), late)))
-    assert len(team.slack.requests) == 1, "withdrawn once"
-    team.tell(errors(2))
-    assert "no longer part" not in team.slack.shown()[2].text
+    team.tell(complete(analyses=(*errors(2).analyses, late)))
+    assert "LateError" in [each.text for each in team.slack.shown()][-1]
 
 
 def test_a_deleted_night_is_told_anew_with_its_thread(team):
@@ -178,13 +169,8 @@ def test_a_name_is_no_target(team, target):
     [
         ("C0GONE", "", "", "channel_not_found: SLACK_CHANNEL names no conversation"),
         ("nobody@tidepool.example", "", "", "users_not_found: nobody in this workspace"),
-        ("U0NOBODY", "", "", "user_not_found"),
         ("C0NIGHTS", POST, "not_in_channel", "/invite"),
-        ("C0NIGHTS", POST, "is_archived", "archived: name another one"),
         ("C0NIGHTS", POST, "token_revoked", "new bot token"),
-        ("C0NIGHTS", POST, "account_inactive", "new bot token"),
-        ("C0NIGHTS", POST, "msg_too_long", "the report is in files"),
-        ("C0NIGHTS", POST, "restricted_action", "administrator"),
         ("C0NIGHTS", POST, "something_new", "something_new: see the method's page"),
     ],
 )
@@ -197,12 +183,6 @@ def test_a_refusal_says_what_to_do(team, target, method, code, told):
         team.tell(empty(), target)
         assert len(team.slack.posted) == 1, "a refused message is not taken for a posted one"
         assert HISTORY not in team.methods(), "nor for one whose fate is unknown"
-
-
-def test_every_advice_says_something():
-    for code, text in ADVICE.items():
-        assert re.fullmatch("[a-z_]+", code)
-        assert len(text) > 15
 
 
 def test_a_missing_scope_is_named(team):
@@ -295,11 +275,6 @@ def test_the_probe_finds_channels_we_may_not_post_to(team, changes, told):
     team.slack.channels["C0NIGHTS"] = Channel("C0NIGHTS", **changes)
     with pytest.raises(GiveUp, match=told):
         team.notifier().probe()
-
-
-def test_the_probe_refuses_a_wrong_token(team):
-    with pytest.raises(GiveUp, match="SLACK_BOT_TOKEN is not a token Slack knows"):
-        team.notifier(token="xoxb-other").probe()
 
 
 def test_a_text_that_looks_secret_is_withheld_and_the_rest_is_told(team):

@@ -11,7 +11,6 @@ from core.report_fixture import (
     degraded,
     empty,
     failed,
-    followed,
     group,
     hostile,
     huge,
@@ -21,19 +20,19 @@ from core.report_fixture import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from services.slack_rules import refused_blocks
-from slack_sdk.models.blocks import Block
 
-from nightwatch_core.adapters.slack.blocks import (
+from nightwatch_core.adapters.slack.messages import (
     FOLLOW_UP,
     HEADER,
     MESSAGE,
     PARENT,
     PLAIN,
     REPLY,
+    Message,
+    messages,
     size,
     weight,
 )
-from nightwatch_core.adapters.slack.notifier import Message, messages
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.report import RunReport
 
@@ -102,28 +101,11 @@ def test_no_text_anywhere_pings_links_or_is_refused(text: str, times: int) -> No
     assert_sound(hostile(text * times))
 
 
-@pytest.mark.parametrize("night", NIGHTS)
-def test_slack_sdk_agrees(night: str) -> None:
-    for message in messages(NIGHTS[night]):
-        for block in message.blocks:
-            parsed = Block.parse(dict(block))
-            assert parsed is not None
-            assert parsed.to_dict()["type"] == block["type"]
-
-
 def test_a_night_is_a_parent_a_reply_per_error_and_a_follow_up() -> None:
     parts = [message.part for message in messages(complete())]
     errors = [f"error v1:{number:016x}" for number in range(1, 5)]
     assert parts == ["parent", *errors, "follow-up"]
     assert [message.part for message in messages(empty())] == ["parent"]
-
-
-def test_errors_of_one_name_are_told_apart_and_keep_their_names_when_reordered() -> None:
-    twice = complete(analyses=(analysis(1), analysis(1), analysis(2)))
-    parts = [message.part for message in messages(twice)][1:4]
-    assert parts == ["error v1:" + "0" * 15 + end for end in ("1", "1 (2)", "2")]
-    turned = complete(analyses=tuple(reversed(complete().analyses)))
-    assert {each.part for each in messages(turned)} == {each.part for each in messages(complete())}
 
 
 @pytest.mark.parametrize(
@@ -180,24 +162,6 @@ def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut() -> Non
     assert became.splitlines()[1].startswith("• *regressed")
     assert became.splitlines()[2].startswith("• *verified")
     assert became.splitlines()[-1].endswith("more: see report.json")
-
-
-def test_verdicts_at_their_longest_all_fit() -> None:
-    long = {"title": "<" * 900}
-    news = tuple(
-        each.model_copy(
-            update={
-                **long,
-                "fates": tuple(f.model_copy(update={"because": "&" * 900}) for f in each.fates),
-            }
-        )
-        for each in followed()[1:3]
-    )
-    night = remembered(followed=news, outcomes=())
-    assert_sound(night)
-    shown = "\n".join(strings(messages(night)[-1].blocks))
-    assert "regressed: pull request #6" in shown
-    assert "verified: pull request #9" in shown
 
 
 def test_a_huge_night_shows_what_fits_and_says_what_is_missing() -> None:

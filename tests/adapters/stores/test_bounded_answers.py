@@ -78,7 +78,7 @@ def new_relic(address: str) -> object:
 
 def slack(address: str) -> object:
     calls = SlackCalls(SecretStr("xoxb-x"), f"{address}/api/", _Clock(), lambda _: None, 20)
-    return calls(calls.client.auth_test)
+    return calls("auth.test")
 
 
 def claude(address: str) -> object:

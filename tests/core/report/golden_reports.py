@@ -24,7 +24,7 @@ from core.report_fixture import (  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 from nightwatch_core.adapters.html.page import as_html  # noqa: E402
-from nightwatch_core.adapters.slack.notifier import messages  # noqa: E402
+from nightwatch_core.adapters.slack.messages import messages  # noqa: E402
 from nightwatch_core.models.report import RunReport  # noqa: E402
 from nightwatch_core.report.markdown import as_markdown  # noqa: E402
 from nightwatch_core.report.terminal import NightReport  # noqa: E402

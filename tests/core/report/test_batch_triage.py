@@ -5,7 +5,7 @@ from core.report.golden_reports import printed
 from core.report_fixture import HOSTILE, NOW, analysis, complete, group, view
 
 from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.adapters.slack.notifier import messages
+from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch

@@ -1,16 +1,19 @@
-"""Slack's blocks for the blocks of a report; nothing makes no block.
+"""Builds a night's Slack messages: headline and table, a reply per error, and a follow-up.
 
 Links are text, not buttons: a button of an app without a server shows a warning sign.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, JsonValue
 
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.value import Value
 from nightwatch_core.report import blocks as report
 from nightwatch_core.report.excerpts import Excerpt, Limits, code_text
 from nightwatch_core.report.publications import Publication, Row
+from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import MORE, block, is_web, line, shown, without_schemes
 from nightwatch_core.text.plain_text import NOT_SHOWN, data_table, plural
 from nightwatch_core.text.words import pieces
@@ -197,6 +200,110 @@ _REST = 60  # characters of the line that ends a cut list
 _ADDRESS = 200  # characters of an excerpt's address
 _FOLDERS = re.compile(r"(?<![\w:/.])/(?:[\w.@+-]+/)+(?=[\w.@+-])")
 _REMARK = 230  # characters of what is set apart below prose
+
+
+LIGHTS: dict[report.Standing, str] = {"calm": "🟢", "good": "🟢", "degraded": "🟠", "failed": "🔴"}
+ENDS: dict[report.Standing, str] = {"degraded": " is incomplete", "failed": " failed"}
+ACCEPT = "Accept one of them: `nightwatch ignore accept N`"
+
+
+class Message(Value):
+    """A message; `part` names it within its night in every run. `text` stands for the blocks."""
+
+    part: str
+    blocks: Blocks
+    text: str
+
+
+def messages(night: RunReport) -> tuple[Message, ...]:
+    """Return the parent and its replies in order, each within Slack's limits."""
+    shown = view(night, SHOWN)
+    known = (analysis for analysis in night.analyses if analysis.has_cause)  # others: a row each
+    names = (f"error {plain(analysis.case.fingerprint, 100)}" for analysis in known)
+    replies = (_reply(*item) for item in zip(names, shown.findings, strict=False))
+    return (_parent(shown), *replies, *_follow_up(shown))
+
+
+def _parent(shown: report.ReportView) -> Message:
+    title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
+    title += ENDS.get(shown.standing) or (f": {shown.in_short}" if shown.in_short else "")
+    headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
+    texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
+    trouble = (
+        f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
+    )
+    end = whole_lines(section_text(shown.section("end"), PARENT["end"]), PARENT["end"])
+    banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
+    source = mrkdwn(shown.source, PARENT["source"])
+    above = (
+        *header(title),
+        *section(trouble),
+        *section(headline),
+        *context(source),
+        *context(banner),
+    )
+    kinds = ("failures", "batch_triage", "dropped", "unreadable", "health")
+    details = (section(section_text(shown.section(kind), PARENT[kind])) for kind in kinds)
+    below = (*(block for blocks in details for block in blocks), *context(end))
+    tables = (
+        item for item in shown.section("errors").blocks if isinstance(item, report.ErrorTable)
+    )
+    room = MESSAGE - weight(above) - weight(below)
+    rows = tuple(block for item in tables for block in table(item, room))
+    errors = (
+        f"{row.rank}. {code(row.error, 80)} ({row.count:,}): {mrkdwn(row.cause, 120)}"
+        for row in shown.rows[:8]
+    )
+    text = _plain_text((title, trouble, headline, source, *errors, end))
+    return Message(part="parent", blocks=(*above, *rows, *below), text=text)
+
+
+def _reply(name: str, finding: report.Finding) -> Message:
+    title, about = f"{finding.rank}. {finding.title}", _about(finding)
+    texts = {
+        item.kind: section_text(item, REPLY[item.kind])
+        for item in finding.sections
+        if item.kind != "facts"
+    }
+    small = texts.pop("again", "")
+    sections = (block for text in (about, *texts.values()) for block in section(text))
+    text = _plain_text((mrkdwn(title), about, texts["cause"], texts.get("done", "")))
+    return Message(part=name, blocks=(*header(title), *sections, *context(small)), text=text)
+
+
+def _about(finding: report.Finding) -> str:
+    where = f" in {code(finding.where)}" if finding.where else ""
+    known = f" · *{mrkdwn(finding.known, 100)}*" if finding.known else ""
+    error = code(finding.error, 150) or "an error"
+    facts = (
+        section_text(item, REPLY["about"]) for item in finding.sections if item.kind == "facts"
+    )
+    confidence = finding.sureness or finding.confidence
+    source = (mrkdwn(finding.source, 200),) if finding.source else ()
+    return "\n".join((f"{error}{where} · confidence: *{confidence}*{known}", *source, *facts))
+
+
+def _follow_up(shown: report.ReportView) -> Iterator[Message]:
+    links = bulleted(list(_links(shown)), FOLLOW_UP["links"])
+    texts = [f"*Issues and pull requests*\n{links}" if links else ""]
+    for kind in ("outcomes", "patterns", "suggestions"):
+        texts.append(section_text(shown.section(kind), FOLLOW_UP[kind]))
+    texts[-1] += f"\n{ACCEPT}" if texts[-1] else ""
+    if blocks := tuple(block for text in texts for block in section(text)):
+        source = context(mrkdwn(shown.source, PARENT["source"]))
+        yield Message(part="follow-up", blocks=(*source, *blocks), text=_plain_text(texts))
+
+
+def _links(shown: report.ReportView) -> Iterator[str]:
+    for finding in shown.findings:
+        done = [publication(item) for item in finding.publications if item.state != "skipped"]
+        if done:
+            yield f"{finding.rank}. {code(finding.error, 80) or 'an error'}: {', '.join(done)}"
+    yield from (publication(item) for item in shown.elsewhere if item.state != "skipped")
+
+
+def _plain_text(texts: Iterable[str]) -> str:
+    return whole_lines("\n".join(filter(None, texts)), PLAIN)
 
 
 def header(text: str) -> Blocks:
