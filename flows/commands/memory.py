@@ -18,10 +18,10 @@ from nightwatch_core.learnings.search import PROMPT, ChosenLearnings, chosen_lea
 from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.notes import as_yaml
-from nightwatch_core.memory.outcomes import with_drafts
 from nightwatch_core.memory.recall import search_lessons
 from nightwatch_core.memory.researcher import LIMIT, relevant_learnings
 from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
+from nightwatch_core.memory.scoreboard import with_drafts
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.knowledge import FoundLearning, IgnoreSuggestion, Scoreboard, TaskFile
 from nightwatch_core.models.options import SECONDS_PER_ERROR, TOKENS_PER_ERROR, NightOptions

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory.limits import MOST_FILES_READ
-from nightwatch_core.memory.outcomes import REOPENED, Tonight, fix_stands, follow_lesson, no_news
+from nightwatch_core.memory.outcomes import Tonight, fix_stands, follow_lesson, no_news
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Lesson, OutcomeKind, OutcomeUpdate
@@ -40,30 +40,15 @@ def follow_lessons(
 
     def news_of(lesson: Lesson) -> OutcomeUpdate | None:
         news = follow_lesson(_with_tonights_names(lesson, cases), own, tonight, stands)
-        news = _with_earlier_tonight(lesson, news, tonight.night.id)
         why = staleness(lesson, paths, changed, code.read_file)
-        if why is None or (why and not _is_of_this_code(lesson, code)):
+        if why is None:
+            return news
+        is_of_this_code = lesson.commit in ("", code.commit.sha) or code.show_commit(lesson.commit)
+        if why and not is_of_this_code:
             return news
         return (news or no_news(lesson)).model_copy(update={"stale": why})
 
     return tuple(filter(None, map(news_of, lessons)))
-
-
-def _is_of_this_code(lesson: Lesson, code: CodeReader) -> bool:
-    is_known = not lesson.commit or lesson.commit == code.commit.sha
-    return is_known or code.show_commit(lesson.commit) is not None
-
-
-def _with_earlier_tonight(
-    lesson: Lesson, news: OutcomeUpdate | None, night: str
-) -> OutcomeUpdate | None:
-    """And what this very night had noticed when it was cut off: it was kept, and nobody told."""
-    kept = tuple(fate for fate in lesson.fates if fate.night == night and fate.because != REOPENED)
-    if not kept:
-        return news
-    news = news or no_news(lesson).model_copy(update={"watch": None})
-    outcome = news.outcome if news.fates else lesson.outcome
-    return news.model_copy(update={"fates": (*kept, *news.fates), "outcome": outcome})
 
 
 def _with_tonights_names(lesson: Lesson, cases: tuple[Case, ...]) -> Lesson:

@@ -1,6 +1,6 @@
 """Outcomes of proposals, and the measured effect of merged fixes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Literal
@@ -10,22 +10,18 @@ from nightwatch_core.code.releases import SPELLINGS
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.memory.rates import (
-    before_fix,
     chances,
     count_text,
     expected,
     is_sound,
-    looked_at,
-    one_a_date,
+    nights_read,
     rate_ratio,
-    spread_before,
     total,
 )
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.knowledge import (
-    DraftRate,
     FixWatch,
     Lesson,
     OccurrenceCount,
@@ -33,7 +29,6 @@ from nightwatch_core.models.knowledge import (
     OutcomeKind,
     OutcomeUpdate,
     PublishedItem,
-    Scoreboard,
 )
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, NightRecord
@@ -310,9 +305,11 @@ def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> Fi
         return current
     if number is None:
         raise ValueError("nothing of the lesson is merged: ask for a watch only after a merge")
-    since = aware(current.deployed_at) if current and current.deployed_at else None
-    before = before_fix(lesson, merged[number], tonight.records, tonight.night, since)
-    return FixWatch(number=number, merged_at=merged[number], before=before)
+    nights = nights_read(lesson, tonight.records, tonight.night, merged[number])
+    if current and current.deployed_at:  # an earlier fix changed the rate
+        deployed = aware(current.deployed_at).date()
+        nights = tuple(seen for seen in nights if seen.date > deployed) or nights
+    return FixWatch(number=number, merged_at=merged[number], before=total(nights))
 
 
 def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands) -> datetime | None:
@@ -328,7 +325,10 @@ def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands)
         aware(item.at)
         for item in tonight.releases
         if merged <= aware(item.at) <= end
-        and (_is_among(item, failing - {""}) or _is_commit(item, commit))
+        and (
+            _is_among(item, failing - {""})
+            or (commit and len(item.sha) >= 7 and commit.sha.startswith(item.sha))
+        )
     ]
     if running:
         return min(running)
@@ -344,10 +344,6 @@ def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands)
     return end if not has_another and stands(lesson) else None
 
 
-def _is_commit(release: Release, commit: Commit | None) -> bool:
-    return bool(commit and len(release.sha) >= 7 and commit.sha.startswith(release.sha))
-
-
 def _is_among(release: Release, names: set[str]) -> bool:
     return any(
         spelling(release.version.strip()) in {spelling(name.strip()) for name in names}
@@ -356,10 +352,11 @@ def _is_among(release: Release, names: set[str]) -> bool:
 
 
 def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
-    """The watch with the part of tonight's window that lies after the deploy and is not counted.
+    """Add tonight to the watch where its whole window lies after the deploy.
 
-    A night that saw the error counts even if it read only a part; an unseen one must be whole.
-    After a regression nothing is measured: another fix is a watch of its own.
+    Of a window that overlaps the last one the rest counts, in its share. A night that saw the error
+    counts even if it read only a part; an unseen one must be whole. After a regression nothing is
+    measured: another fix is a watch of its own.
     """
     window = tonight.night.window
     groups = [group for group in tonight.groups if group.fingerprint in lesson.names]
@@ -367,28 +364,22 @@ def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
         return watch
     if not (groups or (tonight.read_whole and _is_its_source(lesson, tonight))):
         return watch
-    deployed = aware(watch.deployed_at)
-    begin = max(deployed, window.since, aware(watch.until) if watch.until else deployed)
-    if begin >= window.until:
+    begin = max(window.since, aware(watch.until or window.since))
+    if window.since < aware(watch.deployed_at) or begin >= window.until:
         return watch
-    update: dict[str, object] = {"until": window.until}
-    hours, whole = (hours_between(start, window.until) for start in (begin, window.since))
-    counts = [
-        _occurrences_since(begin, group, tonight, may_share=begin > deployed)
-        for group in groups
-        if _may_have_fix(group, watch, tonight)
-    ]
-    if None not in counts:  # else a deploy within the window, and no hours: begin with the next
-        traffic, after = tonight.traffic, watch.after
-        both = traffic is not None and (after.traffic is not None or not after.hours)
-        traffic = max(0, round((traffic or 0) * hours / whole)) + (after.traffic or 0)
-        update["after"] = OccurrenceCount(
-            occurrences=after.occurrences + round(sum(count or 0 for count in counts)),
-            hours=after.hours + hours,
-            traffic=traffic if both else None,
-            nights=after.nights + 1,
-        )
-    return watch.model_copy(update=update)
+    hours = hours_between(begin, window.until)
+    share = hours / hours_between(window.since, window.until)
+    occurrences = sum(group.occurrences for group in groups if _may_have_fix(group, watch, tonight))
+    after = watch.after
+    has_traffic = tonight.traffic is not None and (after.traffic is not None or not after.hours)
+    traffic = round((tonight.traffic or 0) * share) + (after.traffic or 0)
+    counted = OccurrenceCount(
+        occurrences=after.occurrences + round(occurrences * share),
+        hours=after.hours + hours,
+        traffic=max(0, traffic) if has_traffic else None,
+        nights=after.nights + 1,
+    )
+    return watch.model_copy(update={"until": window.until, "after": counted})
 
 
 def _may_have_fix(group: ErrorGroup, watch: FixWatch, tonight: Tonight) -> bool:
@@ -402,27 +393,6 @@ def _may_have_fix(group: ErrorGroup, watch: FixWatch, tonight: Tonight) -> bool:
         if group.release and _is_among(release, {group.release})
     ]
     return not made or max(made) >= aware(watch.merged_at)
-
-
-def _occurrences_since(
-    begin: datetime, group: ErrorGroup, tonight: Tonight, *, may_share: bool
-) -> float | None:
-    """Occurrences of a group after `begin`; None where nothing separates old from new ones.
-
-    `may_share`: without hours, occurrences are taken as even over the window.
-    """
-    window = tonight.night.window
-    first, last = (aware(at) if at else None for at in (group.first_seen, group.last_seen))
-    if begin > window.since and last and last < begin:
-        return 0
-    if begin <= window.since or (first and first >= begin):
-        return group.occurrences
-    hours, start = window.hours, begin.timestamp() / 3_600
-    if group.hourly and len(hours) == len(group.hourly) and start >= hours[0]:
-        pairs = zip(hours, group.hourly, strict=True)
-        return sum(count * min(1.0, max(0.0, hour + 1 - start)) for hour, count in pairs)
-    share = hours_between(begin, window.until) / hours_between(window.since, window.until)
-    return group.occurrences * share if may_share else None
 
 
 def _is_its_source(lesson: Lesson, tonight: Tonight) -> bool:
@@ -447,13 +417,12 @@ def judge_fix(
     """
     if watch.deployed_at is None or watch.after.hours <= 0 or watch.verdict == "regressed":
         return watch, None
-    spread = spread_before(lesson, watch, tonight.records, tonight.night)
     verdict: Verdict = "regressed"
     because = ""
     if watch.verdict != "no effect":
-        because = _regression(lesson, watch, tonight, fates, spread)
+        because = _regression(lesson, watch, tonight, fates)
     if watch.verdict != "verified" and not because:
-        verdict, because = _effect(watch, spread)
+        verdict, because = _effect(watch)
     if not because:
         return watch, None
     event = OutcomeEvent(
@@ -466,35 +435,31 @@ def judge_fix(
     return watch.model_copy(update={"verdict": verdict}), event
 
 
-def _effect(watch: FixWatch, spread: float) -> tuple[Verdict, str]:
+def _effect(watch: FixWatch) -> tuple[Verdict, str]:
     """Verified or without effect, and the figures; no reason where it is too early to tell."""
     before, after = watch.before, watch.after
-    usual, ratio = expected(before, after), rate_ratio(before, after)
+    usual, ratio = expected(before, after), rate_ratio(before, after) or 0.0
     if after.hours < LEAST_HOURS or usual < ENOUGH:
         return "no effect", ""
     counts = f"{count_text(before)} before, {count_text(after)} after"
     counts = f"after all: {counts}" if watch.verdict == "no effect" else counts
-    if not after.occurrences and chances(before, after, spread).at_most < SILENCE:
+    if not after.occurrences and chances(before, after).at_most < SILENCE:
         return "verified", f"{counts}, {usual:,.0f} expected"
-    if chances(before, after, spread, VERIFIED_BELOW).at_most < SURE:
-        return "verified", f"{counts}: {ratio or 0:.2g} of the rate"
+    if chances(before, after, VERIFIED_BELOW).at_most < SURE:
+        return "verified", f"{counts}: {ratio:.2g} of the rate"
     if watch.verdict:
         return "no effect", ""
-    is_more = chances(before, after, spread, NO_EFFECT_ABOVE).at_least < SURE
+    is_more = chances(before, after, NO_EFFECT_ABOVE).at_least < SURE
     is_long = after.nights >= AS_BEFORE_NIGHTS and after.hours >= AS_BEFORE_HOURS
-    if ratio is not None and (is_more or (is_long and ratio >= AS_BEFORE_SHARE)):
+    if is_more or (is_long and ratio >= AS_BEFORE_SHARE):
         return "no effect", f"{counts}: {ratio:.2g} of the rate"
-    if after.hours >= LONG and chances(before, after, spread, VERIFIED_BELOW).at_least < SURE:
-        return "no effect", f"{counts}: it fell to {ratio or 0:.2g} of the rate only"
+    if after.hours >= LONG and chances(before, after, VERIFIED_BELOW).at_least < SURE:
+        return "no effect", f"{counts}: it fell to {ratio:.2g} of the rate only"
     return "no effect", ""
 
 
 def _regression(
-    lesson: Lesson,
-    watch: FixWatch,
-    tonight: Tonight,
-    fates: tuple[OutcomeEvent, ...],
-    spread: float,
+    lesson: Lesson, watch: FixWatch, tonight: Tonight, fates: tuple[OutcomeEvent, ...]
 ) -> str:
     """The reason the error has regressed; a rate is compared with the verified one only."""
     reopened = next((fate.number for fate in fates if fate.kind == "reopened"), None)
@@ -524,7 +489,7 @@ def _regression(
             hours=max(0.0, watch.after.hours - recent.hours),
         )
         enough = max(float(COMES_BACK_LEAST), COMES_BACK_SHARE * expected(before, recent))
-        is_more = chances(calm, recent, spread).at_least < COMES_BACK
+        is_more = chances(calm, recent).at_least < COMES_BACK
         if recent.occurrences >= enough and is_more:
             return (
                 f"{count_text(recent)} lately, {count_text(calm)} since the fix until then, "
@@ -547,56 +512,8 @@ def _lately(
         if fate.kind == "verified" and fate.number == watch.number
     ]
     first = max((today - timedelta(days=days - 1), *verified))
-    seen = total(
-        [
-            item
-            for item in one_a_date(lesson.nights)
-            if first <= item.date < today and item.night != night.id
-        ]
-    )
-    records = (
-        record
-        for record in tonight.records
-        if record.night and first <= night_date(record.night) < today
-    )
-    begin = night.window.until - timedelta(days=days + 1)
-    read = looked_at(records, night.kind.key, begin, night.window.since)
+    nights = nights_read(lesson, tonight.records, night, night.window.until)
+    before = total([seen for seen in nights if first <= seen.date < today])
     return OccurrenceCount(
-        occurrences=seen.occurrences + new.occurrences,
-        hours=max(read.hours, seen.hours) + new.hours,
+        occurrences=before.occurrences + new.occurrences, hours=before.hours + new.hours
     )
-
-
-# How many of our draft pull requests passed, by their checks and by what people did with them.
-
-
-def draft_rate(own: Iterable[OwnItem]) -> DraftRate:
-    """Count the outcomes of all our pull requests, as the tracker holds them.
-
-    >>> states = ("merged", "open", "closed", "open")
-    >>> pulls = [OwnItem(kind="pull", number=n, fingerprint="v1:a", state=state)
-    ...          for n, state in enumerate(states)]
-    >>> pulls[1] = pulls[1].model_copy(update={"checks": "passed"})
-    >>> rate = draft_rate(pulls)
-    >>> rate.drafts, rate.known, rate.good
-    (4, 3, 2)
-    """
-    pulls = [item for item in own if item.kind == "pull"]
-    merged = [pull for pull in pulls if pull.state == "merged"]
-    waiting = [pull for pull in pulls if pull.state == "open" and pull.checks]
-    rejected = [pull for pull in pulls if pull.state == "closed"]
-    return DraftRate(
-        drafts=len(pulls),
-        merged=len(merged),
-        rejected=len(rejected),
-        passed=sum(pull.checks == "passed" for pull in pulls),
-        failed=sum(pull.checks == "failed" for pull in pulls),
-        known=len(merged) + len(waiting) + len(rejected),
-        good=len(merged) + sum(item.checks == "passed" for item in waiting),
-    )
-
-
-def with_drafts(board: Scoreboard, own: Iterable[OwnItem]) -> Scoreboard:
-    """Add the rate to the board; `own` is empty where the tracker was not read."""
-    rate = draft_rate(own)
-    return board.model_copy(update={"drafts": rate}) if rate.drafts else board

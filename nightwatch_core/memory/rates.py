@@ -1,30 +1,28 @@
 """Compare rates of an error: before and after a fix, tonight and on earlier nights.
 
 There is one test. Given how many occurrences there were in all, the later share of them is
-beta-binomial: rates vary from night to night (`spread`), so that large shares are more common than
-by chance alone. Exposure is traffic where both sides know it, else hours.
+beta-binomial: rates vary from night to night, so that large shares are more common than by chance
+alone. Exposure is traffic where both sides know it, else hours.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from math import exp, inf, isfinite, lgamma
 from typing import NamedTuple
 
-from nightwatch_core.memory.occurrences import aware, hours_between
+from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.models.errors import Window
-from nightwatch_core.models.knowledge import FixWatch, Lesson, NightSeen, OccurrenceCount
+from nightwatch_core.models.knowledge import Lesson, NightSeen, OccurrenceCount
 from nightwatch_core.models.report import Night, NightRecord
 
 NIGHT = 24.0  # hours that a night looked at, where nobody wrote it down
-USUAL_SPREAD = 0.45  # standard deviation over mean of one error's nightly rates, as is usual
-PRIOR_NIGHTS = 4.0  # observed nights that weigh as much as the usual spread
+SPREAD = 0.45**2  # variance over squared mean of one error's nightly rates, as is usual
 SPIKE_LEVEL = 0.005  # chance at most of so many, were the rate the old one
 SPIKE_RATIO = 2.0  # times the old rate at least
 SPIKE_EXCESS = 5.0  # occurrences more than expected at least
 ENDED = ("complete", "degraded")
 _MOST_ADDED = 2_000  # outcomes; of more, so many in the same share are reckoned with
 _LARGEST, _LEAST = 1e15, 1e-6  # counts, hours and transactions that can be reckoned with
-_EVEN = 1e-4  # spread below which rates differ by chance alone
 
 
 class Chances(NamedTuple):
@@ -34,39 +32,33 @@ class Chances(NamedTuple):
     at_least: float = 1.0
 
 
-def chances(
-    before: OccurrenceCount, after: OccurrenceCount, spread: float, ratio: float = 1.0
-) -> Chances:
+def chances(before: OccurrenceCount, after: OccurrenceCount, ratio: float = 1.0) -> Chances:
     """Return the chances of the later count, were its rate `ratio` times the one before.
 
     Both are 1 where nothing is known of the exposure.
 
-    >>> seen = chances(OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120), 0.2)
-    >>> seen.at_most < 0.0001, round(seen.at_least, 4)
+    >>> seen = chances(OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120))
+    >>> seen.at_most < 0.001, round(seen.at_least, 4)
     (True, 1.0)
     """
     old, new = _exposures(before, after)
-    x, y = count_of(before), count_of(after)
     if not (old and new):
         return Chances()
+    x, y = _count(before), _count(after)
     share = ratio * new / (ratio * new + old)
     nights = (amount(before.hours) + amount(after.hours)) / NIGHT or 1.0
-    shape = nights / max(spread, _EVEN)
-    scale = min(1.0, _MOST_ADDED / max(x + y, 1.0))
-    return _tails(round(y * scale), round((x + y) * scale), share * shape, (1.0 - share) * shape)
-
-
-def _tails(y: int, n: int, a: float, b: float) -> Chances:
+    a, b = share * nights / SPREAD, (1.0 - share) * nights / SPREAD
     if min(a, b) <= 0.0:
         return Chances()
+    scale = min(1.0, _MOST_ADDED / max(x + y, 1.0))
+    n, own = round((x + y) * scale), round(y * scale)
 
     def probability(k: int) -> float:
         ways = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
         return exp(ways + _rise(a, k) + _rise(b, n - k) - _rise(a + b, n))
 
-    below, own = sum(map(probability, range(y))), probability(y)
-    above = sum(map(probability, range(y + 1, n + 1)))
-    return Chances(min(1.0, below + own), min(1.0, own + above))
+    below, above = sum(map(probability, range(own))), sum(map(probability, range(own + 1, n + 1)))
+    return Chances(min(1.0, below + probability(own)), min(1.0, probability(own) + above))
 
 
 def _rise(a: float, n: int) -> float:
@@ -80,36 +72,14 @@ def expected(before: OccurrenceCount, after: OccurrenceCount) -> float:
     5.0
     """
     old, new = _exposures(before, after)
-    return count_of(before) * new / old if old and new else 0.0
+    return _count(before) * new / old if old and new else 0.0
 
 
 def rate_ratio(before: OccurrenceCount, after: OccurrenceCount) -> float | None:
     """Return the rate after over the rate before; None where it cannot be divided."""
     if usual := expected(before, after):
-        return count_of(after) / usual
-    return inf if count_of(after) and all(_exposures(before, after)) else None
-
-
-def spread(nights: Sequence[NightSeen], quiet: float = 0.0) -> float:
-    """Return the square of the standard deviation over mean of nightly rates, without chance.
-
-    Pearson's estimate over the nights, `quiet` hours without the error counted as empty nights,
-    mixed with the usual spread: a few nights rarely show a burst.
-
-    >>> round(spread((NightSeen(date="2031-03-01", night="", occurrences=80, verdict="new"),)), 4)
-    0.2025
-    """
-    sides = [(float(max(0, seen.occurrences)), _hours(seen)) for seen in one_a_date(nights)]
-    sides += [(0.0, NIGHT)] * round(min(max(quiet, 0.0), 24_000.0) / NIGHT)
-    rate = sum(many for many, _ in sides) / sum(hours for _, hours in sides) if sides else 0.0
-    if not rate:
-        return USUAL_SPREAD**2
-    scatter = sum((many - rate * hours) ** 2 / (rate * hours) for many, hours in sides)
-    mean, free = rate * NIGHT, len(sides) - 1
-    return max(
-        0.0,
-        (PRIOR_NIGHTS * USUAL_SPREAD**2 * mean + scatter - free) / (mean * (PRIOR_NIGHTS + free)),
-    )
+        return _count(after) / usual
+    return inf if _count(after) and all(_exposures(before, after)) else None
 
 
 def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
@@ -125,12 +95,12 @@ def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
     nights = one_a_date(earlier)
     now = tonight if amount(tonight.hours) else tonight.model_copy(update={"hours": NIGHT})
     before = total(nights)
-    usual, many = expected(before, now), count_of(now)
+    usual, many = expected(before, now), _count(now)
     highest = max((night.occurrences / _hours(night) for night in nights), default=0.0)
     minimum = max(SPIKE_RATIO * usual, usual + SPIKE_EXCESS)
     if not usual or many < minimum or many <= highest * now.hours:  # once seen is no news
         return ""
-    if chances(before, now, spread(nights)).at_least >= SPIKE_LEVEL:
+    if chances(before, now).at_least >= SPIKE_LEVEL:
         return ""
     on = f"on {len(nights)} night{'' if len(nights) == 1 else 's'} before"
     return f"{count_text(now)}, after {count_text(before)} {on}: {many / usual:.2g} times as often"
@@ -170,128 +140,54 @@ def amount(given: float) -> float:
     return min(float(given), _LARGEST) if given >= _LEAST and isfinite(given) else 0.0
 
 
-def count_of(count: OccurrenceCount) -> float:
-    """Return the occurrences as a number to reckon with: never negative, never without end."""
-    return float(min(max(count.occurrences, 0), int(_LARGEST)))
-
-
-def looked_at(
-    records: Iterable[NightRecord], key: str, since: datetime, until: datetime
-) -> OccurrenceCount:
-    """Count how much of [since, until) nights of this source key have read, each hour once.
-
-    Records that are torn, naive or empty, nights that failed or read only a part, and the empty
-    key count for nothing.
-    """
-    return _covered(_stretches(records, key), since, until)
-
-
 def is_sound(window: Window) -> bool:
     """Tell whether a window names two moments in time, the later last: people edit what is kept."""
     aware_both = window.since.utcoffset() is not None and window.until.utcoffset() is not None
     return aware_both and window.since < window.until
 
 
-def before_fix(
-    lesson: Lesson,
-    merged_at: datetime,
-    records: Iterable[NightRecord],
-    night: Night,
-    since: datetime | None = None,
-) -> OccurrenceCount:
-    """Count the occurrences before a merge, over the time looked at from the first of them on.
+def nights_read(
+    lesson: Lesson, records: Iterable[NightRecord], night: Night, until: datetime
+) -> tuple[NightSeen, ...]:
+    """List earlier nights that had ended by `until`, one a date: the lesson's, and quiet ones.
 
-    Quiet nights count, too. `since` is the deploy of an earlier fix: what came before it is left
-    out where anything came after it. Where windows overlap, occurrences are cut alike.
+    Quiet is a night of the same source that was read whole and did not see the error, from the
+    first one on that did. A night without a record ended with the first minute of its date.
     """
-    kept, until = tuple(records), aware(merged_at)
-    seen = _seen_until(lesson, until, kept, night)
-    if since is not None:
-        after = [pair for pair in seen if pair[1].window.until > aware(since)]
-        seen = after or seen
-    if not seen:
-        return OccurrenceCount()
-    own, named = [stretch for _, stretch in seen], {each.night for each in lesson.nights}
-    quiet = [
-        each
-        for each in _stretches(kept, night.kind.key)
-        if each.night not in named and each.window.until <= until
-    ]
-    begin = min(each.window.since for each in own)
-    length = sum(hours_between(each.window.since, each.window.until) for each in own)
-    share = _covered(own, begin, until).hours / length
-    occurrences = round(sum(max(0, each.occurrences) for each, _ in seen) * share)
-    return _covered([*own, *quiet], begin, until).model_copy(update={"occurrences": occurrences})
-
-
-def spread_before(
-    lesson: Lesson, watch: FixWatch, records: Iterable[NightRecord], night: Night
-) -> float:
-    """Estimate the spread of an error's nights before its fix was merged."""
-    seen = _seen_until(lesson, aware(watch.merged_at), tuple(records), night)
-    nights = [each for each, _ in seen]
-    return spread(nights, watch.before.hours - sum(map(_hours, nights)) if nights else 0.0)
-
-
-class _Stretch(NamedTuple):
-    """A stretch of time that one night looked at."""
-
-    night: str
-    window: Window
-    traffic: int | None
-
-
-def _stretches(records: Iterable[NightRecord], key: str) -> list[_Stretch]:
-    return [
-        _Stretch(each.id, each.night.window, each.traffic)
-        for each in records
-        if each.night and each.read_whole and each.status in ENDED
-        if key and each.night.kind.key == key and is_sound(each.night.window)
-    ]
-
-
-def _covered(looked: Iterable[_Stretch], since: datetime, until: datetime) -> OccurrenceCount:
-    """Hours and traffic that stretches cover between two moments, each hour once."""
-    end = aware(since)
-    hours, flow, is_known = 0.0, 0.0, True
-    nights: set[str] = set()
-    for each in sorted(looked, key=lambda each: (each.window.since, each.night)):
-        begin, stop = max(each.window.since, end), min(each.window.until, aware(until))
-        if begin >= stop:
+    ends: dict[str, datetime] = {}
+    whole: list[NightSeen] = []
+    for record in records:
+        if record.night is None or not is_sound(record.night.window):
             continue
-        part = hours_between(begin, stop)
-        is_known = is_known and each.traffic is not None and each.traffic >= 0
-        flow += (each.traffic or 0) * part / hours_between(each.window.since, each.window.until)
-        hours, end = hours + part, stop
-        nights.add(each.night)
-    traffic = round(flow) if is_known and nights else None
-    return OccurrenceCount(hours=hours, traffic=traffic, nights=len(nights))
-
-
-def _seen_until(
-    lesson: Lesson, until: datetime, records: tuple[NightRecord, ...], night: Night
-) -> list[tuple[NightSeen, _Stretch]]:
-    """Nights of a lesson that had ended by then, tonight left out, and when they looked.
-
-    A night that no record tells of has its own hours, or 24, up to the first minute of its date.
-    """
-    windows = {
-        each.id: each.night.window for each in records if each.night and is_sound(each.night.window)
-    }
-    seen = []
-    for each in one_a_date(each for each in lesson.nights if each.night != night.id):
-        midnight = datetime.combine(each.date, time.min, UTC)
-        hours = timedelta(hours=min(_hours(each), 24_000.0))
-        begin = midnight - hours if midnight - datetime.min.replace(tzinfo=UTC) > hours else None
-        own = Window(since=begin or midnight, until=midnight if begin else midnight + hours)
-        window = windows.get(each.night, own)
-        if window.until <= until:
-            seen.append((each, _Stretch(each.night, window, each.traffic)))
-    return seen
+        window, key = record.night.window, record.night.kind.key
+        ends[record.id] = window.until
+        if record.read_whole and record.status in ENDED and key and key == night.kind.key:
+            quiet = NightSeen(
+                date=night_date(record.night),
+                night=record.id,
+                occurrences=0,
+                verdict="quiet",
+                hours=hours_between(window.since, window.until),
+                traffic=record.traffic,
+            )
+            whole.append(quiet)
+    dates = [seen.date for seen in lesson.nights]
+    quiet_nights = (item for item in whole if item.date not in dates and item.date > min(dates))
+    every = (*lesson.nights, *quiet_nights) if dates else ()
+    return one_a_date(
+        seen
+        for seen in every
+        if seen.night != night.id
+        and ends.get(seen.night, datetime.combine(seen.date, time.min, UTC)) <= aware(until)
+    )
 
 
 def _hours(night: NightSeen) -> float:
     return amount(night.hours) or NIGHT
+
+
+def _count(count: OccurrenceCount) -> float:
+    return float(min(max(count.occurrences, 0), int(_LARGEST)))
 
 
 def _exposures(before: OccurrenceCount, after: OccurrenceCount) -> tuple[float, float]:

@@ -95,16 +95,6 @@ class OutcomeUpdate(Value):
     stale: str | None = None  # why it no longer fits the code; empty: it does; None: as before
 
 
-class JudgedAnalysis(Value):
-    """Outcome of one published analysis: its issue and pull request count as one."""
-
-    fingerprint: str
-    said: Confidence | None = None  # None: not recorded
-    right: float | None = None  # 0 wrong, 1 right, between: in part; None: undecided
-    kind: OutcomeKind | None = None  # what decided it, or happened last; None: nothing yet
-    merged: bool = False
-
-
 class SuccessRate(Value):
     """Share of decided analyses that proved right."""
 

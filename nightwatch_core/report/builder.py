@@ -7,9 +7,8 @@ from datetime import datetime
 from nightwatch_core.analysis.waves import total_usage
 from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.suspects import only_named
-from nightwatch_core.memory.outcomes import with_drafts
 from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors
-from nightwatch_core.memory.scoreboard import calibrated, scoreboard
+from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import (

@@ -7,8 +7,7 @@ from core.proof_shapes import FELL_THROUGH, PROVED, UNPROVED
 from core.scoreboard_shapes import drafts, record
 
 from nightwatch_core.code.diffs import file_diffs
-from nightwatch_core.memory.outcomes import with_drafts
-from nightwatch_core.memory.scoreboard import calibrated, scoreboard
+from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
 from nightwatch_core.models.analysis import Analysis, Ending, Failure, RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis, Learning, Usage
 from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect

@@ -1,24 +1,13 @@
-"""A night that was cut off while it learned, and is taken up again; lessons that fit no more."""
+"""Lessons whose files were rewritten or are gone."""
 
-import pytest
-from core.follow_world import at, lesson, night, pull, tonight
+from core.follow_world import at, lesson, pull, tonight
 from core.lesson_shapes import lesson as shaped
 from twins.reading import MemoryCode
 
 from nightwatch_core.memory.follow_up import follow_lessons, staleness, touched_files
-from nightwatch_core.memory.lessons import apply_news
 from nightwatch_core.memory.limits import MOST_FILES_READ
-from nightwatch_core.memory.outcomes import REOPENED
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.knowledge import (
-    CitedLine,
-    FixWatch,
-    Lesson,
-    OutcomeEvent,
-    OutcomeKind,
-    OutcomeUpdate,
-    PublishedItem,
-)
+from nightwatch_core.models.knowledge import CitedLine, FixWatch, Lesson, OutcomeUpdate
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.text.plain_text import digest
 
@@ -32,44 +21,6 @@ def follow(known: Lesson, *items: OwnItem, number: int = 6) -> OutcomeUpdate | N
 
 def kinds(told: OutcomeUpdate | None) -> list[str]:
     return [fate.kind for fate in told.fates] if told else []
-
-
-def test_what_it_had_noticed_is_told_again_and_kept_once() -> None:
-    first = follow(lesson(5), CLOSED)
-    assert first
-    kept = apply_news(lesson(5), first)
-    again = follow(kept, CLOSED)
-    assert again
-    assert kinds(again) == kinds(first) == ["closed unmerged"]
-    assert again.outcome == first.outcome
-    assert apply_news(kept, again) == kept
-    assert follow(kept, CLOSED, number=7) is None, "the next night has nothing new"
-
-
-def test_another_draft_that_it_had_made_is_not_taken_for_the_rejected_one() -> None:
-    first = follow(lesson(5), CLOSED)
-    assert first
-    kept = apply_news(lesson(5), first)
-    second = PublishedItem(kind="pull", number=9, on=at(6).date(), night=night(6).id)
-    kept = kept.model_copy(update={"outcome": "", "proposed": (*kept.proposed, second)})
-    again = follow(kept, CLOSED, pull(9, state="open"))
-    assert again
-    assert apply_news(kept, again) == kept
-
-
-@pytest.mark.parametrize("kind", ["verified", "regressed", "no effect"])
-def test_a_verdict_is_told_again_too(kind: OutcomeKind) -> None:
-    fate = OutcomeEvent(kind=kind, number=4, on=at(6).date(), night=night(6).id, because="figures")
-    assert kinds(follow(lesson(5, fates=(fate,)))) == [kind]
-    assert follow(lesson(5, fates=(fate,)), number=7) is None
-
-
-def test_an_issue_that_it_had_reopened_is_no_news() -> None:
-    fate = OutcomeEvent(
-        kind="reopened", number=3, on=at(6).date(), night=night(6).id, because=REOPENED,
-        answered=True,
-    )  # fmt: skip
-    assert follow(lesson(5, fates=(fate,))) is None
 
 
 TEXT = "RATES.fetch(code)\n"

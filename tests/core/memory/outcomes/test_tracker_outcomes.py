@@ -138,18 +138,6 @@ def test_the_life_of_a_fix(
         assert " ".join(shop.nights(*nights)) == expected
 
 
-def test_figures_say_how_much_a_fix_has_helped() -> None:
-    shop = Production(lesson(*FIVE * 4), 20)
-    shop.merge()
-    shop.deploy()
-    shop.nights(80, *[32] * 18)
-    assert "it fell to 0.4" in shop.lesson.fates[-1].because
-    assert open_trouble(shop.lesson).startswith("its fix in #4 had no effect: 1,6")
-    assert shop.nights(*[0] * 120) == ["verified"]
-    assert shop.lesson.fates[-1].because.startswith("after all: ")
-    assert not open_trouble(shop.lesson)
-
-
 def test_a_fix_that_is_turned_down() -> None:
     known = lesson(80)
     words = ("changes requested: rates belong\ninto the database", "no")
@@ -277,18 +265,6 @@ def test_before_counts_quiet_nights_and_their_traffic() -> None:
     assert watch.before == OccurrenceCount(occurrences=150, hours=120, traffic=5_000, nights=5)
 
 
-@pytest.mark.parametrize(
-    ("records", "expected"),
-    [((), (160, 48)), (tuple(record(number, hours=48) for number in (1, 2)), (120, 72))],
-    ids=["the nights themselves", "overlapping windows"],
-)
-def test_before_without_a_record_of_each_hour(records: Any, expected: tuple[int, float]) -> None:
-    nights = tuple(one.model_copy(update={"hours": 0}) for one in lesson(80, 80).nights)
-    known = lesson(80, 80) if records else lesson(nights=nights)
-    before = watch_of(known, tonight(6, records=records)).before
-    assert (before.occurrences, before.hours) == expected
-
-
 def test_a_release_that_runs_says_since_when() -> None:
     release = Release(version="v2", sha="c" * 40, at=at(5.7))
     running = tonight(6, 30, releases=(release,), commit=tonight(6).commit)
@@ -335,19 +311,32 @@ def after(known: Lesson, now: Tonight) -> tuple[int, float]:
     return counted.occurrences, round(counted.hours, 3)
 
 
-def test_only_what_lies_after_the_deploy_counts() -> None:
+def test_a_window_that_began_before_the_deploy_does_not_count() -> None:
     known = running(lesson(80), deployed=6.5)
-    by_hour = group(24, hourly=(1,) * 24)
-    assert after(known, tonight(7, groups=(by_hour,))) == (12, 12)
-    assert after(known, tonight(7, groups=(group(24, last_seen=at(6.2)),))) == (0, 12)
-    assert after(known, tonight(7, groups=(group(24, first_seen=at(6.7)),))) == (24, 12)
-    assert after(known, tonight(7)) == (0, 12)
+    assert new_watch(known, tonight(7, 24)) == known.watch
+    assert after(known, tonight(8, 24)) == (24, 24)
 
 
-def test_where_nothing_tells_old_from_new_the_next_window_begins() -> None:
-    known = running(lesson(80), deployed=6.5)
-    watch = new_watch(known, tonight(7, 24))
-    assert (watch.after, watch.until) == (OccurrenceCount(), at(7))
+def test_a_night_without_a_record_lasted_a_day() -> None:
+    nights = tuple(one.model_copy(update={"hours": 0}) for one in lesson(80, 80).nights)
+    before = watch_of(lesson(nights=nights), tonight(6, records=())).before
+    assert (before.occurrences, before.hours) == (160, 48)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"key": "file|e.json|"},
+        {"status": "failed"},
+        {"status": "running"},
+        {"read_whole": False},
+        {"night": None},
+    ],
+    ids=["another source", "failed", "running", "a part", "no night"],
+)
+def test_a_night_that_was_not_read_whole_is_no_quiet_one(fields: dict[str, Any]) -> None:
+    records = (record(1), record(2), record(3, **fields))
+    assert watch_of(lesson(80), tonight(6, records=records)).before.hours == 48
 
 
 def test_windows_that_overlap_count_in_part() -> None:
