@@ -12,7 +12,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
-from nightwatch_core.triage.collection import is_waiting, with_complaints, with_submission
+from nightwatch_core.triage.batch_triage import with_complaints, with_submission
 from tasks.errors import fetch_errors, known_errors
 from tasks.knowledge import read_outcomes
 from tasks.night import open_night, tonights_options
@@ -87,7 +87,7 @@ def submit_errors(
     planned = plan_batch(asking, night, as_is(questions), spent)
     sent = submit_batch(asking, night, as_is(planned))
     complained = with_complaints(triage, questions.complaint, planned.over, *settled.unsure)
-    return with_submission(complained, sent, planned.cost.text, questions)
+    return with_submission(complained, sent, planned.cost, questions)
 
 
 def read_batches(options: NightOptions, night: Night, settled: Settled) -> BatchTriage:
@@ -106,7 +106,7 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
         attempt("waiting", patiently(options), options, as_is(due), otherwise=None)
         triage = read_batches(options, night, settled)
         report = progress.update(add_batch_triage(open_report(options, night), triage))
-        if is_waiting(triage):
+        if triage.running and not triage.judged:
             return keep_and_show(builder.degrade(report, *triage.running))
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         fetched = fetch_errors(options, night)

@@ -315,22 +315,10 @@ class Model(Protocol):
 class BatchModel(Protocol):
     """A model that answers batches of questions at half the price, within a day."""
 
-    @property
-    def account(self) -> str:
-        """Return the name of the account: batches are seen by those who submitted them alone."""
+    def intent(self, items: Sequence[TriageItem], night: str, now: datetime) -> Batch:
+        """Return the batch to submit, with its prices; sends nothing about the items.
 
-    def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
-        """Return the answer to one item, at once and at full price, within `timeout` seconds.
-
-        Raises `GiveUp` or `StopTheNight` where the service would refuse every item like it: a batch
-        says so only hours later, item by item.
-        """
-
-    def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
-        """Return the batches to submit, split by the service's limits, with prices.
-
-        Sends nothing but the question whether there are batches; raises `GiveUp` where there are
-        none.
+        Raises `GiveUp` where there are no batches.
         """
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
@@ -346,16 +334,11 @@ class BatchModel(Protocol):
     def results(self, batch: Batch) -> Iterator[ItemResult]:
         """Return each item of an ended batch once, in any order; those without a result come last.
 
-        Raises `TryLater` where it breaks off or has not ended: begin again, nothing is lost.
+        Raises `TryLater` where it cannot be read to its end, or has not ended.
         """
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
         """Return the batches created since then by anybody, newest first."""
-
-    def is_of(self, id: str, intent: Batch) -> bool | None:
-        """Tell whether this batch of the service holds the intent's items; None: not to be known
-        yet.
-        """
 
     def probe(self) -> str:
         """Say that there are batches, or raise what is wrong."""

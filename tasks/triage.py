@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from prefect import Task, task
 from prefect.runtime import flow_run
 
-from nightwatch_core.analysis.model_wrappers import request_set, settle, submit_once
 from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
 from nightwatch_core.intake.ignore_rules import rules_in_force
 from nightwatch_core.intake.limits import GROUPS_A_CASE
@@ -19,25 +18,15 @@ from nightwatch_core.models.options import LESSON_DAYS, NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import BatchModel, BatchStore
 from nightwatch_core.settings import night_options
-from nightwatch_core.triage import batch_triage, collection
-from nightwatch_core.triage.batch_triage import (
-    TRACED,
-    Plan,
-    Questions,
-    is_left_over,
-    model_of,
-    question,
-    to_ask,
-    triage_agent,
-)
-from nightwatch_core.triage.collection import ReadBatch
+from nightwatch_core.triage import batch_triage
+from nightwatch_core.triage.batch_triage import Plan, Questions, ReadBatch
 from tasks.night import begin_night
 from tasks.runner import KEPT, PATIENTLY, when_unwell
 from tasks.wiring import nights, publishing, reading, reset_ports, with_default_ports
 from tasks.wiring.services import kept_batches
 
 log = logging.getLogger(__name__)
-SECONDS = 120.0  # for the one error that is asked alone
+MOST_RETRIES = 50  # of a task
 _OWN = ("batch_mode", "dry_run", "force")  # a run that collects says these itself
 COLLECTING = "--collect"
 
@@ -46,7 +35,7 @@ COLLECTING = "--collect"
 def settle_batches(options: NightOptions) -> Settled:
     """Find batches that killed nights may have submitted, and those that are open."""
     ports = reading(options)
-    return settle(_desk(options), _store(options), ports.clock)
+    return batch_triage.settle(_desk(options), _store(options), ports.clock)
 
 
 @task(name="probe batches", task_run_name="probe batches", **PATIENTLY)
@@ -70,7 +59,7 @@ def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) ->
 def select_flagged(options: NightOptions, fetched: Fetched, triage: BatchTriage) -> Selection:
     """Select what batches flagged and nothing else, the worst first."""
     candidates = GROUPS_A_CASE * (options.max_errors or 5)
-    return collection.only_flagged(fetched.groups, triage.flagged, candidates)
+    return batch_triage.only_flagged(fetched.groups, triage.flagged, candidates)
 
 
 @task(name="write the questions", task_run_name="write the questions", **PATIENTLY)
@@ -79,13 +68,18 @@ def write_questions(
 ) -> Questions:
     """Ask about each error that is not waiting for an answer and has none that still holds."""
     ports, batches = reading(options), _store(options).batches()
-    ask, kept = to_ask(groups, batches, ports.clock.now(), LESSON_DAYS)
-    agent, complaint = triage_agent(ports.agents)
+    ask, kept = batch_triage.to_ask(groups, batches, ports.clock.now(), LESSON_DAYS)
+    agent, complaint = batch_triage.triage_agent(ports.agents)
     traces = _traces(options, ask)
-    asked = [
-        (group, question(group, traces.get(group.fingerprint), agent, night.fence)) for group in ask
-    ]
-    return Questions(items=request_set(night.id, asked), kept=kept, complaint=complaint)
+    asked = (
+        batch_triage.question(group, traces.get(group.fingerprint), agent, night.fence)
+        for group in ask
+    )
+    items = tuple(
+        batch_triage.item_of(night.id, group, conversation)
+        for group, conversation in zip(ask, asked, strict=True)
+    )
+    return Questions(items=items, kept=kept, complaint=complaint)
 
 
 @task(name="plan a batch", task_run_name="plan a batch", **PATIENTLY)
@@ -95,7 +89,7 @@ def plan_batch(
     """Plan a batch within the night's remaining USD; submit nothing yet."""
     if not questions.items:
         return Plan()
-    prices = _desk(options).intents(questions.items, night.id, reading(options).clock.now())[0]
+    prices = _desk(options).intent(questions.items, night.id, reading(options).clock.now())
     left = max(options.cost_per_night - (spent or 0.0), 0.0) if options.cost_per_night else None
     return batch_triage.plan(questions.items, prices, left)
 
@@ -103,8 +97,8 @@ def plan_batch(
 @task(name="submit a batch", task_run_name="submit a batch", **PATIENTLY)
 def submit_batch(options: NightOptions, night: Night, planned: Plan) -> Submission:
     """Submit what was planned, once: whatever is not sure is not submitted again."""
-    clock = reading(options).clock
-    return submit_once(planned.items, night.id, _desk(options), _store(options), clock, SECONDS)
+    ports = (_desk(options), _store(options), reading(options).clock)
+    return batch_triage.submit_once(planned.items, night.id, *ports)
 
 
 @task(name="wait for batches", task_run_name="wait for batches")
@@ -113,14 +107,15 @@ def wait_for(options: NightOptions, batches: tuple[Batch, ...]) -> None:
     desk = _desk(options)
     running = [batch for batch in batches if desk.state(batch).status == "in progress"]
     if running:
-        raise TryLater(collection.running_text(running[0]))
+        raise TryLater(batch_triage.running_text(running[0]))
 
 
 def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], None]:
-    """Return the step that waits, with as many retries as the options allow."""
-    pauses = list(collection.pauses(options.collect_minutes))
+    """Return the step that waits, asking every minute, or less often where it waits longer."""
+    retries = min(options.collect_minutes, MOST_RETRIES)
+    pause = 60.0 * options.collect_minutes / max(retries, 1)
     return wait_for.with_options(
-        retries=len(pauses), retry_delay_seconds=pauses, retry_condition_fn=when_unwell
+        retries=retries, retry_delay_seconds=pause, retry_condition_fn=when_unwell
     )
 
 
@@ -128,15 +123,15 @@ def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], 
 def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
     """Read every result, once: what was read is kept before anything else is done with it."""
     if batch.is_intent:
-        return ReadBatch(batch=batch, running=collection.running_text(batch))
+        return ReadBatch(batch=batch, running=batch_triage.running_text(batch))
     if batch.results:
         return ReadBatch(batch=batch)
     desk = _desk(options)
     state = desk.state(batch)
     if state.status == "in progress":
-        return ReadBatch(batch=batch, running=collection.running_text(batch, state))
+        return ReadBatch(batch=batch, running=batch_triage.running_text(batch, state))
     gone = not state.readable
-    results = collection.without_results(batch, state) if gone else tuple(desk.results(batch))
+    results = batch_triage.without_results(batch, state) if gone else tuple(desk.results(batch))
     read = batch.model_copy(update={"results": results})
     _store(options).keep(read)
     return ReadBatch(batch=read)
@@ -148,15 +143,15 @@ def put_together(
 ) -> BatchTriage:
     """Return the batches' results and earlier flagged errors not analysed yet."""
     now, history = reading(options).clock.now(), publishing(options).nights.history()
-    every = collection.of_sources(_store(options).batches(), history, night.kind.key)
-    return collection.collected(read, every, now, settled.unsure)
+    every = batch_triage.of_sources(_store(options).batches(), history, night.kind.key)
+    return batch_triage.collected(read, every, now, settled.unsure)
 
 
 @task(name="choose batches", task_run_name="choose batches")
 def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[Batch, ...]:
     """Open batches of nights over the same sources, oldest first."""
     history = publishing(options).nights.history()
-    return collection.of_sources(settled.open, history, night.kind.key)
+    return batch_triage.of_sources(settled.open, history, night.kind.key)
 
 
 @task(name="close batches", task_run_name="close batches")
@@ -172,7 +167,7 @@ def close_batches(report: RunReport) -> None:
         closed = batch.model_copy(
             update={
                 "collected_by": batch.collected_by or (report.night.id * (batch.night in reported)),
-                "taken": collection.taken(batch, names),
+                "taken": batch_triage.taken(batch, names),
             }
         )
         if closed != batch:
@@ -181,8 +176,8 @@ def close_batches(report: RunReport) -> None:
 
 def triage_options(options: NightOptions, night: Night) -> NightOptions:
     """Return the options for the model of batch triage."""
-    agent, _ = triage_agent(reading(options).agents)
-    model = model_of(agent, options, night.given)
+    agent, _ = batch_triage.triage_agent(reading(options).agents)
+    model = batch_triage.model_of(agent, options, night.given)
     return options.model_copy(update={"model": model})
 
 
@@ -213,7 +208,7 @@ def _traces(options: NightOptions, groups: tuple[ErrorGroup, ...]) -> Mapping[st
             log.warning("%s: asked about without its trace: %s", group.short, trouble)
             return None
 
-    some = groups[:TRACED]
+    some = groups[: batch_triage.TRACED]
     with ThreadPoolExecutor(options.concurrency) as pool:
         traces = zip(some, pool.map(newest, some), strict=True)
         return {group.fingerprint: trace for group, trace in traces if trace}
@@ -276,5 +271,5 @@ def _batch(night: str, *, leftovers: bool = False) -> Batch | None:
     With `leftovers` else the newest one with flagged errors that no night has analysed.
     """
     every = [batch for batch in reversed(kept_batches().batches()) if night in ("", batch.night)]
-    left = (item for item in every if leftovers and is_left_over(item))
+    left = (item for item in every if leftovers and batch_triage.is_left_over(item))
     return next((item for item in every if not item.collected_by), None) or next(left, None)

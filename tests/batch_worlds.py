@@ -5,10 +5,10 @@ from services.anthropic import Anthropic
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.claude.batches import ClaudeBatches
-from nightwatch_core.analysis.model_wrappers import request_set
 from nightwatch_core.models.batch import Batch, FirstSight, ItemResult, TriageItem
 from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.errors import Case, ErrorGroup
+from nightwatch_core.triage.batch_triage import item_of
 
 HAIKU = "claude-haiku-5-5"
 SYSTEM = "You see one error. Say at first sight what it is. " * 60
@@ -38,14 +38,11 @@ def talk(one: ErrorGroup, about: str = "") -> Conversation:
 
 
 def items(count: int, night: str = "n1", about: str = "") -> tuple[TriageItem, ...]:
-    return request_set(
-        night, [(number, talk(number, about)) for number in map(group, range(count))]
-    )
+    return tuple(item_of(night, one, talk(one, about)) for one in map(group, range(count)))
 
 
 def submitted(model: ClaudeBatches, asked: tuple[TriageItem, ...], clock: MemoryClock) -> Batch:
-    (intent,) = model.intents(asked, "n1", clock.now())
-    return model.submit(intent, asked)
+    return model.submit(model.intent(asked, "n1", clock.now()), asked)
 
 
 def kinds(results: list[ItemResult]) -> dict[str, str]:

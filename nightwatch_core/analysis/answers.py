@@ -1,6 +1,5 @@
 """Read a model's answer: strict about what it says, lenient about how it is wrapped."""
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
@@ -9,7 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
+from nightwatch_core.analysis.limits import ANSWER_ITEMS, LAST_LINE
 from nightwatch_core.analysis.previews import place
 from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.code.code_view import CUT, MARK, inside
@@ -38,6 +37,7 @@ from nightwatch_core.models.conversation import (
 from nightwatch_core.models.errors import Case
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import clean, line
+from nightwatch_core.text.json_objects import object_in, problems_text, snake
 
 # What an answer's edits are sent back for, once: the rules that would refuse them, in words.
 
@@ -145,65 +145,7 @@ def _texts(text: str) -> Iterable[str]:
     return (row for row in rows if row and not row.startswith(_SAYINGS))
 
 
-# The JSON object in what a model said, however it is wrapped.
-
-_SEARCHED = 4_000_000  # characters that may be read in search of the object
-_ATTEMPT = 2_000  # what every attempt costs besides, in characters
-_OPENING = re.compile(r'\{\s*"')
-
-
-def read_object(text: str, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Read another answer than an analyst's, as leniently, by the first two fields of it.
-
-    >>> read_object('Here: {"expecting": "x", "more": 1}', ("expecting", "path"))
-    {'expecting': 'x'}
-    """
-    given = object_in(text, fields).items()
-    return {name: value for key, value in given if (name := snake(key)) in fields}
-
-
-def object_in(text: str, required: tuple[str, ...]) -> dict[str, Any]:
-    """Return the last object that holds most of what is required; raises `GiveUp` without any.
-
-    No object inside another one counts.
-    """
-    text = text[:ANSWER_CHARACTERS]
-    decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
-    best, most, wrong = None, 0, "the answer holds no JSON object"
-    while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
-        at = opening.start()
-        value: object = None
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            end = max(error.pos, at + 1)
-            cut = "Unterminated" in error.msg or not text[error.pos : error.pos + 100].strip()
-            what = "is cut off" if cut else f"is not valid: {error.msg} at character {error.pos}"
-            wrong = f"the answer's JSON object {what}"
-        except (ValueError, RecursionError):  # a number of thousands of digits; nested too deep
-            end = at + 10 * _ATTEMPT
-            wrong = "the answer's JSON object is not one a person would write"
-        effort += end - at + _ATTEMPT
-        keys = set(map(snake, value)) if isinstance(value, dict) else set()
-        is_answer = not keys.isdisjoint(required[:2])
-        at = end if is_answer else at + 1
-        held = len(keys.intersection(required))
-        if isinstance(value, dict) and is_answer and held >= most:
-            best, most = value, held
-    if best is None:
-        raise GiveUp(wrong)
-    return best
-
-
-def snake(key: object) -> str:
-    """Return the name of a field, however it was spelt.
-
-    >>> snake("rootCause"), snake("Root cause"), snake("root-cause")
-    ('root_cause', 'root_cause', 'root_cause')
-    """
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)[:60])
-    return re.sub(r"[\s_-]+", "_", apart.strip()).lower()
-
+# The answer that a model gave as JSON.
 
 _REQUIRED = ("title", "root_cause", "confidence")
 _PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
@@ -251,7 +193,7 @@ def read_answer(text: str) -> Answer:
     try:
         return Answer.model_validate(fields)
     except ValidationError as problems:
-        wrong = problems_text(problems, 6)
+        wrong = problems_text(problems)
         raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
 
 
@@ -269,14 +211,6 @@ def _items_of(name: str, value: object) -> list[object]:
 
 
 _NONE = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
-
-
-def problems_text(problems: ValidationError, most: int) -> str:
-    """List the first problems of an answer, each with its place."""
-    return "; ".join(
-        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-        for problem in problems.errors(include_input=False)[:most]
-    )
 
 
 def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:

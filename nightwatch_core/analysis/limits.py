@@ -54,7 +54,6 @@ FILE_DIFF, ALL_DIFFS = 1_500, 4_000  # characters of changes: of one file, of al
 
 # Of a second look, of an answer, of an ending
 FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
-ANSWER_CHARACTERS = 400_000  # of an answer that are looked at
 ANSWER_ITEMS = 50  # of every list of an answer
 LAST_LINE = 10_000_000  # line number
 FIX_TURNS, FIX_WINDOWS = 5, 4  # of a fix asked for alone: turns; windows of source

@@ -5,18 +5,12 @@ still use. It can only make things better: the better of the two verdicts is kep
 second look fails, the first.
 """
 
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import ValidationError
-from pydantic_core import from_json
-
-from nightwatch_core.analysis.answers import problems_text
 from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS, RANGES
 from nightwatch_core.code.verdict import advantage
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, SecondLook
 from nightwatch_core.models.answer import Allowance, Usage
-from nightwatch_core.models.batch import Category, FirstSight
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.text.plain_text import one_line, shortened
 
@@ -139,36 +133,3 @@ def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:
         for item in first.hypotheses
         if item.standing == standing
     )
-
-
-# What a model says of an error at first sight, read strictly: what does not fit is no answer.
-
-
-def read_first_sight(text: str) -> FirstSight:
-    """Read the one object in a model's answer; raises `GiveUp` saying what is wrong with it.
-
-    Prose or fences around it, upper case, "yes" for true and unknown fields are understood; any
-    other category is unknown, and nothing else is guessed.
-
-    >>> said = '{"severity": "High", "likely_cause": "", "needs_deep_investigation": "yes"}'
-    >>> read_first_sight(f"Here: {said}").severity
-    'high'
-    """
-    begin, end = text.find("{"), text.rfind("}")
-    if begin < 0 or end < begin:
-        raise GiveUp("the answer is no JSON object" if text.strip() else "the answer is empty")
-    try:
-        answer = from_json(text[begin : end + 1])
-    except ValueError:
-        raise GiveUp("the answer is no whole JSON object") from None
-    fields = {name: answer[name] for name in FirstSight.model_fields if name in answer}
-    for name in fields.keys() & {"severity", "category"}:
-        fields[name] = str(fields[name]).strip().lower()
-    if fields.get("category") not in get_args(Category):
-        fields["category"] = "unknown"
-    if type(fields.get("needs_deep_investigation")) in (int, float):  # neither yes nor no
-        fields["needs_deep_investigation"] = None
-    try:
-        return FirstSight.model_validate(fields)
-    except ValidationError as problems:
-        raise GiveUp(f"the answer does not fit: {problems_text(problems, 4)}"[:500]) from None

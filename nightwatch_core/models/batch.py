@@ -3,10 +3,13 @@
 Not the team's inbox (`models/triage.py`): this is what a model says at first sight.
 """
 
+import hashlib
+import json
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.conversation import Conversation
@@ -26,19 +29,28 @@ ResultKind = Literal[
 ]
 BatchStatus = Literal["in progress", "ended", "expired", "canceled", "gone"]
 KEY = r"^[a-zA-Z0-9_-]{1,64}$"
+BATCH_SHARE = 0.5  # of the list prices that a batch costs
 
 
-class FirstSight(Value):
+def _lower(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _category(value: Any) -> Any:
+    return _lower(value) if _lower(value) in get_args(Category) else "unknown"
+
+
+class FirstSight(Value, extra="ignore"):
     """A model's judgement of an error without reading the code; untrusted text: escape it."""
 
-    severity: Severity
+    severity: Annotated[Severity, BeforeValidator(_lower)]
     likely_cause: str
     needs_deep_investigation: bool
-    category: Category = "unknown"
+    category: Annotated[Category, BeforeValidator(_category)] = "unknown"
 
 
 class TriageItem(Value):
-    """One error to be looked at; `key` names it in the batch, and the set it was sent with."""
+    """One error to be looked at; `key` names it in the batch."""
 
     key: str = Field(pattern=KEY)
     fingerprint: str
@@ -80,7 +92,7 @@ class Batch(Value):
     """One batch, or, while it has no `id`, the intent to submit it.
 
     `digest` names exactly these items. `submitted` is by our clock, and an intent's is when it was
-    written. `answered` are items that were asked alone before: they are not in the batch.
+    written.
     """
 
     id: str = Field(default="", pattern=r"^[a-zA-Z0-9_-]{0,128}$")
@@ -90,15 +102,21 @@ class Batch(Value):
     submitted: datetime
     expires: datetime | None = None
     items: tuple[BatchItem, ...]
-    answered: tuple[ItemResult, ...] = ()
     prices: tuple[TokenPrice, ...] = ()  # as they were; empty: unknown
     priced: str = ""  # date of the prices
-    share: float = 0.5  # of the list prices that a batch costs
-    account: str = ""  # names address and key, so that nobody looks for it with another one
-    alone: tuple[BatchItem, ...] = ()  # the errors of `answered`
     results: tuple[ItemResult, ...] = ()  # as they were read; empty: not yet
     collected_by: str = ""  # the night whose report has the results
     taken: tuple[str, ...] = ()  # fingerprints that a night analysed since
+
+    @classmethod
+    def intent(cls, items: Sequence[TriageItem], **fields: Any) -> "Batch":
+        """Return the intent to submit these items; `fields` are the batch's others."""
+        keys = json.dumps(sorted(item.key for item in items))
+        rows = tuple(
+            BatchItem(key=item.key, fingerprint=item.fingerprint, group=item.group)
+            for item in items
+        )
+        return cls(digest=hashlib.sha256(keys.encode()).hexdigest()[:32], items=rows, **fields)
 
     @property
     def is_intent(self) -> bool:
@@ -107,9 +125,8 @@ class Batch(Value):
 
     @property
     def fingerprints(self) -> frozenset[str]:
-        """Return the fingerprints of all its errors, those that were asked alone too."""
-        asked = (item.fingerprint for item in self.items)
-        return frozenset((*asked, *(item.fingerprint for item in self.answered)))
+        """Return the fingerprints of all its errors."""
+        return frozenset(item.fingerprint for item in self.items)
 
 
 class BatchState(Value):

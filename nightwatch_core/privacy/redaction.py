@@ -254,7 +254,7 @@ def redacted_model(model: Model, scrub: Scrub) -> Model:
 
 def redacted_batches(batches: BatchModel, scrub: Scrub) -> BatchModel:
     """Return a service of batches that is sent redacted conversations."""
-    methods = ("ask_one", "intents", "submit")
+    methods = ("intent", "submit")
     arguments = dict.fromkeys(methods, partial(_conversations, scrub))
     return proxied(batches, BatchModel, arguments=arguments, guard=_guard(scrub))
 

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
-from nightwatch_core.analysis.answers import read_object
 from nightwatch_core.analysis.loop import begin, request, with_reply
 from nightwatch_core.analysis.previews import caller, cut_out, failing, preview_text
 from nightwatch_core.analysis.prompts import error_text, fenced, only_data
@@ -53,6 +52,7 @@ from nightwatch_core.proof.kits import (
     reading_of,
 )
 from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.json_objects import object_in
 from nightwatch_core.text.plain_text import middle_out, one_line, shortened, text_lines
 from nightwatch_core.traces.trace_text import trace_text
 
@@ -538,7 +538,7 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
 def _answered(harness: Harness, reply: Reply, examples: tuple[str, ...]) -> Tried:
     """Read a test from a reply and run it; raises `GiveUp` where nothing can be run."""
     try:
-        answer = read_object(reply.turn.text, FIELDS)
+        answer = object_in(reply.turn.text, FIELDS)
     except GiveUp as wrong:
         return _without(str(wrong))
     expecting, asserting, path, why_not = (_text(answer, name) for name in FIELDS)

@@ -140,8 +140,7 @@ IGNORED_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "errors.window": ("lookback", "now"),
     "model.reply": ("timeout",),
     "nights.unfinished": ("kind", "since"),
-    "batches.ask_one": ("timeout",),
-    "batches.intents": ("now",),
+    "batches.intent": ("now",),
     "batches.newest": ("since",),
 }
 """Arguments that differ between runs although the question is the same."""

@@ -21,7 +21,7 @@ from services.anthropic import Anthropic
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.stores.state_folder import BatchFiles
-from nightwatch_core.analysis.model_wrappers import settle, submit_once
+from nightwatch_core.triage.batch_triage import settle, submit_once
 
 
 class _Elsewhere:
@@ -61,13 +61,13 @@ def _worked(server, count, characters):
     before, began = _peak(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         store, model = BatchFiles(Path(folder)), batches_of(server, clock)
-        submission = submit_once(asked, "n1", model, store, clock, 60)
+        submission = submit_once(asked, "n1", model, store, clock)
         submitted, kept = time.perf_counter(), sum(file.stat().st_size for file in _files(folder))
-        again = submit_once(asked, "n1", model, store, clock, 60)
+        again = submit_once(asked, "n1", model, store, clock)
         looked = time.perf_counter()
         kinds, cost = Counter(), 0.0
         for batch in settle(model, store, clock).open:
-            results = [*batch.answered, *model.results(batch)]
+            results = list(model.results(batch))
             kinds.update(result.kind for result in results)
             cost += sum(result.usage.cost for result in results)
     return {

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from nightwatch_core.analysis.model_wrappers import intent_of
 from nightwatch_core.errors import MayHaveArrived
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import (
@@ -21,7 +20,6 @@ UNREMARKABLE = FirstSight(
     severity="low", likely_cause="Unknown.", needs_deep_investigation=False, category="unknown"
 )
 HALF = Usage(calls=1, input_tokens=100, output_tokens=20, cost=0.00001, priced="2026-10-10")
-FULL = HALF.model_copy(update={"cost": 0.00002})
 
 
 def unremarkable(item: TriageItem) -> ItemResult:
@@ -44,25 +42,14 @@ class MemoryBatches:
     """
 
     answer: Callable[[TriageItem], ItemResult] = unremarkable
-    most: int = 100_000  # items of one batch
     now: datetime = datetime.fromisoformat("2026-11-21T02:00:00+00:00")
     fails: list[Exception] = field(default_factory=list)
-    asked: list[TriageItem] = field(default_factory=list)
     sent: dict[str, tuple[TriageItem, ...]] = field(default_factory=dict)  # by id
     states: dict[str, BatchState] = field(default_factory=dict)
     created: dict[str, datetime] = field(default_factory=dict)
 
-    @property
-    def account(self) -> str:
-        return "memory"
-
-    def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
-        self.asked.append(item)
-        return self.answer(item).model_copy(update={"usage": FULL})
-
-    def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
-        parts = [items[at : at + self.most] for at in range(0, len(items), self.most)]
-        return tuple(intent_of(part, night, "memory", now, account="memory") for part in parts)
+    def intent(self, items: Sequence[TriageItem], night: str, now: datetime) -> Batch:
+        return Batch.intent(items, night=night, model="memory", submitted=now)
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
         failure = self.fails.pop(0) if self.fails else None
@@ -95,11 +82,6 @@ class MemoryBatches:
             for id in reversed(self.sent)
             if self.created[id] >= since
         )
-
-    def is_of(self, id: str, intent: Batch) -> bool | None:
-        if not self.states[id].readable:
-            return None
-        return {entry.key for entry in self.sent[id]} == {entry.key for entry in intent.items}
 
     def probe(self) -> str:
         return f"{len(self.sent)} batches in memory"

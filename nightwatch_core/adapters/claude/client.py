@@ -32,8 +32,7 @@ ANSWER_BYTES = 16 * 1024 * 1024  # unpacked; 64,000 tokens, streamed one by one,
 ANSWER_SECONDS = 1_800.0
 LONGEST_WORDS = 300  # characters of the service's words
 COLLECTING = 1_800.0  # seconds for all of its results to be read once
-MOST_REQUESTS = 100_000  # of a batch: the service's own bound
-MEAN_LINE = 50_000  # bytes that results may have on average
+RESULT_BYTES = 200 * 1024 * 1024  # of a batch
 
 ADDRESS = "https://api.anthropic.com"
 SERVICE = "Claude"
@@ -161,9 +160,8 @@ def _shown(text: str, secret: str) -> str:
 
 
 def _bounds(response: httpx2.Response) -> Bounds:
-    """A batch's results are counted by who writes them down."""
     if response.is_success and response.request.url.path.endswith("/results"):
-        return Bounds(SERVICE, MOST_REQUESTS * MEAN_LINE, COLLECTING)
+        return Bounds(SERVICE, RESULT_BYTES, COLLECTING)
     return Bounds(SERVICE, ANSWER_BYTES, ANSWER_SECONDS)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import entry_of, index_over
-from nightwatch_core.models.batch import Batch, ItemResult, TriageItem
+from nightwatch_core.models.batch import Batch, TriageItem
 from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Pattern, PatternEntry
 from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for
 from nightwatch_core.models.report import RunReport
@@ -108,11 +108,7 @@ class LocalNotifier:
 
 
 def quiet_batches(model: BatchModel) -> BatchModel:
-    """Return a model that submits nothing and asks nobody alone; all else is the real one's."""
-
-    def ask_one(item: TriageItem, timeout: float) -> ItemResult:
-        why = "held back: a dry run"
-        return ItemResult(key=item.key, fingerprint=item.fingerprint, kind="canceled", reason=why)
+    """Return a model that submits nothing; all else is the real one's."""
 
     def submit(intent: Batch, items: Sequence[TriageItem]) -> Batch:
         return intent
@@ -121,9 +117,7 @@ def quiet_batches(model: BatchModel) -> BatchModel:
         model.probe()
         return "nothing is submitted in a dry run"
 
-    return proxied(
-        model, BatchModel, replaced={"ask_one": ask_one, "submit": submit, "probe": probe}
-    )
+    return proxied(model, BatchModel, replaced={"submit": submit, "probe": probe})
 
 
 def quiet_batch_store(store: BatchStore) -> BatchStore:

@@ -5,16 +5,15 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from batch_worlds import HAIKU, batches_of, items, kinds, submitted, talk
+from batch_worlds import HAIKU, batches_of, items, kinds, submitted
 from services.anthropic import Anthropic
 from twins.batches import MemoryBatchStore
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.stores.state_folder import BatchFiles
-from nightwatch_core.analysis.model_wrappers import settle, submit_once
-from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.errors import GiveUp, MayHaveArrived, StopTheNight, TryLater
 from nightwatch_core.models.answer import Usage
+from nightwatch_core.triage.batch_triage import settle, submit_once
 
 CLOCK = MemoryClock()
 
@@ -27,27 +26,21 @@ def _create(server):
 def test_a_batch_is_sent_read_and_paid_by_half():
     with Anthropic() as server:
         model, asked = batches_of(server), items(40)
-        alone = model.ask_one(asked[0], 20)
-        batch = submitted(model, asked[1:], CLOCK)
+        batch = submitted(model, asked, CLOCK)
         assert model.state(batch).status == "ended"
         results = list(model.results(batch))
         server.batches.fates = {asked[1].key: "standard"}
         again = submitted(model, asked[1:2], CLOCK)
         (full,) = model.results(again)
-    assert (alone.kind, alone.usage.calls) == ("answered", 1)
-    assert Counter(one.kind for one in results) == {"answered": 39}
-    assert [one.key for one in results] != [one.key for one in batch.items]
-    assert {one.fingerprint: one.key for one in results} == {
-        one.fingerprint: one.key for one in asked[1:]
-    }
+    assert Counter(one.kind for one in results) == {"answered": 40}
+    names = {one.fingerprint: one.key for one in results}
+    assert names == {one.fingerprint: one.key for one in asked}
     flagged = {one.fingerprint for one in results if one.first_sight.needs_deep_investigation}
-    assert flagged == {f"v1:{number:05}" for number in range(4, 40, 4)}
+    assert flagged == {f"v1:{number:05}" for number in range(0, 40, 4)}
     half = next(one for one in results if one.key == asked[1].key)
     assert half.usage.cost == pytest.approx(_list_price(half.usage) / 2)
     assert full.usage.cost == pytest.approx(_list_price(full.usage))
-    assert (half.usage.priced, alone.usage.cost > 0) == ("2026-10-10", True)
-    assert half.usage.cache_read_tokens > 0  # of what the item asked alone had written
-    assert half.usage.saved > 0
+    assert half.usage.priced == "2026-10-10"
 
 
 def _list_price(usage):
@@ -73,14 +66,12 @@ def test_prices_are_those_of_the_day_it_was_submitted():
     assert unknown.usage.cost is None
 
 
-def test_what_is_asked_alone_is_what_a_batch_sends():
+def test_a_question_is_a_whole_request_whose_prompt_is_kept_for_an_hour():
     with Anthropic() as server:
-        model, asked = batches_of(server), items(2)
-        model.ask_one(asked[0], 20)
-        submitted(model, asked[:1], CLOCK)
-        (alone,), (created,) = server.bodies, _create(server)
+        model, asked = batches_of(server), items(1)
+        submitted(model, asked, CLOCK)
+        (created,) = _create(server)
     (request,) = created.body["requests"]
-    assert alone == {**request["params"], "stream": True}
     assert request["custom_id"] == asked[0].key
     assert set(request["params"]) == {
         "model", "max_tokens", "system", "messages", "thinking", "output_config",
@@ -119,9 +110,7 @@ def test_every_way_a_request_can_end_has_its_kind():
     assert told["errored"].usage == Usage()
 
 
-@pytest.mark.parametrize(
-    "fault", ["cut results", "torn results", "doubled results", "noise", "endless line"]
-)
+@pytest.mark.parametrize("fault", ["cut results", "doubled results", "noise", "endless line"])
 def test_results_that_break_off_are_read_again_and_nothing_is_doubled_or_lost(fault):
     with Anthropic() as server:
         model, asked = batches_of(server), items(15)
@@ -142,17 +131,6 @@ def test_results_that_cannot_be_read_are_for_later(fault):
         server.fail(fault, times=99, path=f"/v1/messages/batches/{batch.id}/results")
         with pytest.raises(TryLater, match="later"):
             list(model.results(batch))
-
-
-def test_results_that_never_come_to_an_end_are_for_later():
-    with Anthropic() as server:
-        model = batches_of(server)
-        batch = submitted(model, items(15), CLOCK)
-        server.fail("cut results", times=99, path=f"/v1/messages/batches/{batch.id}/results")
-        got = []
-        with pytest.raises(TryLater, match="12 are missing: collect them later"):
-            got.extend(model.results(batch))
-        assert server.batches.reads == 4  # three in vain
 
 
 def test_a_batch_works_by_the_services_clock_and_expires():
@@ -211,42 +189,13 @@ def test_a_batch_that_is_gone_or_too_old_says_so():
             list(model.results(batch))
 
 
-def test_limits_make_several_batches_and_one_item_alone_can_be_too_large():
-    with Anthropic() as server:
-        asked = items(25)
-        by_number = batches_of(server, most_requests=10).intents(asked, "n1", CLOCK.now())
-        assert [len(one.items) for one in by_number] == [10, 10, 5]
-        model = batches_of(server, most_bytes=40_000)
-        intents = model.intents(asked, "n1", CLOCK.now())
-        assert len(intents) > 2
-        assert [one.key for each in intents for one in each.items] == [one.key for one in asked]
-        for intent in intents:
-            model.submit(intent, asked)
-        sizes = [int(one.headers["content-length"]) for one in _create(server)]
-        assert max(sizes) <= 40_000 < sum(sizes)
-        with pytest.raises(GiveUp, match="v1:00000 alone has"):
-            model.intents(items(1, about="x" * 50_000), "n1", CLOCK.now())
-        with pytest.raises(GiveUp, match="the same key"):
-            model.intents((*asked, asked[0]), "n1", CLOCK.now())
-
-
-def test_questions_have_no_tools():
-    (item,) = items(1)
-    tooled = item.model_copy(
-        update={"conversation": talk(item.group).model_copy(update={"tools": SPECS})}
-    )
-    with Anthropic() as server, pytest.raises(GiveUp, match="no turn to answer a tool"):
-        batches_of(server).intents((tooled,), "n1", CLOCK.now())
-    assert not _create(server)
-
-
 def test_a_server_without_batches_is_refused_before_anything_is_sent():
     with Anthropic(compatible=True) as server:
         model = batches_of(server)
         with pytest.raises(GiveUp, match="has no Message Batches: run without --batch"):
             model.probe()
         with pytest.raises(GiveUp, match="has no Message Batches"):
-            model.intents(items(3), "n1", CLOCK.now())
+            model.intent(items(3), "n1", CLOCK.now())
     assert {one.method for one in server.requests} == {"GET"}
 
 
@@ -277,44 +226,22 @@ def test_a_batch_whose_answer_was_lost_is_found_and_never_sent_again(fate):
     clock, store = MemoryClock(), MemoryBatchStore()
     with Anthropic() as server:
         clock.time = server.batches.now
-        server.batches.per_item = timedelta(minutes=1)
         server.batches.create({"requests": [{"custom_id": "x", "params": {}}] * 1}, 9)
         model, asked = batches_of(server, clock), items(9)
         server.fail(fate, path="/v1/messages/batches", after=1)  # after a look at the list
-        first = submit_once(asked, "n1", model, store, clock, 20)
-        assert first.batches == ()
-        assert "may be msgbatch_0002" in first.unsure[0]
-        again = submit_once(asked, "n1", model, store, clock, 20)
-        assert len(again.waiting) == 9
-        server.batches.pass_by(hours=1)
-        clock.pass_by(3_600)
-        (batch,) = settle(model, store, clock).open
+        (batch,) = submit_once(asked, "n1", model, store, clock).batches
         assert batch.id == "msgbatch_0002"
-        assert len(list(model.results(batch))) == 8
+        assert len(submit_once(asked, "n1", model, store, clock).waiting) == 9
+        assert settle(model, store, clock).open == (batch,)
+        assert len(list(model.results(batch))) == 9
         assert len(_create(server)) == 1
-    assert [one.kind for one in batch.answered] == ["answered"]
-
-
-def test_somebody_elses_batch_of_the_same_size_is_not_taken_for_ours():
-    clock = MemoryClock()
-    with Anthropic() as server:
-        model, asked = batches_of(server, clock), items(4)
-        (intent,) = model.intents(asked, "n1", clock.now())
-        other = submitted(model, items(4, night="theirs"), clock)
-        ours = model.submit(intent, asked)
-        assert model.is_of(other.id, intent) is False
-        assert model.is_of(ours.id, intent) is True
-        server.batches.per_item = timedelta(hours=1)
-        slow = submitted(model, asked, clock)
-        assert model.is_of(slow.id, intent) is None
-        assert model.is_of("msgbatch_9999", intent) is False
 
 
 @pytest.mark.parametrize("fault", ["429", "529", "500", "drop", "no json", "slow"])
 def test_only_what_certainly_did_not_arrive_is_sent_again(fault):
     with Anthropic() as server:
         model, asked = batches_of(server, silence=1.0), items(3)
-        (intent,) = model.intents(asked, "n1", CLOCK.now())
+        intent = model.intent(asked, "n1", CLOCK.now())
         server.fail(fault, path="/v1/messages/batches")
         if fault == "429":
             assert model.submit(intent, asked).id
@@ -334,19 +261,10 @@ def test_a_refused_batch_is_certain_and_leaves_no_intent(fault, kind):
         model = batches_of(server, clock)
         server.fail(fault, path="/v1/messages/batches", times=9, after=1)
         with pytest.raises(kind) as raised:
-            submit_once(items(3), "n1", model, store, clock, 20)
+            submit_once(items(3), "n1", model, store, clock)
     assert not isinstance(raised.value, MayHaveArrived)
     assert server.key not in str(raised.value)
     assert store.batches() == ()
-
-
-def test_a_parameter_that_the_service_refuses_is_known_before_anything_is_submitted():
-    clock, store = MemoryClock(), MemoryBatchStore()
-    with Anthropic() as server:
-        server.fail("400", path="/v1/messages", after=1)  # after the look at the list
-        with pytest.raises(GiveUp, match="something is wrong"):
-            submit_once(items(3), "n1", batches_of(server, clock), store, clock, 20)
-        assert not _create(server)
 
 
 def test_text_no_encoder_accepts_does_not_stop_a_batch():
@@ -362,17 +280,16 @@ def test_text_no_encoder_accepts_does_not_stop_a_batch():
 def test_hundreds_of_errors_are_collected_while_the_service_breaks_off(tmp_path):
     clock, store = MemoryClock(), BatchFiles(tmp_path)
     with Anthropic() as server:
-        model, asked = batches_of(server, clock, most_requests=150), items(400)
-        batches = submit_once(asked, "n1", model, store, clock, 20).batches
-        assert [len(one.items) for one in batches] == [150, 150, 99]
-        assert submit_once(asked, "n2", model, store, clock, 20).batches == ()
-        for fault in ("cut results", "429", "torn results", "noise", "doubled results"):
-            server.fail(fault, path=f"/v1/messages/batches/{batches[1].id}/results")
-        kept = settle(model, BatchFiles(tmp_path), clock).open
-        results = [one for batch in kept for one in (*batch.answered, *model.results(batch))]
+        model, asked = batches_of(server, clock), items(400)
+        (batch,) = submit_once(asked, "n1", model, store, clock).batches
+        assert submit_once(asked, "n2", model, store, clock).batches == ()
+        for fault in ("cut results", "429"):
+            server.fail(fault, path=f"/v1/messages/batches/{batch.id}/results")
+        (kept,) = settle(model, BatchFiles(tmp_path), clock).open
+        results = list(model.results(kept))
     assert Counter(one.fingerprint for one in results) == Counter(one.fingerprint for one in asked)
     assert {one.kind for one in results} == {"answered"}
-    assert len(_create(server)) == 3
+    assert len(_create(server)) == 1
 
 
 def test_a_model_that_is_not_offered_in_batches_is_refused_before_anything_is_sent():
@@ -383,5 +300,5 @@ def test_a_model_that_is_not_offered_in_batches_is_refused_before_anything_is_se
             "capabilities": {**info["capabilities"], "batch": {"supported": False}},
         }
         with pytest.raises(GiveUp, match="not offered in batches"):
-            batches_of(server).intents(items(2), "n1", CLOCK.now())
+            batches_of(server).intent(items(2), "n1", CLOCK.now())
         assert not _create(server)

@@ -31,7 +31,7 @@ def _batch(digest: str = "ab" * 16, hour: int = 2, **fields: object) -> Batch:
             "model": "claude-haiku-5-5",
             "submitted": datetime(2026, 11, 21, hour, tzinfo=UTC),
             "items": (BatchItem(key="s-1", fingerprint="v1:a", group=GROUP),),
-            "answered": (FIRST,),
+            "results": (FIRST,),
             "prices": prices,
             **fields,
         }

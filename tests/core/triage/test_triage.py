@@ -7,7 +7,6 @@ import pytest
 from core.report_fixture import HOSTILE, NOW, group, trace
 from twins.reading import MemoryAgents
 
-from nightwatch_core.analysis.model_wrappers import intent_of, request_set
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import BatchTriage
@@ -24,7 +23,6 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.text.plain_text import estimated_tokens
 from nightwatch_core.triage import batch_triage as asking
-from nightwatch_core.triage import collection as collecting
 from nightwatch_core.triage.batch_triage import (
     BUILT_IN,
     Questions,
@@ -47,12 +45,16 @@ def sight(severity: str = "low", flagged: bool = False) -> FirstSight:
 
 
 def items(*groups: ErrorGroup):
-    return request_set("n", [(one, question(one, None, BUILT_IN)) for one in groups])
+    return tuple(asking.item_of("n", one, question(one, None, BUILT_IN)) for one in groups)
+
+
+def intent(some, night: str = "n", **more: object) -> Batch:
+    return Batch.intent(some, night=night, model="m", submitted=NOW, **more)
 
 
 def batch(*groups: ErrorGroup, night: str = "n", **results: object) -> Batch:
     """A batch of these errors; `results` by the last digit of the name: a sight, or a kind."""
-    made, told = intent_of(items(*groups), night, "m", NOW, (PRICE,)), []
+    made, told = intent(items(*groups), night, prices=(PRICE,)), []
     for one in made.items:
         said = results.get(f"e{one.fingerprint[-1]}")
         first = said if isinstance(said, FirstSight) else None
@@ -140,17 +142,16 @@ def prompt_of(item) -> int:
 
 def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
     some = items(*map(group, range(1, 6)))
-    prices = intent_of(some, "n", "m", NOW, (PRICE,))
-    whole, one = asking.cost_of(some, prices), asking.cost_of(some[:1], prices)
-    assert whole.most > whole.usual > 0
-    assert one.most == pytest.approx((prompt_of(some[0]) * 0.1 + 2_000 * 0.5) / 2e6)
-    plan = asking.plan(some, prices, 2.5 * one.most)
+    prices = intent(some, prices=(PRICE,))
+    one = (prompt_of(some[0]) * 0.1 + 2_000 * 0.5) / 2e6
+    plan = asking.plan(some, prices, 2.5 * one)
     assert len(plan.items) == 2
     assert plan.over.startswith("3 errors were not asked about")
+    assert plan.cost.startswith("at most")
     assert len(asking.plan(some, prices, None).items) == 5
-    unpriced = intent_of(some, "n", "m", NOW)
+    unpriced = intent(some)
     assert not asking.plan(some, unpriced, 6.0).items, "an unknown price may be any"
-    assert asking.plan(some, unpriced, None).cost.text == "price unknown"
+    assert asking.plan(some, unpriced, None).cost == "price unknown"
 
 
 @pytest.mark.parametrize(
@@ -158,55 +159,51 @@ def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
     [("expired", "expired"), ("canceled", "canceled"), ("gone", "missing"), ("ended", "missing")],
 )
 def test_a_batch_without_results_says_so_of_every_error(status: str, kind: str) -> None:
-    results = collecting.without_results(batch(group(1), group(2)), BatchState(status=status))
+    results = asking.without_results(batch(group(1), group(2)), BatchState(status=status))
     assert [one.kind for one in results] == [kind, kind]
     assert all(one.reason for one in results)
 
 
-def test_what_is_collected_counts_what_was_asked_alone_and_drops_what_was_taken() -> None:
+def test_what_is_collected_is_counted_and_what_was_taken_does_not_wait() -> None:
     paid = Usage(calls=1, cost=0.25)
     read = batch(group(1), e1=sight("high", True))
-    alone = ItemResult(key="k", fingerprint="v1:9", kind="refused", usage=paid)
     results = tuple(one.model_copy(update={"usage": paid}) for one in read.results)
-    read = read.model_copy(update={"results": results, "answered": (alone,)})
+    read = read.model_copy(update={"results": results})
     before = batch(group(2), group(3), night="b", e2=sight("low", True), e3=sight("low", True))
     before = before.model_copy(
         update={"collected_by": "x", "taken": (group(3).fingerprint,), "submitted": NOW - DAY}
     )
-    triage = collecting.collected([collecting.ReadBatch(batch=read)], [before, read], NOW)
-    assert triage.usage.cost == 0.5
+    triage = asking.collected([asking.ReadBatch(batch=read)], [before, read], NOW)
+    assert triage.usage.cost == 0.25
     assert [one.group for one in triage.flagged] == [group(2), group(1)]
-    assert not collecting.collected([], [before], NOW + 40 * DAY).waiting, "not for ever"
+    assert not asking.collected([], [before], NOW + 40 * DAY).waiting, "not for ever"
     names = frozenset({group(2).fingerprint})
-    assert collecting.taken(before, names) == (group(3).fingerprint, group(2).fingerprint)
+    assert asking.taken(before, names) == (group(3).fingerprint, group(2).fingerprint)
 
 
 def test_batches_belong_to_nights_over_the_same_sources() -> None:
     night = Night(id="n", window=Window(since=NOW, until=NOW), now=NOW, kind=NightKind(key="a"))
     history = [NightRecord(id="n", status="complete", started=NOW, night=night)]
     kept = [batch(group(1)), batch(group(2), night="unknown")]
-    assert collecting.of_sources(kept, history, "a") == (kept[0],)
-    assert not collecting.of_sources(kept, history, "b")
+    assert asking.of_sources(kept, history, "a") == (kept[0],)
+    assert not asking.of_sources(kept, history, "b")
 
 
 def test_a_tail_that_could_not_be_read_says_when_to_come_back() -> None:
-    running = collecting.ReadBatch(batch=batch(group(1)), running="it runs")
-    assert collecting.is_waiting(collecting.collected([running], [], NOW))
-    assert not collecting.is_waiting(BatchTriage())
     state = BatchState(status="in progress", processing=1)
-    assert "--collect" in collecting.running_text(batch(group(1)), state)
+    assert "--collect" in asking.running_text(batch(group(1)), state)
 
 
 def test_what_was_submitted_stands_beside_earlier_words() -> None:
     held = asking.sightings(batch(group(1), group(2), e1=sight()))
     sent = Submission(batches=(batch(group(3)),), unsure=("who knows",))
-    triage = collecting.with_submission(BatchTriage(), sent, "$1", Questions(kept=held))
+    triage = asking.with_submission(BatchTriage(), sent, "$1", Questions(kept=held))
     assert ([one.group for one in triage.kept], triage.awaited, triage.cost) == (
         [group(1)],
         1,
         "$1",
     )
-    assert collecting.with_complaints(triage, "who knows", "").complaints == ("who knows",)
+    assert asking.with_complaints(triage, "who knows", "").complaints == ("who knows",)
 
 
 def test_without_a_model_a_batch_is_refused() -> None:
