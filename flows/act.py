@@ -11,18 +11,10 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.publish.finding_parts import with_gates
 from nightwatch_core.report.builder import add_ci, add_publications
+from tasks import publish
 from tasks.knowledge import read_outcomes
 from tasks.night import reopened_report
 from tasks.parameters import takes_options
-from tasks.publish import (
-    beside_others,
-    close_sandbox,
-    plan_issues,
-    plan_pulls,
-    publish,
-    through_the_gate,
-    watch_ci,
-)
 from tasks.report import keep_report
 from tasks.runner import NightRunner, one_by_one, stop_where_stopped
 
@@ -39,24 +31,25 @@ def publish_findings(
     every receipt, `hear_gate` with every test of a fix.
     """
     options, night = report.options, report.night
-    report, met = beside_others(report, own)
+    report, met = publish.beside_others(report, own)
     cache = NightCache()
     try:
-        gates = through_the_gate(report, own, cache, hear=hear_gate)
+        gates = publish.through_the_gate(report, own, cache, hear=hear_gate)
         tested = with_gates(report, gates)
-        issues = plan_issues(options, tested, own, plan_pulls(options, tested, own, ()).skips)
-        opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
-        gates = through_the_gate(  # what reopening made due
+        issues = publish.plan_issues(
+            options, tested, own, publish.plan_pulls(options, tested, own, ()).skips
+        )
+        opened = one_by_one(publish.publish, issues.proposals, options, night, hear=hear)
+        gates = publish.through_the_gate(  # what reopening made due
             report, own, cache, opened, gates, hear_gate
         )
-        pulls = plan_pulls(options, with_gates(report, gates), own, opened)
-        drafted = one_by_one(publish, pulls.proposals, options, night, hear=hear)
+        pulls = publish.plan_pulls(options, with_gates(report, gates), own, opened)
+        drafted = one_by_one(publish.publish, pulls.proposals, options, night, hear=hear)
     finally:
-        close_sandbox(options)
-    skips = (*issues.skips, *pulls.skips)
+        publish.close_sandbox(options)
     return PublishResult(
         receipts=(*opened, *drafted),
-        skips=skips,
+        skips=(*issues.skips, *pulls.skips),
         gates=gates,
         overlaps=met.value,
         drafts=tuple(proposal for proposal in pulls.proposals if isinstance(proposal, DraftPull)),
@@ -76,6 +69,6 @@ def act(night: str, **choices: Any) -> RunReport:
     report = reopened_report(night, choices, "publish", "dry_run")
     acted = publish_findings(report, read_outcomes(report.options))
     report = keep_report(add_publications(report, acted))
-    report_with_ci = keep_report(add_ci(report, watch_ci(report, acted)))
+    report_with_ci = keep_report(add_ci(report, publish.watch_ci(report, acted)))
     stop_where_stopped(acted.stopped)
     return report_with_ci

@@ -21,7 +21,7 @@ from tasks.knowledge import read_outcomes
 from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options
 from tasks.report import open_report, report_on_failure, tell_the_team
-from tasks.runner import NightRunner, as_is, attempt
+from tasks.runner import NightRunner, attempt
 
 
 @flow(name="nightly", flow_run_name=run_name, task_runner=NightRunner())
@@ -45,7 +45,7 @@ def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
         night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selection = progress.select(select_groups(options, as_is(fetched), known))
+        selection = progress.select(select_groups(options, fetched, known))
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )

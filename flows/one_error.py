@@ -11,18 +11,15 @@ from typing import Any
 
 from prefect import flow
 
-from flows.act import publish_findings
-from flows.causes import find_causes
-from nightwatch_core.models.assignment import CiResult, FollowUpInput, PublishResult
+from flows.morning import until_morning
+from nightwatch_core.models.assignment import FollowUpInput
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.builder import add_ci, add_publications
 from tasks.knowledge import read_outcomes
 from tasks.night import open_single, seek_error, single_options
 from tasks.parameters import takes_options
-from tasks.publish import watch_ci
-from tasks.report import keep_report, open_report, report_on_failure, tell_the_team
-from tasks.runner import NightRunner, attempt, stop_where_stopped
+from tasks.report import open_report, report_on_failure, tell_the_team
+from tasks.runner import NightRunner, attempt
 
 
 @flow(name="one-error", flow_run_name="one-error-{error}{error_class}", task_runner=NightRunner())
@@ -45,21 +42,8 @@ def one_error(
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )
-
-        found = find_causes(options, night, selection, FollowUpInput(), progress.hear_findings)
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
-        report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
-        stop_where_stopped(found.stopped)
-
-        acted = attempt(
-            "publishing",
-            *(publish_findings, report, outcomes.value),
-            *(progress.hear_receipt, progress.hear_gate),
-            otherwise=PublishResult(),
+        earlier = FollowUpInput()
+        return tell_the_team(
+            until_morning(report, progress, selection, earlier, outcomes, learns=False)
         )
-        troubles = (outcomes.trouble, acted.trouble)
-        published = progress.published(acted.value)
-        report = progress.update(keep_report(add_publications(report, published)))
-        ci = attempt("waiting for checks", watch_ci, report, published, otherwise=CiResult())
-        report = progress.update(add_ci(report, ci.value))
-        return tell_the_team(builder.degrade(report, *troubles, ci.trouble))

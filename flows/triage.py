@@ -13,42 +13,23 @@ from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
 from nightwatch_core.triage.batch_triage import with_complaints, with_submission
+from tasks import triage as batches
 from tasks.errors import fetch_errors, known_errors
 from tasks.knowledge import read_outcomes
 from tasks.night import open_night, tonights_options
 from tasks.parameters import takes_options
 from tasks.report import keep_and_show, keep_report, open_report, report_on_failure, tell_the_team
-from tasks.runner import NightRunner, as_is, attempt, one_by_one
-from tasks.triage import (
-    close_batches,
-    collect_name,
-    collecting_options,
-    due_batches,
-    nothing_to_collect,
-    open_collection,
-    patiently,
-    plan_batch,
-    probe_batches,
-    put_together,
-    read_batch,
-    select_every,
-    select_flagged,
-    settle_batches,
-    submit_batch,
-    submit_name,
-    triage_options,
-    write_questions,
-)
+from tasks.runner import NightRunner, attempt, one_by_one
 
 
-@flow(name="triage-submit", flow_run_name=submit_name, task_runner=NightRunner())
+@flow(name="triage-submit", flow_run_name=batches.submit_name, task_runner=NightRunner())
 @takes_options
 def submit(**choices: Any) -> RunReport:
     """Submit a batch with a question about every error; `collect` goes on from it."""
     return submit_all(tonights_options({**choices, "batch_mode": True}))
 
 
-@flow(name="triage-collect", flow_run_name=collect_name, task_runner=NightRunner())
+@flow(name="triage-collect", flow_run_name=batches.collect_name, task_runner=NightRunner())
 @takes_options
 def collect(night: str = "", **choices: Any) -> RunReport | None:
     """Collect the newest batch, and analyse what it flagged; ends at once where there is none.
@@ -56,17 +37,17 @@ def collect(night: str = "", **choices: Any) -> RunReport | None:
     Args:
         night: Night whose batch is meant, as `nightwatch batches` lists it; empty: the newest.
     """
-    return None if nothing_to_collect(night) else collect_night(night, choices)
+    return None if batches.nothing_to_collect(night) else collect_night(night, choices)
 
 
 def submit_all(options: NightOptions) -> RunReport:
     """Submit every error that nobody ignores and no lesson covers; nothing is analysed."""
     with report_on_failure(options) as progress:
-        probe_batches(options)
+        batches.probe_batches(options)
         night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selection = progress.select(select_every(options, as_is(fetched), known))
+        selection = progress.select(batches.select_every(options, fetched, known))
         report = builder.add_errors(open_report(options, night), fetched, selection)
         report = progress.update(keep_report(report))
         sent = submit_errors(options, night, selection.kept, BatchTriage(), 0.0)
@@ -81,38 +62,38 @@ def submit_errors(
     spent: float | None,
 ) -> BatchTriage:
     """Ask about each error once, as far as the night's USD go; returns the triage with it."""
-    asking = triage_options(options, night)
-    settled = settle_batches(asking)
-    questions = write_questions(asking, night, as_is(groups))
-    planned = plan_batch(asking, night, as_is(questions), spent)
-    sent = submit_batch(asking, night, as_is(planned))
+    asking = batches.triage_options(options, night)
+    settled = batches.settle_batches(asking)
+    questions = batches.write_questions(asking, night, groups)
+    planned = batches.plan_batch(asking, night, questions, spent)
+    sent = batches.submit_batch(asking, night, planned)
     complained = with_complaints(triage, questions.complaint, planned.over, *settled.unsure)
     return with_submission(complained, sent, planned.cost, questions)
 
 
 def read_batches(options: NightOptions, night: Night, settled: Settled) -> BatchTriage:
     """Read every open batch of these sources that has ended, and wait for none."""
-    read = one_by_one(read_batch, due_batches(options, night, as_is(settled)), options)
-    return put_together(options, night, as_is(read), as_is(settled))
+    read = one_by_one(batches.read_batch, batches.due_batches(options, night, settled), options)
+    return batches.put_together(options, night, read, settled)
 
 
 def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
     """Wait for a night's batch, then go on as a night over the errors that it flagged."""
-    options = collecting_options(name, choices)
+    options = batches.collecting_options(name, choices)
     with report_on_failure(options) as progress:
-        night = progress.begin(open_collection(options, name))
-        settled = settle_batches(options)
-        due = due_batches(options, night, as_is(settled))
-        attempt("waiting", patiently(options), options, as_is(due), otherwise=None)
+        night = progress.begin(batches.open_collection(options, name))
+        settled = batches.settle_batches(options)
+        due = batches.due_batches(options, night, settled)
+        attempt("waiting", batches.patiently(options), options, due, otherwise=None)
         triage = read_batches(options, night, settled)
         report = progress.update(add_batch_triage(open_report(options, night), triage))
         if triage.running and not triage.judged:
             return keep_and_show(builder.degrade(report, *triage.running))
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         fetched = fetch_errors(options, night)
-        selection = progress.select(select_flagged(options, as_is(fetched), as_is(triage)))
+        selection = progress.select(batches.select_flagged(options, fetched, triage))
         report = progress.update(builder.add_errors(report, fetched, selection))
         done = until_morning(report, progress, selection, FollowUpInput(), outcomes)
         sent = tell_the_team(builder.degrade(with_batch_triage(done, triage), *triage.running))
-        close_batches(as_is(sent))
+        batches.close_batches(sent)
         return sent

@@ -5,8 +5,6 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from prefect import task
-from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
 from nightwatch_core.analysis import agent_specs, analyst
@@ -36,7 +34,7 @@ from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
 from tasks.code import bare_reader_of, commit_of_case, index_in, reader_of, reads_of
 from tasks.records import records
-from tasks.runner import KEPT, PATIENTLY, digest, each, same, settled
+from tasks.runner import digest, each, settled, step
 from tasks.wiring import reading, transcripts
 
 # Tests and snippets that an analyst may run in the sandbox, at the commit that failed.
@@ -94,13 +92,7 @@ def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     return f"analysis/{assignment.night}/{digest(*shaping)}"
 
 
-@task(
-    name="analyse",
-    task_run_name="analyse · {assignment.case.leader.short}",
-    cache_policy=CacheKeyFnPolicy(cache_key_fn=analysis_key),
-    **KEPT,
-    **PATIENTLY,
-)
+@step("analyse", "{assignment.case.leader.short}", key=analysis_key, patient=True)
 def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
     agent, plan = led_by(assignment, options)
@@ -116,7 +108,7 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     return analysis
 
 
-@task(name="ask the analyst", task_run_name="ask the analyst", **PATIENTLY)
+@step("ask the analyst", patient=True)
 def ask_analyst(options: NightOptions) -> AnalystTonight:
     """Return the model's capabilities and the unusable agent files.
 
@@ -127,7 +119,7 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
     return AnalystTonight(able=able, complaints=agent_specs.agents_of(ports.agents).complaints)
 
 
-@task(name="answer by rules", task_run_name="answer by rules · {left.assignment.case.leader.short}")
+@step("answer by rules", "{left.assignment.case.leader.short}")
 def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analysis:
     """Explain a case whose model was away; never kept, so that the model is asked next time."""
     ports, assignment = reading(options), left.assignment
@@ -139,11 +131,11 @@ def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analys
 
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
     """Explain cases side by side; the rules answer where the model could not be reached."""
-    wave = settled(analyse.map(each(assignments), same(options)), assignments)
+    wave = settled(each(analyse, assignments, options), assignments)
     stand_in = None if wave.stopped else reading(options).stand_in
     left = unanswered_assignments(wave, assignments) if stand_in else ()
     asked = tuple(item.assignment for item in left)
-    return merge_waves(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
+    return merge_waves(wave, settled(each(answer_by_rules, left, options), asked))
 
 
 def looked_again(
@@ -152,7 +144,7 @@ def looked_again(
     """Look again at what stayed weak, side by side; the better verdict of each error is kept."""
     wave = third_wave(options, waves, results, able)
     second = analyse.with_options(name="look again", task_run_name=_LOOK_AGAIN)
-    runs = second.map(each(wave.assignments), same(options)) if wave.assignments else []
+    runs = each(second, wave.assignments, options)
     return with_second_looks(results, wave, settled(runs, wave.assignments))
 
 
@@ -195,7 +187,7 @@ def _briefing(
     )
 
 
-@task(name="research", task_run_name="research · {unknown.case.leader.short}", **KEPT, **PATIENTLY)
+@step("research", "{unknown.case.leader.short}", kept=True, patient=True)
 def research_case(unknown: UnexplainedCase, options: NightOptions, code: CodeTonight) -> Prepared:
     """Find likely files, previews, suspects and earlier cases for one error."""
     commit = commit_of_case(unknown.case, code)

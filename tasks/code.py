@@ -4,8 +4,6 @@ import logging
 from datetime import timedelta
 from functools import lru_cache
 
-from prefect import task
-
 from nightwatch_core.code.base_branch import base_branch_status, without_later_change
 from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
 from nightwatch_core.code.releases import merged
@@ -19,7 +17,7 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.ports import CodeHost, CodeReader, CountsReads
 from nightwatch_core.traces.placing import PathIndex
 from tasks.records import results
-from tasks.runner import KEPT, PATIENTLY, attempt, attempt_and_go_on
+from tasks.runner import attempt, attempt_and_go_on, step
 from tasks.wiring import bare_code, local, reading
 
 log = logging.getLogger(__name__)
@@ -27,7 +25,7 @@ LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken somethi
 TREES = 8  # commits whose paths are kept at hand
 
 
-@task(name="pin the code", task_run_name="pin the code", **KEPT, **PATIENTLY)
+@step("pin the code", kept=True, patient=True)
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
     """Find the commit in production, the one fixes are made on, and the releases."""
     ports = reading(options)
@@ -98,19 +96,12 @@ def bare_reader_of(options: NightOptions, commit: Commit) -> CodeReader:
     return bare_code(options).reader(commit)
 
 
-def index_of(options: NightOptions, commit: Commit) -> PathIndex:
-    """Return an index of the tree's paths, made once a commit."""
-    return index_in(reader_of(options, commit))
+_index = lru_cache(maxsize=TREES)(PathIndex)
 
 
 def index_in(tree: CodeReader) -> PathIndex:
-    """Return the same, asked of a reader that counts."""
+    """Return an index of the tree's paths, made once a commit."""
     return _index(tree.paths())
-
-
-@lru_cache(maxsize=TREES)
-def _index(paths: tuple[str, ...]) -> PathIndex:
-    return PathIndex(paths)
 
 
 def _chosen(name: str, host: CodeHost) -> Commit:
@@ -130,7 +121,7 @@ def _newest_release(groups: tuple[ErrorGroup, ...]) -> str:
     return newest.release if newest else ""
 
 
-@task(name="prune records", task_run_name="prune records")
+@step("prune records")
 def prune_records() -> None:
     """Delete records that no night used for a month, and the oldest beyond half a gibibyte."""
     try:
@@ -146,11 +137,7 @@ def prune_records() -> None:
 # Where the failing lines stand on the base branch, which fixes are made on.
 
 
-@task(
-    name="compare with the base",
-    task_run_name="compare with the base · {analysis.case.leader.short}",
-    **PATIENTLY,
-)
+@step("compare with the base", "{analysis.case.leader.short}", patient=True)
 def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) -> Analysis:
     """Add to an analysis whether the base branch still has the failing lines."""
     then = reader_of(options, commit_of_case(analysis.case, code))

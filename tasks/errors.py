@@ -1,7 +1,5 @@
 """Read error groups and their traces, and choose what is analysed tonight."""
 
-from prefect import task
-
 from nightwatch_core.code.failed_commit import Repository, place_traces
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake import cases as families
@@ -13,19 +11,19 @@ from nightwatch_core.models.errors import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from tasks.code import Trees, commit_of_group, index_in
-from tasks.runner import KEPT, PATIENTLY, each, ends, kept_by_night, same
+from tasks.runner import each, ends, key_by_night, step
 from tasks.wiring import reading
 
 NOTHING_KNOWN = KnownErrors()
 
 
-@task(name="fetch errors", task_run_name="fetch errors", **KEPT, **PATIENTLY)
+@step("fetch errors", kept=True, patient=True)
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     """Fetch every error group of the night's window."""
     return reading(options).errors.error_groups(night.window)
 
 
-@task(name="trace", task_run_name="trace · {group.short}", **KEPT, **PATIENTLY)
+@step("trace", "{group.short}", kept=True, patient=True)
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
     """Read a group's traces, mapped to the repository as it was at the commit that failed."""
     ports, trees = reading(options), Trees(options)
@@ -44,7 +42,7 @@ def trace_groups(
     options: NightOptions, groups: tuple[ErrorGroup, ...], code: CodeTonight
 ) -> tuple[Traced, ...]:
     """Read the traces of every group; one whose traces cannot be read is analysed without."""
-    runs = ends(trace_group.map(each(groups), same(options), same(code)))
+    runs = ends(each(trace_group, groups, options, code))
     return tuple(_without(group, end) for group, end in zip(groups, runs, strict=True))
 
 
@@ -59,11 +57,9 @@ def _without(group: ErrorGroup, end: Traced | BaseException) -> Traced:
 # The selection: what is analysed tonight.
 
 
-@task(
-    name="list known errors",
-    task_run_name="list known errors",
-    cache_policy=kept_by_night("known", lambda given: (given["options"].model_dump_json(),)),
-    **KEPT,
+@step(
+    "list known errors",
+    key=key_by_night("known", lambda given: (given["options"].model_dump_json(),)),
 )
 def known_errors(options: NightOptions, night: Night) -> KnownErrors:
     """List the errors that had a lesson when the night began."""
@@ -74,7 +70,7 @@ def known_errors(options: NightOptions, night: Night) -> KnownErrors:
     return KnownErrors(names=tuple(sorted(names)))
 
 
-@task(name="select", task_run_name="select")
+@step("select")
 def select_groups(
     options: NightOptions, fetched: Fetched, known: KnownErrors = NOTHING_KNOWN
 ) -> Selection:
@@ -92,7 +88,7 @@ def select_groups(
     return selected.model_copy(update={"rule_notes": notes})
 
 
-@task(name="put groups into cases", task_run_name="put groups into cases")
+@step("put groups into cases")
 def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
     """Put groups with one root class and one top frame into one case."""
     cases = families.cases(
@@ -101,7 +97,7 @@ def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
     return tuple(families.at_its_commit(case, traced) for case in cases)
 
 
-@task(name="narrow to new cases", task_run_name="narrow to new cases")
+@step("narrow to new cases")
 def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> Narrowed:
     """Keep the best of the new cases; errors with a valid lesson take no place from them."""
     return selection.narrow(selected, memory, options.max_errors or 5)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from prefect import task
-
 from nightwatch_core import patterns
 from nightwatch_core.analysis.analyst import RULES
 from nightwatch_core.analysis.research import PromptLearnings
@@ -48,13 +46,13 @@ from nightwatch_core.models.report import Night, RunReport, WrittenLesson
 from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
 from nightwatch_core.text.plain_text import digest
 from tasks.code import Trees, commit_of_case, reader_of, reads_of
-from tasks.runner import KEPT, PATIENTLY, attempt, kept_by_night
+from tasks.runner import attempt, key_by_night, step
 from tasks.wiring import nights, publishing, reading
 
 NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
-@task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
+@step("keep lesson", "{analysis.case.leader.short}")
 def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> WrittenLesson:
     """Write one case's lesson with the history of the earlier one."""
     earlier = _earlier_lesson(analysis.case, options, report)
@@ -80,7 +78,7 @@ def _earlier_lesson(case: Case, options: NightOptions, report: RunReport) -> Les
     return apply_news(lesson, news) if news else lesson
 
 
-@task(name="keep lessons up", task_run_name="keep lessons up to date")
+@step("keep lessons up to date")
 def keep_up(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> UpdatedLessons:
@@ -92,7 +90,7 @@ def keep_up(
     return UpdatedLessons(lessons=kept, troubles=tuple(end.trouble for end in ends if end.trouble))
 
 
-@task(name="archive", task_run_name="archive the least useful lessons")
+@step("archive the least useful lessons")
 def archive_lessons(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[str, ...]:
@@ -102,7 +100,7 @@ def archive_lessons(
     return publishing(options).knowledge.archive(files) if files else ()
 
 
-@task(name="rebuild index", task_run_name="rebuild index", **PATIENTLY)
+@step("rebuild index", patient=True)
 def rebuild_index(options: NightOptions) -> Index:
     """Read all documents and write index.yml."""
     return publishing(options).knowledge.rebuild_index()
@@ -120,7 +118,7 @@ def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> di
 # Patterns and ignore suggestions.
 
 
-@task(name="read lessons", task_run_name="read lessons")
+@step("read lessons")
 def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
     """Read every lesson at hand."""
     knowledge = reading(options).knowledge
@@ -128,7 +126,7 @@ def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
     return tuple(lesson for lesson in read if lesson is not None)
 
 
-@task(name="detect patterns", task_run_name="detect patterns")
+@step("detect patterns")
 def detect_patterns(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[Pattern, ...]:
@@ -139,13 +137,13 @@ def detect_patterns(
     return tuple(patterns.merge_pattern(item, kept.get(item.title)) for item in found)
 
 
-@task(name="keep pattern", task_run_name="keep pattern · {pattern.title}")
+@step("keep pattern", "{pattern.title}")
 def keep_pattern(pattern: Pattern, options: NightOptions) -> str:
     """Write a pattern's document; returns its file."""
     return publishing(options).knowledge.write_pattern(pattern)
 
 
-@task(name="relate lessons", task_run_name="relate lessons to patterns")
+@step("relate lessons to patterns")
 def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[str, ...]:
     """Write into lessons which patterns they belong to today; returns what could not be written."""
     knowledge = reading(options).knowledge
@@ -161,7 +159,7 @@ def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[
     return tuple(end.trouble for end in ends if end.trouble)
 
 
-@task(name="suggest ignore rules", task_run_name="suggest ignore rules")
+@step("suggest ignore rules")
 def suggest_ignores(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[IgnoreSuggestion, ...]:
@@ -174,7 +172,7 @@ def suggest_ignores(
 # What became of our issues and pull requests, and of the errors they were about.
 
 
-@task(name="read outcomes", task_run_name="read outcomes", **PATIENTLY)
+@step("read outcomes", patient=True)
 def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
     """Read all our issues and pull requests as they are tonight."""
     return reading(options).tracker.own_items()
@@ -189,13 +187,7 @@ def _followed(parameters: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-@task(
-    name="follow up",
-    task_run_name="follow up",
-    cache_policy=kept_by_night("followed", _followed),
-    **KEPT,
-    **PATIENTLY,
-)
+@step("follow up", key=key_by_night("followed", _followed), patient=True)
 def follow_up(
     options: NightOptions,
     night: Night,
@@ -241,13 +233,7 @@ def _recalled(parameters: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-@task(
-    name="recall",
-    task_run_name="recall",
-    cache_policy=kept_by_night("recalled", _recalled),
-    **KEPT,
-    **PATIENTLY,
-)
+@step("recall", key=key_by_night("recalled", _recalled), patient=True)
 def recall_cases(
     options: NightOptions,
     night: Night,

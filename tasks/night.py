@@ -4,8 +4,6 @@ import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from prefect import task
-from prefect.cache_policies import RUN_ID, TASK_SOURCE
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
@@ -20,7 +18,7 @@ from nightwatch_core.report.view import case_of
 from nightwatch_core.settings import night_options
 from nightwatch_core.text.templates import is_beginning
 from nightwatch_core.triage.batch_triage import check_batch_mode
-from tasks.runner import KEPT, PATIENTLY
+from tasks.runner import step
 from tasks.wiring import (
     half_described,
     keep_pasted_record,
@@ -73,7 +71,7 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
     )
 
 
-@task(name="open the night", task_run_name="open the night", **KEPT, **PATIENTLY)
+@step("open the night", kept=True, patient=True)
 def open_night(options: NightOptions) -> Night:
     """Find the window to look at, and begin its night or take it up again.
 
@@ -183,7 +181,7 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
     return with_default_ports(night_options(quiet))
 
 
-@task(name="seek the error", task_run_name="seek the error", **PATIENTLY)
+@step("seek the error", patient=True)
 def seek_error(
     options: NightOptions, error: str, error_class: str, transaction: str
 ) -> tuple[Fetched, Selection]:
@@ -208,7 +206,7 @@ def seek_error(
     return fetched.model_copy(update={"groups": groups}), Selection(kept=groups)
 
 
-@task(name="open the run", task_run_name="open the run", cache_policy=TASK_SOURCE + RUN_ID, **KEPT)
+@step("open the run", key=lambda context, _: f"single/{context.task_run.flow_run_id}")
 def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
     """Open a night for one error, the same one when the run is retried."""
     now = reading(options).clock.now()

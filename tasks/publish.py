@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from prefect import task
 from pydantic import ValidationError
 
 from nightwatch_core import publish as proposals
@@ -40,7 +39,7 @@ from nightwatch_core.report.builder import proofs_usage
 from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement
 from tasks.records import records
-from tasks.runner import PATIENTLY, Attempt, as_is, attempt, digest
+from tasks.runner import Attempt, attempt, digest, step
 from tasks.wiring import publishing, reading, transcripts
 from tasks.wiring.local import pace
 
@@ -55,7 +54,7 @@ CI_MINUTES = 15
 LOOK_BACK = timedelta(days=90)
 
 
-@task(name="plan issues", task_run_name="plan issues")
+@step("plan issues")
 def plan_issues(
     options: NightOptions,
     report: RunReport,
@@ -74,7 +73,7 @@ def plan_issues(
     return proposals.plan_issues(report.analyses, own, options, report.commit, night, drafts)
 
 
-@task(name="publish", task_run_name="publish · {proposal.kind}", **PATIENTLY)
+@step("publish", "{proposal.kind}", patient=True)
 def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
     """Publish once, however often this runs: the ledger behind the outbox remembers."""
     return publishing(options).outbox(night).publish(proposal)
@@ -83,7 +82,7 @@ def publish(proposal: Proposal, options: NightOptions, night: Night) -> Receipt:
 # Fixes: which become draft pull requests.
 
 
-@task(name="plan pull requests", task_run_name="plan pull requests")
+@step("plan pull requests")
 def plan_pulls(
     options: NightOptions,
     report: RunReport,
@@ -111,7 +110,7 @@ def plan_pulls(
 # The gate: fixes are run in a sandbox before anything is said of them.
 
 
-@task(name="gate", task_run_name="gate · {draft.title}")
+@step("gate", "{draft.title}")
 def gate(
     draft: DraftPull, analysis: Analysis, report: RunReport, cache: NightCache, used: Usage
 ) -> GateResult:
@@ -208,7 +207,7 @@ def _tried(
     except (ValidationError, ValueError):
         pass  # not there, or written by an older version
     try:
-        result = gate(as_is(draft), as_is(analysis), as_is(report), as_is(cache), as_is(used))
+        result = gate(draft, analysis, report, cache, used)
         attempt = result.correction
         is_settled = result.outcome != "not run" and (
             attempt is None or attempt.outcome != "not tried"
@@ -241,13 +240,13 @@ def close_sandbox(options: NightOptions) -> None:
 # The checks of the night's drafts: waited for together, mended once, and said.
 
 
-@task(name="read checks", task_run_name="read checks", **PATIENTLY)
+@step("read checks", patient=True)
 def read_ci(options: NightOptions, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
     """Return the CI runs of our drafts."""
     return reading(options).tracker.ci(numbers)
 
 
-@task(name="mend after checks", task_run_name="mend after checks · #{one.number}")
+@step("mend after checks", "#{watched.number}")
 def mend(
     watched: Watched, analysis: Analysis, report: RunReport, cache: NightCache
 ) -> GateResult | None:
@@ -290,12 +289,12 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
 
     def mended_once(watched: Watched, analysis: Analysis) -> tuple[GateResult | None, str]:
         nothing: GateResult | None = None
-        arguments = (as_is(watched), as_is(analysis), as_is(report), as_is(cache))
+        arguments = (watched, analysis, report, cache)
         tried = attempt("mending a draft", mend, *arguments, otherwise=nothing)
         return tried.value, tried.trouble
 
     def say(proposal: Proposal) -> Receipt:
-        return publish(as_is(proposal), options, report.night)
+        return publish(proposal, options, report.night)
 
     return Hands(
         look=look,
@@ -311,7 +310,7 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
 # Other pull requests beside ours: whether somebody has made a fix already, or turned it down.
 
 
-@task(name="read other pull requests", task_run_name="read other pull requests", **PATIENTLY)
+@step("read other pull requests", patient=True)
 def read_other_pulls(
     options: NightOptions, paths: tuple[str, ...], since: datetime
 ) -> tuple[OtherPull, ...]:

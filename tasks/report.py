@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
-from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.settings import get_current_settings
 
@@ -27,7 +26,7 @@ from nightwatch_core.report.publications import sight_rows
 from nightwatch_core.report.view import view
 from tasks.night import advice, banner, begin_night
 from tasks.records import records
-from tasks.runner import PATIENTLY, as_is, attempt
+from tasks.runner import attempt, step
 from tasks.wiring import nights, publishing, reading
 from tasks.wiring.privacy import destinations, list_for
 from tasks.wiring.recording import record_night
@@ -98,7 +97,7 @@ def open_report(options: NightOptions, night: Night) -> RunReport:
     )
 
 
-@task(name="keep report", task_run_name="keep report", **PATIENTLY)
+@step("keep report", patient=True)
 def keep_report(report: RunReport) -> RunReport:
     """Write the report's files; returns the report, which now knows its folder."""
     folder = publishing(report.options).nights.keep(report)
@@ -106,7 +105,7 @@ def keep_report(report: RunReport) -> RunReport:
     return report.model_copy(update={"night": night})
 
 
-@task(name="show in Prefect", task_run_name="show in Prefect")
+@step("show in Prefect")
 def show_in_prefect(report: RunReport) -> None:
     """Show the table and the report as artifacts of this run."""
     shown = view(report, BRIEF)
@@ -137,7 +136,7 @@ def show_in_prefect(report: RunReport) -> None:
     )
 
 
-@task(name="tell", task_run_name="tell", **PATIENTLY)
+@step("tell", patient=True)
 def notify(report: RunReport) -> str:
     """Send the report to the team; returns where to read it."""
     return publishing(report.options).notifier.publish(report)
@@ -149,14 +148,14 @@ def tell_earlier(report: RunReport) -> None:
     untold = [report for report in islice(nights.reports(), LAST) if report.untold]
     for late in reversed(untold):
         if late.night.id != report.night.id:
-            notify(as_is(late))
+            notify(late)
             nights.keep(late.model_copy(update={"untold": False}))
 
 
 def keep_and_show(report: RunReport) -> RunReport:
     """Keep and show a report that is not sent to the team; the night is over."""
-    kept = keep_report(as_is(builder.finish_report(report, reading(report.options).clock.now())))
-    attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
+    kept = keep_report(builder.finish_report(report, reading(report.options).clock.now()))
+    attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
     publishing(kept.options).nights.finish(kept)
     return kept
 
@@ -167,15 +166,15 @@ def tell_the_team(report: RunReport) -> RunReport:
     Reports of earlier nights that could not be sent go first.
     """
     done = builder.finish_report(report, reading(report.options).clock.now())
-    kept = keep_report(as_is(with_health(done)))
-    shown = attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
+    kept = keep_report(with_health(done))
+    shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
     late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
-    delivered = attempt("telling the team", notify, as_is(kept), otherwise="")
+    delivered = attempt("telling the team", notify, kept, otherwise="")
     if delivered.trouble:
         kept = builder.leave_untold(kept, delivered.trouble)
     whole = with_health(kept)  # now with how telling the team went
     if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
-        kept = keep_report(as_is(builder.degrade(whole, shown.trouble, late.trouble)))
+        kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
     publishing(kept.options).nights.finish(kept)
     log.info("%s (%s)", headline(kept), delivered.value)
     return kept

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from prefect import Task, task
+from prefect import Task
 from prefect.runtime import flow_run
 
 from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
@@ -21,7 +21,7 @@ from nightwatch_core.settings import night_options
 from nightwatch_core.triage import batch_triage
 from nightwatch_core.triage.batch_triage import Plan, Questions, ReadBatch
 from tasks.night import begin_night
-from tasks.runner import KEPT, PATIENTLY, when_unwell
+from tasks.runner import step, when_unwell
 from tasks.wiring import nights, publishing, reading, reset_ports, with_default_ports
 from tasks.wiring.services import kept_batches
 
@@ -31,20 +31,20 @@ _OWN = ("batch_mode", "dry_run", "force")  # a run that collects says these itse
 COLLECTING = "--collect"
 
 
-@task(name="settle batches", task_run_name="settle batches", **PATIENTLY)
+@step("settle batches", patient=True)
 def settle_batches(options: NightOptions) -> Settled:
     """Find batches that killed nights may have submitted, and those that are open."""
     ports = reading(options)
     return batch_triage.settle(_desk(options), _store(options), ports.clock)
 
 
-@task(name="probe batches", task_run_name="probe batches", **PATIENTLY)
+@step("probe batches", patient=True)
 def probe_batches(options: NightOptions) -> str:
     """Check that the service takes batches, before anything is done."""
     return _desk(options).probe()
 
 
-@task(name="choose errors for a batch", task_run_name="choose errors for a batch")
+@step("choose errors for a batch")
 def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) -> Selection:
     """Rank all errors that nobody ignores and no lesson covers."""
     every = reading(options).knowledge.ignore_rules()
@@ -55,14 +55,14 @@ def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) ->
     return selected.model_copy(update={"kept": new, "rule_notes": notes})
 
 
-@task(name="select flagged errors", task_run_name="select flagged errors")
+@step("select flagged errors")
 def select_flagged(options: NightOptions, fetched: Fetched, triage: BatchTriage) -> Selection:
     """Select what batches flagged and nothing else, the worst first."""
     candidates = GROUPS_A_CASE * (options.max_errors or 5)
     return batch_triage.only_flagged(fetched.groups, triage.flagged, candidates)
 
 
-@task(name="write the questions", task_run_name="write the questions", **PATIENTLY)
+@step("write the questions", patient=True)
 def write_questions(
     options: NightOptions, night: Night, groups: tuple[ErrorGroup, ...]
 ) -> Questions:
@@ -82,7 +82,7 @@ def write_questions(
     return Questions(items=items, kept=kept, complaint=complaint)
 
 
-@task(name="plan a batch", task_run_name="plan a batch", **PATIENTLY)
+@step("plan a batch", patient=True)
 def plan_batch(
     options: NightOptions, night: Night, questions: Questions, spent: float | None
 ) -> Plan:
@@ -94,14 +94,14 @@ def plan_batch(
     return batch_triage.plan(questions.items, prices, left)
 
 
-@task(name="submit a batch", task_run_name="submit a batch", **PATIENTLY)
+@step("submit a batch", patient=True)
 def submit_batch(options: NightOptions, night: Night, planned: Plan) -> Submission:
     """Submit what was planned, once: whatever is not sure is not submitted again."""
     ports = (_desk(options), _store(options), reading(options).clock)
     return batch_triage.submit_once(planned.items, night.id, *ports)
 
 
-@task(name="wait for batches", task_run_name="wait for batches")
+@step("wait for batches")
 def wait_for(options: NightOptions, batches: tuple[Batch, ...]) -> None:
     """Raise `TryLater` while one of them is running."""
     desk = _desk(options)
@@ -119,7 +119,7 @@ def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], 
     )
 
 
-@task(name="read a batch", task_run_name="read the batch {batch.id}", **PATIENTLY)
+@step("read batch", "{batch.id}", patient=True)
 def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
     """Read every result, once: what was read is kept before anything else is done with it."""
     if batch.is_intent:
@@ -137,7 +137,7 @@ def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
     return ReadBatch(batch=read)
 
 
-@task(name="put batches together", task_run_name="put batches together")
+@step("put batches together")
 def put_together(
     options: NightOptions, night: Night, read: tuple[ReadBatch, ...], settled: Settled
 ) -> BatchTriage:
@@ -147,14 +147,14 @@ def put_together(
     return batch_triage.collected(read, every, now, settled.unsure)
 
 
-@task(name="choose batches", task_run_name="choose batches")
+@step("choose batches")
 def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[Batch, ...]:
     """Open batches of nights over the same sources, oldest first."""
     history = publishing(options).nights.history()
     return batch_triage.of_sources(settled.open, history, night.kind.key)
 
 
-@task(name="close batches", task_run_name="close batches")
+@step("close batches")
 def close_batches(report: RunReport) -> None:
     """Write down which night's report has the results, and which errors were analysed since."""
     store, reported = (_store(report.options), {item.night for item in report.batch_triage.judged})
@@ -241,7 +241,7 @@ def collecting_options(night: str, choices: Mapping[str, object]) -> NightOption
     return with_default_ports(options)
 
 
-@task(name="open the collection", task_run_name="open the collection", **KEPT, **PATIENTLY)
+@step("open the collection", kept=True, patient=True)
 def open_collection(options: NightOptions, night: str) -> Night:
     """Open a night over the window of the one that submitted; it moves no watermark."""
     batch = _batch(night, leftovers=True)

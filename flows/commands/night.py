@@ -19,7 +19,7 @@ from nightwatch_core.first_look.dry_analysis import estimate, first_look, render
 from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.errors import ReadingProgress
 from nightwatch_core.models.options import STANDARD_INPUT, NightOptions
-from nightwatch_core.models.report import EXIT_CODES, RunReport, Status
+from nightwatch_core.models.report import EXIT_CODES, RunReport
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.triage.batch_triage import check_batch_mode
@@ -116,38 +116,31 @@ def run_and_show(
         check_state(for_a_night=True)
         make_prefect_ready(settings().state, verbose)
         with _sign_of_life(verbose):
-            report, gone = _run(find_flow(), parameters)
+            report = find_flow()(**parameters)
     except NightWatchError as trouble:
         complain(trouble)
-    except RuntimeError as trouble:
-        if not any(sign in str(trouble) for sign in _NO_PREFECT):
-            raise
+    except Exception as trouble:
+        _end_without_server(trouble)
+        raise
+    show(report)
+    if bundle := bundle_of(report.night.id):
+        Console(soft_wrap=True).print(
+            Text(f"To run this night again: nightwatch replay {bundle}", "dim")
+        )
+    raise SystemExit(EXIT_CODES[report.status])
+
+
+def _end_without_server(trouble: Exception) -> None:
+    """End the process if Prefect's server was not there, or is not there any more."""
+    from tasks.runner import GONE, gone_text
+
+    if isinstance(trouble, RuntimeError) and any(sign in str(trouble) for sign in _NO_PREFECT):
         advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
-    if report:
-        show(report)
-        if bundle := bundle_of(report.night.id):
-            Console(soft_wrap=True).print(
-                Text(f"To run this night again: nightwatch replay {bundle}", "dim")
-            )
-    if gone:
-        _end_without_server(gone, "failed" if report is None else report.status)
-    raise SystemExit(EXIT_CODES[report.status if report else "failed"])
-
-
-def _run(
-    flow: Callable[..., RunReport], parameters: Mapping[str, object]
-) -> tuple[RunReport | None, str]:
-    from tasks.runner import run_flow
-
-    return run_flow(flow, **parameters)
-
-
-def _end_without_server(gone: str, status: Status) -> NoReturn:
-    """End at once: what Prefect still has to tell its server, it would try for ten minutes."""
-    print_trouble(gone)
-    sys.stdout.flush()
-    os._exit(EXIT_CODES[status])
+    if isinstance(trouble, GONE):
+        print_trouble(f"{gone_text(trouble)}: `nightwatch report` shows what was found until then")
+        sys.stderr.flush()
+        os._exit(EXIT_CODES["failed"])  # Prefect would try for ten minutes to tell its server
 
 
 def check_state(*, for_a_night: bool = False) -> None:

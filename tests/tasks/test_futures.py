@@ -1,11 +1,12 @@
 import threading
 
+import httpx
 import pytest
 from prefect import flow, task
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.options import NightOptions
-from tasks.runner import NightRunner, all_of, attempt, each, ends, one_by_one, same, when_unwell
+from tasks.runner import NightRunner, all_of, attempt, each, ends, one_by_one, when_unwell
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 calls: list[str] = []
@@ -29,7 +30,7 @@ def square(number: int) -> int:
 def test_only_the_unwell_are_tried_again() -> None:
     @flow(task_runner=NightRunner())
     def mapped() -> tuple[object, ...]:
-        return ends(visit.map(each(["well", "gone", "unwell"]), same(NightOptions())))
+        return ends(each(visit, ["well", "gone", "unwell"], NightOptions()))
 
     calls.clear()
     well, gone, unwell = mapped()
@@ -41,7 +42,7 @@ def test_only_the_unwell_are_tried_again() -> None:
 def test_nothing_to_map_is_no_task() -> None:
     @flow(task_runner=NightRunner())
     def maps_nothing() -> tuple[object, ...]:
-        return ends(visit.map(each([]), same(NightOptions())))
+        return ends(each(visit, [], NightOptions()))
 
     assert maps_nothing() == ()
 
@@ -65,7 +66,7 @@ def test_as_many_run_at_once_as_the_run_was_told(concurrency: int) -> None:
 
     @flow(task_runner=NightRunner())
     def occupied(concurrency: int) -> None:
-        ends(occupy.map(each(range(2 * concurrency))))
+        ends(each(occupy, range(2 * concurrency)))
 
     occupied(concurrency)
     assert most == concurrency
@@ -81,7 +82,7 @@ def test_a_flow_without_the_parameter_takes_the_setting(monkeypatch: pytest.Monk
 
     @flow(task_runner=NightRunner())
     def appended() -> None:
-        ends(append.map(each(range(20))))
+        ends(each(append, range(20)))
 
     appended()
     assert order == list(range(20))
@@ -90,7 +91,7 @@ def test_a_flow_without_the_parameter_takes_the_setting(monkeypatch: pytest.Monk
 def test_what_is_needed_raises_its_failure() -> None:
     @flow
     def needs_all() -> tuple[str, ...]:
-        return all_of(visit.map(each(["well", "gone"]), same(NightOptions())))
+        return all_of(each(visit, ["well", "gone"], NightOptions()))
 
     with pytest.raises(GiveUp, match="gone"):
         needs_all()
@@ -116,3 +117,11 @@ def test_an_attempt_has_a_stand_in_but_never_hides_a_stop() -> None:
     assert attempt("keeping", lambda: 1, otherwise=7).trouble == ""
     with pytest.raises(StopTheNight):
         attempt("keeping", stops, otherwise=7)
+
+
+def test_a_night_can_do_without_what_only_the_server_shows() -> None:
+    def shown() -> str:
+        raise httpx.ConnectError("All connection attempts failed")
+
+    ended = attempt("showing it", shown, otherwise="")
+    assert (ended.value, ended.trouble[:10]) == ("", "showing it")
