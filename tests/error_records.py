@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nightwatch_core.adapters.files.occurrences import Entry
-from nightwatch_core.adapters.files.source import ErrorFiles, FileReader
+from nightwatch_core.adapters.files.occurrences import Entry, FileReader
+from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Fetched
 from nightwatch_core.traces.parsing import parse
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightwatch_core import sample
-from nightwatch_core.adapters.files.occurrences import named_paths
-from nightwatch_core.adapters.files.source import ErrorFiles
+from nightwatch_core.adapters.files.source import ErrorFiles, named_paths
 from nightwatch_core.adapters.files.times import zone_named
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery

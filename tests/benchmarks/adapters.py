@@ -12,7 +12,7 @@ from typing import Any
 import evaluation
 from evaluation import case_of, trace_of
 
-from nightwatch_core.adapters.files.source import FileReader
+from nightwatch_core.adapters.files.occurrences import FileReader
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.code.symptom_fixes import symptom_fixes

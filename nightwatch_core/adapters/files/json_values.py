@@ -22,23 +22,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TextIO, cast
 
-from nightwatch_core.adapters.files.limits import (
-    CHUNK,
-    DOCUMENT_LIMIT,
-    EXCERPT,
-    HEAD,
-    LINE_LIMIT,
-    MAX_FIELDS,
-    MAX_MEMBERS,
-    MAX_PACKING,
-    MOST_BYTES,
-    MOST_RATIO,
-    MOST_RECORDS,
-    RATIO_FROM,
-    SPOOL,
-)
+from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.records import FIELDS, name_of, squeezed
-from nightwatch_core.adapters.files.shapes.texts import DECODER
+from nightwatch_core.adapters.files.shapes.values import DECODER
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.errors import ReadingProgress
 
@@ -54,10 +40,10 @@ class Enough(Exception):  # noqa: N818 (not an error: what was read counts)
 class Bounds(NamedTuple):
     """Limits of one reading."""
 
-    bytes: int = MOST_BYTES  # read and unpacked
-    records: int = MOST_RECORDS  # errors or not
-    ratio: int = MOST_RATIO  # of one file: unpacked bytes by those on disk
-    ratio_from: int = RATIO_FROM  # unpacked bytes from which on the ratio counts
+    bytes: int = limits.MOST_BYTES  # read and unpacked
+    records: int = limits.MOST_RECORDS  # errors or not
+    ratio: int = limits.MOST_RATIO  # of one file: unpacked bytes by those on disk
+    ratio_from: int = limits.RATIO_FROM  # unpacked bytes from which on the ratio counts
 
 
 @dataclass
@@ -214,9 +200,9 @@ class _Refused(str):
 def _inside(
     stream: IO[bytes], label: str, meter: Meter, depth: int
 ) -> Iterator[Content | str | _Refused]:
-    buffered: Any = io.BufferedReader(_Unpacked(stream, meter), HEAD)
+    buffered: Any = io.BufferedReader(_Unpacked(stream, meter), limits.HEAD)
     try:
-        head = buffered.peek(HEAD)
+        head = buffered.peek(limits.HEAD)
     except DAMAGE:
         yield _Refused("is damaged from its beginning: export it again")
         return
@@ -224,8 +210,8 @@ def _inside(
     unpack = next((unpack for mark, unpack in _COMPRESSED if head.startswith(mark)), None)
     is_tar = head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR
     packed = unpack is not None or is_tar or head.startswith(_ZIP)
-    if reason or (packed and depth >= MAX_PACKING):
-        yield _Refused(reason or f"is packed more than {MAX_PACKING} times: unpack it first")
+    if reason or (packed and depth >= limits.MAX_PACKING):
+        yield _Refused(reason or f"is packed more than {limits.MAX_PACKING} times: unpack it first")
     elif unpack is not None:
         yield from _inside(unpack(buffered), label, meter, depth + 1)
     elif head.startswith(_ZIP):
@@ -265,7 +251,7 @@ def _zipped(
     if any(member.filename == _WORKBOOK for member in members):
         yield _Refused("is an Office document: save it as CSV")
         return
-    for member in members[:MAX_MEMBERS]:
+    for member in members[: limits.MAX_MEMBERS]:
         if _is_hidden(member.filename):
             continue
         inner = f"{label}/{name_of(member.filename)}"
@@ -284,9 +270,9 @@ def _zipped(
 def _tarred(stream: IO[bytes], label: str, meter: Meter, depth: int) -> Iterator[Content | str]:
     count = 0
     try:
-        with tarfile.open(fileobj=stream, mode="r|", bufsize=HEAD) as archive:
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=limits.HEAD) as archive:
             for count, member in enumerate(archive, 1):
-                if count > MAX_MEMBERS:
+                if count > limits.MAX_MEMBERS:
                     break
                 opened = archive.extractfile(member) if member.isreg() else None
                 if opened is not None and not _is_hidden(member.name):
@@ -305,8 +291,8 @@ def _member(opened: IO[bytes], label: str, meter: Meter, depth: int) -> Iterator
 
 
 def _spooled(stream: IO[bytes]) -> IO[bytes]:
-    copy = cast(IO[bytes], tempfile.SpooledTemporaryFile(SPOOL))  # noqa: SIM115 (ZipFile keeps it)
-    shutil.copyfileobj(stream, copy, CHUNK)
+    copy = cast(IO[bytes], tempfile.SpooledTemporaryFile(limits.SPOOL))  # noqa: SIM115 (ZipFile keeps it)
+    shutil.copyfileobj(stream, copy, limits.CHUNK)
     copy.seek(0)
     return copy
 
@@ -316,8 +302,8 @@ def _is_hidden(name: str) -> bool:
 
 
 def _left_out(label: str, members: int) -> Iterator[str]:
-    if members > MAX_MEMBERS:
-        yield f"{label}: members after the first {MAX_MEMBERS:,} are left out"
+    if members > limits.MAX_MEMBERS:
+        yield f"{label}: members after the first {limits.MAX_MEMBERS:,} are left out"
 
 
 # JSON: the values of a document, one behind the other.
@@ -334,7 +320,7 @@ class Part(NamedTuple):
     problem: str = ""
 
 
-def parts_of(read: Callable[[int], str], most: int = DOCUMENT_LIMIT) -> Iterator[Part]:
+def parts_of(read: Callable[[int], str], most: int = limits.DOCUMENT_LIMIT) -> Iterator[Part]:
     """Yield every JSON value of a text that `read` gives a number of characters of.
 
     Items of an array come one by one. A problem ends a document: what follows broken JSON cannot
@@ -346,7 +332,7 @@ def parts_of(read: Callable[[int], str], most: int = DOCUMENT_LIMIT) -> Iterator
     """
     pieces, ending = list[str](), "it has no end: the file is cut off"
     try:
-        while (piece := read(CHUNK)) and most >= 0:
+        while (piece := read(limits.CHUNK)) and most >= 0:
             pieces.append(piece)
             most -= len(piece)
     except DAMAGE:
@@ -354,7 +340,7 @@ def parts_of(read: Callable[[int], str], most: int = DOCUMENT_LIMIT) -> Iterator
     text = "".join(pieces)
     if most < 0:
         problem = f"longer than {len(text) / 1e6:,.0f} MB: export it in parts, or a record a line"
-        yield Part(1, text[:EXCERPT], problem)
+        yield Part(1, text[: limits.EXCERPT], problem)
         return
     at = counted = _after(_BLANK, text, 0)
     number = 1 + text.count("\n", 0, at)
@@ -376,7 +362,9 @@ def parts_of(read: Callable[[int], str], most: int = DOCUMENT_LIMIT) -> Iterator
                     break
         except (EOFError, ValueError, RecursionError) as error:
             is_cut = isinstance(error, EOFError) or ending == CUT_OFF
-            yield Part(number, text[at : at + EXCERPT], ending if is_cut else json_problem(error))
+            yield Part(
+                number, text[at : at + limits.EXCERPT], ending if is_cut else json_problem(error)
+            )
             further = _NEXT.search(text, at)
             at = further.end() if further else len(text)
         at = _after(_BLANK, text, at)
@@ -428,7 +416,7 @@ def is_table(firsts: list[str]) -> bool:
     >>> is_table(["timestamp;error.class\n", "1;KeyError\n"]), is_table(["a, b\n", "c, d\n"])
     (True, False)
     """
-    if not firsts or len(firsts[0]) > HEAD or firsts[0].startswith(("{", "[")):
+    if not firsts or len(firsts[0]) > limits.HEAD or firsts[0].startswith(("{", "[")):
         return False
     if _SEPARATOR.match(firsts[0]):
         return True
@@ -436,13 +424,13 @@ def is_table(firsts: list[str]) -> bool:
     if names is None:
         return False
     delimiter = _delimiter(firsts[0])
-    cells = next(csv.reader([second[:HEAD]], delimiter=delimiter), [])
+    cells = next(csv.reader([second[: limits.HEAD]], delimiter=delimiter), [])
     return not second or len(cells) == len(names) or second.count('"') % 2 == 1
 
 
 def _names(line: str) -> list[str] | None:
     cells = [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
-    if not 2 <= len(cells) <= MAX_FIELDS:
+    if not 2 <= len(cells) <= limits.MAX_FIELDS:
         return None
     if not all(_NAME.match(cell) and len(cell.split()) <= _MOST_WORDS for cell in cells if cell):
         return None
@@ -462,7 +450,7 @@ def rows_of(pieces: Iterator[str]) -> Iterator[Part]:
     >>> [(row.number, row.value) for row in rows]
     [(2, {'type': 'KeyError', 'message': 'a "b"\nc'})]
     """
-    csv.field_size_limit(LINE_LIMIT)
+    csv.field_size_limit(limits.LINE_LIMIT)
     before, first, delimiter = -1, "", ""
     while not first.strip():
         before, first = before + 1, next(pieces, "")
@@ -492,7 +480,7 @@ def rows_of(pieces: Iterator[str]) -> Iterator[Part]:
 def _row(number: int, cells: list[str], columns: list[tuple[str, str, bool]]) -> Part:
     if any(cells[len(columns) :]):
         problem = f"{len(cells)} cells below {len(columns)} names: quotes are missing"
-        return Part(number, " ".join(cells)[:EXCERPT], problem)
+        return Part(number, " ".join(cells)[: limits.EXCERPT], problem)
     record: dict[str, object] = {}
     for (name, zone, may_be_json), cell in zip(columns, cells, strict=False):
         if cell and not cell.isspace():
@@ -534,7 +522,7 @@ class TextFile:
     def firsts(self, count: int = 2) -> list[str]:
         """Look at the first lines that are not blank, with their ends; longer ones are cut."""
         firsts: list[str] = []
-        while len(firsts) < count and (piece := self._stream.readline(LINE_LIMIT)):
+        while len(firsts) < count and (piece := self._stream.readline(limits.LINE_LIMIT)):
             self._taken.append(piece)
             if piece.strip():
                 firsts.append(piece)
@@ -546,7 +534,7 @@ class TextFile:
         """Yield the lines with their ends; lines longer than `LINE_LIMIT` come in parts."""
         while self._taken:
             yield self._taken.popleft()
-        yield from iter(partial(self._stream.readline, LINE_LIMIT), "")
+        yield from iter(partial(self._stream.readline, limits.LINE_LIMIT), "")
 
     def read(self, size: int) -> str:
         """About `size` characters; nothing at the end."""
@@ -555,7 +543,7 @@ class TextFile:
 
 def is_cut(piece: str) -> bool:
     """Tell whether it is the beginning of a line that is too long."""
-    return len(piece) >= LINE_LIMIT and not piece.endswith("\n")
+    return len(piece) >= limits.LINE_LIMIT and not piece.endswith("\n")
 
 
 def lines_of(text: TextFile) -> Iterator[Part]:
@@ -568,7 +556,9 @@ def lines_of(text: TextFile) -> Iterator[Part]:
                 continue
             while (rest := next(pieces, "")) and not rest.endswith("\n"):
                 pass
-            yield Part(number, piece[:EXCERPT], f"longer than {LINE_LIMIT} characters")
+            yield Part(
+                number, piece[: limits.EXCERPT], f"longer than {limits.LINE_LIMIT} characters"
+            )
     except DAMAGE:
         yield Part(number + 1, "", CUT_OFF)
 
@@ -604,10 +594,10 @@ def kind_of(text: TextFile) -> Kind:
         return "document"
     if is_table(firsts):
         return "table"
-    first, second = (line[:LINE_LIMIT].strip() for line in (*firsts, "")[:2])
+    first, second = (line[: limits.LINE_LIMIT].strip() for line in (*firsts, "")[:2])
     if _ARRAY.match(first):
         return "document"
     if not first.startswith("{"):
         return "log"
-    opens = bool(_OPENS_DOCUMENT.match(first[-EXCERPT:])) and not second.startswith("{")
+    opens = bool(_OPENS_DOCUMENT.match(first[-limits.EXCERPT :])) and not second.startswith("{")
     return "document" if second and opens else "lines"

@@ -10,23 +10,17 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator
 
-from nightwatch_core.adapters.files.exceptions import ExceptionOf
-from nightwatch_core.adapters.files.limits import (
-    BACKWARD_LINES,
-    BACKWARD_TEXT,
-    BLOCK_LIMIT,
-    GAP_LINES,
-    HEADER_LINES,
-    LINE_READ,
-    MAX_STREAMS,
-    ORDER_SAMPLE,
-    STACK_LIMIT,
-    TIME_REACH,
-)
+from nightwatch_core.adapters.files import limits
+from nightwatch_core.adapters.files.frames import ExceptionOf
 from nightwatch_core.adapters.files.records import has_lines, is_loud, text_of
-from nightwatch_core.adapters.files.shapes.fields import Item, LogLine, service_of, surrounded
 from nightwatch_core.adapters.files.shapes.table import records_of
-from nightwatch_core.adapters.files.shapes.texts import json_in
+from nightwatch_core.adapters.files.shapes.values import (
+    Item,
+    LogLine,
+    json_in,
+    service_of,
+    surrounded,
+)
 from nightwatch_core.adapters.files.times import time_in_log, time_of
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table
@@ -184,9 +178,9 @@ class LineOrder:
             return
         self._waiting.append(placed)
         self._size += len(placed.line.text)
-        if self._is_backward is None and len(self._waiting) >= ORDER_SAMPLE:
+        if self._is_backward is None and len(self._waiting) >= limits.ORDER_SAMPLE:
             self._is_backward = _goes_back(self._waiting)
-        is_full = len(self._waiting) >= BACKWARD_LINES or self._size >= BACKWARD_TEXT
+        is_full = len(self._waiting) >= limits.BACKWARD_LINES or self._size >= limits.BACKWARD_TEXT
         if is_full or self._is_backward is False:
             yield from self.finish()
 
@@ -238,7 +232,7 @@ def line_of(text: str) -> ShapedLine | None:
     """
     if text[:1].isspace() or (text[4:5] == "-" and text[10:11] == " " and text[:4].isdigit()):
         return None  # neither a frame nor the time of a plain log begins any of these
-    head = text[:LINE_READ]
+    head = text[: limits.LINE_READ]
     if head[:1] == "2" and head[4:5] == "-":
         shapes = _WITH_TIME if head[10:11] == "T" else ()
     else:
@@ -357,14 +351,14 @@ class OpenTrace:
 
     def _take(self, line: str) -> None:
         self.size += len(line)
-        if self.size <= BLOCK_LIMIT:
+        if self.size <= limits.BLOCK_LIMIT:
             self.lines.extend((*(text for _, text in self.pending), line))
         self.pending = []
 
     def _wait(self, number: int, line: str) -> bool:
         self.pending.append((number, line))
         most = _MESSAGE_LINES if self._named else 0 if self._framed else self.style.message_lines
-        return len(self.pending) <= max(GAP_LINES, most)
+        return len(self.pending) <= max(limits.GAP_LINES, most)
 
 
 _CLOCK = re.compile(r"\d:\d\d|\d{8}")
@@ -394,7 +388,7 @@ class TraceCutter:
     """
 
     def __init__(self) -> None:
-        self._above: deque[tuple[int, str]] = deque(maxlen=HEADER_LINES)  # as they came
+        self._above: deque[tuple[int, str]] = deque(maxlen=limits.HEADER_LINES)  # as they came
         self._clocks: deque[str] = deque(maxlen=_CLOCKS)
         self._open: OpenTrace | None = None
         self._time: datetime | None = None
@@ -411,7 +405,7 @@ class TraceCutter:
             self._look_at_clock(line)
             if not may_open(line):
                 self._above.append(
-                    (number, line[:LINE_READ])
+                    (number, line[: limits.LINE_READ])
                 )  # nothing more is done with most lines
                 return ()
         texts = self._texts(line)
@@ -428,13 +422,13 @@ class TraceCutter:
 
     def _texts(self, line: str) -> list[str]:
         """The lines of traces that a line holds, without what loggers put before them."""
-        texts = [self._prefix.without(text[:LINE_READ]) for text in lines_in_log_line(line)]
+        texts = [self._prefix.without(text[: limits.LINE_READ]) for text in lines_in_log_line(line)]
         return [_SIDEKIQ.sub("", text, count=1) if "=" in text[:12] else text for text in texts]
 
     def _read(self, number: int, text: str, line: str) -> Iterator[Block]:
         if self._open is not None:
             waited = len(self._open.pending)
-            self._open.is_timed = _CLOCK.search(line, 0, TIME_REACH) is not None
+            self._open.is_timed = _CLOCK.search(line, 0, limits.TIME_REACH) is not None
             if self._open.continues(number, text):
                 return
             del self._open.pending[waited:]
@@ -482,7 +476,7 @@ class TraceCutter:
         return OpenTrace(style, lines, first, self._newest_time())
 
     def _look_at_clock(self, line: str) -> None:
-        if line[:1].strip() and _CLOCK.search(line, 0, TIME_REACH):
+        if line[:1].strip() and _CLOCK.search(line, 0, limits.TIME_REACH):
             self._clocks.append(line)
 
     def _newest_time(self) -> datetime | None:
@@ -547,7 +541,7 @@ class _Stream:
         """Return the whole line; None while it goes on."""
         self.ends_lines |= line.text.endswith("\n")
         goes_on = self._may_go_on(line.text) if line.is_part is None else line.is_part
-        if goes_on and self.size <= BLOCK_LIMIT:
+        if goes_on and self.size <= limits.BLOCK_LIMIT:
             self.part.append(line.text)
             self.size += len(line.text)
             return None
@@ -567,7 +561,7 @@ class _Stream:
             if not self.cutter.is_open:
                 # Their texts are in the cutter; here they would be kept whole, of every stream.
                 self.recent[self.number] = placed._replace(line=placed.line._replace(text=""))
-                if len(self.recent) > HEADER_LINES + 1:
+                if len(self.recent) > limits.HEADER_LINES + 1:
                     del self.recent[next(iter(self.recent))]
             for block in self.cutter.read(self.number, text):
                 yield self._read(block)
@@ -620,7 +614,7 @@ class LogStreams:
         name = self._process(placed.line)
         stream = self._streams.get(name)
         if stream is None:
-            if len(self._streams) >= MAX_STREAMS:
+            if len(self._streams) >= limits.MAX_STREAMS:
                 self.cut_short += next(iter(self._streams.values())).cutter.is_open
                 yield from self._ended()
             stream = self._streams[name] = _Stream()
@@ -631,7 +625,7 @@ class LogStreams:
 
     def _process(self, line: LogLine) -> tuple[str, str]:
         process = stream_of(line.text) or self._processes.get(line.stream, "")
-        if len(self._processes) >= MAX_STREAMS:
+        if len(self._processes) >= limits.MAX_STREAMS:
             self._processes.clear()
         self._processes[line.stream] = process
         return line.stream, process
@@ -668,6 +662,6 @@ class LogStreams:
     def _whole(self, text: str) -> str:
         if not has_lines(text):
             return ""
-        stack = text_of(text, STACK_LIMIT)
+        stack = text_of(text, limits.STACK_LIMIT)
         exception = self._exception_of(stack)
         return stack if exception.error_class and exception.frames else ""

@@ -1,34 +1,18 @@
-"""A record as an occurrence of an error: class, message, stack trace, time, place and people."""
+"""Records and log lines of one file as entries: occurrences of errors, rejects, what is missing."""
 
-import glob
-import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from nightwatch_core.adapters.files.exceptions import ExceptionOf
-from nightwatch_core.adapters.files.limits import (
-    DOUBTS,
-    MAX_FILES,
-    MAX_STREAMS,
-    NAME_LIMIT,
-    TIME_REACH,
-)
+from nightwatch_core.adapters.files import json_values, limits
+from nightwatch_core.adapters.files.frames import ExceptionOf, stack_text, with_header
 from nightwatch_core.adapters.files.logs import LogStreams, Read, line_of
-from nightwatch_core.adapters.files.record_frames import (
-    LOGGED,
-    is_logged_error,
-    message_with_error,
-    named_in,
-    place_of,
-    stack_text,
-    with_header,
-)
 from nightwatch_core.adapters.files.records import (
+    LOGGED,
     first,
     flat,
     has_lines,
@@ -41,149 +25,12 @@ from nightwatch_core.adapters.files.records import (
     text_of,
 )
 from nightwatch_core.adapters.files.refusals import refusal, unreadable
-from nightwatch_core.adapters.files.shapes.fields import Item, LogLine, Record
+from nightwatch_core.adapters.files.shapes import values
 from nightwatch_core.adapters.files.shapes.table import records_of
-from nightwatch_core.adapters.files.shapes.texts import json_in, line_of_record
-from nightwatch_core.adapters.files.times import has_zone, time_of
+from nightwatch_core.adapters.files.shapes.values import Item, LogLine, Record
+from nightwatch_core.adapters.files.times import LATEST_YEAR, has_zone, settled, time_of
 from nightwatch_core.models.errors import ExceptionLink, Occurrence, RejectedRecord
-from nightwatch_core.models.options import STANDARD_INPUT
 from nightwatch_core.text.words import last_segment
-
-# Which files are meant: names with commas between them, folders, patterns, lists of names.
-
-LIST = "@"  # before the name of a file that lists names, one a line
-_MOST_COMMAS = 8  # in one name
-_LIST_LIMIT = 16_777_216  # bytes of a list of names
-
-
-class File(NamedTuple):
-    """A file to read, and what stands for it in places."""
-
-    path: Path
-    label: str
-
-
-class Below(NamedTuple):
-    """The files of a name, and sentences: what cannot be read, and what is left out."""
-
-    files: tuple[File, ...]
-    unread: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-
-
-def named_paths(errors: str) -> tuple[Path, ...]:
-    """Split names with commas between them; a name that is there may hold commas itself.
-
-    >>> [str(path) for path in named_paths("a.log, logs/*.gz")]
-    ['a.log', 'logs/*.gz']
-    """
-    whole = _path(errors)
-    if is_there(whole):
-        return (whole,)
-    parts, names, at = errors.split(","), [], 0
-    while at < len(parts):
-        for end in range(min(len(parts), at + _MOST_COMMAS + 1), at, -1):
-            joined = ",".join(parts[at:end]).strip()
-            if end == at + 1 or is_there(_path(joined)):
-                names += [_path(joined)] if joined else []
-                at = end
-                break
-    return tuple(names)
-
-
-def files_of(path: Path) -> Below:
-    """Give the file itself, all files of a folder or pattern, or those that a list names."""
-    text = str(path)
-    if is_there(path):
-        return _of_folder(path) if path.is_dir() else Below((_file(path),))
-    if text == STANDARD_INPUT:
-        return Below((), ("the standard input is read by `--errors -` of a command alone",))
-    if text.startswith(LIST):
-        return _of_list(_path(text.removeprefix(LIST)))
-    if glob.has_magic(text):
-        matches = islice(glob.iglob(text, recursive=True), MAX_FILES + 1)  # noqa: PTH207
-        files = [_file(path) for path in sorted(map(Path, matches)) if path.is_file()]
-        unread = () if files else (f"no file matches {_shown(text)}",)
-        return _bounded(files, [], text)._replace(unread=unread)
-    return Below((_file(path),))  # that it is not there is said when it is opened
-
-
-def is_there(path: Path) -> bool:
-    """Tell whether something has that name; broken links and impossible names have nothing."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _of_folder(folder: Path) -> Below:
-    """Files below a folder, sorted; hidden ones are left out, links to folders not followed."""
-    problems: list[str] = []
-    files: list[File] = []
-    for path in islice(_walk(folder, problems), MAX_FILES + 1):
-        if path.is_file():
-            files.append(_file(path, folder))
-        else:
-            problems.append(
-                f"{_shown(path)} is {'a broken link' if path.is_symlink() else 'no file'}"
-            )
-    if not files:
-        problems.append(f"{_shown(folder)} holds no files")
-    return _bounded(files, problems, folder)
-
-
-def _walk(folder: Path, problems: list[str]) -> Iterator[Path]:
-    def unreadable(error: OSError) -> None:
-        problems.append(
-            f"{_shown(error.filename)} cannot be read ({error.strerror}): check permissions"
-        )
-
-    below: list[Path] = []
-    for root, folders, names in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        below += (Path(root, name) for name in names if not name.startswith("."))
-        if len(below) > MAX_FILES:
-            break
-    yield from sorted(below)
-
-
-def _of_list(path: Path) -> Below:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_LIST_LIMIT).decode("utf-8-sig", "replace")
-    except (OSError, ValueError) as error:
-        return Below((), (f"the list {_shown(path)} cannot be read: {_shown(error)}",))
-    names = [line.strip() for line in text.splitlines() if line.strip()]
-    circle = Below((), (f"{_shown(path)}: a list names no lists",))
-    below = [circle if name.startswith(LIST) else files_of(_path(name)) for name in names]
-    left_out = [sentence for path in below for sentence in path.left_out]
-    files = [file for path in below for file in path.files]
-    unread = tuple(sentence for path in below for sentence in path.unread)
-    empty = () if names else (f"{_shown(path)} lists no files",)
-    return _bounded(files, left_out, path)._replace(unread=(*unread, *empty))
-
-
-def _bounded(files: list[File], problems: list[str], name: Path | str) -> Below:
-    if len(files) > MAX_FILES:
-        problems.append(f"{_shown(name)}: files after the first {MAX_FILES:,} are left out")
-    return Below(tuple(files[:MAX_FILES]), (), tuple(problems))
-
-
-def _path(name: str) -> Path:
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:  # the home of nobody
-        return Path(name)
-
-
-def _file(path: Path, folder: Path | None = None) -> File:
-    return File(path, _shown(path.relative_to(folder).as_posix() if folder else path.name))
-
-
-def _shown(name: object) -> str:
-    """A name as text on one line: file names may hold any byte."""
-    return name_of(str(name))
-
 
 # Generic `type` and `class` fields hold these where they do not name an exception.
 NO_CLASSES = frozenset(
@@ -330,7 +177,7 @@ def _is_text(value: object) -> bool:
 
 def _is_stack(value: object) -> bool:
     if isinstance(value, str):
-        return has_lines(value) or bool(_PLACE.search(value[:NAME_LIMIT]))
+        return has_lines(value) or bool(_PLACE.search(value[: limits.NAME_LIMIT]))
     return isinstance(value, list)
 
 
@@ -349,6 +196,100 @@ def _transaction(fields: Mapping[str, object]) -> str:
     function = name_of(first(fields, "code_function", _is_text))
     namespace = name_of(first(fields, "code_namespace", _is_text))
     return ".".join(part for part in (namespace, function) if part)
+
+
+# Records of level error that name no exception: what was logged, and the place that logged it.
+
+# Squeezed names of fields, best first, also of what surrounds the record.
+_LOGGERS = ("logger", "loggername", "loglogger", "sourcecontext", "channel", "category", "name")
+_ERRORS = ("error", "err", "errormessage", "exceptionmessage", "reason")
+_FILES = ("sourcefile", "sourcelocationfile", "logoriginfilename", "codefilepath", "pathname",
+          "callerfile", "sourcefilename", "filename", "file",
+          "logginggoogleapiscomsourcelocationfile", "aroundsourcefile")  # fmt: skip
+_LINES = ("sourceline", "sourcelocationline", "logoriginfileline", "codelineno", "codelinenumber",
+          "lineno", "callerline", "sourcelinenumber", "linenumber", "line",
+          "logginggoogleapiscomsourcelocationline", "aroundsourceline")  # fmt: skip
+_FUNCTIONS = ("sourcefunction", "sourcelocationfunction", "logoriginfunction", "codefunction",
+              "codefunctionname", "funcname", "function", "func", "aroundsourcefunction",
+              "logginggoogleapiscomsourcelocationfunction")  # fmt: skip
+_CALLERS = ("caller", "source", "callsite", "src")  # one text: cart.go:7
+_CALLER = re.compile(r"(?P<file>\S{1,400}\.\w{1,5}):(?P<line>\d{1,7})(?::\d{1,5})?$")
+# "Cart::Empty: no lines": a qualified name, or one that ends as names of exceptions do.
+_NAMED = re.compile(
+    r"(?P<name>[A-Z]\w{0,80}(?:(?:::|\.|\\)[A-Z]\w{0,80}){1,8}"
+    r"|[A-Z]\w{0,80}(?:Error|Exception|Failure|Invalid|NotFound))(?:: (?P<message>.*))?$",
+    re.DOTALL,
+)
+
+
+class Named(NamedTuple):
+    """Class and message out of one text."""
+
+    error_class: str
+    message: str
+
+
+def named_in(fields: Mapping[str, object]) -> Named | None:
+    """Give the class that stands before the message of an error; None where none does.
+
+    >>> named_in({"error": "Cart::Empty: no lines"})
+    Named(error_class='Cart::Empty', message='no lines')
+    >>> named_in({"error": "Dial failed: refused"}) is None
+    True
+    """
+    for name in _ERRORS[:2]:
+        text = fields.get(name)
+        match = _NAMED.match(text) if isinstance(text, str) else None
+        if match:
+            return Named(match["name"], match["message"] or "")
+    return None
+
+
+def is_logged_error(fields: Mapping[str, object], level: object) -> bool:
+    """Tell a record of level error that says where it comes from, or what the error was.
+
+    >>> is_logged_error({"caller": "cart.go:7"}, "error"), is_logged_error({}, "error")
+    (True, False)
+    """
+    if not is_loud(level):
+        return False
+    names = (*_ERRORS, *_LOGGERS, *_CALLERS, *_FILES)
+    return any(isinstance(fields.get(name), str) for name in names)
+
+
+def message_with_error(fields: Mapping[str, object], message: str) -> str:
+    """Give what was logged, and the error it was logged with.
+
+    >>> message_with_error({"err": "no lines"}, "cannot pay")
+    'cannot pay: no lines'
+    """
+    errors = (value for name in _ERRORS if isinstance(value := fields.get(name), str))
+    error = next((error.strip() for error in errors), "")
+    if not message or not error or error in message:
+        return message or error
+    return f"{message}: {error}"
+
+
+def place_of(fields: Mapping[str, object]) -> str:
+    r"""Give the place that logged the record, as a stack trace of one frame; empty without one.
+
+    >>> place_of({"caller": "billing/cart.go:7"})
+    'unknown(...)\n\tbilling/cart.go:7'
+    """
+    callers = (value for name in (*_CALLERS, *_FILES) if isinstance(value := fields.get(name), str))
+    match = next(
+        (m for caller in callers if (m := _CALLER.match(caller[: limits.NAME_LIMIT]))), None
+    )
+    file = match["file"] if match else _first(fields, _FILES)
+    line = number_of(match["line"] if match else _first(fields, _LINES))
+    if not isinstance(file, str) or not line:
+        return ""
+    return stack_text([{"file": file, "line": line, "function": _first(fields, _FUNCTIONS)}])
+
+
+def _first(fields: Mapping[str, object], names: tuple[str, ...]) -> object:
+    values = (fields[name] for name in names if name in fields)
+    return next((value for value in values if isinstance(value, str | int)), None)
 
 
 # Records without class: lines of a log, one record each, or errors that were only logged.
@@ -386,7 +327,7 @@ class Doubts:
         self._lines += 1
         if self._are_lines is None:
             self._waiting.append(alone)
-            if len(self._waiting) >= DOUBTS:
+            if len(self._waiting) >= limits.DOUBTS:
                 self._are_lines = False
                 yield from self._waiting
         elif not self._are_lines:
@@ -411,7 +352,9 @@ PLAIN_LOG = "stack trace in a log"
 IN_LOG = "record in a log"
 NAMELESS = "a stack trace without the name of an error; is its beginning or its end cut off?"
 LOUD_LINES = "lines of level error that belong to no stack trace and name no exception"
-CUT_SHORT = f"stack traces cut short: more than {MAX_STREAMS} streams of a log ran side by side"
+CUT_SHORT = (
+    f"stack traces cut short: more than {limits.MAX_STREAMS} streams of a log ran side by side"
+)
 
 
 class EntryMaker:
@@ -452,7 +395,7 @@ class EntryMaker:
             self._plain_shape, line = shaped
             self._above = line if line.around.get("time") else None
             return line
-        if self._above is not None and not _CLOCK.search(text, 0, TIME_REACH):
+        if self._above is not None and not _CLOCK.search(text, 0, limits.TIME_REACH):
             return self._above._replace(text=text, is_part=False)
         self._above = None
         return LogLine(text)
@@ -481,8 +424,8 @@ class EntryMaker:
         if not isinstance(entry, str):
             yield entry
             return
-        line = line_of_record(record)
-        if line and json_in(line.text) is not None:
+        line = values.line_of_record(record)
+        if line and values.json_in(line.text) is not None:
             yield from self._of_item(line, place)
             return
         if line and self._doubts.may_be_lines:
@@ -511,3 +454,109 @@ class EntryMaker:
         raw = "\n".join(record["stack_trace"]) if isinstance(record["stack_trace"], list) else ""
         if self._exception_of(raw).frames:
             yield unreadable(place, NAMELESS, raw)
+
+
+# One file of errors as entries: occurrences, rejects, and what the file itself says is missing.
+
+CLOCK_SLACK = timedelta(days=1)  # by which the clock of a record may be ahead of ours
+
+
+class FileReader:
+    """Reads the entries of one file, and counts the shapes it is made of."""
+
+    def __init__(
+        self,
+        label: str,
+        exception_of: ExceptionOf,
+        meter: json_values.Meter | None = None,
+        zone: tzinfo = UTC,
+    ) -> None:
+        """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`.
+
+        Times that name no zone are of `zone`.
+        """
+        self._zone = zone
+        self._label = label
+        self._exception_of = exception_of
+        self._meter = meter or json_values.Meter()
+        self.shapes: Counter[str] = Counter()  # records by the name of their shape
+        self.left_out: Counter[str] = Counter()  # what was not taken, by its reason
+        self._maker = EntryMaker(exception_of, self.shapes)
+
+    def entries(self, path: Path) -> Iterator[Entry]:
+        """Yield every entry of the file, or of every file packed in it.
+
+        Raises `GiveUp` where it cannot be opened, `Enough` at a bound of the reading.
+        """
+        latest = _written(path)
+        for content in json_values.contents_of(path, self._label, self._meter):
+            if isinstance(content, str):
+                yield content
+                continue
+            self._label = content.label
+            self._maker = EntryMaker(self._exception_of, self.shapes)
+            for entry in self._from_text(json_values.TextFile(content.text)):
+                self._meter.count_record()
+                yield self._settled(entry, latest) if isinstance(entry, Occurrence) else entry
+            self.left_out += self._maker.left_out
+
+    def _settled(self, seen: Occurrence, latest: datetime) -> Occurrence:
+        times = {"first_seen": seen.first_seen, "last_seen": seen.last_seen}
+        right = {
+            name: settled(time, self._zone, latest)
+            for name, time in times.items()
+            if time is not None and time.tzinfo is not UTC
+        }
+        return seen.model_copy(update=right) if right else seen
+
+    def _from_text(self, text: json_values.TextFile) -> Iterator[Entry]:
+        kind = json_values.kind_of(text)
+        if kind == "log":
+            yield from self._from_log(json_values.lines_of(text))
+            return
+        parts: Iterable[json_values.Part] = ()
+        if kind == "lines":
+            parts = json_values.json_lines_of(text)
+        elif kind == "document":
+            parts = json_values.parts_of(text.read)
+        elif kind == "table":
+            parts = json_values.rows_of(text.pieces())
+        for number, value, problem in parts:
+            place = f"{self._label}:{number}"
+            if not problem:
+                yield from self._maker.of_value(value, place)
+                continue
+            yield unreadable(place, problem, str(value))
+            if kind == "document":
+                yield f"{place}: {problem}; what follows could not be read"
+        yield from self._maker.finish()
+
+    def _from_log(self, lines: Iterator[json_values.Part]) -> Iterator[Entry]:
+        number, is_empty = 0, True
+        for number, line, problem in lines:
+            text, place = str(line), f"{self._label}:{number}"
+            if problem:
+                yield unreadable(place, problem, text)
+                continue
+            value = values.object_in(text) if text.startswith("{") else None
+            if value is None:
+                entries = self._maker.of_text(text, place)
+            else:
+                of_value = self._maker.of_value(value, place)
+                entries = (None if isinstance(e, RejectedRecord) else e for e in of_value)
+            for entry in entries:
+                is_empty = False
+                yield entry
+        for entry in self._maker.finish():
+            is_empty = False
+            yield entry
+        if is_empty:
+            yield f"{self._label}: {number} lines and no stack trace in them"
+
+
+def _written(path: Path) -> datetime:
+    """The latest time that a file can speak of without saying the year."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC) + CLOCK_SLACK
+    except (OSError, ValueError, OverflowError):
+        return datetime.max.replace(tzinfo=UTC, year=LATEST_YEAR)

@@ -11,6 +11,7 @@ from nightwatch_core.text.plain_text import data_table
 
 FIELDS = data_table("nightwatch_core.adapters.files", "fields.toml", dict[str, tuple[str, ...]])
 
+LOGGED = "logged error"  # stands for a class where a record names none; no class is called so
 _ODD = re.compile(r"[^a-z0-9]")
 _NOT_OURS = ("@version", "@type", "_type")  # of formats, not of applications and exceptions
 

@@ -1,46 +1,26 @@
 """Errors from files: exports of error trackers, JSON logs, tables, plain logs, packed or not."""
 
+import glob
 import hashlib
+import os
 import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
-from nightwatch_core.adapters.files.exceptions import ExceptionOf, ReportedExceptions
-from nightwatch_core.adapters.files.json_values import (
-    Bounds,
-    Enough,
-    Listener,
-    Meter,
-    Part,
-    TextFile,
-    contents_of,
-    json_lines_of,
-    kind_of,
-    lines_of,
-    parts_of,
-    rows_of,
-)
-from nightwatch_core.adapters.files.limits import (
-    CHUNK,
-    KEPT_DAYS,
-    MAX_REJECTS,
-    MAX_SENTENCES,
-    MOST_BYTES,
-    PASTE_LIMIT,
-)
-from nightwatch_core.adapters.files.occurrences import Entry, EntryMaker, File, files_of
+from nightwatch_core.adapters.files import limits
+from nightwatch_core.adapters.files.frames import ReportedExceptions
+from nightwatch_core.adapters.files.json_values import Bounds, Enough, Listener, Meter
+from nightwatch_core.adapters.files.occurrences import CLOCK_SLACK, Entry, FileReader
 from nightwatch_core.adapters.files.records import name_of
-from nightwatch_core.adapters.files.refusals import unreadable
-from nightwatch_core.adapters.files.shapes.texts import object_in
-from nightwatch_core.adapters.files.times import LATEST_YEAR, settled
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import Tally
@@ -56,108 +36,143 @@ from nightwatch_core.models.errors import (
     Trace,
     Window,
 )
+from nightwatch_core.models.options import STANDARD_INPUT
 from nightwatch_core.traces.parsing import parse
 
-# One file of errors as entries: occurrences, rejects, and what the file itself says is missing.
+# Which files are meant: names with commas between them, folders, patterns, lists of names.
 
-CLOCK_SLACK = timedelta(days=1)  # by which the clock of a record may be ahead of ours
-
-
-class FileReader:
-    """Reads the entries of one file, and counts the shapes it is made of."""
-
-    def __init__(
-        self, label: str, exception_of: ExceptionOf, meter: Meter | None = None, zone: tzinfo = UTC
-    ) -> None:
-        """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`.
-
-        Times that name no zone are of `zone`.
-        """
-        self._zone = zone
-        self._label = label
-        self._exception_of = exception_of
-        self._meter = meter or Meter()
-        self.shapes: Counter[str] = Counter()  # records by the name of their shape
-        self.left_out: Counter[str] = Counter()  # what was not taken, by its reason
-        self._maker = EntryMaker(exception_of, self.shapes)
-
-    def entries(self, path: Path) -> Iterator[Entry]:
-        """Yield every entry of the file, or of every file packed in it.
-
-        Raises `GiveUp` where it cannot be opened, `Enough` at a bound of the reading.
-        """
-        latest = _written(path)
-        for content in contents_of(path, self._label, self._meter):
-            if isinstance(content, str):
-                yield content
-                continue
-            self._label = content.label
-            self._maker = EntryMaker(self._exception_of, self.shapes)
-            for entry in self._from_text(TextFile(content.text)):
-                self._meter.count_record()
-                yield self._settled(entry, latest) if isinstance(entry, Occurrence) else entry
-            self.left_out += self._maker.left_out
-
-    def _settled(self, seen: Occurrence, latest: datetime) -> Occurrence:
-        times = {"first_seen": seen.first_seen, "last_seen": seen.last_seen}
-        right = {
-            name: settled(time, self._zone, latest)
-            for name, time in times.items()
-            if time is not None and time.tzinfo is not UTC
-        }
-        return seen.model_copy(update=right) if right else seen
-
-    def _from_text(self, text: TextFile) -> Iterator[Entry]:
-        kind = kind_of(text)
-        if kind == "log":
-            yield from self._from_log(lines_of(text))
-            return
-        parts: Iterable[Part] = ()
-        if kind == "lines":
-            parts = json_lines_of(text)
-        elif kind == "document":
-            parts = parts_of(text.read)
-        elif kind == "table":
-            parts = rows_of(text.pieces())
-        for number, value, problem in parts:
-            place = f"{self._label}:{number}"
-            if not problem:
-                yield from self._maker.of_value(value, place)
-                continue
-            yield unreadable(place, problem, str(value))
-            if kind == "document":
-                yield f"{place}: {problem}; what follows could not be read"
-        yield from self._maker.finish()
-
-    def _from_log(self, lines: Iterator[Part]) -> Iterator[Entry]:
-        number, is_empty = 0, True
-        for number, line, problem in lines:
-            text, place = str(line), f"{self._label}:{number}"
-            if problem:
-                yield unreadable(place, problem, text)
-                continue
-            value = object_in(text) if text.startswith("{") else None
-            if value is None:
-                entries = self._maker.of_text(text, place)
-            else:
-                of_value = self._maker.of_value(value, place)
-                entries = (None if isinstance(e, RejectedRecord) else e for e in of_value)
-            for entry in entries:
-                is_empty = False
-                yield entry
-        for entry in self._maker.finish():
-            is_empty = False
-            yield entry
-        if is_empty:
-            yield f"{self._label}: {number} lines and no stack trace in them"
+LIST = "@"  # before the name of a file that lists names, one a line
+_MOST_COMMAS = 8  # in one name
+_LIST_LIMIT = 16_777_216  # bytes of a list of names
 
 
-def _written(path: Path) -> datetime:
-    """The latest time that a file can speak of without saying the year."""
+class File(NamedTuple):
+    """A file to read, and what stands for it in places."""
+
+    path: Path
+    label: str
+
+
+class Below(NamedTuple):
+    """The files of a name, and sentences: what cannot be read, and what is left out."""
+
+    files: tuple[File, ...]
+    unread: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def named_paths(errors: str) -> tuple[Path, ...]:
+    """Split names with commas between them; a name that is there may hold commas itself.
+
+    >>> [str(path) for path in named_paths("a.log, logs/*.gz")]
+    ['a.log', 'logs/*.gz']
+    """
+    whole = _path(errors)
+    if is_there(whole):
+        return (whole,)
+    parts, names, at = errors.split(","), [], 0
+    while at < len(parts):
+        for end in range(min(len(parts), at + _MOST_COMMAS + 1), at, -1):
+            joined = ",".join(parts[at:end]).strip()
+            if end == at + 1 or is_there(_path(joined)):
+                names += [_path(joined)] if joined else []
+                at = end
+                break
+    return tuple(names)
+
+
+def files_of(path: Path) -> Below:
+    """Give the file itself, all files of a folder or pattern, or those that a list names."""
+    text = str(path)
+    if is_there(path):
+        return _of_folder(path) if path.is_dir() else Below((_file(path),))
+    if text == STANDARD_INPUT:
+        return Below((), ("the standard input is read by `--errors -` of a command alone",))
+    if text.startswith(LIST):
+        return _of_list(_path(text.removeprefix(LIST)))
+    if glob.has_magic(text):
+        matches = islice(glob.iglob(text, recursive=True), limits.MAX_FILES + 1)  # noqa: PTH207
+        files = [_file(path) for path in sorted(map(Path, matches)) if path.is_file()]
+        unread = () if files else (f"no file matches {_shown(text)}",)
+        return _bounded(files, [], text)._replace(unread=unread)
+    return Below((_file(path),))  # that it is not there is said when it is opened
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether something has that name; broken links and impossible names have nothing."""
     try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC) + CLOCK_SLACK
-    except (OSError, ValueError, OverflowError):
-        return datetime.max.replace(tzinfo=UTC, year=LATEST_YEAR)
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _of_folder(folder: Path) -> Below:
+    """Files below a folder, sorted; hidden ones are left out, links to folders not followed."""
+    problems: list[str] = []
+    files: list[File] = []
+    for path in islice(_walk(folder, problems), limits.MAX_FILES + 1):
+        if path.is_file():
+            files.append(_file(path, folder))
+        else:
+            problems.append(
+                f"{_shown(path)} is {'a broken link' if path.is_symlink() else 'no file'}"
+            )
+    if not files:
+        problems.append(f"{_shown(folder)} holds no files")
+    return _bounded(files, problems, folder)
+
+
+def _walk(folder: Path, problems: list[str]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        problems.append(
+            f"{_shown(error.filename)} cannot be read ({error.strerror}): check permissions"
+        )
+
+    below: list[Path] = []
+    for root, folders, names in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        below += (Path(root, name) for name in names if not name.startswith("."))
+        if len(below) > limits.MAX_FILES:
+            break
+    yield from sorted(below)
+
+
+def _of_list(path: Path) -> Below:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LIST_LIMIT).decode("utf-8-sig", "replace")
+    except (OSError, ValueError) as error:
+        return Below((), (f"the list {_shown(path)} cannot be read: {_shown(error)}",))
+    names = [line.strip() for line in text.splitlines() if line.strip()]
+    circle = Below((), (f"{_shown(path)}: a list names no lists",))
+    below = [circle if name.startswith(LIST) else files_of(_path(name)) for name in names]
+    left_out = [sentence for path in below for sentence in path.left_out]
+    files = [file for path in below for file in path.files]
+    unread = tuple(sentence for path in below for sentence in path.unread)
+    empty = () if names else (f"{_shown(path)} lists no files",)
+    return _bounded(files, left_out, path)._replace(unread=(*unread, *empty))
+
+
+def _bounded(files: list[File], problems: list[str], name: Path | str) -> Below:
+    if len(files) > limits.MAX_FILES:
+        problems.append(f"{_shown(name)}: files after the first {limits.MAX_FILES:,} are left out")
+    return Below(tuple(files[: limits.MAX_FILES]), (), tuple(problems))
+
+
+def _path(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # the home of nobody
+        return Path(name)
+
+
+def _file(path: Path, folder: Path | None = None) -> File:
+    return File(path, _shown(path.relative_to(folder).as_posix() if folder else path.name))
+
+
+def _shown(name: object) -> str:
+    """A name as text on one line: file names may hold any byte."""
+    return name_of(str(name))
 
 
 # What one pass over files of errors gave.
@@ -200,7 +215,7 @@ class Reading:
             key = (entry.place.rpartition(":")[0], entry.reason, entry.text)
             if earlier := self.rejects.get(key):
                 self.rejects[key] = earlier.model_copy(update={"count": earlier.count + 1})
-            elif len(self.rejects) < MAX_REJECTS:
+            elif len(self.rejects) < limits.MAX_REJECTS:
                 self.rejects[key] = entry
         elif isinstance(entry, str):
             self.partial.append(entry)
@@ -242,9 +257,9 @@ def left_out_of(reading: Reading) -> tuple[str, ...]:
 def missing_of(reading: Reading) -> tuple[str, ...]:
     """Say what else is missing, a sentence each."""
     tally, of_files = reading.tally, tuple(dict.fromkeys((*reading.unread, *reading.partial)))
-    missing = list(of_files[:MAX_SENTENCES])
-    if len(of_files) > MAX_SENTENCES:
-        missing.append(f"{len(of_files) - MAX_SENTENCES:,} more sentences like these")
+    missing = list(of_files[: limits.MAX_SENTENCES])
+    if len(of_files) > limits.MAX_SENTENCES:
+        missing.append(f"{len(of_files) - limits.MAX_SENTENCES:,} more sentences like these")
     if reading.ahead:
         missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
     if tally.left_out:
@@ -456,12 +471,12 @@ def keep_pasted(text: str, folder: Path) -> Path:
 
     Raises `StopTheNight` where it is empty or huge, or cannot be written.
     """
-    if not text.strip() or len(text) > PASTE_LIMIT:
+    if not text.strip() or len(text) > limits.PASTE_LIMIT:
         raise StopTheNight("paste one record: JSON, or a log excerpt with its stack trace")
     return keep_stream(BytesIO(text.encode(errors="replace")), folder)
 
 
-def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path:
+def keep_stream(stream: IO[bytes], folder: Path, most: int = limits.MOST_BYTES) -> Path:
     """Write all of a stream to a file that is named by its content, so that the same is kept once.
 
     Files of streams that were given long ago are deleted.
@@ -470,7 +485,7 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
     temporary = folder / f"{atomic_files.TEMPORARY}{secrets.token_hex(8)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        oldest = time.time() - KEPT_DAYS * 86_400
+        oldest = time.time() - limits.KEPT_DAYS * 86_400
         for path in folder.glob("*.txt"):
             if path.stat().st_mtime < oldest:
                 path.unlink(missing_ok=True)
@@ -489,7 +504,7 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
 
 def _copied(stream: IO[bytes], file: IO[bytes], most: int) -> str:
     digest, size = hashlib.sha256(), 0
-    while block := stream.read(CHUNK):
+    while block := stream.read(limits.CHUNK):
         size += len(block)
         if size > most:
             raise StopTheNight(f"the input is longer than {most / 1e6:,.0f} MB: give a file")

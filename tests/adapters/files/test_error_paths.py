@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 
-from nightwatch_core.adapters.files import occurrences as error_paths
-from nightwatch_core.adapters.files.limits import MAX_SENTENCES
-from nightwatch_core.adapters.files.occurrences import files_of, named_paths
-from nightwatch_core.adapters.files.source import ErrorFiles
+from nightwatch_core.adapters.files import limits
+from nightwatch_core.adapters.files.source import ErrorFiles, files_of, named_paths
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.errors import Fetched
 
@@ -113,7 +111,7 @@ def test_the_standard_input_is_read_by_commands_alone() -> None:
 
 
 def test_very_many_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_paths, "MAX_FILES", 3)
+    monkeypatch.setattr(limits, "MAX_FILES", 3)
     for n in range(5):
         written(tmp_path, RECORD, f"{n}.jsonl")
     names = written(tmp_path, f"{tmp_path}/*.jsonl\n{tmp_path}/*.jsonl\n", "names")
@@ -139,8 +137,8 @@ def test_names_of_any_bytes_are_told_on_one_line(tmp_path: Path) -> None:
 
 def test_sentences_about_files_are_bounded(tmp_path: Path) -> None:
     written(tmp_path, RECORD)
-    for number in range(MAX_SENTENCES + 7):
+    for number in range(limits.MAX_SENTENCES + 7):
         written(tmp_path, "", f"{number}.empty")
     answer = read(str(tmp_path))
-    assert len(answer.partial) == MAX_SENTENCES + 1
+    assert len(answer.partial) == limits.MAX_SENTENCES + 1
     assert answer.partial[-1] == "7 more sentences like these"

@@ -6,7 +6,7 @@ import pytest
 from adapters.files.export_cases import CASES, read_case
 from error_records import NOW, groups_of
 
-from nightwatch_core.adapters.files.exceptions import chain_text, thrown
+from nightwatch_core.adapters.files.frames import chain_text, thrown
 from nightwatch_core.adapters.files.limits import MAX_LINKS
 from nightwatch_core.traces.parsing import parse
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nightwatch_core.adapters.files.frames import stack_text
 from nightwatch_core.adapters.files.limits import SOURCE_FRAMES, STACK_LIMIT
-from nightwatch_core.adapters.files.record_frames import stack_text
 from nightwatch_core.traces.parsing import parse
 
 PLACE = {"file": "/srv/app/models/cart.rb", "line": 7, "method": "total"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.adapters.files.limits import MAX_STREAMS
 from nightwatch_core.adapters.files.logs import Block, LogStreams, TraceCutter
-from nightwatch_core.adapters.files.shapes.fields import LogLine
+from nightwatch_core.adapters.files.shapes.values import LogLine
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.traces.parsing import parse

@@ -10,8 +10,8 @@ import yaml
 from error_records import PYTHON, entries_of, exception_of, json_lines, written
 
 from nightwatch_core.adapters.files.limits import DOUBTS, MAX_STREAMS, ORDER_SAMPLE
-from nightwatch_core.adapters.files.occurrences import CUT_SHORT, LOUD_LINES
-from nightwatch_core.adapters.files.source import ErrorFiles, FileReader
+from nightwatch_core.adapters.files.occurrences import CUT_SHORT, LOUD_LINES, FileReader
+from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.errors import Occurrence, RejectedRecord
 
 NS = 1_793_700_000 * 10**9  # 2026-11-03 10:00 UTC

@@ -8,10 +8,11 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator
 
-from nightwatch_core.adapters.files.exceptions import Thrown, chain_text, thrown
-from nightwatch_core.adapters.files.limits import MAX_LINKS
-from nightwatch_core.adapters.files.shapes.fields import (
-    MESSAGE,
+from nightwatch_core.adapters.files import limits
+from nightwatch_core.adapters.files.frames import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.records import LOGGED
+from nightwatch_core.adapters.files.shapes import values
+from nightwatch_core.adapters.files.shapes.values import (
     MISSING,
     Inside,
     Item,
@@ -19,13 +20,7 @@ from nightwatch_core.adapters.files.shapes.fields import (
     Record,
     at,
     objects_in,
-    path_of,
-    record_of,
-    request_of,
-    service_of,
-    someone,
     text_at,
-    title_parts,
     value_at,
 )
 from nightwatch_core.models.value import Value
@@ -67,6 +62,7 @@ _KINDS: dict[str, Callable[[object], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "list": lambda value: isinstance(value, list),
     "items": lambda value: isinstance(value, list) and bool(value),
+    "pair": lambda value: isinstance(value, list) and list(map(type, value)) == [str, str],
 }
 
 
@@ -88,7 +84,7 @@ class Exceptions(Value):
         for item in waiting:
             words = at(item, *self.error_class), at(item, *self.message)
             chain.append(thrown(*words, at(item, *self.frames), reverse=self.outermost_first))
-            if self.cause and len(chain) < MAX_LINKS:
+            if self.cause and len(chain) < limits.MAX_LINKS:
                 waiting += objects_in([item.get(self.cause)])
         return chain
 
@@ -108,9 +104,9 @@ class Line(Value):
             for name, paths in self.around.items()
         }
         if "path" in around:
-            around["path"] = path_of(around["path"])
+            around["path"] = values.path_of(around["path"])
         if self.service and not around.get("app"):
-            around["app"] = service_of(text_at(document, *self.service))
+            around["app"] = values.service_of(text_at(document, *self.service))
         return around
 
     def read(self, document: Record, is_part: bool | None = False) -> LogLine:
@@ -125,8 +121,8 @@ class Description(Value):
 
     It is told by conditions with spaces between them; of several such lines one is enough. A
     condition is the dotted name of a field, or several of which one is enough: `a|b.0.c:text`.
-    After a colon stands what the field holds: text, list, items (a list that is not empty), object
-    or number; after `=` stand its values.
+    After a colon stands what the field holds: text, list, items (a list that is not empty), pair
+    (of texts), object or number; after `=` stand its values.
     """
 
     name: str = ""  # for people; none where it unpacks what other shapes read
@@ -139,7 +135,10 @@ class Description(Value):
     exceptions: Exceptions | None = None
     language: Paths = ()  # of the exceptions
     line: Line | None = None
+    kept: Paths = ()  # objects whose fields the record keeps; "." is the document itself
+    named: dict[str, Paths] = {}  # further fields by the names of `fields.toml`; "" leaves one out
     is_logged: bool = False  # without a class it is an error that was logged
+    is_no_error: bool = False  # counted, and no more
 
     def chain(self, document: Record) -> list[Thrown]:
         """Return the exceptions of a document."""
@@ -154,16 +153,16 @@ class Description(Value):
     ) -> Record:
         """Read a document as a record; `own` are fields that the description does not find."""
         found = {str(name): _value(document, name, paths) for name, paths in self.fields.items()}
-        titled_class, titled_message = title_parts(str(found.pop("title", "")))
+        titled_class, titled_message = values.title_parts(str(found.pop("title", "")))
         component, action = found.pop("component", ""), found.pop("action", "")
-        request = request_of(found.pop("method", ""), found.pop("url", ""))
+        request = values.request_of(found.pop("method", ""), found.pop("url", ""))
         culprit = found.pop("culprit", "")
         language = text_at(document, *self.language).partition("/")[0]
         chain = self.chain(document) if chain is None else chain
         first = chain[0] if chain else Thrown("", "")
         error_class = first.error_class or found.get("error_class") or titled_class
         if not error_class and self.is_logged and not found.get("stack"):
-            error_class = MESSAGE
+            error_class = LOGGED
         messages = (
             first.error_class and first.message, found.get("message"), titled_message, first.message
         )  # fmt: skip
@@ -176,7 +175,11 @@ class Description(Value):
             "transaction": place or found.get("transaction") or request or culprit,
             **own,
         }
-        return record_of(**words)
+        record: dict[str, object] = {}
+        for path in self.kept:
+            record |= document if path == "." else values.inner(document, *path.split("."))
+        record |= {name: at(document, *paths) for name, paths in self.named.items()}
+        return {**record, **values.record_of(**words)}
 
     def unpack(self, document: Record, inside: Inside) -> Iterator[Item]:
         """Yield what a document of the shape holds."""
@@ -189,13 +192,15 @@ class Description(Value):
         elif self.each:
             found = at(document, *self.each)
             yield from map(self.read, objects_in(found) or objects_in([found]))
-        elif self.fields or self.exceptions:
+        elif self.is_no_error:
+            yield values.QUIET
+        elif self.fields or self.exceptions or self.named:
             yield self.read(document)
 
 
 def _value(document: Record, name: str, paths: tuple[str, ...]) -> object:
     if name == "user":
-        return next(filter(None, (someone(at(document, path)) for path in paths)), "")
+        return next(filter(None, (values.someone(at(document, path)) for path in paths)), "")
     return at(document, *paths) if name in _VALUES else text_at(document, *paths)
 
 
@@ -260,14 +265,14 @@ def conditions_in(text: str) -> tuple[Condition, ...]:
     for word in text.split():
         names, _, listed = word.partition("=")
         names, _, kind = names.partition(":")
-        values = frozenset(listed.split(",")) if listed else None
-        fits = _KINDS[kind] if values is None else partial(_is_one_of, values)
+        allowed = frozenset(listed.split(","))
+        fits = partial(_is_one_of, allowed) if listed else _KINDS[kind]
         conditions.append(Condition(paths_in(names), fits))
     return tuple(conditions)
 
 
-def _is_one_of(values: frozenset[str], value: object) -> bool:
-    return isinstance(value, str) and value in values
+def _is_one_of(allowed: frozenset[str], value: object) -> bool:
+    return isinstance(value, str) and value in allowed
 
 
 def _hold(alternatives: Sequence[Sequence[Condition]], document: Record) -> bool:

@@ -1,26 +1,29 @@
-"""Stored log lines: containers (Docker, Fluent Bit, Vector, Azure), journald, Loki, OTLP, Splunk"""
+"""Logs: stores and collectors (Docker, Fluent Bit, Vector, Azure, journald, Loki, OTLP, Splunk),
+and structured loggers whose field names or exception objects are their own
+"""
 
 from collections.abc import Iterator
 
-from nightwatch_core.adapters.files.limits import MAX_WRAPS, MESSAGE_LIMIT
+from nightwatch_core.adapters.files import limits
+from nightwatch_core.adapters.files.frames import Thrown, thrown
 from nightwatch_core.adapters.files.shapes.described import Line, descriptions, shapes_of
-from nightwatch_core.adapters.files.shapes.fields import (
+from nightwatch_core.adapters.files.shapes.values import (
     Inside,
     Item,
     LogLine,
     Record,
     at,
     inner,
+    json_in,
     objects_in,
     text_at,
 )
-from nightwatch_core.adapters.files.shapes.texts import json_in
 
 _DESCRIBED = descriptions("log_stores.toml")
 _LINES: dict[str, Line] = {name: row.line for name, row in _DESCRIBED.items() if row.line}
 _PLAIN = frozenset(("log", "stream", "time"))  # all that Docker writes of itself
 # Syslog's priorities.
-LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
+_LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
 
 
 def _kubernetes(document: Record, _: Inside) -> Iterator[Item]:
@@ -51,21 +54,14 @@ def _azure(document: Record, _: Inside) -> Iterator[Item]:
 def _journald(document: Record, _: Inside) -> Iterator[Item]:
     line = _LINES["journald"].read(document)
     priority = text_at(document, "PRIORITY")
-    level = LEVELS[int(priority)] if priority in tuple("01234567") else ""
+    level = _LEVELS[int(priority)] if priority in tuple("01234567") else ""
     trace = text_at(document, "EXCEPTION_TEXT")  # of Python's handler
-    text = _message(document["MESSAGE"])
-    text = f"{text}\n{trace}" if trace else text
-    yield line._replace(text=text, around={**line.around, "level": level})
-
-
-def _message(message: object) -> str:
-    """Text that is not printable comes as a list of its bytes, or as several texts."""
-    if isinstance(message, list):
+    message = document["MESSAGE"]
+    if isinstance(message, list):  # of bytes, where it is not printable
         numbers = [item for item in message if isinstance(item, int) and 0 <= item < 256]
-        if len(numbers) == len(message):
-            return bytes(numbers[: 4 * MESSAGE_LIMIT]).decode("utf-8", "replace")
-        return "\n".join(item for item in message if isinstance(item, str))
-    return message if isinstance(message, str) else ""
+        message = bytes(numbers[: 4 * limits.MESSAGE_LIMIT]).decode("utf-8", "replace")
+    text = f"{message}\n{trace}" if trace else message if isinstance(message, str) else ""
+    yield line._replace(text=text, around={**line.around, "level": level})
 
 
 # Loki: answers of its API, `logcli`'s lines and Grafana's download.
@@ -145,7 +141,7 @@ def _attributes(pairs: object) -> dict[str, object]:
 
 
 def _typed(value: object, depth: int = 0) -> object:
-    if not isinstance(value, dict) or depth > MAX_WRAPS:
+    if not isinstance(value, dict) or depth > limits.MAX_WRAPS:
         return None
     for name, content in value.items():
         if name == "arrayValue" and isinstance(content, dict):
@@ -158,9 +154,43 @@ def _typed(value: object, depth: int = 0) -> object:
     return None
 
 
+# Structured loggers.
+
+
+def _serilog_compact(document: Record, _: Inside) -> Iterator[Item]:
+    """Events without a level are informational."""
+    own = {name: value for name, value in document.items() if not name.startswith("@")}
+    yield {
+        **own,
+        "timestamp": document["@t"],
+        "level": document.get("@l", "Information"),
+        "message": document.get("@m", document.get("@mt")),
+        "exception": document.get("@x"),
+    }
+
+
+def _monolog(document: Record, _: Inside) -> Iterator[Item]:
+    chain: list[Thrown] = []
+    exception = inner(document, "context", "exception")
+    while exception and len(chain) < limits.MAX_LINKS:
+        trace = exception.get("trace")
+        places = [exception.get("file"), *(trace if isinstance(trace, list) else ())]
+        frames = [place if isinstance(place, dict) else _php_frame(place) for place in places]
+        chain.append(thrown(exception.get("class"), exception.get("message"), frames))
+        exception = inner(exception, "previous")
+    yield _DESCRIBED["monolog"].read(document, chain)
+
+
+def _php_frame(place: object) -> Record:
+    path, _, line = str(place).rpartition(":")
+    return {"file": path, "line": line}
+
+
 LOG_STORES = shapes_of(
     _DESCRIBED,
     {
+        "serilog_compact": _serilog_compact,
+        "monolog": _monolog,
         "loki_answer": _loki_answer,
         "loki_line": _loki_line,
         "grafana": _grafana,

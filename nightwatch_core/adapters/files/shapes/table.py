@@ -1,26 +1,85 @@
-"""All export formats, in the order in which they are tried."""
+"""All export formats in their order, with those that many exports share: rows with a title, wrapped
+lists, hits of Elasticsearch
+"""
 
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
-from nightwatch_core.adapters.files.shapes.aws import AWS
-from nightwatch_core.adapters.files.shapes.azure import AZURE
-from nightwatch_core.adapters.files.shapes.described import Shape
-from nightwatch_core.adapters.files.shapes.fields import Item
-from nightwatch_core.adapters.files.shapes.generic import GENERIC
-from nightwatch_core.adapters.files.shapes.google import GOOGLE
+from nightwatch_core.adapters.files.records import FIELDS, squeezed
+from nightwatch_core.adapters.files.shapes.clouds import CLOUDS
+from nightwatch_core.adapters.files.shapes.described import Shape, descriptions, shapes_of
 from nightwatch_core.adapters.files.shapes.log_stores import LOG_STORES
-from nightwatch_core.adapters.files.shapes.loggers import LOGGERS
-from nightwatch_core.adapters.files.shapes.monitors import MONITORS
-from nightwatch_core.adapters.files.shapes.sentry import SENTRY
-from nightwatch_core.adapters.files.shapes.trackers import TRACKERS
+from nightwatch_core.adapters.files.shapes.trackers import TRACKERS, with_facets
+from nightwatch_core.adapters.files.shapes.values import Inside, Item, Record, text_at, title_parts
+
+_DESCRIBED = descriptions("generic.toml")
+_TITLED = _DESCRIBED["titled"].fields  # by squeezed names
+_MAPPED = frozenset(name for names in _TITLED.values() for name in names) | {"message", "error"}
+_CLASSES = frozenset(
+    squeezed(name) for name in FIELDS["error_class"] if name not in ("type", "class")
+)
+_TELLING = frozenset(("timestamp", "time", "date", "culprit")).union(
+    *(_TITLED[field] for field in ("count", "users", "first_seen", "last_seen"))
+)
+
+
+def _is_row(record: Record) -> bool:
+    plain = {squeezed(name): value for name, value in record.items()}
+    if plain.keys() & _CLASSES or not plain.keys() & _TELLING:
+        return False
+    return bool(title_parts(text_at(plain, *_TITLED["title"]))[0])
+
+
+def _row(record: Record, _: Inside) -> Iterator[Item]:
+    """The other fields stay as they are: they have the names that many sources use."""
+    plain = {squeezed(name): value for name, value in record.items()}
+    others = {name: value for name, value in record.items() if squeezed(name) not in _MAPPED}
+    yield {**others, **_DESCRIBED["titled"].read(plain)}
+
+
+# Lists of records that exports are wrapped in.
+_WRAPPERS = (
+    "errors", "events", "records", "items", "data", "occurrences", "exceptions", "logs", "entries",
+    "results", "hits", "issues",
+)  # fmt: skip
+
+_EMPTY_WRAPPER = 3  # fields of an answer that found nothing; with more of them it is a record
+
+
+def _is_wrapper(document: Record) -> bool:
+    return len(document) <= MAX_WRAPS and _wrapped(document) is not None
+
+
+def _wrapped(document: Record) -> object:
+    for name in _WRAPPERS:
+        held = document.get(name)
+        if isinstance(held, list) and held and isinstance(held[0], dict):
+            return held
+        if held == [] and len(document) <= _EMPTY_WRAPPER:
+            return held
+        if isinstance(held, dict) and name in ("hits", "data") and _wrapped(held) is not None:
+            return held
+    return None
+
+
+def _wrapper(document: Record, inside: Inside) -> Iterator[Item]:
+    yield from inside(_wrapped(document))
+
+
+def _facets(document: Record, _: Inside) -> Iterator[Item]:
+    yield with_facets(document)
+
+
+GENERIC = shapes_of(
+    _DESCRIBED,
+    {"wrapper": _wrapper, "facets": _facets, "titled": _row},
+    {"wrapper": _is_wrapper, "titled": _is_row},
+)
 
 # The first that applies wins; a document that is none of these is a record itself.
-SHAPES: tuple[Shape, ...] = (
-    *AWS, *SENTRY, *TRACKERS, *MONITORS, *AZURE, *GOOGLE, *LOG_STORES, *LOGGERS, *GENERIC,
-)  # fmt: skip
+SHAPES: tuple[Shape, ...] = (*CLOUDS, *TRACKERS, *LOG_STORES, *GENERIC)
 OWN_RECORD = "JSON record"  # a record whose fields have the names that many sources use
 
 
