@@ -13,8 +13,8 @@ from flows.commands.night import OfNight, make_prefect_ready, plain_console, sho
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.default_ports import SAMPLE, is_sample
 from nightwatch_core.intake.ignore_rules import day_from, expired, summary
+from nightwatch_core.learnings.compound import RESEARCHER, ChosenLearnings, chosen_learnings
 from nightwatch_core.learnings.library import as_data, lesson_file, lesson_text, lessons_text
-from nightwatch_core.learnings.search import PROMPT, ChosenLearnings, chosen_learnings
 from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.notes import as_yaml
@@ -224,7 +224,7 @@ def ask_researcher(intent: str, limit: int, archive: bool) -> ChosenLearnings:
     """Return what the connected model chose of the learnings for an intent, and how."""
     make_prefect_ready(settings().state, verbose=False)
     options, may = options_of_words()
-    prompt = agent_store().agent(PROMPT).prompt
+    prompt = agent_store().agent(RESEARCHER).prompt
     documents = documents_with_learnings(archive)
     return chosen_learnings(intent, documents, reading(options).model, prompt, may, limit)
 

@@ -1,4 +1,4 @@
 """Learnings for people and their coding agents: compound, promote, search.
 
-What a night learns by itself is in `memory`; who asks (terminal, MCP) is in `flows` and `adapters`.
+Lessons themselves are in `memory`; the commands and the MCP server are in `flows` and `adapters`.
 """

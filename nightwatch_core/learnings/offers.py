@@ -1,4 +1,4 @@
-"""Offer learnings to a person, write them for CLAUDE.md, and draft the pull request.
+"""Offer learnings to a person, write them into CLAUDE.md, and draft the pull request.
 
 CLAUDE.md is loaded by every agent that works in a repository, so a sentence there is an order.
 Notes were drawn from production errors, code, and conversations: whoever can cause an error can try
@@ -13,25 +13,25 @@ exception: it does not go through the plans of a night, and changes no other pat
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.claude_md import statements, with_entry
-from nightwatch_core.learnings.likeness import say_the_same
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.knowledge import FAILED, MERGED, Lesson, Notes, Problem, TaskFile
+from nightwatch_core.models.knowledge import FAILED, MERGED, Lesson, Notes, TaskFile
 from nightwatch_core.models.proposals import DraftPull, FileChange, LearningKind, LearningOffer
 from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.text.escaping import MORE, line, markdown, title
 from nightwatch_core.text.markers import LABEL, marker
 from nightwatch_core.text.plain_text import plural
+from nightwatch_core.text.words import stem
 
 PATH = "CLAUDE.md"
 FINGERPRINT = "promotion"  # of no error
-HEADLINE = 100  # characters of a learning's first sentence
-LEARNING = 300  # characters below it
+HEADLINE = 100  # characters of a learning's first part
+LEARNING = 300  # characters of the rest
 OFFERS = 200
 
-_SENTENCE = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<=[.!?…])\s+(?=[^\W\d_]|`)")
 _UNSOLVED = ("None yet", "Proposed, then ")  # how a solution begins that is none
 _FINGERPRINT = re.compile(r"v\d+:([0-9a-f]{8,})")
 _JUDGED: tuple[str, ...] = (*MERGED, "verified", *FAILED)  # outcomes of a fix
@@ -52,8 +52,9 @@ def offers(
     """
     found: list[LearningOffer] = []
     for lesson in filter(still_holds, lessons):
-        name = lesson.fingerprint
-        found += _new(lesson.notes, short_name(name), name, lesson.promoted)
+        match = _FINGERPRINT.fullmatch(lesson.fingerprint)
+        source = match[1][:8] if match else line(lesson.fingerprint, 60)
+        found += _new(lesson.notes, source, lesson.fingerprint, lesson.promoted)
     for task in tasks:
         found += _new(task.notes, line(task.id, 60), task.id, task.promoted)
     found.sort(key=lambda o: (-o.on.toordinal() if o.on else 0, not o.text, o.document))
@@ -61,8 +62,8 @@ def offers(
     free: list[LearningOffer] = []
     refused: list[LearningOffer] = []
     for offer in found[:OFFERS]:
-        headline = "" if _is_cut(offer) else _ended(offer.headline)
-        text, entry = f"{headline} {offer.text}".strip(), statements(list_entry(offer))[:1]
+        text = offer.text if _is_cut(offer) else f"{offer.headline} {offer.text}".strip()
+        entry = statements(list_entry(offer))[:1]
         same = (shown for old, shown in existing if old in entry or say_the_same(text, old))
         if duplicate := next(same, ""):
             refused.append(offer.model_copy(update={"duplicate_of": duplicate}))
@@ -90,23 +91,13 @@ def list_entry(offer: LearningOffer) -> str:
     ...             text="Use KV instead.", source="task-abc123"))
     '- **Edge has no fs** - Use KV instead. (from task-abc123)'
     """
-    headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE, as_written=True) or "Learning"
-    text = markdown(_ended(line(offer.text, LEARNING)), LEARNING, as_written=True)
+    headline = markdown(offer.headline, HEADLINE, as_written=True) or "Learning"
+    text = markdown(line(offer.text, LEARNING), LEARNING, as_written=True)
     parts = () if _is_cut(offer) else (f"**{headline}**",)
     content = " - ".join((*parts, *((text,) if text else ())))
     source = markdown(offer.source, 80, as_written=True) or "unknown"
     when = f", {offer.on.isoformat()}" if offer.on else ""
     return f"- {content} (from {source}{when})"
-
-
-def short_name(fingerprint: str) -> str:
-    """Shorten a fingerprint for people; other names stay.
-
-    >>> short_name("v1:aef927d4bcba742d"), short_name("task-abc123")
-    ('aef927d4', 'task-abc123')
-    """
-    match = _FINGERPRINT.fullmatch(fingerprint)
-    return match[1][:8] if match else line(fingerprint, 60)
 
 
 def still_holds(lesson: Lesson) -> bool:
@@ -186,10 +177,13 @@ def _new(
     notes: tuple[Notes, ...], source: str, document: str, promoted: tuple[str, ...]
 ) -> Iterator[LearningOffer]:
     for section in notes:
-        for kind, (headline, text) in _condensed(section):
-            content = "\n".join((kind, " ".join(headline.split()), " ".join(text.split())))
+        for kind, first, rest in _condensed(section):
+            headline, text = line(first, HEADLINE).rstrip(" .:;-"), line(rest, LEARNING)
+            if headline.endswith(MORE):  # too long for a headline: the text says it in full
+                text = line(f"{first} {rest}", LEARNING)
+            content = "\n".join((kind, headline, text))
             digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
-            if headline and digest not in promoted:
+            if re.search(r"\w", headline) and digest not in promoted:
                 yield LearningOffer(
                     number=0,
                     kind=kind,
@@ -202,51 +196,21 @@ def _new(
                 )
 
 
-def _condensed(notes: Notes) -> Iterator[tuple[LearningKind, tuple[str, str]]]:
+def _condensed(notes: Notes) -> Iterator[tuple[LearningKind, str, str]]:
+    """Yield each learning as what it says and what explains it; no problem without a remedy."""
     for problem in notes.problems:
-        if (told := _of_problem(problem))[1]:
-            yield "problem", told
+        solution = "" if problem.solution.startswith(_UNSOLVED) else problem.solution
+        reasons = [problem.root_cause, problem.prevention or solution]
+        told = [reason.strip().rstrip(".") for reason in reasons if reason.strip()]
+        if told and told != [problem.what.strip().rstrip(".")]:
+            yield "problem", problem.what, f"{'. '.join(told)}."
     for gotcha in notes.gotchas:
-        first, _, rest = gotcha.partition(" - ")
-        is_pair = rest and " - " not in rest and len(_SENTENCE.split(first)) == 1
-        yield "gotcha", _shaped(first, rest[:1].upper() + rest[1:]) if is_pair else _shaped(gotcha)
+        is_pair = gotcha.count(" - ") == 1
+        first, _, rest = gotcha.partition(" - ") if is_pair else (gotcha, "", "")
+        yield "gotcha", first, rest[:1].upper() + rest[1:]
     for decision in notes.decisions:
         instead = decision.alternatives and f"Instead of: {decision.alternatives}"
-        yield "decision", _shaped(decision.choice, *_leading(decision.rationale or instead))
-
-
-def _of_problem(problem: Problem) -> tuple[str, str]:
-    solution = "" if problem.solution.startswith(_UNSOLVED) else problem.solution
-    return _shaped(problem.what, *_leading(problem.root_cause, problem.prevention or solution))
-
-
-def _leading(*texts: str) -> list[str]:
-    """The first sentence of each text; of a single text, its first two."""
-    told = [line(text, 2 * LEARNING) for text in texts if text.strip()]
-    return [part for text in told for part in _SENTENCE.split(text)[: 2 if len(told) == 1 else 1]]
-
-
-def _shaped(text: str, *more: str) -> tuple[str, str]:
-    """A headline of one sentence and as many whole sentences as there is room for, each once.
-
-    A sentence too long for a headline is cut there, and begins the text in full.
-    """
-    told = [sentence for each in (text, *more) for sentence in _SENTENCE.split(line(each, 400))]
-    words = ((" ".join(re.findall(r"\w+", sentence.lower())), sentence) for sentence in told)
-    unique: dict[str, str] = {}
-    for key, sentence in words:
-        unique.setdefault(key, _ended(sentence))
-    unique.pop("", None)
-    first, *rest = unique.values() or [""]
-    headline = first.rstrip(" .:;-")
-    if len(headline) > HEADLINE:
-        headline, rest = line(headline, HEADLINE), [first, *rest]
-    kept = ""
-    for sentence in rest:
-        if len(kept) + len(sentence) >= LEARNING:
-            break
-        kept = f"{kept} {sentence}".strip()
-    return headline, kept or line(" ".join(rest), LEARNING)
+        yield "decision", decision.choice, decision.rationale or instead
 
 
 def _is_cut(offer: LearningOffer) -> bool:
@@ -254,6 +218,185 @@ def _is_cut(offer: LearningOffer) -> bool:
     return offer.headline.endswith(MORE) and bool(start) and offer.text.startswith(start)
 
 
-def _ended(sentence: str) -> str:
-    has_end = not sentence or sentence.endswith((".", "!", "?", MORE))
-    return sentence if has_end else f"{sentence}."
+# CLAUDE.md as text: nothing but the new lines changes, byte for byte.
+
+SECTION = "Learnings"
+COMMENT = "<!-- Auto-generated by `nightwatch promote`. Do not edit directly. -->"
+GROUPS = tuple(_GROUPS.values())
+STATEMENTS = 2_000  # that are read
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_LISTED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_NESTED = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]+)*"
+_FENCE = re.compile(_NESTED + r"(`{3,}(?=[^`]*$)|~{3,})")
+_COMMENT = re.compile(_NESTED + "<!--")
+_ORIGIN = re.compile(r"\s*\(from [^()]{1,120}\)\s*$")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
+
+
+class Heading(NamedTuple):
+    """A heading's level, its words in lower case, and its line."""
+
+    level: int
+    name: str
+    line: int
+
+
+def with_entry(text: str, group: str, entry: str) -> str:
+    """Add an entry (a list item on one line) to `group` of the learnings.
+
+    A text that has the very entry there stays as it is. Raises `GiveUp` where a code block or a
+    comment is never closed: what is added below it would be a part of it.
+    """
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    headings = [
+        Heading(len(found[1]), (found[2] or "").strip().lower(), number)
+        for number, row in enumerate(_prose(lines))
+        if row is not None and (found := _HEADING.match(row))
+    ]
+    section = next((h for h in headings if (h.level, h.name) == (2, SECTION.lower())), None)
+    if section is None:
+        new = [f"## {SECTION}", "", COMMENT, "", f"### {group}", "", entry]
+        return _inserted(lines, len(lines), new)
+    end = _end(headings, section, len(lines))
+    groups = {h.name: h for h in reversed(headings) if section.line < h.line < end and h.level == 3}
+    if own := groups.get(group.lower()):
+        last = _end(headings, own, end)
+        is_there = any(row.strip() == entry for row in lines[own.line : last])
+        return text if is_there else _inserted(lines, last, [entry])
+    later = (groups.get(name.lower()) for name in GROUPS[GROUPS.index(group) + 1 :])
+    before = min((heading.line for heading in later if heading), default=end)
+    return _inserted(lines, before, [f"### {group}", "", entry])
+
+
+def statements(text: str) -> tuple[str, ...]:
+    """Return a text's list items, paragraphs and sentences of long paragraphs.
+
+    >>> statements("# A\\n\\n- **One** - two. (from t, 2026-01-01)\\n- three\\n")
+    ('**One** - two.', 'three')
+    """
+    blocks: list[list[str]] = [[]]
+    for row in _prose(text.splitlines(), strict=False):
+        if row is None or not row.strip() or _HEADING.match(row):
+            blocks.append([])
+        elif item := _LISTED.match(row):
+            blocks.append([row[item.end() :]])
+        else:
+            blocks[-1].append(row)
+    texts: list[str] = []
+    for block in filter(None, blocks):
+        statement = _ORIGIN.sub("", " ".join(" ".join(block).split()))
+        sentences = _SENTENCE.split(statement)
+        texts += [statement, *(sentences if len(sentences) > 2 else ())]
+    return tuple(dict.fromkeys(filter(None, texts)))[:STATEMENTS]
+
+
+def _prose(lines: list[str], *, strict: bool = True) -> list[str | None]:
+    """Lines without their ends; None for those within code and comments."""
+    rows: list[str | None] = []
+    fence, comment, opened = "", False, 0
+    for number, raw in enumerate(lines, 1):
+        row = raw.removesuffix("\n").removesuffix("\r").removeprefix("\ufeff" * (number == 1))
+        rows.append(None)
+        if fence:
+            bare = row.strip().lstrip(">").strip()
+            fence = "" if len(bare) >= len(fence) and not bare.strip(fence[0]) else fence
+        elif comment:
+            comment = "-->" not in row
+        elif found := _FENCE.match(row):
+            fence, opened = found[1], number
+        elif found := _COMMENT.match(row):
+            comment, opened = "-->" not in row[found.end() :], number
+        else:
+            rows[-1] = row
+    if strict and (fence or comment):
+        what = "a code block" if fence else "a comment"
+        raise GiveUp(f"CLAUDE.md: {what} that begins in line {opened} is never closed: close it")
+    return rows
+
+
+def _end(headings: list[Heading], own: Heading, most: int) -> int:
+    after = (h.line for h in headings if h.line > own.line and h.level <= own.level)
+    return min(next(after, most), most)
+
+
+def _inserted(lines: list[str], before: int, new: list[str]) -> str:
+    end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    while before and not lines[before - 1].strip():
+        before -= 1
+    head, tail = "".join(lines[:before]), "".join(lines[before:])
+    unended = bool(head) and not head.endswith("\n")
+    lead = end * (2 if unended else 1) if head.removeprefix("\ufeff") else ""
+    close = "" if unended and not tail else end
+    gap = end if tail and lines[before].strip() else ""
+    return f"{head}{lead}{end.join(new)}{close}{gap}{tail}"
+
+
+# Learnings that say the same, by their words and by the code that they name.
+
+SAME = 0.6  # likeness from which two texts say the same
+COMPARED = 4_000  # characters of each text
+WORDS = 200  # of each text
+_ENOUGH = 5  # words below which being contained in a longer text means nothing
+_CONTAINED = 0.8  # likeness of a text to a longer one that has all its words
+_WORD = re.compile(r"[^\W_]+(?:[._'’][^\W_]+)*")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_DENYING = """aren't avoid can't cannot couldn't didn't doesn't don't forbid forbidden impossible
+isn't lacks mustn't never no none not shouldn't unavailable without won't wouldn't"""
+_DENIALS = frozenset(_DENYING.split())
+_ESCAPED = re.compile(r"\\([^\w\s]|_)")  # as Markdown writes a plain character
+_SPAN = re.compile(r"`+([^`]{1,300})`+")
+_CODE = re.compile(r"\w[./:#]+\w|^/\w|_|\d|[a-z][A-Z]")  # in a word that names code
+
+
+def say_the_same(text: str, other: str) -> bool:
+    """Tell whether two texts say the same about the very same code.
+
+    Two sentences with the same words and another name in them are two facts.
+    """
+    return likeness(text, other) >= SAME and identifiers(text) == identifiers(other)
+
+
+def likeness(text: str, other: str) -> float:
+    """Return 0 (no word in common) to 1 (the same words); half as much where only one denies.
+
+    Shared words against the mean number of words (Dice's coefficient); a shorter text whose words
+    the longer one has too, counts by the share of them, if it has at least `_ENOUGH`.
+
+    >>> likeness("Missing index", "an index is missing"), likeness("Redis", "Postgres")
+    (1.0, 0.0)
+    >>> likeness("Retry on timeouts", "Never retry on timeouts")
+    0.5
+    """
+    words, others = _words(text), _words(other)
+    own = frozenset(filter(None, map(stem, words))) - _DENIALS
+    theirs = frozenset(filter(None, map(stem, others))) - _DENIALS
+    shared, fewest = len(own & theirs), min(len(own), len(theirs))
+    if not shared:
+        return 0.0
+    dice = 2 * shared / (len(own) + len(theirs))
+    contained = shared / fewest * _CONTAINED if fewest >= _ENOUGH else 0.0
+    agree = _DENIALS.isdisjoint(words) == _DENIALS.isdisjoint(others)
+    return max(dice, contained) * (1.0 if agree else 0.5)
+
+
+def identifiers(text: str) -> frozenset[str]:
+    r"""Return identifiers of a text: backticked words, and words with the signs of code in them.
+
+    >>> sorted(identifiers("`net` is defined in shop/line.py:3; see OrderLine"))
+    ['OrderLine', 'net', 'shop/line.py:3']
+    >>> identifiers(r"Use net\_price") == identifiers("Use `net_price`")
+    True
+    """
+    plain = _ESCAPED.sub(r"\1", text[:COMPARED])
+    spans = (_bare(word) for span in _SPAN.findall(plain) for word in span.split())
+    prose = map(_bare, _SPAN.sub(" ", plain).split())
+    return frozenset((*spans, *filter(_CODE.search, prose))) - {""}
+
+
+def _bare(word: str) -> str:
+    return word.strip("\"'“”‘’()[]{}<>*,;:.!?…").removesuffix("'s").removesuffix("’s")
+
+
+def _words(text: str) -> list[str]:
+    spaced = _CAMEL.sub(" ", text[:COMPARED].replace("’", "'"))
+    return [word[0].lower() for word in islice(_WORD.finditer(spaced), WORDS)]

@@ -5,16 +5,16 @@ Nothing else in them is touched, byte for byte.
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import date
+from textwrap import dedent
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.task_notes import SECTION
 from nightwatch_core.memory.note_reader import normalised, notes_in, rendered
-from nightwatch_core.models.knowledge import Notes, TaskFile, TaskSection
+from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.frontmatter import with_items as with_list
 
-_SCALAR = (str, int, float)
 SECTIONS = ("research", "plan", "implementation", "ship")
 RELATED, PROMOTED = "related_tasks", "promoted"  # keys of the front matter
 _BEGINS = re.compile(rf"^ {{0,3}}<({'|'.join(SECTIONS)})(?:\s[^<>\n]{{0,200}})?>", re.I | re.M)
@@ -23,7 +23,8 @@ _ENDS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEADING = re.compile(r"^# +(\S[^\n]{0,500})", re.MULTILINE)
-_TOLD = ("<past-learnings>", "</past-learnings>")
+_PAST_LEARNINGS = re.compile(r"<past-learnings>.*?</past-learnings>", re.DOTALL)
+SECTION = 64 * 1024  # characters of a section that are read
 
 
 def items_in(value: object) -> tuple[str, ...]:
@@ -36,17 +37,13 @@ def items_in(value: object) -> tuple[str, ...]:
     """
     if isinstance(value, str):
         value = value.split(",")
-    if not isinstance(value, list):
-        return ()
-    items = map(_without_brackets, value[:100])
-    texts = (line(str(item), 200) for item in items if isinstance(item, _SCALAR))
-    return tuple(dict.fromkeys(text for text in texts if text))
-
-
-def _without_brackets(item: object) -> object:
-    for _ in "[[":
-        item = item[0] if isinstance(item, list) and len(item) == 1 else item
-    return item
+    texts = []
+    for item in value[:100] if isinstance(value, list) else ():
+        while isinstance(item, list) and len(item) == 1:
+            item = item[0]
+        if isinstance(item, str | int | float):
+            texts.append(line(str(item), 200))
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def with_items(text: str, key: str, items: Iterable[str]) -> str:
@@ -60,13 +57,12 @@ def with_items(text: str, key: str, items: Iterable[str]) -> str:
     >>> with_items("# T\n", "related_tasks", ("v1:c",))
     "---\nrelated_tasks: ['v1:c']\n---\n\n# T\n"
     """
-    known = items_in(frontmatter.read(text)[0].get(key))
-    wanted = tuple(dict.fromkeys((*known, *items_in(list(items)))))[:100]
-    new = wanted[len(known) :]
-    if not new:
+    before = items_in(frontmatter.read(text)[0].get(key))
+    expected = tuple(dict.fromkeys((*before, *items_in(list(items)))))[:100]
+    if expected == before:
         return text
-    changed = _added(text, key, new, known)
-    if items_in(frontmatter.read(changed)[0].get(key)) != wanted:
+    changed = _added(text, key, expected[len(before) :], before)
+    if items_in(frontmatter.read(changed)[0].get(key)) != expected:
         raise GiveUp(f"{key} in the front matter cannot be added to: write it as [one, two]")
     return changed
 
@@ -125,10 +121,10 @@ def with_notes(text: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
     before = notes_in(text)
     if kept in before:
         return linked
-    section = f"{rendered(kept)}\n"
-    windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
-    apart = _gap(linked)
-    added = linked + (apart + section).replace("\n", "\r\n" if windows else "\n")
+    tail = linked.replace("\r\n", "\n")[-2:]
+    gap = "" if tail == "\n\n" or not linked.strip() else "\n" if tail.endswith("\n") else "\n\n"
+    section = f"{gap}{rendered(kept)}\n"
+    added = linked + (section.replace("\n", "\r\n") if _is_windows(text) else section)
     if notes_in(added) != (*before, kept):
         raise GiveUp(
             "notes at the end of this file would not be read: it has 20 sections already, or one "
@@ -142,21 +138,21 @@ def with_promoted(text: str, digests: tuple[str, ...]) -> str:
     return with_items(text, PROMOTED, digests)
 
 
-def _added(text: str, key: str, new: tuple[str, ...], known: tuple[str, ...]) -> str:
+def _added(text: str, key: str, new: tuple[str, ...], before: tuple[str, ...]) -> str:
+    if _is_windows(text):
+        return _added(text.replace("\r\n", "\n"), key, new, before).replace("\n", "\r\n")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     rest = text.removeprefix(mark)
     parts = frontmatter.parts_of(rest)
     if parts is None:
-        end = "\r\n" if "\r\n" in rest[:10_000] else "\n"
-        front = with_list("", key, new).replace("\n", end)
-        return f"{mark}---{end}{front}---{end}{end if rest.strip() else ''}{rest}"
-    front, source = rest[: parts.begin], rest[parts.begin : parts.end]
-    windows = front.endswith("\r\n") and source.count("\r\n") == source.count("\n")
-    source = source.replace("\r\n", "\n") if windows else source
-    changed = with_list(source, key, new, known)
-    return (
-        mark + front + (changed.replace("\n", "\r\n") if windows else changed) + rest[parts.end :]
-    )
+        gap = "\n" if rest.strip() else ""
+        return f"{mark}---\n{with_list('', key, new)}---\n{gap}{rest}"
+    changed = with_list(rest[parts.begin : parts.end], key, new, before)
+    return mark + rest[: parts.begin] + changed + rest[parts.end :]
+
+
+def _is_windows(text: str) -> bool:
+    return "\r\n" in text and text.count("\r\n") == text.count("\n")
 
 
 def _sections(body: str) -> Iterator[TaskSection]:
@@ -168,18 +164,117 @@ def _sections(body: str) -> Iterator[TaskSection]:
         ends = _ENDS.search(body, begins.end(), stop)
         passed = ends.start() if ends else stop
         number += 1
-        text = _without_told(body[begins.end() : passed]).strip()
+        text = _PAST_LEARNINGS.sub("", body[begins.end() : passed]).strip()
         yield TaskSection(name=begins[1].lower(), text=text)
 
 
-def _without_told(text: str) -> str:
-    start, end = text.find(_TOLD[0]), text.find(_TOLD[1])
-    return text[:start] + text[end + len(_TOLD[1]) :] if 0 <= start < end else text
+# Notes of a task file by rule: what its sections label, as `Root cause: …` or below a heading.
+# Prose without labels is left to a model: a guess from single words would be filler.
+
+MOST = 10  # problems, decisions and gotchas of one task
+LONGEST = 600  # characters of one field
+
+_NAMES = {
+    "what": "problem, issue, bug, blocker, problem encountered, issue encountered, what went wrong",
+    "symptoms": "symptom, observed",
+    "root_cause": "root cause, cause, why it happened",
+    "solution": "solution, fix, fixes, resolution, workaround",
+    "prevention": "prevention, how to avoid it, how to prevent it",
+    "choice": "decision, choice, key decision, design decision, decisions made, chosen option",
+    "alternatives": "alternative, alternatives considered, rejected, rejected alternative",
+    "rationale": "rationale, reason, reasoning, why",
+    "gotcha": "gotcha, caveat, pitfall, surprise, lesson learned, lessons learned, key learning, "
+    "learning, known limitation, watch out",
+}
+LABELS = {name: field for field, names in _NAMES.items() for name in names.split(", ")}
+
+_SKIPPED = re.compile(
+    r"<!--.*?(?:-->|\Z)|^\s{0,6}(```|~~~).*?(?:^\s{0,6}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_ELEMENT = re.compile(r"<(/?)([a-z]+(?:-[a-z]+){0,3})>")
+_LABEL = re.compile(
+    r"\s*(?P<heading>#{1,6}\s+)?(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?P<bold>[*_]{0,3})"
+    r"(?P<name>[a-z][a-z ]{0,40})[*_]{0,3}(?P<colon>\s*:)?[*_]{0,3}(?:\s+(?P<text>\S.*))?",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_NOTHING = re.compile(r"(?:none|n/?a|nothing|tbd|todo|\[[^\]]*\]|no|yes|\W*)\W*", re.IGNORECASE)
 
 
-def _gap(text: str) -> str:
-    """Line ends that make one empty line before what follows."""
-    if not text.strip():
-        return ""
-    tail = text.replace("\r\n", "\n")[-2:]
-    return "" if tail == "\n\n" else "\n" if tail.endswith("\n") else "\n\n"
+def task_notes(task: TaskFile, on: date) -> Notes:
+    """Draw the problems, decisions and gotchas that a task's sections label; empty for none.
+
+    A problem needs two of its fields: what the task is for is none by itself. A field that the last
+    problem or decision has already begins another.
+    """
+    problems: list[dict[str, object]] = []
+    decisions: list[dict[str, object]] = []
+    gotchas: list[str] = []
+    text = "\n\n".join(section.text[:SECTION] for section in task.sections)
+    for field, items in _labelled(text):
+        held = problems if field in Problem.model_fields else decisions
+        if field == "gotcha":
+            gotchas += items
+        elif field in ("what", "choice"):
+            held += ({field: item} for item in items)
+        else:
+            if not held or field in held[-1]:
+                held.append({})
+            several = ", " if field == "alternatives" else "; "
+            value = tuple(items) if field == "symptoms" else several.join(items)[:LONGEST]
+            held[-1][field] = value
+    drawn = (Problem.model_validate(item) for item in problems if len(item) > 1)
+    chosen = (Decision.model_validate(item) for item in decisions if "choice" in item)
+    return normalised(
+        Notes(
+            timestamp=on,
+            problems=tuple(dict.fromkeys(drawn))[:MOST],
+            decisions=tuple(dict.fromkeys(chosen))[:MOST],
+            gotchas=tuple(dict.fromkeys(gotchas))[:MOST],
+        )
+    )
+
+
+def _labelled(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the field that each label names, with what stands behind or below the label.
+
+    A field ends with the next label, heading or bold word with a colon. `<gotcha>x</gotcha>` is a
+    label with its text.
+    """
+
+    def as_label(tag: re.Match[str]) -> str:
+        name = tag[2].replace("-", " ")
+        return f"\n# {name}:\n" if _named(name) and not tag[1] else "\n"
+
+    field, rows = "", list[str]()
+    plain = _ELEMENT.sub(as_label, _SKIPPED.sub("", text))
+    for row in (*plain.split("\n"), "# end"):
+        label = _LABEL.fullmatch(row)
+        is_label = label and (label["heading"] or label["colon"])
+        name = _named(label["name"]) if label and is_label else ""
+        if name or row.lstrip().startswith("#") or (label and label["bold"] and label["colon"]):
+            items = [item for item in _items(rows) if not _NOTHING.fullmatch(item)]
+            if field and items:
+                yield field, items
+            field, rows = name, [label["text"] or ""] if label else []
+        else:
+            rows.append(row)
+
+
+def _named(name: str) -> str:
+    name = " ".join(name.lower().split())
+    return LABELS.get(name) or LABELS.get(name.removesuffix("s"), "")
+
+
+def _items(rows: list[str]) -> list[str]:
+    """Items of a list with their further lines, else the first paragraph, each in one line."""
+    text = dedent("\n".join(rows)).strip()
+    if not _ITEM.match(text):
+        return [line(text.partition("\n\n")[0], LONGEST)] if text else []
+    items: list[str] = []
+    for row in text.split("\n"):
+        if found := _ITEM.match(row):
+            items.append(row[found.end() :])
+        else:
+            items[-1] += f" {row.strip()}"
+    return [line(item, LONGEST) for item in items]

@@ -7,7 +7,7 @@ import pytest
 from twins.reading import MemoryModel
 
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.learnings.search import Applying, Searches, chosen_learnings
+from nightwatch_core.learnings.compound import Applying, Searches, chosen_learnings
 from nightwatch_core.memory.researcher import relevant_learnings
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.conversation import Capabilities
