@@ -65,12 +65,11 @@ MADE = {  # what the model answers to each step
 FIX = tuple(Edit(**item) for number in (1, 2, 3) for item in MADE[number][:2])
 PLANNED = (
     {"title": "Read prices with a comma", "task": "parse takes '2,50'.",
-     "files": ["shop/money.py", "tests/test_money.py"], "accepted_when": "tests/test_money.py"},
+     "files": ["shop/money.py", "tests/test_money.py"]},
     {"title": "Add prices up as numbers", "task": "total parses each price.",
-     "files": ["shop/cart.py"], "accepted_when": "tests"},
+     "files": ["shop/cart.py"]},
     {"title": "Print two digits", "task": "receipt prints cents.",
-     "files": ["shop/receipt.py", "tests/test_receipt.py"],
-     "accepted_when": "tests/test_receipt.py"},
+     "files": ["shop/receipt.py", "tests/test_receipt.py"]},
 )  # fmt: skip
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 

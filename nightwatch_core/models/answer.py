@@ -49,7 +49,6 @@ class PlannedStep(Value):
     title: str  # of its commit
     task: str = ""  # for whoever makes it, without having seen the rest
     files: tuple[str, ...] = ()
-    accepted_when: str = ""  # a test's file, or the name of a check
 
 
 class Learning(Value):

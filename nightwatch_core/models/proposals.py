@@ -281,7 +281,6 @@ class Step(Value):
     """One sub-task of a fix that is made in several, each a commit of its own."""
 
     title: str
-    accepted_when: str = ""  # a test's file, or the name of a check
     outcome: Literal["passed", "failed", "not tried"] = "not tried"
     because: str = ""  # what it did not pass; or what could not be run for one that did
     edits: tuple[Edit, ...] = ()  # what is different from the base after it, earlier steps included

@@ -30,55 +30,8 @@ from nightwatch_core.proof.kits import (
 )
 from nightwatch_core.text.plain_text import digest, one_line
 
-# Whether a part of a fix does what it was to do: by a check that was run, or one test's file.
-
 CHECK_SECONDS = 60.0  # of a check that is no test
 RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
-TESTS = "tests"  # all that the gate runs, as it does anyway
-
-
-def checks_known(draft: DraftPull, tree: CodeReader, options: NightOptions) -> tuple[str, ...]:
-    """Name the checks that the project of a draft has; none where no runner is known."""
-    paths = tuple(change.path for change in draft.changes)
-    kit = kit_for(paths, tree.paths(), tree.read_file, options)
-    if isinstance(kit, str):
-        return ()
-    return tuple(dict.fromkeys((TESTS, *(item.name for item in kit.inspections))))
-
-
-def not_accepted(
-    name: str,
-    result: GateResult,
-    draft: DraftPull,
-    tree: CodeReader,
-    sandbox: Sandbox,
-    options: NightOptions,
-    known: NightCache,
-) -> str:
-    """Say why the check called `name`, or the tests in the file of that name, did not pass.
-
-    `result` is what came of running the draft. Empty where they passed.
-    """
-    if "/" not in name and "." not in name:
-        passed = any(item.name == name and item.outcome == "passed" for item in result.checks)
-        return "" if passed else f"{name}: was not run"
-    paths = tuple(change.path for change in draft.changes)
-    kit = kit_for(paths, tree.paths(), tree.read_file, options)
-    if isinstance(kit, str) or not kit.runners or not kit.inner((name,)):
-        return f"{name} is not run by itself here"
-    environment = Environment(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
-    try:
-        environment.prepare()
-        runner = usable_runner(environment, nearest_tests(environment, tree.paths()))
-        if isinstance(runner, str):
-            return runner
-        words = runner.some(environment.kit.inner((name,)))
-        reading = environment.fixed_reading(words, runner.form, CHECK_SECONDS)
-    except GiveUp as trouble:
-        return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
-    if reading.ran == 0:
-        return f"{name} holds no test"
-    return "" if reading.is_green else f"{name} is not green"
 
 
 # Syntax, imports, lint and types of changed files: no complaint that the base does not have.
@@ -125,9 +78,6 @@ def _complaints(run: Run) -> Counter[str]:
 def is_absent(run: Run) -> bool:
     """Tell whether the tool itself is not here, which is nobody's fault."""
     return not run.went_well and bool(_ABSENT.search(run.output)) and run.output.count("\n") <= 2
-
-
-_OWN_WORDS = "verify"
 
 
 def _lacking(sandbox: Sandbox, known: NightCache) -> str:
@@ -199,7 +149,7 @@ def _steps(environment: Environment, paths: tuple[str, ...]) -> Iterator[tuple[C
             yield check, Compared()
     if environment.kit.verify:
         words = ("/bin/sh", "-c", environment.kit.verify)
-        yield from tested(environment, Runner(name=_OWN_WORDS, words=words, takes_files=False), ())
+        yield from tested(environment, Runner(name="verify", words=words, takes_files=False), ())
         return
     nearest = nearest_tests(environment, paths)
     runner = usable_runner(environment, nearest)

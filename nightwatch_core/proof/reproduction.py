@@ -58,7 +58,6 @@ from nightwatch_core.traces.trace_text import trace_text
 
 _SHARE = 0.4  # of a fix's seconds, for its reproduction
 _RUN_SECONDS = 60.0
-_SUMMARY = re.compile(r"^(?:FAILED|ERROR) ")  # of pytest, at the end: without a trace
 _NATIVE = {"--tb=short": "--tb=native"}  # pytest prints what production would
 
 
@@ -81,17 +80,15 @@ class Shown(NamedTuple):
         return self.reading.is_green and self.reading.ran != 0
 
     @property
+    def not_production(self) -> str:
+        """Say why it does not show production's error; empty where it does."""
+        green = "" if self.is_red else "the crash is raised, but the test is green all the same"
+        return green if self.crash else self.unlike
+
+    @property
     def output(self) -> str:
         """Return the end of what it printed."""
         return self.reading.run.output[-OUTPUT_CHARACTERS:].strip()
-
-    def around(self, error_class: str) -> str:
-        """Return what it printed up to the last word of an exception, else the end of it."""
-        text = self.reading.run.output
-        name = simple_class(error_class)
-        lines = [item for item in re.finditer(r"^[^\n]{0,400}$", text, re.M) if name in item[0]]
-        raising = [item for item in lines if not _SUMMARY.match(item[0])] or lines
-        return text[: raising[-1].end()][-OUTPUT_CHARACTERS:].strip() if raising else self.output
 
     @property
     def facts(self) -> tuple[RuntimeFact, ...]:
@@ -218,11 +215,10 @@ _NAMED = re.compile(r"^(?P<stem>.*?)(?P<end>(?:[._-](?:test|spec)|Tests?)?\.\w+)
 
 
 class Candidate(NamedTuple):
-    """A test in a new file of its own."""
+    """A test in a new file of its own; red where the crash is raised."""
 
     path: str
-    text: str  # asks for what should happen: red where the crash is raised
-    asserting: str = ""  # the same file, green while it asserts the crash; empty: there is none
+    text: str
 
     @property
     def edit(self) -> Edit:
@@ -233,19 +229,17 @@ class Candidate(NamedTuple):
 
 def refused(candidate: Candidate, paths: Collection[str]) -> str:
     """Say why a test is not run; empty where it may be. `paths` are the files of the tree."""
-    for text in filter(None, (candidate.text, candidate.asserting)):
-        if len(text) > CHARACTERS or text.count("\n") > LINES:
-            return f"the test is longer than {LINES} lines"
-        if tampering := _TAMPERS.search(text):
-            return f"a test may not use {tampering[0]}"
-        if holds_mask(text):
-            return "the test repeats a mask: nobody was shown the value"
-        change = FileChange(path=candidate.path, text=text)
-        if why := hidden_in(change, ""):
-            return why
-    if not candidate.text.strip():
+    text = candidate.text
+    if not text.strip():
         return "there is no test"
-    return refusal(candidate.path, paths)
+    if len(text) > CHARACTERS or text.count("\n") > LINES:
+        return f"the test is longer than {LINES} lines"
+    if tampering := _TAMPERS.search(text):
+        return f"a test may not use {tampering[0]}"
+    if holds_mask(text):
+        return "the test repeats a mask: nobody was shown the value"
+    change = FileChange(path=candidate.path, text=text)
+    return hidden_in(change, "") or refusal(candidate.path, paths)
 
 
 def placed(expected: str, example: str, paths: Collection[str]) -> str:
@@ -258,24 +252,15 @@ def placed(expected: str, example: str, paths: Collection[str]) -> str:
     >>> placed("", "spec/cart_spec.rb", ("spec/cart_spec.rb",))
     'spec/cart_crash_spec.rb'
     """
-    tests = tuple(path for path in paths if TEST.search(path))
     folder = expected.rpartition("/")[0]
-    beside = any(
-        _form(item) == _form(expected) and item.rpartition("/")[0] == folder for item in tests
-    )
-    if beside and expected not in paths:
+    near = any(TEST.search(item) and item.rpartition("/")[0] == folder for item in paths)
+    if near and TEST.search(expected) and expected not in paths:
         return expected
     named = _NAMED.match(example)
     if not named:
         return ""
     stems = (f"{named['stem']}_crash{number}" for number in ("", *range(2, 9)))
     return next((p for stem in stems if (p := f"{stem}{named['end']}") not in paths), "")
-
-
-def _form(path: str) -> tuple[bool, str]:
-    """Say how tests are called there: a word before, or behind."""
-    named, name = _NAMED.match(path), path.rpartition("/")[2]
-    return name.startswith("test_"), named["end"] if named else ""
 
 
 Fate = Literal["green", "crash", "red", "flaky"]
@@ -296,45 +281,27 @@ class Tried(NamedTuple):
 
 
 def tried(harness: Harness, test: Candidate) -> Tried:
-    """Run a test on the commit that failed; raises `GiveUp` where nothing can be run."""
-    before = harness.seconds
+    """Run a test twice on the commit that failed; raises `GiveUp` where nothing can be run."""
     if why := refused(test, harness.briefing.failing.paths()):
-        return Tried(Reproduction(outcome="not reproduced", because=why, tries=1))
-    why, shown = _observed(harness, test)
-    seconds = round(harness.seconds - before, 1)
-    facts = shown.facts if shown else ()
-    if why or not (shown and shown.crash):
-        none = Reproduction(outcome="not reproduced", because=why, tries=1, facts=facts)
-        return Tried(none.model_copy(update={"seconds": seconds}), shown)
+        return Tried(Reproduction(outcome="not reproduced", because=why))
+    shown = harness.on_failing(test.path, test.text)
+    because = shown.not_production
+    if not because:
+        shown = harness.on_failing(test.path, test.text)
+        because = f"it is flaky: {shown.not_production}" if shown.not_production else ""
+    if because or shown.crash is None:
+        none = Reproduction(outcome="not reproduced", because=because, facts=shown.facts)
+        return Tried(none, shown)
     reproduction = Reproduction(
         outcome="reproduced",
         test=(test.edit,),
         name=test.path,
         error_class=shown.crash.error_class,
         frames=entered_frames(harness.crash, shown.crash, test.path),
-        red=shown.around(shown.crash.error_class),
-        facts=facts,
-        tries=1,
-        seconds=seconds,
+        red=shown.output,
+        facts=shown.facts,
     )
     return Tried(reproduction, shown)
-
-
-def _observed(harness: Harness, test: Candidate) -> tuple[str, Shown | None]:
-    """Say why the test does not reproduce, and what its last run showed."""
-    if test.asserting:
-        first = harness.on_failing(test.path, test.asserting)
-        if first.crash is None:
-            return first.unlike, first
-    shown = harness.on_failing(test.path, test.text)
-    if shown.crash is None:
-        return shown.unlike, shown
-    if not shown.is_red:
-        return "the crash is raised, but the test is green all the same", shown
-    again = shown if test.asserting else harness.on_failing(test.path, test.text)
-    if again.crash is None or not again.is_red:
-        return "it is flaky: the crash is raised in one of two runs", again
-    return "", again
 
 
 class WithFix(NamedTuple):
@@ -377,24 +344,13 @@ def _fate(harness: Harness, test: Candidate, runs: list[Shown], least: int) -> F
         return "green" if len(runs) == 1 else "flaky"
     if len(crashes) == len(runs) and all(entered(item, test.path) >= least for item in crashes):
         return "crash"
-    return "green" if not crashes and _is_green_in_part(harness, test, runs[-1]) else "red"
-
-
-def _is_green_in_part(harness: Harness, test: Candidate, fixed: Shown) -> bool:
-    """Tell whether what the crash made red is green, and what else is red is so without the fix.
-
-    A test of several cases may have some that cannot be run here at all.
-    """
-    if fixed.reading.run.ended != "exited" or len(fixed.reading.failed) >= (fixed.reading.ran or 0):
-        return False
-    before = harness.on_base(test.path, test.text)
-    return before.crash is not None and fixed.reading.failed < before.reading.failed
+    return "red"
 
 
 # What a model is told when it is asked for a test.
 
 _CAUSE, _DIFF, _EXAMPLE, _OUTPUT, _FRAMES, _FACTS = 4_000, 6_000, 6_000, 3_000, 4, 20
-FIELDS = ("expecting", "asserting", "path", "why_not")
+FIELDS = ("path", "test", "why_not")
 _CLASS = re.compile(r"^([ \t]*)(?:export )?(?:default )?(?:abstract )?class\s")
 _CLASS_LINES = 30
 
@@ -541,8 +497,8 @@ def _answered(harness: Harness, reply: Reply, examples: tuple[str, ...]) -> Trie
         answer = object_in(reply.turn.text, FIELDS)
     except GiveUp as wrong:
         return _without(str(wrong))
-    expecting, asserting, path, why_not = (_text(answer, name) for name in FIELDS)
-    if not expecting.strip():
+    path, test, why_not = (_text(answer, name) for name in FIELDS)
+    if not test.strip():
         reason = shortened(one_line(why_not), _REASON) or "no test was given"
         return _without(reason, "not tried")
     briefing = harness.briefing
@@ -551,7 +507,7 @@ def _answered(harness: Harness, reply: Reply, examples: tuple[str, ...]) -> Trie
     path = placed(path.strip(), examples[0] if examples else "", paths)
     if not path:
         return _without("no place for a test was found")
-    return tried(harness, Candidate(path, expecting, asserting))
+    return tried(harness, Candidate(path, test))
 
 
 def _without(because: str, outcome: str = "not reproduced") -> Tried:

@@ -5,7 +5,6 @@ The first step that does not pass ends it; then the fix in one piece is kept, wi
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.analysis.prompts import error_text, fenced, only_data
@@ -14,7 +13,7 @@ from nightwatch_core.code.code_view import halves, inside
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edit_policy import MAX_FILES, MAX_LINES
 from nightwatch_core.code.edit_policy import refusal as path_refusal
-from nightwatch_core.code.edits import ChangedCode, apply, diff
+from nightwatch_core.code.edits import ChangedCode, diff
 from nightwatch_core.code.injected_instructions import (
     InjectedInstructions,
     injected_instructions,
@@ -39,7 +38,6 @@ from nightwatch_core.proof.asking import (
     refusal,
     shown_files,
 )
-from nightwatch_core.proof.gate import checks_known, not_accepted
 from nightwatch_core.text.escaping import block, clean, line
 from nightwatch_core.text.plain_text import one_line, shortened
 
@@ -100,7 +98,7 @@ class _Making:
         clock, options = self.briefing.clock, self.briefing.options
         end = clock.monotonic() + SECONDS_PER_ERROR + _GATES * options.gate_seconds
         plan, because = self._plan()
-        steps = [Step(title=item.title, accepted_when=item.accepted_when) for item in plan]
+        steps = [Step(title=item.title) for item in plan]
         for index, step in enumerate(steps):
             late = clock.monotonic() > end
             failed = "there was no time for it" if late else self._make(plan, index)
@@ -138,7 +136,6 @@ class _Making:
         previews = shown_files(analysis.fix, briefing.shown.read_file)
         printed = tuple(item.output for item in self.whole.checks)
         paths = briefing.base.paths()
-        checks = checks_known(briefing.draft, briefing.base, briefing.options)
         research = ResearchContext(previews=previews)
         orders = injected_instructions(texts_of(analysis.case, research, printed))
         files = tuple(sorted({edit.path for edit in analysis.fix}))
@@ -152,13 +149,11 @@ class _Making:
             title=TITLE,
             files=MAX_FILES,
             lines=MAX_LINES,
-            checks="the path of one file of tests, there already or made by this step or one "
-            f"before it; or one of {', '.join(f'`{item}`' for item in checks)}",
             reproduced=_REPRODUCED if test else "",
         )
 
         def objection(steps: tuple[PlannedStep, ...]) -> str:
-            return next(_objections(steps, frozenset(paths), checks, orders), "")
+            return next(_objections(steps, frozenset(paths), orders), "")
 
         def complain(answer: Answer, _: tuple[str, ...]) -> str:
             reason = objection(_plain_steps(answer))
@@ -207,7 +202,6 @@ class _Making:
             title=line(step.title, TITLE),
             task=block(step.task, TASK) or "As its title says.",
             files=", ".join(f"`{path}`" for path in step.files),
-            accepted=f"`{step.accepted_when}` is green",
             diff=self._fenced(f"{halves(proposed, _DIFF)}{failed}") if proposed else "Nothing.",
         )
         question = self._question(request, previews, code, (self.whole.text,))
@@ -221,11 +215,6 @@ class _Making:
         self.seconds += result.seconds
         if result.outcome != "passed":
             return result.text
-        changes = apply(edits, briefing.base.read_file, briefing.base.paths()).changes
-        draft = briefing.draft.model_copy(update={"changes": changes})
-        ports = (briefing.base, briefing.sandbox, briefing.options, briefing.known)
-        if reason := not_accepted(step.accepted_when, result, draft, *ports):
-            return reason
         self.edits, self.last = edits, result
         return ""
 
@@ -236,8 +225,8 @@ class _Making:
         rest = sorted({*step.files} - {edit.path for edit in proposed})
         if new := next((p for p in step.files if TEST.search(p) and p not in paths), ""):
             folder = new.rpartition("/")[0]
-            near = [p for p in paths if p.rpartition("/")[0] == folder and TEST.search(p)]
-            rest += [*_tests_of(step.files, paths), *get_close_matches(new, near, 1, 0.0)][:1]
+            near = [p for p in paths if p.rpartition("/")[0] == folder and "__init__" not in p]
+            rest += [*_tests_of(step.files, paths), *near][:1]
         return shown_files((*proposed, *(Edit(path=path) for path in rest)), code.read_file)
 
     def _question(
@@ -284,26 +273,20 @@ def _plain_steps(answer: Answer) -> tuple[PlannedStep, ...]:
             title=shortened(one_line(clean(item.title)), TITLE),
             task=clean(item.task)[:TASK],
             files=tuple(dict.fromkeys(inside(path) or path for path in item.files)),
-            accepted_when=inside(item.accepted_when) or item.accepted_when,
         )
         for item in answer.steps
     )
 
 
 def _objections(
-    steps: tuple[PlannedStep, ...],
-    paths: frozenset[str],
-    checks: tuple[str, ...],
-    orders: InjectedInstructions,
+    steps: tuple[PlannedStep, ...], paths: frozenset[str], orders: InjectedInstructions
 ) -> Iterator[str]:
     """Yield what is wrong with a plan; no step may repeat one of `orders`."""
     if len(steps) > MOST_STEPS:
         yield f"{len(steps)} steps, at most {MOST_STEPS}"
     if (count := len({path for step in steps for path in step.files})) > MAX_FILES:
         yield f"{count} files, at most {MAX_FILES}"
-    files = set(paths)
     for number, step in enumerate(steps, 1):
-        files |= {*step.files}
         if not (step.title and step.files):
             yield f"step {number}: it needs a title and its files"
         for path in step.files:
@@ -311,10 +294,5 @@ def _objections(
                 yield f"step {number}: {path[:200]!a} names no file of the repository"
             elif reason := path_refusal(path, paths):
                 yield f"step {number}: {reason}"
-        name = step.accepted_when
-        is_test = name in files and TEST.search(name) and not name.startswith("-")
-        if name not in checks and not is_test:
-            known = ", ".join(checks)
-            yield f"step {number}: accepted_when {name[:80]!a} is no test file, nor one of {known}"
         if order := repeated_instruction(f"{step.title}\n{step.task}", orders):
             yield f"step {number}: {quarantine_reason('it', order)}"

@@ -86,7 +86,6 @@ WORLDS = {
         trace=PYTHON_TRACE,
         path="tests/test_cart_empty.py",
         test=PYTHON_TEST,
-        asserting="self.assertRaises(ZeroDivisionError, shown, SimpleNamespace(prices=[]))",
         expecting="self.assertEqual(shown(SimpleNamespace(prices=[])), '0.00')",
         good=("sum(prices) / len(prices)", "sum(prices) / max(1, len(prices))"),
         wrong=("sum(prices) / len(prices)", "sum(list(prices)) / len(prices)"),
@@ -97,7 +96,6 @@ WORLDS = {
         trace=RUBY_TRACE,
         path="test/test_cart_empty.rb",
         test=RUBY_TEST,
-        asserting="assert_raises(ZeroDivisionError) { Cart.total([]) }",
         expecting="assert_equal(0, Cart.total([]))",
         good=("prices.sum / prices.size", "prices.empty? ? 0 : prices.sum / prices.size"),
         wrong=("prices.sum / prices.size", "prices.to_a.sum / prices.size"),
@@ -108,7 +106,6 @@ WORLDS = {
         trace=NODE_TRACE,
         path="test/cart-empty.test.js",
         test=NODE_TEST,
-        asserting="assert.throws(() => total([]), TypeError);",
         expecting="assert.equal(total([]), 0);",
         good=(
             "prices.reduce((a, b) => a + b) / prices.length",
@@ -143,10 +140,9 @@ def made_world(name, tmp_path_factory):
         briefing = briefing_of(made.files, made.trace, (edit,), sandbox, known, model, COMMIT)
         return by(briefing), model
 
-    def answer(expecting=made.expecting, asserting=made.asserting, path=made.path):
-        bodies = {"expecting": expecting, "asserting": asserting}
-        texts = {name: made.test.format(body=body) for name, body in bodies.items()}
-        return json.dumps({**texts, "path": path, "why_not": ""})
+    def answer(expecting=made.expecting, path=made.path):
+        test = made.test.format(body=expecting)
+        return json.dumps({"test": test, "path": path, "why_not": ""})
 
     yield SimpleNamespace(prove=prove, answer=answer, made=made, name=name)
     sandbox.close()
@@ -183,9 +179,7 @@ PRINTED = {
 
 def test_what_a_test_raises_or_prints_itself_does_not_count(world):
     forged = PRINTED[world.name].format(world.made.trace)
-    result, model = world.prove(
-        world.answer(SELF_RAISED[world.name], SELF_RAISED[world.name]), world.answer(forged, forged)
-    )
+    result, model = world.prove(world.answer(SELF_RAISED[world.name]), world.answer(forged))
     assert result.outcome == "passed"  # a missing reproduction blocks nothing
     assert result.reproduction.outcome == "not reproduced"
     assert not result.edits
@@ -194,7 +188,7 @@ def test_what_a_test_raises_or_prints_itself_does_not_count(world):
 
 def test_the_second_ask_is_told_what_the_first_run_showed(world):
     harmless = world.made.expecting.replace("[]", "[2]").replace("0", "2")
-    result, model = world.prove(world.answer(harmless, harmless), world.answer())
+    result, model = world.prove(world.answer(harmless), world.answer())
     assert result.reproduction.outcome == "reproduced"
     assert "does not count" in model.asked[1].turns[-1].text
 
@@ -202,7 +196,7 @@ def test_the_second_ask_is_told_what_the_first_run_showed(world):
 def test_a_test_that_enters_below_what_the_fix_changes_does_not_count(python):
     python.made.outer = ("average(cart.prices)", "average(cart.prices or [0])")
     shallow = "self.assertEqual(average([]), 0)"
-    result, _ = python.prove(python.answer(shallow, shallow), python.answer(), fix="outer")
+    result, _ = python.prove(python.answer(shallow), python.answer(), fix="outer")
     assert result.reproduction.outcome == "reproduced"
     assert result.reproduction.tries == 2
     assert len(result.reproduction.frames) == 2
@@ -211,6 +205,5 @@ def test_a_test_that_enters_below_what_the_fix_changes_does_not_count(python):
 def test_what_is_awaited_is_recorded_as_well(python):
     named = "import asyncio\n        from shop.cart import later\n        "
     call = "asyncio.run(later(SimpleNamespace(prices=[])))"
-    raising = f"{named}with self.assertRaises(ZeroDivisionError):\n            {call}"
-    (reproduction, _), _ = python.prove(python.answer(f"{named}{call}", raising), by=by_model)
+    (reproduction, _), _ = python.prove(python.answer(f"{named}{call}"), by=by_model)
     assert reproduction.outcome == "reproduced", reproduction

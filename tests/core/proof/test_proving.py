@@ -31,7 +31,7 @@ ZeroDivisionError: division by zero
 PATH = "tests/test_cart_empty.py"
 FIX = (Edit(path="shop/cart.py", old="len(prices)", new="max(1, len(prices))"),)
 TEXT = "def test_it():\n    assert average([]) == 0\n"
-ANSWER = json.dumps({"path": PATH, "expecting": TEXT, "asserting": "", "why_not": ""})
+ANSWER = json.dumps({"path": PATH, "test": TEXT, "why_not": ""})
 CRASH = {
     "id": "1-1",
     "class": "ZeroDivisionError",
