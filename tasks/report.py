@@ -57,7 +57,7 @@ def with_health(report: RunReport) -> RunReport:
         knowledge_trouble=trouble,
         records_trouble=records_trouble,
         model_note=_model_note(options, calls),
-        state=state_of(options),
+        state=state_of(),
         alarms=alarms(),
         left=destinations(get_current_settings().api.url or ""),
     )

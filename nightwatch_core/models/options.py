@@ -224,7 +224,6 @@ class StateFolder(Value):
 
     free: int = 0  # bytes of its disk
     size: int = 0  # bytes of its disk, used or not
-    old_locks: tuple[str, ...] = ()  # git's locks that a killed process may have left
 
 
 class Health(Value):

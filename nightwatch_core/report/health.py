@@ -96,12 +96,6 @@ def _gap(report: RunReport, _: HealthFacts) -> Iterator[str]:
         yield report.night.left_out
 
 
-def _locks(_: RunReport, facts: HealthFacts) -> Iterator[str]:
-    if locks := facts.state.old_locks:
-        more = f" (and {len(locks) - 1} more)" if len(locks) > 1 else ""
-        yield f"{locks[0]}{more} is over an hour old: delete it, if no git runs there"
-
-
 def _prices(report: RunReport, _: HealthFacts) -> Iterator[str]:
     priced = report.accounts.priced
     try:
@@ -120,7 +114,7 @@ def _lessons(_: RunReport, facts: HealthFacts) -> Iterator[str]:
 
 DUE: tuple[Callable[[RunReport, HealthFacts], Iterator[str]], ...] = (
     *(_alarms, _sign_ins, _model, _disk),
-    *(_gap, _locks, _prices, _lessons),
+    *(_gap, _prices, _lessons),
 )
 
 

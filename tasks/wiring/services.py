@@ -6,7 +6,6 @@ most commands need none.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
@@ -339,10 +338,9 @@ def alarms() -> tuple[str, ...]:
     return privacy.second_check(settings()).alarms()
 
 
-def state_of(options: NightOptions) -> StateFolder:
-    """Return the state folder's disk, and git's old locks in what is read."""
-    checkout = (Path(options.repo).expanduser(),) if options.repo else ()
-    return state_folder(settings().state, checkout, time.time())
+def state_of() -> StateFolder:
+    """Return the state folder's disk."""
+    return state_folder(settings().state)
 
 
 # Batches: who answers many errors at once, and where they are kept from night to night.

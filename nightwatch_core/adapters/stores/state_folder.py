@@ -1,6 +1,5 @@
 """The state folder: checks of it, records, batches, bundles and transcripts."""
 
-import hashlib
 import json
 import logging
 import lzma
@@ -12,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,15 +35,11 @@ ARGUMENT_LEVELS = 20  # of a tool's arguments
 RECORD_DAYS = 30  # since a record was last used
 RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go first
 NIGHT_BYTES = 16 * 1024 * 1024  # that are left on its disk when a night begins
-BATCH_BYTES = 512 * 1024 * 1024  # of one file: 100,000 errors have some 100 MB
 COLLECTED_DAYS = 100  # what a batch said of an error holds as long as a lesson
 BUNDLE_PACKED = 64 * 2**20  # bytes of a bundle that are read
 BUNDLE_TEXT = 256 * 2**20  # bytes that it may unpack to
 BUNDLE_ROOM = 500 * 2**20  # bytes of all bundles, beyond which the oldest go
 
-OLD = 3_600  # seconds: no command of ours holds one of git's locks that long
-LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "shallow.lock", "config.lock")
-MOST = 50  # repositories that are looked at
 _FOLDERS = ("nights", "results", "transcripts", "batches", "sample", "clones", "input", "pasted")
 _FILES = ("nightwatch.db", "mask-key")
 
@@ -57,12 +51,24 @@ def check_state_folder(state: Path, needed: int = 0) -> None:
     the place of what belongs there, or where its disk has less than `needed` bytes left.
     """
     try:
-        why = _in_the_way(state) or _lack_of_room(state, needed)
+        with suppress(FileNotFoundError):
+            state.lstat()
+        places = (state, *state.absolute().parents)
+        lowest = next(place for place in places if os.path.lexists(place))
+        inside = (state / name for name in (*_FOLDERS, *_FILES))
+        there = (lowest, *(path for path in inside if os.path.lexists(path)))
+        reason = next(filter(None, map(_unusable, there)), "")
+        free = shutil.disk_usage(lowest).free if needed and not reason else needed
+        if free < needed:
+            left, wanted = f"{free / 2**20:.1f} MiB", f"{needed / 2**20:.0f}"
+            reason = f"{left} are left on its disk, and a night needs {wanted}"
     except OSError as error:
-        why = f"{error.strerror or error}"
-    if why:
-        told = ascii(f"the state folder {str(state)[:300]} cannot be used ({why[:500]})")[1:-1]
-        raise StopTheNight(f"{told}: mend that, or name another folder with NIGHTWATCH_STATE")
+        reason = f"{error.strerror or error}"
+    if reason:
+        shown = f"the state folder {str(state)[:300]} cannot be used ({reason[:500]})"
+        raise StopTheNight(
+            f"{ascii(shown)[1:-1]}: mend that, or name another folder with NIGHTWATCH_STATE"
+        )
 
 
 def check_room_for_a_night(state: Path) -> None:
@@ -70,62 +76,21 @@ def check_room_for_a_night(state: Path) -> None:
     check_state_folder(state, NIGHT_BYTES)
 
 
-def _in_the_way(state: Path) -> str:
-    try:
-        state.lstat()
-    except FileNotFoundError:
-        above = next(place for place in state.absolute().parents if os.path.lexists(place))
-        return _wrong(above, is_folder=True)
-    parts = [(state, True), *((state / name, True) for name in _FOLDERS)]
-    parts += [(state / name, False) for name in _FILES]
-    there = (_wrong(path, is_folder) for path, is_folder in parts if os.path.lexists(path))
-    return next(filter(None, there), "")
-
-
-def _wrong(path: Path, is_folder: bool) -> str:
+def _unusable(path: Path) -> str:
+    is_folder = path.name not in _FILES
     if not (path.is_dir() if is_folder else path.is_file()):
         return f"{path} is no {'folder' if is_folder else 'file'}"
     rights = os.R_OK | os.W_OK | (os.X_OK if is_folder else 0)
     return "" if os.access(path, rights) else f"{path} cannot be read and written"
 
 
-def _lack_of_room(state: Path, needed: int) -> str:
-    above = next(place for place in (state, *state.absolute().parents) if place.exists())
-    left = shutil.disk_usage(above).free if needed else 0
-    if left >= needed:
-        return ""
-    return f"{left / 2**20:.1f} MiB are left on its disk, and a night needs {needed / 2**20:.0f}"
-
-
-def state_folder(state: Path, repositories: Iterable[Path], now: float) -> StateFolder:
-    """Look at the disk of `state`, and for old locks in `repositories` and in the clones there.
-
-    `now` is in seconds since 1970. What cannot be looked at is left out.
-    """
+def state_folder(state: Path) -> StateFolder:
+    """Look at the disk of `state`; zeros where it cannot be looked at."""
     try:
         disk = shutil.disk_usage(state)
     except OSError:
         return StateFolder()
-    places = (*repositories, *islice(_clones(state), MOST))
-    locks = (str(lock) for place in places for lock in _old_locks(place, now))
-    return StateFolder(free=disk.free, size=disk.total, old_locks=tuple(locks))
-
-
-def _clones(state: Path) -> Iterator[Path]:
-    try:
-        yield from sorted((state / "clones").glob("*/*.git"))
-    except OSError:
-        return
-
-
-def _old_locks(repository: Path, now: float) -> Iterator[Path]:
-    folder = repository / ".git"
-    for lock in ((folder if folder.is_dir() else repository) / name for name in LOCKS):
-        try:
-            if now - lock.stat().st_mtime > OLD:
-                yield lock
-        except OSError:
-            continue
+    return StateFolder(free=disk.free, size=disk.total)
 
 
 OURS = ("analysis", "code", "night", "turns")  # folders of Prefect's results that are named by us
@@ -279,15 +244,11 @@ class BatchFiles:
 def _read(file: Path) -> tuple[Batch | None, str]:
     """The batch, or why there is none; no reason where there is no file."""
     try:
-        if file.stat().st_size > BATCH_BYTES:
-            return None, f"it is larger than {BATCH_BYTES:,} bytes"
-        raw = file.read_bytes()
+        batch = Batch.model_validate_json(file.read_bytes())
     except FileNotFoundError:
         return None, ""
     except OSError as error:
         return None, f"it cannot be read ({error.strerror or error})"
-    try:
-        batch = Batch.model_validate_json(raw)
     except ValidationError as error:
         return None, f"it is no batch of this version ({error.error_count()} fields do not fit)"
     if file.stem != batch.digest:
@@ -413,7 +374,6 @@ def _unpacked(packed: bytes, path: Path) -> str:
 # analysis.
 
 LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
-_PLAIN = re.compile(r"v\d{1,3}:[0-9a-f]{1,64}")
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 
 
@@ -433,7 +393,7 @@ class Transcripts:
 
     def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
         """Add one line; what cannot be written is logged once and left out."""
-        file = self._folder / _name(night) / f"{_name(fingerprint)}.jsonl"
+        file = self._folder / _file_name(night) / f"{_file_name(fingerprint)}.jsonl"
         if file in self._closed:
             return
         try:
@@ -447,11 +407,14 @@ class Transcripts:
 
         Raises `StopTheNight` saying what there is where none, or more than one error, is meant.
         """
-        matches = [
-            (file, kept)
-            for file in self._newest_first(wanted)
-            if (kept := _read_transcript(file)) and _is_meant(kept.fingerprint, wanted)
+        start = _file_name(wanted)
+        files = [
+            file
+            for file in self._folder.glob("*/*.jsonl")
+            if file.name.startswith(start) or file.name.partition("-")[2].startswith(start)
         ]
+        files.sort(key=lambda file: (file.stat().st_mtime_ns, str(file)), reverse=True)
+        matches = [(file, kept) for file in files if (kept := _read_transcript(file))]
         names = sorted({kept.fingerprint for _, kept in matches})
         if len(names) > 1:
             several = ", ".join(names[:5])
@@ -505,22 +468,6 @@ class Transcripts:
             else text
         )
 
-    def _newest_first(self, wanted: str) -> Iterator[Path]:
-        start = _plain(wanted)
-        files = [
-            file
-            for file in self._folder.glob("*/*.jsonl")
-            if file.name.startswith(start) or file.name.partition("-")[2].startswith(start)
-        ]
-        yield from sorted(files, key=_changed, reverse=True)
-
-
-def _changed(file: Path) -> tuple[int, str]:
-    try:
-        return (file.stat().st_mtime_ns, str(file))
-    except OSError:  # gone meanwhile
-        return (0, str(file))
-
 
 def _read_transcript(file: Path) -> Transcript | None:
     try:
@@ -545,27 +492,10 @@ def _read_transcript(file: Path) -> Transcript | None:
     )
 
 
-def _is_meant(fingerprint: str, wanted: str) -> bool:
-    return fingerprint.startswith(wanted) or fingerprint.partition(":")[2].startswith(wanted)
+def _file_name(name: str) -> str:
+    """The file of a night or fingerprint, or the beginning of it.
 
-
-def _plain(name: str) -> str:
-    """A name as files have it; the beginning of a name gives the beginning of its file's.
-
-    >>> _plain("v1:7c2f"), _plain("../../etc")
+    >>> _file_name("v1:7c2f"), _file_name("../../etc")
     ('v1-7c2f', '-.-..-etc')
     """
-    safe = re.sub(r"[^A-Za-z0-9._-]", "-", name[:80])
-    return re.sub(r"^\.", "-", safe)
-
-
-def _name(name: str) -> str:
-    """A file's name of its own for every name.
-
-    >>> _name("v1:7c2f"), _name("a/b")
-    ('v1-7c2f', 'a-b-c14cddc0')
-    """
-    safe = _plain(name)
-    if (safe and safe == name) or _PLAIN.fullmatch(name):
-        return safe
-    return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return re.sub(r"^\.|[^A-Za-z0-9._-]", "-", name[:80])

@@ -131,10 +131,6 @@ def test_what_cannot_be_kept_or_read_is_away():
             {"state": StateFolder(free=2**29, size=2**37)},
             ("0.5 GiB are free on the disk of the state folder",),
         ),
-        (
-            {"state": ROOM.model_copy(update={"old_locks": ("/a/index.lock", "/b/index.lock")})},
-            ("/a/index.lock (and 1 more) is over an hour old: delete it, if no git runs there",),
-        ),
         ({"lessons": 449}, ()),
         (
             {"lessons": 460},
