@@ -13,9 +13,8 @@ from twins.reading import (
     MemoryHost,
     MemoryModel,
 )
-from twins.writing import MemoryNights, MemoryNotifier, MemoryOutbox
+from twins.writing import MemoryKnowledge, MemoryNights, MemoryNotifier, MemoryOutbox
 
-from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.models.answer import Answer, Edit, Evidence
 from nightwatch_core.models.errors import ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.report import RunReport

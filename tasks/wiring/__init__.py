@@ -16,7 +16,7 @@ from nightwatch_core.adapters.files.source import keep_pasted, keep_stream
 from nightwatch_core.adapters.local.delivery import QuietCopy, WorkingCopy
 from nightwatch_core.adapters.local.quiet import (
     LocalNotifier,
-    MemoryKnowledge,
+    QuietKnowledge,
     QuietOutbox,
     SystemClock,
 )
@@ -190,7 +190,7 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
     return PublishingPorts(
         outbox=outbox,
         notifier=notifier,
-        knowledge=MemoryKnowledge() if quiet else local.knowledge(options, at),
+        knowledge=QuietKnowledge() if quiet else local.knowledge(options, at),
         nights=NightStore(at.state, SystemClock()),
         batch_store=services.batch_store(options, at),
     )

@@ -5,9 +5,9 @@ import pytest
 from core.lesson_shapes import lesson
 from core.scoreboard_shapes import record
 from night_world import CART, SEEN, TRACES, on_prefect, plain_night, worlds
+from twins.writing import MemoryKnowledge
 
 from flows.learn import learn
-from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.recall import traces_of
 from nightwatch_core.models.errors import Case

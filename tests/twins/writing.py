@@ -1,15 +1,24 @@
 """Neighbours made of memory that keep what they are given."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.windows import read_until
+from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.models.code import CiRun, OtherPull
-from nightwatch_core.models.knowledge import Notes, TaskFile
+from nightwatch_core.models.knowledge import (
+    IgnoreRules,
+    Index,
+    Lesson,
+    Notes,
+    Pattern,
+    PatternEntry,
+    TaskFile,
+)
 from nightwatch_core.models.proposals import (
     Comment,
     DraftPull,
@@ -20,6 +29,7 @@ from nightwatch_core.models.proposals import (
     Reopen,
 )
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
+from nightwatch_core.patterns import merge_pattern
 from nightwatch_core.report.view import record_of
 from nightwatch_core.text.markers import read_marker
 
@@ -100,6 +110,66 @@ def _item(proposal: OpenIssue | DraftPull, number: int) -> OwnItem:
         branch=getattr(proposal, "branch", ""),
         night=mark.night if mark else "",
     )
+
+
+@dataclass
+class MemoryKnowledge:
+    """KnowledgeReader and KnowledgeWriter over a dict."""
+
+    lessons: dict[str, Lesson] = field(default_factory=dict)
+    patterns: dict[str, Pattern] = field(default_factory=dict)
+    rules: IgnoreRules = IgnoreRules()
+    put_away: dict[str, Lesson] = field(default_factory=dict)  # the archive
+
+    def index(self) -> Index:
+        entries = tuple(entry_of(lesson) for lesson in self.lessons.values())
+        patterns = tuple(
+            PatternEntry(
+                file=file,
+                title=pattern.title,
+                occurrences=pattern.occurrences,
+                modules=pattern.modules,
+                tags=pattern.tags,
+            )
+            for file, pattern in self.patterns.items()
+        )
+        return index_over(entries, patterns)
+
+    def read(self, file: str) -> Lesson | None:
+        return self.lessons.get(file) or self.put_away.get(file)
+
+    def archived(self) -> Index:
+        return index_over(tuple(map(entry_of, self.put_away.values())), ())
+
+    def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
+        return next((item for item in self.put_away.values() if item.names & names), None)
+
+    def read_patterns(self) -> tuple[Pattern, ...]:
+        return tuple(self.patterns.values())
+
+    def ignore_rules(self) -> IgnoreRules:
+        return self.rules
+
+    def write(self, lesson: Lesson) -> str:
+        file = f"errors/{lesson.fingerprint}.md"
+        self.lessons[file] = lesson.model_copy(update={"file": file})
+        self.put_away.pop(lesson.file, None)
+        return file
+
+    def write_pattern(self, pattern: Pattern) -> str:
+        file = f"patterns/{pattern.slug}.md"
+        self.patterns[file] = merge_pattern(pattern, self.patterns.get(file))
+        return file
+
+    def archive(self, files: Sequence[str]) -> tuple[str, ...]:
+        gone = {file: self.lessons.pop(file) for file in files if file in self.lessons}
+        moved = {f"archive/{file.partition('/')[2]}": item for file, item in gone.items()}
+        for file, item in moved.items():
+            self.put_away[file] = item.model_copy(update={"file": file})
+        return tuple(moved)
+
+    def rebuild_index(self) -> Index:
+        return self.index()
 
 
 @dataclass

@@ -3,18 +3,15 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.index import entry_of, index_over
 from nightwatch_core.models.batch import Batch, TriageItem
-from nightwatch_core.models.knowledge import IgnoreRules, Index, Lesson, Pattern, PatternEntry
+from nightwatch_core.models.knowledge import Index, Lesson, Pattern
 from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns import merge_pattern
 from nightwatch_core.ports import BatchModel, BatchStore
 from nightwatch_core.privacy.proxy import proxied
 
@@ -30,64 +27,20 @@ class QuietOutbox:
         return "nothing is published in a dry run"
 
 
-@dataclass
-class MemoryKnowledge:
-    """KnowledgeReader and KnowledgeWriter over a dict."""
-
-    lessons: dict[str, Lesson] = field(default_factory=dict)
-    patterns: dict[str, Pattern] = field(default_factory=dict)
-    rules: IgnoreRules = IgnoreRules()
-    put_away: dict[str, Lesson] = field(default_factory=dict)  # the archive
-
-    def index(self) -> Index:
-        entries = tuple(entry_of(lesson) for lesson in self.lessons.values())
-        patterns = tuple(
-            PatternEntry(
-                file=file,
-                title=pattern.title,
-                occurrences=pattern.occurrences,
-                modules=pattern.modules,
-                tags=pattern.tags,
-            )
-            for file, pattern in self.patterns.items()
-        )
-        return index_over(entries, patterns)
-
-    def read(self, file: str) -> Lesson | None:
-        return self.lessons.get(file) or self.put_away.get(file)
-
-    def archived(self) -> Index:
-        return index_over(tuple(map(entry_of, self.put_away.values())), ())
-
-    def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
-        return next((item for item in self.put_away.values() if item.names & names), None)
-
-    def read_patterns(self) -> tuple[Pattern, ...]:
-        return tuple(self.patterns.values())
-
-    def ignore_rules(self) -> IgnoreRules:
-        return self.rules
+class QuietKnowledge:
+    """A KnowledgeWriter that keeps nothing: a dry run's."""
 
     def write(self, lesson: Lesson) -> str:
-        file = f"errors/{lesson.fingerprint}.md"
-        self.lessons[file] = lesson.model_copy(update={"file": file})
-        self.put_away.pop(lesson.file, None)
-        return file
+        return f"errors/{lesson.fingerprint}.md"
 
     def write_pattern(self, pattern: Pattern) -> str:
-        file = f"patterns/{pattern.slug}.md"
-        self.patterns[file] = merge_pattern(pattern, self.patterns.get(file))
-        return file
+        return f"patterns/{pattern.slug}.md"
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:
-        gone = {file: self.lessons.pop(file) for file in files if file in self.lessons}
-        moved = {f"archive/{file.partition('/')[2]}": item for file, item in gone.items()}
-        for file, item in moved.items():
-            self.put_away[file] = item.model_copy(update={"file": file})
-        return tuple(moved)
+        return ()
 
     def rebuild_index(self) -> Index:
-        return self.index()
+        return Index()
 
 
 class LocalNotifier:

@@ -1,49 +1,11 @@
 from pathlib import Path
 
 import pytest
-from core.lesson_shapes import lesson
 from core.report_fixture import empty
 
 from nightwatch_core.adapters.local import quiet
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules, Pattern
 from nightwatch_core.models.proposals import OpenIssue
-
-
-def test_lessons_are_kept_by_fingerprint():
-    knowledge = quiet.MemoryKnowledge()
-    file = knowledge.write(lesson("v1:a", title="one"))
-    assert knowledge.write(lesson("v1:a", title="two")) == file
-    assert knowledge.read(file).title == "two"
-    assert knowledge.read(file).file == file
-    assert knowledge.read("errors/gone.md") is None
-    index = knowledge.index()
-    assert [entry.file for entry in index.solutions] == [file]
-    assert index.solutions[0].last_seen == index.last_updated
-
-
-def test_an_archived_lesson_is_out_of_the_way_until_its_error_returns():
-    knowledge = quiet.MemoryKnowledge()
-    file = knowledge.write(lesson("v1:a", aliases=("v1:b",)))
-    assert knowledge.archive([file, "errors/gone.md"]) == ("archive/v1:a.md",)
-    assert knowledge.index().solutions == ()
-    assert [entry.file for entry in knowledge.archived().solutions] == ["archive/v1:a.md"]
-    back = knowledge.archived_lesson(frozenset({"v1:b"}))
-    assert back == knowledge.read("archive/v1:a.md")
-    assert knowledge.archived_lesson(frozenset({"v1:c"})) is None
-    assert knowledge.write(back) == file
-    assert knowledge.archived().solutions == ()
-
-
-def test_patterns_and_rules():
-    rules = IgnoreRules(rules=(IgnoreRule(pattern="x"),))
-    knowledge = quiet.MemoryKnowledge(rules=rules)
-    told = {"description": "D", "pattern_type": "systemic_issue", "tags": ("t",)}
-    file = knowledge.write_pattern(Pattern(title="One cause: Rates!", occurrences=3, **told))
-    assert file == "patterns/one-cause-rates.md"
-    entry = knowledge.rebuild_index().patterns[0]
-    assert (entry.file, entry.occurrences, entry.tags) == (file, 3, ("t",))
-    assert knowledge.ignore_rules() == rules
 
 
 def test_a_quiet_outbox_publishes_nothing_and_says_so():
