@@ -66,20 +66,6 @@ def documents(folder: Path, name: str) -> dict[str, Stamp]:
     return dict(sorted(there.items()))
 
 
-def names_in(folder: Path, name: str) -> tuple[str, ...]:
-    """List the names of documents `name/*.md` without reading them.
-
-    Empty where there is no such folder. Raises `OSError` where the folder cannot be listed.
-    """
-    if (folder / name).is_symlink():
-        return ()
-    try:
-        every = os.listdir(folder / name)  # noqa: PTH208  # 50,000 paths take their time
-    except FileNotFoundError:
-        return ()
-    return tuple(filter(_is_document, every))
-
-
 def is_plain(file: str, *folders: str) -> bool:
     """Tell whether a file is a document's name directly in one of these folders."""
     folder, _, name = file.partition("/")
@@ -280,9 +266,12 @@ class KnowledgeFiles:
         the error by an alias alone is missed. Those that gave way to another document do not count.
         """
         with self._reading():
-            alike = [item for item in names_in(self._folder, ARCHIVE) if is_named_for(item, names)]
-        files = (f"{ARCHIVE}/{item}" for item in sorted(alike))
-        valid = [item for item in files if not reason_file(self._folder, item).exists()]
+            files = documents(self._folder, ARCHIVE)
+        valid = [
+            file
+            for file in files
+            if is_named_for(file, names) and not reason_file(self._folder, file).exists()
+        ]
         lessons = filter(None, map(self.read, valid[-ARCHIVED_LESSONS:]))
         own = (lesson for lesson in lessons if lesson.names & names)
         return max(own, key=last_seen, default=None)
@@ -474,7 +463,6 @@ def _index(entries: Mapping[str, Entry | str], complaints: tuple[str, ...]) -> I
 # The team's ignore.yml: read as the night reads it, and written when a person accepts a rule.
 
 IGNORE_LOCK = ".ignore.lock"
-_MARK = "\ufeff"
 
 
 class Added(NamedTuple):
@@ -503,8 +491,8 @@ class IgnoreFile:
     def add(self, rule: IgnoreRule) -> Added:
         """Add a rule at the end; one that has expired stays above it.
 
-        All other text stays as it is. The result is read by the strict reader before it is written
-        and once more afterwards. Raises `StopTheNight` where the file cannot be read or written, or
+        All other text stays as it is. The result is read by the strict reader before it is written.
+        Raises `StopTheNight` where the file cannot be read or written, or
         would not hold exactly the rules it held and this one; it is untouched then.
         """
         lock, place = self.path.with_name(IGNORE_LOCK), str(self.path)
@@ -516,31 +504,22 @@ class IgnoreFile:
                 return Added("already there", same)
             after = self._edited(before, rule)
             new = rules_from(after)
-            whole = len(old.complaints) == len(new.complaints)
-            wanted = [_fields(item) for item in (*old.rules, rule)]
-            if not whole or [_fields(item) for item in new.rules] != wanted:
+            expected = [_fields(item) for item in (*old.rules, rule)]
+            is_whole = len(old.complaints) == len(new.complaints)
+            if not is_whole or [_fields(item) for item in new.rules] != expected:
                 raise self._refused("another rule would change", rule)
-            added = new.rules[-1]
             atomic_files.rewrite(self.path, after.encode())
-            if self._text() != after:
-                atomic_files.rewrite(self.path, before.encode())
-                raise StopTheNight(f"{self.path} was not written as it should be: it is as it was")
-            return Added("added", added)
+            return Added("added", new.rules[-1])
 
     def _edited(self, before: str, rule: IgnoreRule) -> str:
-        mark = _MARK if before.startswith(_MARK) else ""
-        text = before.removeprefix(_MARK)
-        if why := unreadable(text):
+        if why := unreadable(before):
             raise self._refused(f"it cannot be read ({why}): mend it first", rule)
-        ends = "\r\n" if "\r\n" in text else "\n"
-        text = text.replace("\r\n", "\n") if ends == "\r\n" else text
-        if "\r" in text or (ends == "\r\n" and text.count("\n") != before.count("\r\n")):
-            raise self._refused("its lines end in different ways: make them one", rule)
+        if "\r" in before:
+            raise self._refused("it has line ends of Windows", rule)
         try:
-            edited = with_items(text, "ignore", [_fields(rule)])
+            return with_items(before, "ignore", [_fields(rule)])
         except GiveUp as error:
             raise self._refused(str(error), rule) from None
-        return mark + edited.replace("\n", ends)
 
     def _text(self) -> str:
         try:
@@ -561,11 +540,8 @@ class IgnoreFile:
 
 
 def _same(rule: IgnoreRule, other: IgnoreRule) -> bool:
-    return (_folded(rule), rule.match, rule.field) == (_folded(other), other.match, other.field)
-
-
-def _folded(rule: IgnoreRule) -> str:
-    return rule.pattern.strip().casefold()
+    patterns = {item.pattern.strip().casefold() for item in (rule, other)}
+    return len(patterns) == 1 and (rule.match, rule.field) == (other.match, other.field)
 
 
 def _fields(rule: IgnoreRule) -> dict[str, object]:
