@@ -393,6 +393,19 @@ class KnowledgeWriter(Protocol):
         """Read all documents, unite those on one error, and write index.yml."""
 
 
+class LessonLibrary(Protocol):
+    """The memory, read-only; every method answers with text and raises `NightWatchError`."""
+
+    def search_lessons(self, query: str, limit: int, archived: bool) -> str:
+        """Return lessons that fit some words, as YAML."""
+
+    def get_lesson(self, id: str) -> str:
+        """Return one lesson's document."""
+
+    def learnings(self, intent: str, limit: int) -> str:
+        """Return learnings that fit an intent, as YAML."""
+
+
 class Nights(Protocol):
     """The nights that were: their names, folders, reports and history."""
 
@@ -484,6 +497,7 @@ __all__ = [
     "KnowledgeReader",
     "KnowledgeWriter",
     "LaysOut",
+    "LessonLibrary",
     "LibraryReader",
     "Model",
     "Nights",

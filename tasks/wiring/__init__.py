@@ -28,7 +28,6 @@ from nightwatch_core.adapters.stores.task_files import AgentFiles
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import is_live, source_key
-from nightwatch_core.learnings.library import Library
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
@@ -36,6 +35,7 @@ from nightwatch_core.ports import (
     CodeHost,
     ErrorSource,
     KnowledgeReader,
+    LessonLibrary,
     Nights,
     Outbox,
     TaskStore,
@@ -115,7 +115,7 @@ def working_copy(options: NightOptions) -> WorkingCopy:
     return (QuietCopy if options.dry_run else WorkingCopy)(Path(options.repo).expanduser())
 
 
-def serve_library(library: Library) -> None:
+def serve_library(library: LessonLibrary) -> None:
     """Answer a coding agent over standard input and output until it goes away."""
     mcp_server.serve(library)
 

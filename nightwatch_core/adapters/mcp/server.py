@@ -11,9 +11,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.learnings.library import QUERY, RESULTS, Library
+from nightwatch_core.ports import LessonLibrary
 
 NAME = "nightwatch"
+QUERY, RESULTS = 500, 20  # characters of a question; the most results
 INSTALL = (
     'the MCP server needs an extra: pip install "nightwatch[mcp]", or in a checkout '
     '.venv/bin/pip install -c constraints.txt -e ".[mcp]"'
@@ -50,7 +51,7 @@ Intent = Annotated[
 ]
 
 
-def serve(library: Library) -> None:
+def serve(library: LessonLibrary) -> None:
     """Answer until the client goes away.
 
     Raises `StopTheNight` with what to install where the SDK is missing.
@@ -61,7 +62,7 @@ def serve(library: Library) -> None:
         pass  # the client went away in the middle of an answer
 
 
-def _server(library: Library) -> Any:
+def _server(library: LessonLibrary) -> Any:
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp_types import ToolAnnotations
@@ -81,7 +82,7 @@ def _server(library: Library) -> Any:
     return server
 
 
-def _tools(library: Library) -> tuple[tuple[Callable[..., str], str], ...]:
+def _tools(library: LessonLibrary) -> tuple[tuple[Callable[..., str], str], ...]:
     def search_lessons(query: Query, limit: Limit = 5, archived: Archived = False) -> str:
         return _answer(lambda: library.search_lessons(query, limit, archived))
 
