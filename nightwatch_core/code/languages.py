@@ -24,7 +24,7 @@ Kind = Literal["code", "test", "text", "library", "locale", "lock", "generated",
 
 
 class Language(Value):
-    """One language: how it defines names and looks values up; see `rules/languages.toml`."""
+    """One language and how it defines names; see `rules/languages.toml`."""
 
     name: str
     none: str  # what nothing is called
@@ -34,7 +34,6 @@ class Language(Value):
     definitions: tuple[PatternText, ...]
     functions: PatternText  # the first line of a function; group `name`
     heads: tuple[str, ...]  # literal texts before a defined name, to search for
-    lookups: PatternText  # an expression that gives nothing when nothing is found
     member: tuple[str, ...] = (".",)  # between receiver and member
 
 

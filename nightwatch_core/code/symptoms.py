@@ -57,12 +57,12 @@ def symptom_of(error_class: str, message: str) -> Symptom:
     return Symptom(kind="unknown", text=said)
 
 
-def neighbour(symptom: Symptom) -> str:
-    """Return the host that a message names, with its port where it stands beside; empty: none.
+def host_in(symptom: Symptom) -> str:
+    """Return the host that a message names, with its port where it has one; empty for none.
 
-    >>> neighbour(Symptom(kind="timeout", text="ReadTimeout: http://pay.example/v1 timed out"))
+    >>> host_in(Symptom(kind="timeout", text="ReadTimeout: http://pay.example/v1 timed out"))
     'pay.example'
-    >>> neighbour(Symptom(kind="connection", text="Error 111 connecting to redis:6379. Refused."))
+    >>> host_in(Symptom(kind="connection", text="Error 111 connecting to redis:6379. Refused."))
     'redis:6379'
     """
     matches = (pattern.search(symptom.text) for pattern in RULES.hosts)

@@ -18,7 +18,7 @@ from nightwatch_core.code.definitions import (
     parameter_names,
     sets_of,
 )
-from nightwatch_core.code.languages import RULES, Language
+from nightwatch_core.code.languages import RULES
 from nightwatch_core.code.syntax import (
     BODIES,
     MEMBERS,
@@ -217,22 +217,20 @@ def _text(node: Node | None) -> str:
     return text_of(node) if node else ""
 
 
-# Where a Python function returns None, and lookups that give nothing in any language.
+# Where a Python function returns None.
 
 _NESTED = re.compile(r"lambda|generator_expression")
 
 
 class NoneExit(NamedTuple):
-    """A line, from 1, that returns None (`when`: the condition around it), or ends the function."""
+    """A line, from 1, that returns None; `when` is the condition of the `if` around it."""
 
     line: int
-    is_return: bool = True
     when: str = ""
 
 
 def none_exits(function: Node) -> tuple[NoneExit, ...]:
-    """List the exits of a Python function that surely give None; none for a generator."""
-    body = function.child_by_field_name("body")
+    """List the `return` lines of a Python function that surely give None; none for a generator."""
     own = [
         node
         for node in nodes_in(function)
@@ -243,77 +241,28 @@ def none_exits(function: Node) -> tuple[NoneExit, ...]:
             for above in takewhile(lambda above: above != function, ancestors(node))
         )
     ]
-    if body is None or any(node.type.startswith("yield") for node in own):
+    if any(node.type.startswith("yield") for node in own):
         return ()
     exits = [
-        NoneExit(node.start_point[0] + 1, when=_condition(node))
+        NoneExit(node.start_point[0] + 1, _condition(node))
         for node in own
         if node.type == "return_statement" and _is_none(node)
     ]
-    if "NotImplemented" not in text_of(function) and _falls(body):
-        exits.append(NoneExit((_last(body) or body).end_point[0] + 1, is_return=False))
     return tuple(sorted(dict.fromkeys(exits)))
 
 
 def _is_none(statement: Node) -> bool:
     values = [child for child in statement.named_children if child.type != "comment"]
-    value = unwrapped(values[0]) if values else None
-    if value is not None and value.type == "conditional_expression":
-        return any(child.type == "none" for child in value.named_children)
-    return value is None or value.type == "none"
+    return not values or unwrapped(values[0]).type == "none"
 
 
-def _condition(node: Node) -> str:
-    """Return the condition of the `if` whose branch a node is in; empty for other branches."""
-    child, above = node, node.parent
-    while above is not None and above.child_by_field_name("condition") is None:
-        if re.match(r"else|except|function|case", above.type):
-            return ""
-        child, above = above, above.parent
-    if above is None or not above.type.startswith(("if", "elif")):
+def _condition(statement: Node) -> str:
+    branch = statement.parent
+    test = branch.parent if branch is not None else None
+    if test is None or test.child_by_field_name("consequence") != branch:
         return ""
-    is_taken = above.child_by_field_name("consequence") == child
-    return " ".join(text_of(above.child_by_field_name("condition") or above).split()) * is_taken
+    return " ".join(text_of(test.child_by_field_name("condition") or test).split())
 
-
-def _last(body: Node) -> Node | None:
-    return next((child for child in body.named_children[::-1] if child.type != "comment"), None)
-
-
-def _falls(body: Node) -> bool:
-    """Return whether a block surely can be left at its end, without a value."""
-    last = _last(body)
-    if last is None or last.type != "if_statement":
-        plain = ("expression_statement", "pass_statement", "for_statement")
-        return last is not None and last.type in plain
-    branches = [child for child in last.named_children if re.match("else|elif", child.type)]
-    bodies = [item.child_by_field_name("body") or _last(item) for item in branches]
-    has_else = any(branch.type.startswith("else") for branch in branches)
-    ends = (last.child_by_field_name("consequence"), *bodies)
-    return not has_else or any(end is not None and _falls(end) for end in ends)
-
-
-def looks_up(node: Node, language: Language) -> bool:
-    """Return whether an expression is a lookup, which gives nothing where it finds nothing."""
-    text, inner = text_of(node), node.child_by_field_name("function") or node
-    fields = ("receiver", "object", "operand", "expression")
-    owner = next((item for name in fields if (item := inner.child_by_field_name(name))), None)
-    is_plain = owner is not None and text.isascii()
-    tail = text[owner.end_byte - node.start_byte :] if owner and is_plain else text
-    pattern = re.compile(rf"\s*(?:{language.lookups})")
-    return bool(text) and any(map(pattern.match, (tail, text)))
-
-
-def function_at(root: Node, row: int) -> Node | None:
-    """Find the Python function that begins in a row, from 0."""
-    for node in nodes_in(root, row, row):
-        name = node.child_by_field_name("name")
-        if node.type == "function_definition" and name and name.start_point[0] == row:
-            return node
-    return None
-
-
-# Code that asks whether a value is nothing, and uses it where the answer was yes.
 
 _NULL = r"(?:null|nil|None|undefined)"
 
@@ -323,26 +272,22 @@ def own_guard(node: Node) -> int:
 
     0 where there is none, or where something may set the value between.
     """
-    name, child, above = written(node), node, node.parent
+    name, function = written(node), next(enclosing_functions(node), None)
     own = re.escape(name)
     asks = re.compile(
         rf"{own} (?:is|===?) {_NULL}|{_NULL} ===? {own}|{own}\.nil\?|is_null\({own}\)"
     )
-    while above is not None:
-        condition = above.child_by_field_name("condition")
-        taken = above.child_by_field_name("consequence") or above.child_by_field_name("body")
-        is_inside = taken is not None and taken.start_byte <= child.start_byte < taken.end_byte
-        is_if = condition is not None and is_inside and above.type.startswith(("if", "elif"))
-        if is_if and condition and asks.fullmatch(written(condition)):
-            return 0 if _is_set(name, above, node) else condition.start_point[0] + 1
-        child, above = above, above.parent
+    for branch, test in zip((node, *ancestors(node)), ancestors(node), strict=False):
+        condition = test.child_by_field_name("condition")
+        is_branch = branch in (
+            test.child_by_field_name("consequence"),
+            test.child_by_field_name("body"),
+        )
+        if condition and is_branch and asks.fullmatch(written(condition)):
+            sets = sets_of(function, name) if function else ()
+            is_set = any(test.start_byte < item.start_byte < node.start_byte for item in sets)
+            return 0 if is_set else condition.start_point[0] + 1
     return 0
-
-
-def _is_set(name: str, guard: Node, node: Node) -> bool:
-    function = next(enclosing_functions(node), None)
-    sets = sets_of(function, name) if function is not None else ()
-    return any(guard.start_byte < item.start_byte < node.start_byte for item in sets)
 
 
 # Which statement gave a name its value at a place: the only one that can have, or none.
@@ -361,25 +306,21 @@ _MAYBE = re.compile(
     r"|local_function|communication_case)"
 )
 _CLOSURES = re.compile(r"lambda|block$|do_block|comprehension|generator_expression")
-_EITHER = frozenset(("&&", "||", "??", "and", "or", "?", "&.", "?.", "||=", "&&="))
 _CONDITIONS = re.compile(
     r"(?:if|unless|elif|while|until|ternary|conditional|switch|match|case|boolean_op|binary"
     r"|logical|comparison|assert|try|rescue)"
 )
 
-Kind = Literal["assigned", "parameter"]
-
 
 class Origin(NamedTuple):
-    """The origin of a name's value: the statement and its right side, or the function.
+    """The statement that gave a name its value, and the value; None for a function's parameter.
 
-    `position` is -1 where the name gets all of the value; else it counts from 0 among the names.
+    Where `is_part`, the name is one of several that the value is taken apart into.
     """
 
-    kind: Kind
     node: Node
     value: Node | None = None
-    position: int = -1
+    is_part: bool = False
 
 
 def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
@@ -389,7 +330,7 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
     for function in (*enclosing_functions(at), root):
         sets = tuple(node for node in sets_of(function, name) if not _is_after(node, at))
         if name in parameter_names(function):
-            return None if sets else Origin("parameter", function)
+            return None if sets else Origin(function)
         if sets:
             return _reaching(name, sets, function, at)
     return None
@@ -402,22 +343,6 @@ def _is_after(sets: Node, at: Node) -> bool:
     is_inside = value is not None and value.start_byte <= at.start_byte < value.end_byte
     is_plain = "assignment" in sets.type or "declarator" in sets.type
     return is_plain and (is_inside or sets.start_byte > at.end_byte)
-
-
-def asked_before(at: Node, name: str) -> Iterator[Asked]:
-    """Walk what is asked of the bare name in statements that were surely run to their end before.
-
-    Only where nothing sets the name between the function's beginning and `at`.
-    """
-    function = next(enclosing_functions(at), None)
-    if function is None or any(node.start_byte < at.start_byte for node in sets_of(function, name)):
-        return
-    node = at
-    while node.parent is not None and node != function:
-        for child in node.parent.named_children if node.parent.type in BODIES else ():
-            if child.end_byte <= node.start_byte and not _MAYBE.match(child.type):
-                yield from (asked for asked in _asked_in(child) if _is_sure(asked, child, name))
-        node = node.parent
 
 
 def is_tested(name: str, after: Node, at: Node) -> bool:
@@ -436,18 +361,6 @@ def is_tested(name: str, after: Node, at: Node) -> bool:
         for node in conditions
         for item in nodes_in(node)
         if item.child_count == 0 or item.type == "variable_name"
-    )
-
-
-def _is_sure(asked: Asked, statement: Node, name: str) -> bool:
-    if written(asked.value) != name:
-        return False
-    inside = takewhile(lambda ancestor: ancestor != statement, ancestors(asked.node))
-    around = (*inside, statement) if asked.node != statement else ()
-    return not any(
-        (_MAYBE.match(item.type) and item != statement)
-        or any(child.type in _EITHER for child in item.children)
-        for item in around
     )
 
 
@@ -508,5 +421,4 @@ def _origin(node: Node, name: str) -> Origin | None:
         value = value.named_children[0]
     if target.type == "expression_list" and target.named_child_count == 1:
         target = target.named_children[0]
-    is_whole = text_of(target) == name
-    return Origin("assigned", node, value, -1 if is_whole else [*names_of(target)].index(name))
+    return Origin(node, value, text_of(target) != name)

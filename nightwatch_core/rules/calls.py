@@ -2,9 +2,8 @@
 
 import re
 
-from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.code.syntax import arguments, masked, parameters, uses
+from nightwatch_core.code.syntax import arguments, parameters, uses
 from nightwatch_core.models.answer import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import (
@@ -19,7 +18,7 @@ from nightwatch_core.rules.findings import (
     quoted,
     slip,
 )
-from nightwatch_core.rules.names import replaced
+from nightwatch_core.rules.names import renamed_in
 
 _MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its value
 
@@ -147,16 +146,6 @@ def _edits(
     if own is None or not any(uses(keyword, part) for part in named):
         return ()
     hits = ((hit.path, hit.line) for hit in calls.hits if pattern.search(hit.text))
+    description = f"pass `{new}` instead of `{keyword}`"
     places = {(failing.path, own), *hits}
-    edits: list[Edit] = []
-    for path in dict.fromkeys((failing.path, *sorted(path for path, _ in places))):
-        lines, changed = context.code.whole(path) or (), {}
-        for line in sorted(line for where, line in places if where == path and line <= len(lines)):
-            found = pattern.finditer(masked(lines[line - 1], failing.language))
-            at = tuple(match.start() for match in found)
-            changed[line] = replaced(lines[line - 1], at, keyword, new)
-        more = edits_for(path, lines, changed, f"pass `{new}` instead of `{keyword}`")
-        if not more:
-            return ()
-        edits += more
-    return tuple(edits)
+    return renamed_in(places, keyword, new, description, context, pattern.pattern)

@@ -1,12 +1,20 @@
 """Answer like a model, by rules that read the code through the same tools; no network."""
 
 import re
+import tomllib
 from collections.abc import Callable
+from datetime import timedelta
+from functools import cache
+from importlib.resources import files
 
-from nightwatch_core.code.likely_files import ranked_places
-from nightwatch_core.code.symptoms import Symptom, symptom_of
+from pydantic import TypeAdapter
+
+from nightwatch_core.code.limits import NEAR_DAYS
+from nightwatch_core.code.releases import onset
+from nightwatch_core.code.symptoms import Symptom, host_in, symptom_of
 from nightwatch_core.code.syntax import indent, masked
 from nightwatch_core.models.answer import Answer, Evidence, Handover
+from nightwatch_core.models.code import Blame
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
@@ -14,6 +22,7 @@ from nightwatch_core.models.conversation import (
     Reply,
     ToolCall,
 )
+from nightwatch_core.models.value import Value
 from nightwatch_core.rules.calls import wrong_arguments
 from nightwatch_core.rules.findings import (
     EVIDENCE,
@@ -32,7 +41,6 @@ from nightwatch_core.rules.findings import (
 )
 from nightwatch_core.rules.names import undefined_name, unknown_member
 from nightwatch_core.rules.none import missing_key, none_receiver
-from nightwatch_core.rules.triage_notes import general, suspect_change
 from nightwatch_core.text.words import last_segment
 
 NAME = "rules"
@@ -138,7 +146,7 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
         finding = general(symptom, failing, context)
     shape = telling_shape(symptom, failing) if failing.seen else Finding()
     parts = (shape, finding) if shape.explained else (finding, shape)
-    return parts[0] + parts[1] + _likeliest(failing, context)
+    return parts[0] + parts[1]
 
 
 def _stale(failing: FailingLine, context: Context) -> Finding:
@@ -259,19 +267,6 @@ def _chained(context: Context) -> tuple[str, ...]:
     )
 
 
-def _likeliest(failing: FailingLine, context: Context) -> Finding:
-    """Name the line of the file that the trace makes likeliest, where it is another one."""
-    trace = context.case.trace
-    best = next(iter(ranked_places(trace)), None) if trace else None
-    path = best.path if best else ""
-    frame = next((f for f in context.app_frames if (f.repo_path or f.path) == path), None)
-    if best is None or frame is None or context.code.resolved(path) == failing.path:
-        return Finding()
-    other = line_of_frame(frame, context)
-    why = "; ".join(best.because[1:]) or "the frames nearer to the error only check or carry"
-    return Finding(steps=(f"Look at {other.place}, too: {why}.",) if other.seen else ())
-
-
 SHAPES: tuple[tuple[str, str, bool], ...] = (  # texts that parsers refuse; whether that tells why
     (r"'-?\d{1,3}(?:[. ]?\d{3})*,\d+'", "a number with a decimal comma", True),
     (r"'\d{1,3}(?:,\d{3})+(?:\.\d+)?'", "a number with commas between thousands", True),
@@ -300,3 +295,75 @@ def telling_shape(symptom: Symptom, failing: FailingLine) -> Finding:
         subject=f"{what} cannot be read",
         explained=tells and bool(_NUMBERS.search(symptom.text)),
     )
+
+
+# What a failure without a known cause gives away, by its category.
+
+
+class Category(Value):
+    """Facts of a category of failures; words in braces are filled in."""
+
+    value: str = ""  # what failed, as far as the class tells it
+    tags: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+@cache
+def categories() -> dict[str, Category]:
+    """Read categories.toml; raises `ValidationError` where it does not hold what it should."""
+    text = (files(__package__) / "categories.toml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[str, Category]).validate_python(tomllib.loads(text))
+
+
+_CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
+
+
+def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """Say what the class and the message give away, and what to look at: that is no cause."""
+    category = categories().get(symptom.kind, categories()["unknown"])
+    call = _CALL.search(masked(failing.text, failing.language))
+    service = f"the service called by `{call[1]}`" if call else "a service"
+    words = {
+        "place": failing.place or "the code",
+        "service": host_in(symptom) or service,
+        "name": f"`{symptom.module or symptom.owner or symptom.name}`",
+        "relation": f"`{symptom.relation}`" if symptom.relation else "",
+    }
+    return Finding(
+        value=category.value.format(**words),
+        tags=category.tags,
+        steps=tuple(step.format(**words) for step in category.steps),
+    )
+
+
+# Which change brought the failure: blame of the lines that are shown to be at fault.
+
+_NEAR = timedelta(days=NEAR_DAYS)
+_DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
+
+
+def suspect_change(
+    failing: FailingLine, changed: tuple[tuple[str, int], ...], context: Context
+) -> tuple[str, str]:
+    """Return the commit that brought the failure and a sentence about it; ("", "") where unknown.
+
+    Only blame of a line whose change is shown to have brought it (`changed`) names a commit: that
+    the failing line is new, or that a change is near, proves nothing.
+    """
+    began = onset(context.case)
+    for path, line in changed:
+        blame = context.code.blame(path, line)
+        if blame and (began is None or -_DAY <= began.at.date() - blame.at.date() <= _NEAR):
+            suspect = context.suspect_of(blame)
+            if suspect is None:
+                return blame.sha, _last_written(path, line, blame)
+            pull = suspect.pull
+            name = f"{pull.name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
+            return blame.sha, f"{path}:{line} came with {name}."
+    blame = context.code.blame(failing.path, failing.line) if failing.seen else None
+    return "", _last_written(failing.path, failing.line, blame) if blame else ""
+
+
+def _last_written(path: str, line: int, blame: Blame) -> str:
+    facts = (blame.subject[:100], blame.author[:60], f"{blame.at:%Y-%m-%d}")
+    return f"{path}:{line} was last written by {blame.sha} ({', '.join(filter(None, facts))})."

@@ -2,18 +2,21 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
+
+from tree_sitter import Node
 
 from nightwatch_core.code.definitions import defined_name, definitions_in, function_around
 from nightwatch_core.code.diffs import replaces
 from nightwatch_core.code.languages import Language, language_of
 from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.code.suspects import is_of
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.code.syntax import masked, uses
+from nightwatch_core.code.syntax import masked, root_of, uses
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
-from nightwatch_core.models.code import Blame, CommitDiff, MergedPull, SearchHit, Suspect
+from nightwatch_core.models.code import Blame, CommitDiff, SearchHit, Suspect
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Conversation,
@@ -41,10 +44,9 @@ QUERY = 100  # characters of a text that is searched for
 LINE = 500  # characters that are looked at
 LINES_ABOVE, LINES_BELOW = 50, 30  # around a failing line
 HEAD_LINES = 80  # of a file, in which its imports stand
-FRAMES, CALLERS = 20, 2  # frames that are looked at; that a parameter is followed outwards
+FRAMES = 20  # that are looked at
 NONE_CANDIDATES = 12  # expressions of a statement that may be None
-DEFINING_FILES = 6  # files that may define a name, of which each is read
-CANDIDATES, SHORTEST_WORD = 3, 3  # similar names looked into; letters of a word worth a search
+CANDIDATES = 3  # similar names looked into
 
 # Saying
 EVIDENCE, SENTENCES, STEPS, LEARNINGS = 6, 4, 4, 3  # items of an answer
@@ -210,7 +212,7 @@ class Context(NamedTuple):
         """Find the suspect pull request whose merge wrote the line, or took it along."""
         if blame is None:
             return None
-        return next((s for s in self.research.suspects if brought(s.pull, blame.sha)), None)
+        return next((s for s in self.research.suspects if is_of(s.pull, blame.sha)), None)
 
     def newer(self, path: str, line: int, than_path: str, than_line: int) -> str:
         """Say why the first line counts as a later change than the second; empty where it does not.
@@ -219,7 +221,7 @@ class Context(NamedTuple):
         """
         changed = self.code.blame(path, line)
         kept = self.code.blame(than_path, than_line)
-        if changed is None or kept is None or same_commit(changed.sha, kept.sha):
+        if changed is None or kept is None or changed.sha == kept.sha:
             return ""
         day, kept_day = changed.at.date(), kept.at.date()
         if day > kept_day or (day == kept_day and self.suspect_of(changed)):
@@ -242,21 +244,6 @@ class Context(NamedTuple):
         return f"{blame.sha} of {blame.at.date()} replaced `{old}` by `{new}` in {path}:{line}"
 
 
-def brought(pull: MergedPull, sha: str) -> bool:
-    """Return whether a pull request's merge is the commit, or took it along."""
-    return any(same_commit(own, sha) for own in (pull.sha, *pull.commits))
-
-
-def same_commit(item: str, other: str) -> bool:
-    """Return whether two ids, perhaps shortened, are of one commit.
-
-    >>> same_commit("0123456789ab", "0123456"), same_commit("", "0123456")
-    (True, False)
-    """
-    shorter, longer = sorted((item, other), key=len)
-    return len(shorter) >= 7 and longer.startswith(shorter)
-
-
 # Definitions of a name, and names that may have taken its place.
 
 ALIKE = 0.6  # difflib ratio from which names are similar
@@ -276,8 +263,8 @@ OPPOSITES: tuple[tuple[str, ...], ...] = (
     *(("before", "after"), ("next", "previous"), ("next", "prev"), ("from", "to"), ("up", "down")),
     *(("sync", "async"), ("encode", "decode"), ("left", "right"), ("source", "target")),
 )
-NEGATIONS = {"not", "no", "non", "un", "never", "without", "old"}  # also where only added
 _NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")  # beginnings of words
+NEGATIONS = {"not", "no", "non", "un", "never", "without", "old"}  # also where only added
 
 
 class Candidate(NamedTuple):
@@ -319,32 +306,13 @@ def _defines(hit: SearchHit, name: str) -> bool:
 def similar_in_file(name: str, path: str, code: KnownCode) -> tuple[Candidate, ...]:
     """List similar names that a file defines, the most similar first."""
     lines = code.whole(path) or ()
-    defined = definitions_in(path, "\n".join(lines)) if lines else ()
-    return _alike(
-        name,
-        (
-            (item.name, SearchHit(path=path, line=item.line, text=lines[item.line - 1]))
-            for item in defined
-        ),
-    )
-
-
-def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
-    """List similar names that the repository defines, found by the words of the name."""
-    parts = sorted({word.lower() for word in words(name) if len(word) > SHORTEST_WORD}, key=len)
-    hits = (hit for part in parts[-3:] for hit in code.search(part).hits)
-    own = (hit for hit in hits if not TEST.search(hit.path))
-    return _alike(name, ((defined_name(hit.text, language_of(hit.path)), hit) for hit in own))
-
-
-def _alike(name: str, defined: Iterable[tuple[str, SearchHit]]) -> tuple[Candidate, ...]:
     found: dict[str, Candidate] = {}
-    for other, place in defined:
-        is_similar = other != name and likeness(name, other) >= ALIKE
-        if is_similar and not (name[:1].isupper() ^ other[:1].isupper()):
-            found.setdefault(other, Candidate(other, place, slip(name, other)))
-    ranked = sorted(found.values(), key=lambda item: (-likeness(name, item.name), item.name))
-    return tuple(ranked)
+    for item in definitions_in(path, "\n".join(lines)) if lines else ():
+        is_cased_alike = name[:1].isupper() == item.name[:1].isupper()
+        if item.name != name and is_cased_alike and likeness(name, item.name) >= ALIKE:
+            place = SearchHit(path=path, line=item.line, text=lines[item.line - 1])
+            found.setdefault(item.name, Candidate(item.name, place, slip(name, item.name)))
+    return tuple(sorted(found.values(), key=lambda item: (-likeness(name, item.name), item.name)))
 
 
 def slip(name: str, other: str) -> bool:
@@ -497,6 +465,21 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
         lines=lines,
         top=function_around(path, lines, now or line),
     )
+
+
+def tree_of(failing: FailingLine, context: Context) -> Node | None:
+    """Parse the failing file; None where it is not read in full, or no grammar knows it."""
+    lines = context.code.whole(failing.path) if failing.seen else None
+    return root_of(failing.path, "\n".join(lines)) if lines else None
+
+
+def is_import(text: str) -> bool:
+    """Return whether a line imports something.
+
+    >>> is_import("from a import b"), is_import("const a = require('a')"), is_import("important()")
+    (True, True, False)
+    """
+    return bool(re.match(r"\s*(?:import|from|require|use)\b|.*\brequire\(", text[:LINE]))
 
 
 def raised_in_dependency(context: Context) -> str:

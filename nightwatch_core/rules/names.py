@@ -1,6 +1,7 @@
 """Explain names that code no longer finds: renamed or misspelt members, names never imported."""
 
 import re
+from collections.abc import Collection
 
 from nightwatch_core.code.definitions import (
     definitions_in,
@@ -10,6 +11,7 @@ from nightwatch_core.code.definitions import (
 )
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.code.syntax import (
     arguments,
@@ -19,9 +21,8 @@ from nightwatch_core.code.syntax import (
     statement_at,
     uses,
 )
-from nightwatch_core.models.answer import Edit, Hypothesis, Learning
+from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.callees import importers, is_import
 from nightwatch_core.rules.findings import (
     CANDIDATES,
     EDITED_FILES,
@@ -32,14 +33,14 @@ from nightwatch_core.rules.findings import (
     Finding,
     callers,
     definitions,
+    is_import,
     means_something_else,
     or_else,
     owner_of,
     quoted,
-    similar_anywhere,
     similar_in_file,
+    tree_of,
 )
-from nightwatch_core.rules.none import tree_of
 
 _BUILT_IN = frozenset(
     (
@@ -51,28 +52,19 @@ _STAR = re.compile(r"\s*from\s+\S+\s+import\s+\*")
 
 
 def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Explain a member that its receiver lacks: a proved rename, or where the name is defined."""
-    name = symptom.name
+    """Explain a member that its receiver lacks, where it was renamed."""
+    name, lacks = symptom.name, _lacks(symptom)
     defined = definitions(name, failing.language, context.code)
     owner = owner_of(symptom, context, failing.language)
     if defined.hits:
         members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
         places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
         steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
-        return Finding(steps=steps if members else (), tags=("wrong-type",)) + _lacks(symptom)
-    if owner and owner.text and symptom.owner in _BUILT_IN:
-        return _lacks(symptom)  # the repository does not show all of its members
-    candidates = (
-        _members_of(owner, similar_in_file(name, owner.path, context.code), symptom, context)
-        if owner
-        else similar_anywhere(name, context.code)
-    )
-    finding = _renamed(name, candidates, failing, context)
-    if finding.explained and not (defined.complete and owner):
-        item = candidates[0]  # only alike: the receiver is unknown
-        step = f"Check whether `{item.name}` ({item.place.path}:{item.place.line}) is meant."
-        finding = Finding(steps=(step,), tags=("undefined-name",))
-    return or_else(finding, _lacks(symptom))
+        return Finding(steps=steps if members else (), tags=("wrong-type",)) + lacks
+    if owner is None or not defined.complete or (owner.text and symptom.owner in _BUILT_IN):
+        return lacks  # the repository does not show all of its members
+    alike = _members_of(owner, similar_in_file(name, owner.path, context.code), symptom, context)
+    return or_else(_renamed(name, alike, failing, context), lacks)
 
 
 def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
@@ -204,32 +196,39 @@ def _edits(name: str, new: Candidate, failing: FailingLine, context: Context) ->
         for hit in calls.hits
         if not receivers or receivers & {*receivers_of(name, hit.text, language_of(hit.path))}
     }
-    paths = tuple(dict.fromkeys((failing.path, *sorted(path for path, _ in places))))
+    return renamed_in(places, name, new.name, f"call `{new.name}` instead of `{name}`", context)
+
+
+def renamed_in(
+    places: Collection[tuple[str, int]],
+    old: str,
+    new: str,
+    description: str,
+    context: Context,
+    pattern: str = "",
+) -> tuple[Edit, ...]:
+    """Replace a name in lines of files; no edit at all where it does not stand in one of them.
+
+    `pattern` is what it looks like there, where the whole name alone is not enough.
+    """
+    whole_name = re.compile(pattern or rf"(?<![\w$]){re.escape(old)}(?![\w$])")
+    paths = dict.fromkeys(path for path, _ in sorted(places))
     edits: list[Edit] = []
     for path in paths if len(paths) <= EDITED_FILES else ():
         lines, changed = context.code.whole(path) or (), {}
-        for number in sorted(line for where, line in places if where == path):
+        for number in (line for where, line in places if where == path):
             text = lines[number - 1] if number <= len(lines) else ""
-            at = uses(name, masked(text, language_of(path))) or uses(name, text)
+            at = [match.start() for match in whole_name.finditer(masked(text, language_of(path)))]
             if not at:
                 return ()
-            changed[number] = replaced(text, at, name, new.name)
-        more = edits_for(path, lines, changed, f"call `{new.name}` instead of `{name}`")
-        if not more:
+            for start in reversed(at):
+                text = f"{text[:start]}{new}{text[start + len(old) :]}"
+            changed[number] = text
+        made = edits_for(path, lines, changed, description)
+        if not made:
             return ()
-        edits += more
+        edits += made
     return tuple(edits)
-
-
-def replaced(text: str, at: tuple[int, ...], name: str, new: str) -> str:
-    """Replace the name at these places of the text.
-
-    >>> replaced("a.b + c.b", (2, 8), "b", "bee")
-    'a.bee + c.bee'
-    """
-    for start in reversed(at):
-        text = text[:start] + new + text[start + len(name) :]
-    return text
 
 
 # Bare names that no import and no statement gives a value.
@@ -263,7 +262,7 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
     bound = any(name in parameter_names(item) or any(sets_of(item, name)) for item in scopes)
     if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):
         return Finding()
-    elsewhere, shown = importers(name, failing, context)
+    elsewhere, shown = _importers(name, failing, context)
     return Finding(
         because=(
             f"{failing.place} uses `{name}`, and nothing that it can see in {failing.path} defines "
@@ -272,3 +271,34 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
         evidence=shown,
         explained=True,
     )
+
+
+def _importers(
+    name: str, failing: FailingLine, context: Context
+) -> tuple[str, tuple[Evidence, ...]]:
+    for hit in context.code.search(name).hits:
+        is_other = hit.path != failing.path and not TEST.search(hit.path)
+        if is_other and language_of(hit.path) == failing.language and _binds(name, hit.text):
+            text = f"; {hit.path}:{hit.line} has `{hit.text.strip()[:120]}`"
+            return text, (quoted(hit.path, hit.line, hit.text, "how another file imports it"),)
+    return "", ()
+
+
+def _binds(name: str, text: str) -> bool:
+    """Return whether a line imports the name itself, not only something out of it.
+
+    >>> _binds("a", "from b import c, a"), _binds("a", "from a import b"), _binds("a", "x = f(a)")
+    (True, False, False)
+    >>> _binds("a", "const { a } = require('./b');"), _binds("a", "require('./b')(a);")
+    (True, False)
+    """
+    own = rf"(?<![\w$.]){re.escape(name)}(?![\w$])"
+    python = re.match(r"\s*(?:from\s+\S+\s+)?import\s+([^'\"#]{1,300})(?:#.*)?$", text[:LINE])
+    if python:
+        return any(re.search(own, part.split(" as ")[-1]) for part in python[1].split(","))
+    head = re.match(
+        r"\s*(?:import\s+(?P<esm>.{1,300}?)\s+from\b|(?:const|let|var)\s+(?P<names>.{1,300}?)\s*="
+        r"\s*require\()",
+        text[:LINE],
+    )
+    return bool(head and re.search(own, head["esm"] or head["names"]))

@@ -4,8 +4,7 @@ import pytest
 
 from nightwatch_core.code.symptoms import RULES as SYMPTOMS
 from nightwatch_core.code.symptoms import symptom_of
-from nightwatch_core.rules.engine import RULES
-from nightwatch_core.rules.triage_notes import categories
+from nightwatch_core.rules.engine import RULES, categories
 
 CASES = [
     ("NoMethodError", "undefined method 'total' for nil", "none receiver", {"name": "total"}),

@@ -60,11 +60,6 @@ def test_nothing_is_claimed_where_another_value_may_be_meant(code):
     ("code", "cause"),
     [
         (
-            "def load(n):\n    for x in n:\n        print(x)\ndef show(n):\n    o = load(n)\n"
-            "    return o.total «f»\n",
-            "it ends in shop/a.py:3 without giving anything",
-        ),
-        (
             "def show(o=None):\n    return o.total «f»\ndef main():\n    show() «c»\n",
             "shop/a.py:4 leaves out `o`, which is None then.",
         ),
