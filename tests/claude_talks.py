@@ -4,9 +4,9 @@ from analysis_shapes import case, trace
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude.model import Claude
-from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.tools import SPECS
+from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, ToolResult, UserTurn
 from nightwatch_core.models.research import ResearchContext
 
@@ -20,7 +20,11 @@ def claude(server, model=OPUS, **more):
 
 def opening(**more):
     text = first_message(case(), (trace(),), ResearchContext())
-    told = {"system": "Find the cause. " * 200, "tools": SPECS, "answer_schema": answer_schema()}
+    told = {
+        "system": "Find the cause. " * 200,
+        "tools": SPECS,
+        "answer_schema": Answer.model_json_schema(),
+    }
     return Conversation(**{**told, "turns": (UserTurn(text=text),), "case": case(), **more})
 
 

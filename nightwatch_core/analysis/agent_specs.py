@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from nightwatch_core.analysis.limits import EXAMPLE, EXAMPLES, PROMPT
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import TOOLS, Agents, AgentSpec, BrokenAgent, Effort
 from nightwatch_core.models.value import Value
@@ -15,6 +14,9 @@ from nightwatch_core.ports import AgentStore
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import digest, text_table
+
+PROMPT = 60_000  # characters of a prompt, with everything inherited
+EXAMPLES, EXAMPLE = 10, 10_000  # examples; characters of each
 
 BASE = "base-analyzer"  # leads where no agent speaks the trace's language
 BUILT_IN = AgentSpec(

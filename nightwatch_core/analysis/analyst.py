@@ -4,13 +4,13 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightwatch_core.analysis import limits, second_look, tools
-from nightwatch_core.analysis.answers import answer_schema, complaints, mend_request
+from nightwatch_core.analysis import second_look, tools
+from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
-from nightwatch_core.analysis.limits import ANSWER_TOKENS
 from nightwatch_core.analysis.loop import CallHistory, begin, bound_in_sight, converse
 from nightwatch_core.analysis.previews import cut_out, preview_text, window
 from nightwatch_core.analysis.prompts import (
+    OUTCOME_EVENTS,
     TEXTS,
     conventions,
     error_text,
@@ -54,6 +54,11 @@ from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, LibraryReader, Model
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import text_lines
+
+ANSWER_TOKENS = 32_000  # of one reply, thinking included, where nobody says
+FIX_TURNS, FIX_WINDOWS = 5, 4  # of a fix asked for alone: turns; windows of source
+FIX_LINES, QUOTED_LINES = 20, 5  # of a window: where it is to be made; around another quote
+OWED_CAUSE = 4_000  # characters of its cause
 
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 
@@ -139,18 +144,18 @@ def little_research(
     The places of a fix that people turned down come first, with more lines.
     """
     edited = [
-        (edit.path, text.count("\n", 0, text.index(edit.old)) + 1, limits.FIX_LINES)
+        (edit.path, text.count("\n", 0, text.index(edit.old)) + 1, FIX_LINES)
         for edit in lesson.edits
         if edit.old and (text := read(edit.path)) and edit.old in text
     ]
-    lines = limits.QUOTED_LINES if edited else limits.FIX_LINES
+    lines = QUOTED_LINES if edited else FIX_LINES
     quoted = [(cited.path, cited.line, lines) for cited in lesson.evidence]
     shown: list[Preview] = []
     for path, number, size in (*edited, *quoted):
         text = read(path)
         same = [preview for preview in shown if preview.path == path]
         is_shown = any(preview.start <= number <= preview.end for preview in same)
-        if not text or is_shown or len(shown) >= limits.FIX_WINDOWS:
+        if not text or is_shown or len(shown) >= FIX_WINDOWS:
             continue
         cut = window(path, text, number, size, "failing")
         near = [p for p in same if p.start <= cut.end + 1 and cut.start <= p.end + 1]
@@ -164,16 +169,16 @@ def little_research(
 def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
     """Write the message that asks for the fix; `fence` is the night's name for fences."""
     code = (fenced(preview_text(preview), fence) for preview in research.previews)
-    failed = [*filter(None, map(failed_fix, lesson.fates[-limits.OUTCOME_EVENTS :]))]
+    failed = [*filter(None, map(failed_fix, lesson.fates[-OUTCOME_EVENTS:]))]
     past = (line(lesson.fix_owed, 300), *failed, turned_down(lesson))
     return TEXTS["fix_request"].format(
         data=only_data(fence),
         why=TEXTS["fix_broken" if lesson.fix_owed else "fix_rejected"],
         error=fenced(error_text(case), fence),
-        cause=fenced(block(lesson.root_cause, limits.OWED_CAUSE), fence),
+        cause=fenced(block(lesson.root_cause, OWED_CAUSE), fence),
         past=fenced("\n".join(filter(None, past)), fence),
         code="\n\n".join(("## Source around its quotes", *code)),
-        turns=limits.FIX_TURNS,
+        turns=FIX_TURNS,
         doubt=TEXTS["fix_doubt"] if any(map(failed_fix, lesson.fates)) else "",
     )
 
@@ -283,7 +288,7 @@ def analyse(briefing: Briefing) -> Analysis:
     few = little_research(lesson, briefing.research.priors, briefing.code.read_file)
     briefing = replace(briefing, research=few)
     allowance = _allowance(briefing)
-    turns = min(allowance.iterations, limits.FIX_TURNS)
+    turns = min(allowance.iterations, FIX_TURNS)
     few_turns = allowance.model_copy(update={"iterations": turns})
     update = {
         "system": TEXTS["fix_system"],
@@ -346,7 +351,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     return Conversation(
         system=f"{agent.prompt}\n\n{LIMITS_TEXT}" if agent.tools else agent.prompt,
         tools=tools.offered(agent.tools, briefing.libraries, runs=briefing.runs is not None),
-        answer_schema=answer_schema(),
+        answer_schema=Answer.model_json_schema(),
         turns=(UserTurn(text=text),),
         case=case,
         research=research,

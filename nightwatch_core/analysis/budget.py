@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from math import inf
 from typing import Literal
 
-from nightwatch_core.analysis import limits
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities, Effort
 from nightwatch_core.models.errors import Case
@@ -25,9 +24,18 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table, estimated_tokens
 from nightwatch_core.text.words import ClassTable
 
+CALLS_A_TURN = 16  # calls that are run
+TURN_CHARACTERS = 40_000  # characters that the answers of one turn have together
+IDLE_TURNS = 3  # turns in a row that may bring nothing new
+CONCLUSION_TOKENS = 8_000  # kept for the answer at most, thinking included …
+SHORTEST_CONCLUSION = 1_000  # … and at least
+CONCLUSION_SHARE = 0.15  # of the tokens, and of the time, kept for it at most
+OUTPUT_STEP = 500  # tokens; bounds on a call's output are multiples of it
+USEFUL_TOKENS = 45_000  # a long first message, told again at the end, and an answer
+
 Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
 _WRITTEN, _READ = 1.25, 0.1  # price of cached tokens, in prices of those that are not
-_TOOL_TOKENS = limits.TURN_CHARACTERS // 3  # that one turn's tools tell, at most
+_TOOL_TOKENS = TURN_CHARACTERS // 3  # that one turn's tools tell, at most
 _USEFUL_READ, _USEFUL_WRITTEN = 40_000, 5_000  # tokens: how `USEFUL_TOKENS` are priced
 
 
@@ -79,7 +87,7 @@ class CallBudget(Value):
         room = min(self.rooms(concluding).values(), default=inf)
         if room >= wanted:
             return wanted
-        return min(wanted, max(self.least, int(room) // limits.OUTPUT_STEP * limits.OUTPUT_STEP, 1))
+        return min(wanted, max(self.least, int(room) // OUTPUT_STEP * OUTPUT_STEP, 1))
 
     @property
     def least(self) -> int:
@@ -128,8 +136,8 @@ def next_prompt(last: Usage) -> Prompt:
 
 def concluding_tokens(allowance: Allowance) -> int:
     """Return the tokens kept for the answer and for asking for it."""
-    share = int(limits.CONCLUSION_SHARE * allowance.tokens)
-    return min(limits.CONCLUSION_TOKENS, max(limits.SHORTEST_CONCLUSION, share))
+    share = int(CONCLUSION_SHARE * allowance.tokens)
+    return min(CONCLUSION_TOKENS, max(SHORTEST_CONCLUSION, share))
 
 
 def split_budget(
@@ -152,7 +160,7 @@ def split_budget(
         dollars = 0.0 if used.cost is None else max(options.cost_per_night - used.cost, 0.0)
     served = errors
     if able is None or not able.local:
-        served = min(served, int(tokens / min(limits.USEFUL_TOKENS, TOKENS_PER_ERROR)))
+        served = min(served, int(tokens / min(USEFUL_TOKENS, TOKENS_PER_ERROR)))
     if dollars is not None and able is not None and not able.local:
         read, written = (able.input_price or 0.0), (able.output_price or 0.0)
         useful = min((read * _USEFUL_READ + written * _USEFUL_WRITTEN) / 1_000_000, cap)

@@ -1,22 +1,26 @@
-"""The read_file tool: requested lines, or the outline of a long file."""
+"""Tools that show lines of files: read_file, search_code and read_symbol."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
-from nightwatch_core.analysis.previews import head, part, runs, seen, spans, whole_lines
+from nightwatch_core.analysis.previews import head, part, place, runs, seen, spans, whole_lines
 from nightwatch_core.analysis.tool_context import (
     Refusal,
     ToolAnswer,
     ToolContext,
     folders,
+    listed,
     near_matches,
     no_folder,
+    sentence_of,
 )
-from nightwatch_core.code.code_view import MARK, around, halves, inside, lines_of, name, visible
+from nightwatch_core.code.code_view import CUT, MARK, around, inside, lines_of, name, visible
 from nightwatch_core.code.definitions import Definition, defined_name, definitions_in
-from nightwatch_core.code.languages import BULK, kind_of, language_of, rank_of
+from nightwatch_core.code.languages import BULK, is_code, kind_of, language_of, rank_of
 from nightwatch_core.code.syntax import indent
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound, LinesRead
@@ -25,9 +29,8 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import fixed_folder, matches, plural
 
 WHOLE = 120  # lines: a file of more is outlined where no range is asked for
-MOST = 400  # lines of one range
-_OUTLINE = 60  # definitions
-_OUTLINE_ROOM = 4_000  # characters
+MOST = 400  # lines of one range, and of one definition
+_OUTLINE, _OUTLINE_ROOM = 60, 4_000  # definitions; characters
 _BEGINNING = 40  # lines of a file that defines nothing
 
 
@@ -38,8 +41,7 @@ def read_file(
 
     Without a range a long file's outline is shown. Lines that stand above are not shown again.
     """
-    lines = at.lines(path)
-    return answer_lines(path, lines, start, end, at.known, limit)
+    return answer_lines(path, at.lines(path), start, end, at.known, limit)
 
 
 def answer_lines(
@@ -53,171 +55,115 @@ def answer_lines(
     """Answer a reading of any file, which the conversation knows as `path`."""
     total = len(lines)
     if not lines:
-        return ToolAnswer(f"{name(path)} is empty.", LinesRead(path=path, total=0))
+        value = LinesRead(path=path, total=0)
+        return ToolAnswer(f"{name(path)} is empty.", value, (place(path, 1),))
     if start is not None and start > total:
         why = f"{name(path)} has {total} lines; ask for start <= end <= {total}."
         raise Refusal(why, LinesRead(path=path, total=total))
-    new = total - len(seen(path, range(1, total + 1), known))
-    if start is None and end is None and new > WHOLE:
-        return ToolAnswer(outline_of(path, lines, known), LinesRead(path=path, total=total))
+    above = seen(path, range(1, total + 1), known)
+    if start is None and end is None and total - len(above) > WHOLE:
+        return _outline(path, lines, above, known)
     first, last = sorted((start or 1, min(end or total, total)))
     asked = range(first, min(last, first + MOST - 1) + 1)
     numbered = part(path, lines, asked, known, limit)
     read = range(asked.start, numbered.left or asked.stop)
     value = LinesRead(path=path, total=total, lines=whole_lines(lines, read))
-    if not numbered.numbers:
-        return ToolAnswer(f"{name(path)}, {total} lines: shown above, lines {spans(asked)}.", value)
+    if not numbered.places:
+        text = f"{name(path)}, {total} lines: shown above, lines {spans(asked)}."
+        return ToolAnswer(text, value, ())
     rows = [head(path, asked.start, asked.stop - 1, total), *numbered.rows]
     if asked.stop <= last and not numbered.left:
         rows.append(f"[... at most {MOST} lines at once: go on with start {asked.stop} ...]")
-    return ToolAnswer("\n".join(rows), value)
+    return ToolAnswer("\n".join(rows), value, numbered.places)
 
 
-def outline_of(path: str, lines: Sequence[str], known: Collection[str]) -> str:
-    """Write what a file defines, line by line, and which of its lines stand above."""
-    total = len(lines)
-    above = seen(path, range(1, total + 1), known)
+def _outline(
+    path: str, lines: Sequence[str], above: Collection[int], known: Collection[str]
+) -> ToolAnswer:
+    """What a file defines, line by line, of much the outer definitions; else its beginning."""
+    total, value = len(lines), LinesRead(path=path, total=len(lines))
     shown = f" Shown above: lines {spans(above)}." if above else ""
-    if rows := _definitions(path, lines):
-        top = f"{name(path)}, {total} lines; its outline. Ask for lines by start and end.{shown}"
-        return "\n".join((top, *rows))
-    beginning = part(path, lines, range(1, min(total, _BEGINNING) + 1), known, _OUTLINE_ROOM)
-    ask = f"(it defines nothing that is known here; ask for more by start and end){shown}"
-    return "\n".join((head(path, 1, _BEGINNING, total), *beginning.rows, ask))
-
-
-def _definitions(path: str, lines: Sequence[str]) -> list[str]:
-    """A row for each definition, in the order of lines; of many the outer ones."""
-    known = definitions_in(path, "\n".join(lines))
-    by_line = {item.line: item for item in known if item.kind != "value"}
+    found = definitions_in(path, "\n".join(lines))
+    by_line = {item.line: item for item in found if item.kind != "value"}
+    if not by_line:
+        beginning = part(path, lines, range(1, min(total, _BEGINNING) + 1), known, _OUTLINE_ROOM)
+        ask = f"(it defines nothing that is known here; ask for more by start and end){shown}"
+        rows = (head(path, 1, _BEGINNING, total), *beginning.rows, ask)
+        return ToolAnswer("\n".join(rows), value, beginning.places)
     outer = sorted(by_line.values(), key=lambda item: (indent(lines[item.line - 1]), item.line))
     kept = sorted(outer[:_OUTLINE], key=lambda item: item.line)
-    rows = [f"{d.line:>5}-{d.end:<5} {visible(lines[d.line - 1][:120])}" for d in kept]
-    while sum(map(len, rows)) > _OUTLINE_ROOM:
-        rows.pop()
-    more = sorted(by_line.keys() - {item.line for item in kept[: len(rows)]})
-    if more and rows:
-        where = f"lines {more[0]}-{more[-1]}"
-        rows.append(f"[... {len(more)} more definitions in {where}, ask by start and end ...]")
-    return rows
-
-
-# How hits of a search are written: with definitions and lines around them where there is room, else
-# alone, else the first few of every file.
-
-BULK_LINE = 300  # characters: of a line that nobody wrote by hand
-_WIDTH = 300  # characters of a row
-_WHOLE = 60  # lines of a definition
-_TOGETHER = 3  # hits of a file that are written below its name
-_ALL = 1_000_000
-# What is tried until it fits: definitions that are hit, whole; lines around a hit; hits of a file.
-_LEVELS = ((6, 10, _ALL), (2, 4, _ALL), (0, 1, _ALL), *((0, 0, n) for n in (_ALL, 50, 10, 3, 1)))
-
-
-class FileHits:
-    """Lines of one file that a search found."""
-
-    def __init__(
-        self,
-        path: str,
-        texts: dict[int, str],
-        queries: Sequence[str],
-        read: Callable[[], tuple[str, ...]],
-    ) -> None:
-        """`texts` by line number; `read` gives all lines of the file, where they are needed."""
-        self.path, self._queries, self._read = path, queries, read
-        self.texts = dict(sorted(texts.items()))
-        self.definitions: tuple[Definition, ...] = ()
-
-    @cached_property
-    def lines(self) -> tuple[str, ...]:
-        """Return all lines of the file."""
-        return self._read()
-
-    def text(self, number: int) -> str:
-        """Write a line, the part that was searched for if it is long."""
-        whole = self.texts.get(number)
-        if whole is None:
-            return around(self.lines[number - 1], "", _WIDTH)
-        query = next((item for item in self._queries if item in whole), "")
-        return around(whole, query, max(_WIDTH, len(query)))
-
-    def expanded(self) -> tuple[range, ...]:
-        """Return the lines of definitions that are hit; of longer functions the first 60."""
-        spans = (
-            (item, range(item.line, min(item.end, item.line + _WHOLE - 1) + 1))
-            for item in self.definitions
-            if kind_of(self.path) in ("code", "test")
-        )
-        return tuple(
-            span for item, span in spans if item.kind == "function" or item.end - item.line < _WHOLE
-        )
-
-
-def fitting(files: Sequence[FileHits], context: int, known: Collection[str], limit: int) -> str:
-    """Write all hits in about `limit` characters; says how much was left out."""
-    for whole, lines, hits in _LEVELS:
-        left, rows = whole, list[str]()
-        for file in files:
-            spans = file.expanded()[:left]
-            left -= len(spans)
-            rows += _block(file, spans, min(context, lines), known, hits)
-        if sum(map(len, rows)) + len(rows) <= limit:
-            break
-    else:  # rows in half of the room, in the other the names of files
-        size, shown = 0, 0
-        while size <= limit // 2:
-            size, shown = size + len(rows[shown]) + 1, shown + 1
-        text = "\n".join(rows[:shown])
-        counts = [f"{name(f.path)} ({len(f.texts)})" for f in files if name(f.path) not in text]
-        names = halves(", ".join(counts), limit // 2 - 200, "and others").replace("\n", " ")
-        more = f"{len(counts)} more files, search with path or glob: {names}"
-        rows = [*rows[:shown], f"{MARK}and {more} ...]"]
-    if context > lines:
-        found = sum(len(file.texts) for file in files)
-        rows.insert(0, f"context {lines} instead of {context}: {found} hits")
-    return "\n".join(rows)
-
-
-def _block(
-    file: FileHits, whole: Sequence[range], context: int, known: Collection[str], most: int
-) -> Iterator[str]:
-    """Rows of one file: hits alone in a row each, those with more around them as parts."""
-    hits = list(file.texts)[:most]
-    more = {n for span in whole for n in span}
-    if context:
-        more |= {n for hit in hits for n in range(hit - context, hit + context + 1)}
-    is_list = not more and len(hits) >= _TOGETHER
-    total = len(file.lines) if more or is_list else 0
-    if is_list and total:
-        yield head(file.path, hits[0], hits[-1], total)
-        for before, n in zip((hits[0] - 1, *hits), hits, strict=False):
-            yield from ("...",) if n > before + 1 else ()
-            yield f"{n:>5}| {file.text(n)}"
-    else:
-        more = {n for n in more if 1 <= n <= total}.difference(hits)
-        more -= seen(file.path, more.union(hits), known)
-        for run in runs((*more, *hits)):
-            if more.isdisjoint(run):
-                yield from (f"{name(file.path)}:{n}: {file.text(n)}" for n in run)
-                continue
-            yield head(file.path, run.start, run.stop - 1, total)
-            yield from (f"{n:>5}| {file.text(n)}" for n in run)
-            for span in whole:
-                if span.start in run and span.stop == run.stop and len(span) == _WHOLE:
-                    yield "(it goes on: ask read_file for more)"
-    if len(hits) < len(file.texts):
-        yield f"(and {len(file.texts) - len(hits)} more lines of {name(file.path)})"
+    outlined = [f"{d.line:>5}-{d.end:<5} {visible(lines[d.line - 1][:120])}" for d in kept]
+    if left := len(by_line) - len(kept):
+        outlined.append(f"[... {left} more definitions inside these, ask by start and end ...]")
+    top = f"{name(path)}, {total} lines; its outline. Ask for lines by start and end.{shown}"
+    text = listed([top, *outlined], _OUTLINE_ROOM, "more definitions, ask by start and end")
+    return ToolAnswer(text, value, tuple(f"{name(path)} {row}" for row in outlined))
 
 
 # What search_code finds: the lines that hold a text, those that matter first.
 
 SIFTED = 5_000  # hits of a text that are looked at
+LONG_LINE = 300  # characters: of a line that nobody wrote by hand, and of a row
+_DEFINITION = 60  # lines of a definition that is hit
+_READ = 60  # files that are read for definitions
+_ALL = 1_000_000
+# What is tried until it fits: definitions that are hit, whole; lines around a hit; hits of a file.
+_LEVELS = (
+    (6, 10, _ALL),
+    (2, 4, _ALL),
+    (0, 1, _ALL),
+    (0, 0, _ALL),
+    (0, 0, 50),
+    (0, 0, 5),
+    (0, 0, 1),
+)
 _PATTERN = ("|", ".*", "\\b", "\\(", "\\.", "\\s", "\\d", "\\w", "^", "$")
 _NAME = re.compile(r"[A-Za-z_$][\w$]{0,99}[?!]?")
 _DEFINES = re.compile(
     r"\b(?:def|class|module|func|fun|fn|function|interface|struct|trait|enum|type|record)\b"
 )
+
+
+@dataclass
+class FileHits:
+    """Lines of one file that a search found, and the definitions that stand in them."""
+
+    at: ToolContext
+    path: str
+    texts: dict[int, str]  # by line number
+    queries: Sequence[str]
+    definitions: tuple[range, ...] = ()
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """Return all lines of the file."""
+        return lines_of(self.at.code.read_file(self.path) or "")
+
+    def text(self, number: int) -> str:
+        """Return a line, of a long one the part that was searched for."""
+        found = self.texts.get(number)
+        if found is None:
+            return around(self.lines[number - 1], "", LONG_LINE)
+        query = next((item for item in self.queries if item in found), "")
+        if not query and number <= len(self.lines):  # the search cut the line before its hit
+            found = self.lines[number - 1]
+            query = next((item for item in self.queries if item in found), "")
+        return around(found.removesuffix("\r"), query, max(LONG_LINE, len(query)))
+
+    def block(self, numbers: Collection[int], most: int) -> Iterator[str]:
+        """Write lines: few alone in a row each, more below the file's name."""
+        hits = list(self.texts)[:most]
+        added = {n for n in numbers if 1 <= n <= len(self.lines)}.difference(hits)
+        shown = sorted({*hits, *added} - (seen(self.path, added, self.at.known) - {*hits}))
+        if len(shown) < 3 and not added:
+            yield from (f"{name(self.path)}:{n}: {self.text(n)}" for n in shown)
+        else:
+            yield head(self.path, shown[0], shown[-1], len(self.lines))
+            for run in runs(shown):
+                yield from ("...",) if run.start > shown[0] else ()
+                yield from (f"{n:>5}| {self.text(n)}" for n in run)
+        if len(hits) < len(self.texts):
+            yield f"(and {len(self.texts) - len(hits)} more lines of {name(self.path)})"
 
 
 def search_code(
@@ -231,40 +177,37 @@ def search_code(
     """Show lines that hold one of the texts, grouped by file, about `limit` characters."""
     if is_secret_file(path):
         raise Refusal(f"{refusal(line(path))}.")
-    wanted = tuple(dict.fromkeys(queries))
-    for query in wanted:
+    texts = tuple(dict.fromkeys(queries))
+    for query in texts:
         if not query.strip() or not query.replace("\t", " ").isprintable() or len(query) > 200:
-            visible = "one line of visible text, at most 200 characters, no line breaks"
-            raise Refusal(f"Search for {visible}.")
+            one_line = "one line of visible text, at most 200 characters, no line breaks"
+            raise Refusal(f"Search for {one_line}.")
     folder = path or (fixed_folder(glob) if inside(fixed_folder(glob)) else "")
     merged: dict[str, dict[int, str]] = {}  # texts of lines by number, by path
     counts: dict[str, int] = {}
-    cut = False
-    for query in wanted:
-        # too slow, or too many files: the model can ask for less
-        hits = at.search(query, folder, SIFTED, "Give path, or a longer text.")
-        fitting_hits = [hit for hit in hits if not glob or matches(hit.path, glob)]
-        counts[query], cut = len(fitting_hits), cut or len(hits) >= SIFTED
-        for hit in fitting_hits:
+    is_cut = False
+    for query in texts:
+        found = at.search(query, folder, SIFTED, "Give path, or a longer text.")
+        is_cut = is_cut or len(found) >= SIFTED
+        found = tuple(hit for hit in found if not glob or matches(hit.path, glob))
+        counts[query] = len(found)
+        for hit in found:
             merged.setdefault(hit.path, {})[hit.line] = hit.text
     if not merged:
-        none = "\n".join(_none(at, query, folder, glob, cut) for query in wanted)
-        return ToolAnswer(none, HitsFound(complete=not cut))
+        none = "\n".join(_none(at, query, folder, glob, is_cut) for query in texts)
+        return ToolAnswer(none, HitsFound(complete=not is_cut), ())
     ordered = sorted(merged, key=lambda item: (rank_of(item, at.frame_files), item))
     bulk = {item: kind for item in ordered if (kind := _bulk_kind(item, merged[item]))}
     bulk = bulk if len(bulk) < len(ordered) else {}
-    files = [_file(at, item, merged[item], wanted) for item in ordered if item not in bulk]
-    names = {found for query in wanted for found in _NAME.findall(query)}
-    likely = (f for f in files if any(defines(f.path, row, names) for row in f.texts.values()))
-    for file in islice(likely, 40):
-        file.definitions = tuple(
-            item
-            for item in definitions_in(file.path, "\n".join(file.lines))
-            if item.kind != "value" and item.name in names and item.line in file.texts
-        )
+    files = [
+        FileHits(at, item, dict(sorted(merged[item].items())), texts)
+        for item in ordered
+        if item not in bulk
+    ]
+    _find_definitions(files, {found for query in texts for found in _NAME.findall(query)})
     several = counts.items() if len(counts) > 1 else ()
-    top = [f"{query!r}: {count or 'no'} lines" for query, count in several]
-    rows = ["; ".join(top), fitting(files, context, at.known, limit)]
+    top = "; ".join(f"{query!r}: {count or 'no'} lines" for query, count in several)
+    rows = [top, _fitting(files, context, limit)]
     kinds = [
         f"{sum(lines)} in {plural(len(lines), f'{kind} file')}"
         for kind in dict.fromkeys(bulk.values())
@@ -272,51 +215,214 @@ def search_code(
     ]
     if kinds:
         rows.append(f"(lines not shown: {', '.join(kinds)}; name one with path or glob)")
-    if cut:
+    if is_cut:
         rows.append(f"{MARK}there may be more: give a longer text, path or glob ...]")
-    found = [
-        *((file.path, n, file.text(n)) for file in files for n in file.texts),
-        *((path, n, around(text, wanted[0])) for path in bulk for n, text in merged[path].items()),
+    text = "\n".join(filter(None, rows))
+    hits = [SearchHit(path=f.path, line=n, text=f.text(n)) for f in files for n in f.texts]
+    hits += [
+        SearchHit(path=item, line=n, text=around(row, texts[0]))
+        for item in bulk
+        for n, row in merged[item].items()
     ]
-    value = HitsFound(
-        hits=tuple(SearchHit(path=path, line=n, text=text) for path, n, text in found[:1_000]),
-        complete=not cut and len(found) <= 1_000,
-    )
-    return ToolAnswer("\n".join(filter(None, rows)), value)
+    value = HitsFound(hits=tuple(hits[:1_000]), complete=not is_cut and len(hits) <= 1_000)
+    return ToolAnswer(text, value, tuple(places_in(text)))
 
 
-def _bulk_kind(path: str, hits: dict[int, str]) -> str:
-    """The kind of a file that nobody wrote by hand; empty for others."""
-    is_long = any(len(text) >= BULK_LINE for text in hits.values())
-    is_minified = is_long and path.endswith((".js", ".css", ".json", ".html"))
-    return kind_of(path) if kind_of(path) in BULK else "minified" if is_minified else ""
+def _fitting(files: Sequence[FileHits], context: int, limit: int) -> str:
+    """All hits in about `limit` characters; says how much was left out."""
+    for definitions, lines, most in _LEVELS:
+        left, rows = definitions, list[str]()
+        for file in files:
+            more = {n for span in file.definitions[:left] for n in span}
+            left -= min(left, len(file.definitions))
+            around_hit = min(context, lines)
+            if around_hit:
+                more |= {
+                    n + step for n in file.texts for step in range(-around_hit, around_hit + 1)
+                }
+            rows += file.block(more, most)
+        if sum(map(len, rows)) + len(rows) <= limit:
+            break
+    if context > lines:
+        count = sum(len(file.texts) for file in files)
+        rows.insert(0, f"context {lines} instead of {context}: {count} hits")
+    return listed(rows, limit, f"rows more, of {len(files)} files: search with path or glob")
 
 
-def _file(at: ToolContext, path: str, hits: dict[int, str], wanted: Sequence[str]) -> FileHits:
-    """The file's hits; the text is read where a line of the search is cut before the hit."""
-    texts = {number: text.removesuffix("\r") for number, text in hits.items()}
-    file = FileHits(path, texts, wanted, lambda: lines_of(at.code.read_file(path) or ""))
-    if any(not any(query in text for query in wanted) for text in hits.values()):
-        file.texts |= {n: file.lines[n - 1] for n in texts if n <= len(file.lines)}
-    return file
+def _find_definitions(files: Sequence[FileHits], names: Collection[str]) -> None:
+    """Note the definitions of these names that were hit; of longer functions the first lines."""
+    code = (file for file in files if kind_of(file.path) in ("code", "test"))
+    likely = (f for f in code if any(defines(f.path, row, names) for row in f.texts.values()))
+    for file in islice(likely, _READ):
+        file.definitions = tuple(
+            range(item.line, min(item.end, item.line + _DEFINITION - 1) + 1)
+            for item in definitions_in(file.path, "\n".join(file.lines))
+            if item.name in names
+            and item.line in file.texts
+            and (item.kind == "function" or item.end - item.line < _DEFINITION)
+            and item.kind != "value"
+        )
 
 
-def defines(path: str, row: str, names: set[str]) -> bool:
+def defines(path: str, row: str, names: Collection[str]) -> bool:
     """Check whether a line looks as if it defined one of the names."""
     is_named = defined_name(row, language_of(path)) in names
     return is_named or (bool(_DEFINES.search(row)) and any(name in row for name in names))
 
 
-def _none(at: ToolContext, query: str, folder: str, glob: str, more: bool) -> str:
+def _bulk_kind(path: str, hits: dict[int, str]) -> str:
+    """The kind of a file that nobody wrote by hand; empty for others."""
+    if kind_of(path) in BULK:
+        return kind_of(path)
+    is_long = any(len(text) >= LONG_LINE for text in hits.values())
+    return "minified" if is_long and path.endswith((".js", ".css", ".json", ".html")) else ""
+
+
+def _none(at: ToolContext, query: str, folder: str, glob: str, is_cut: bool) -> str:
     paths = at.code.paths()
     if folder and folder not in paths and folder not in folders(paths):
         raise no_folder(at.code, folder)
     where = f" below {folder}" if folder else ""
     where += f" in files like {glob}" if glob else ""
-    if more:
+    if is_cut:
         return f"{MARK}none of the first {SIFTED} lines with {query!r} is{where}: give path ...]"
-    said = f"No line holds {query!r}{where}."
+    text = f"No line holds {query!r}{where}."
     if any(sign in query for sign in _PATTERN):
-        said += " The text is searched for as it is: patterns do not work."
+        text += " The text is searched for as it is: patterns do not work."
     named = near_matches(query, paths) if query.replace("_", "").isalnum() else ()
-    return f"{said} Files of such a name: {', '.join(map(name, named))}." if named else said
+    return f"{text} Files of such a name: {', '.join(map(name, named))}." if named else text
+
+
+# What read_symbol shows: where a name is defined, and the whole of it.
+
+_LISTED = 30  # places that are named
+_OTHERS = 8_000  # characters of all bodies beyond the first
+_SEPARATORS = re.compile(r"::|->|[.#\\/]")
+_LAST = re.compile(r"[A-Za-z_$][\w$]*[?!=]?")
+_ABOVE = ("@", "#[")  # begin a line that belongs to the definition below it
+
+
+class Candidate(NamedTuple):
+    """A definition of the name, with the file it stands in."""
+
+    path: str
+    lines: tuple[str, ...]
+    defined: Definition
+    owner: str  # the class around it
+    is_owned: bool  # by the owner that was asked for
+
+
+def read_symbol(at: ToolContext, limit: int, name: str) -> ToolAnswer:
+    """Show the definitions of a name, the likeliest first, about `limit` characters."""
+    parts = [item for item in _SEPARATORS.split(name.strip().removesuffix("()")) if item]
+    if not parts or len(name) > 200 or not _LAST.fullmatch(parts[-1]):
+        raise Refusal("Give the name of a class, function or method: total, Order.total.")
+    *owners, symbol = parts
+    found = sorted(
+        _candidates(at, symbol, owners),
+        key=lambda item: (
+            *(not item.is_owned, item.defined.kind == "value"),
+            *(rank_of(item.path, at.frame_files), item.path, item.defined.line),
+        ),
+    )
+    if not found:
+        near = near_matches(symbol, at.code.paths())
+        hint = sentence_of(near) or "Use search_code for its uses, read_library for a dependency."
+        raise Refusal(f"Nothing in the repository defines {symbol!a}. {hint}")
+    owned = [item for item in found if item.is_owned]
+    notes = []
+    if owners and not owned:
+        notes.append(f"{owners[-1]} itself does not define {symbol}; it may inherit it.")
+    for item in found[:_LISTED] if len(found) > 1 else ():
+        owner = f"{item.owner}." if item.owner != item.defined.name else ""
+        where = place(item.path, item.defined.line)
+        notes.append(f"{where} {item.defined.kind} {owner}{item.defined.name}")
+    if len(found) > _LISTED:
+        notes.append(f"{MARK}{len(found) - _LISTED} more: name its owner, like Order.total ...]")
+    text = "\n".join((*notes, *_bodies(at, owned or found, limit - sum(map(len, notes)))))
+    return ToolAnswer(text, None, tuple(places_in(text)))
+
+
+def _candidates(at: ToolContext, symbol: str, owners: list[str]) -> Iterator[Candidate]:
+    for path in _files(at, symbol):
+        text = at.code.read_file(path)
+        if not text or symbol not in text:
+            continue
+        lines, known = lines_of(text), definitions_in(path, text)
+        for item in known:
+            if item.name != symbol:
+                continue
+            classes = (
+                other
+                for other in known
+                if other.kind == "class" and other.line < item.line and item.end <= other.end
+            )
+            owner = max(classes, key=lambda other: other.line, default=item).name
+            is_owned = not owners or _is_of(owners[-1], owner, path, lines[item.line - 1])
+            yield Candidate(path, lines, item, owner, is_owned)
+
+
+def _files(at: ToolContext, symbol: str) -> tuple[str, ...]:
+    """Files that may define the name: those of frames, then those with a line that looks so."""
+    try:
+        hits = at.search(symbol, "", SIFTED, "Use find_files and read_file.")
+    except Refusal:
+        if not at.frame_files:
+            raise
+        return at.frame_files
+    likely = {hit.path for hit in hits if defines(hit.path, hit.text, {symbol})}
+    paths = {hit.path for hit in hits if is_code(hit.path) or hit.path in likely}
+    ordered = sorted(
+        (item for item in paths if kind_of(item) not in BULK),
+        key=lambda item: (item not in likely, rank_of(item, at.frame_files), item),
+    )
+    return tuple(dict.fromkeys((*at.frame_files, *ordered)))[:_READ]
+
+
+def _is_of(asked: str, owner: str, path: str, row: str) -> bool:
+    """Check for the class, the file, its folder, or the receiver of a method of Go."""
+    *above, file = path.split("/")
+    places = {item.replace("_", "").lower() for item in (owner, file.split(".")[0], *above[-1:])}
+    receiver = re.match(r"\s*func\s*\(([^)]{0,200})\)", row)
+    return asked.replace("_", "").lower() in places or bool(
+        receiver and asked in re.findall(r"\w+", receiver[1])
+    )
+
+
+def _bodies(at: ToolContext, shown: Iterable[Candidate], room: int) -> Iterator[str]:
+    left = _OTHERS
+    for number, candidate in enumerate(shown):
+        path, lines = candidate.path, candidate.lines
+        first, end = candidate.defined.line, candidate.defined.end
+        while first > 1 and lines[first - 2].lstrip().startswith(_ABOVE):
+            first -= 1
+        asked = range(first, min(end, first + MOST - 1, len(lines)) + 1)
+        numbered = part(path, lines, asked, at.known, room)
+        size = sum(map(len, numbered.rows))
+        if number and size > min(left, room):
+            return
+        room, left = room - size, left - size * bool(number)
+        if numbered.places:
+            yield "\n".join((head(path, asked.start, asked.stop - 1, len(lines)), *numbered.rows))
+        else:
+            yield f"{name(path)}: shown above, lines {spans(asked)}."
+        if asked.stop <= end and not numbered.left:
+            yield f"{MARK}it goes on to line {end}, ask read_file for more ...]"
+
+
+# Lines that an answer of this module shows, read back from its text.
+
+_HEAD = re.compile(r"(?P<path>\S.{0,999}) \(lines \d{1,8}-\d{1,8} of \d{1,8}\)")
+_HIT = re.compile(r"(?P<path>[^\s:|][^:|]{0,999}):(?P<line>\d{1,8}): ")
+_NUMBERED = re.compile(r" {0,8}(?P<line>\d{1,8})\| ")
+
+
+def places_in(text: str) -> Iterator[str]:
+    """Yield `path:line` of every line; of one that is cut, another part is another place."""
+    path = ""
+    for row in text.split("\n"):
+        if top := _HEAD.fullmatch(row):
+            path = top["path"]
+        elif found := _HIT.match(row) or _NUMBERED.match(row):
+            where = found.groupdict().get("path", path)
+            yield f"{where}:{found['line']}{row[:LONG_LINE] if CUT in row else ''}"

@@ -13,20 +13,21 @@ from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.answers import (
-    NUMBERED,
-    files_read,
-    lines_of_opening,
-    lines_shown,
-    read_answer,
+from nightwatch_core.analysis.answers import read_answer
+from nightwatch_core.analysis.budget import (
+    CALLS_A_TURN,
+    CONCLUSION_SHARE,
+    IDLE_TURNS,
+    TURN_CHARACTERS,
+    Bound,
+    CallBudget,
+    Prompt,
 )
-from nightwatch_core.analysis.budget import Bound, CallBudget, Prompt
-from nightwatch_core.analysis.limits import CONCLUSION_SHARE, ENDING, IDLE_TURNS
+from nightwatch_core.analysis.previews import place
 from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.analysis.tools import ONE_BY_ONE
-from nightwatch_core.code.code_view import CUT as CUT_LINE
 from nightwatch_core.code.code_view import MARK
+from nightwatch_core.code.limits import LINE
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Analysis, Ending, Failure
 from nightwatch_core.models.answer import Allowance, Answer, Usage
@@ -47,9 +48,10 @@ from nightwatch_core.text.plain_text import estimated_tokens, plural
 T = TypeVar("T")
 
 
+# How conversations end, and what the log says of it.
+
+DETAIL = 300  # characters of an ending's detail
 WithoutAnswer = Literal["refused", "context exceeded", "invalid", "budget gone"]
-
-
 _TEXTS: Mapping[WithoutAnswer, str] = {
     "refused": "the model refused to answer ({detail})",
     "context exceeded": "the conversation no longer fits the model's context ({detail}): lower "
@@ -58,17 +60,6 @@ _TEXTS: Mapping[WithoutAnswer, str] = {
     "budget gone": "what is left ({detail}) does not pay for one call: raise total_token_budget or "
     "cost_per_night",
 }
-
-
-def gave_up(kind: WithoutAnswer, detail: str, reason: str = "") -> GiveUp:
-    """Return the error of a conversation that ended without an answer, with its ending."""
-    trouble = GiveUp(_TEXTS[kind].format(detail=reason or detail))
-    trouble.ending = Ending(kind=kind, detail=detail[:ENDING])
-    return trouble
-
-
-# How conversations end, each way by its name for reports to count, and what the log says of it.
-
 _UNPRICED = (
     "the price of the model {model} is not known, so that no cap on USD can be kept: set "
     "NIGHTWATCH_COST_PER_NIGHT=0 (--cost-per-night 0) to go without one, tokens stay bounded by "
@@ -76,17 +67,24 @@ _UNPRICED = (
 )
 
 
+def gave_up(kind: WithoutAnswer, detail: str) -> GiveUp:
+    """Return the error of a conversation that ended without an answer, with its ending."""
+    trouble = GiveUp(_TEXTS[kind].format(detail=detail or "no reason given"))
+    trouble.ending = Ending(kind=kind, detail=detail[:DETAIL])
+    return trouble
+
+
 def fatal(reply: Reply) -> GiveUp | None:
     """Return why the conversation cannot go on after this reply; None where it can."""
-    if reply.stop != "refused" and reply.stop != "context exceeded":
-        return None
-    return gave_up(reply.stop, reply.detail, reply.detail or "no reason given")
+    if reply.stop in ("refused", "context exceeded"):
+        return gave_up(reply.stop, reply.detail)
+    return None
 
 
 def not_begun(bound: Bound) -> GiveUp:
     """Return the error that not even one call fits the budget, or the model's context."""
     if bound == "context":
-        return gave_up("context exceeded", bound, "the first message alone")
+        return gave_up("context exceeded", "the first message alone")
     return gave_up("budget gone", bound)
 
 
@@ -124,12 +122,13 @@ def ending_text(analysis: Analysis) -> str:
 
 # One turn's tool calls: run side by side, answered in order, never the same one twice.
 #
-# A turn is idle if its answers show no new line or hit. A line of a file counts once, whether it
-# came in a preview, a search or a reading; headings and advice do not count.
+# A turn is idle if its answers show no new line or row. A line of a file counts once, whether it
+# came in a preview, a search or a reading.
 
 RunTool = Callable[[ToolCall, frozenset[str]], ToolResult]  # a call, and what is shown already
 
-_ROOM = 200  # characters for saying that an answer was shortened
+CALLS_AT_ONCE = 8  # calls that run side by side
+_OF_FILES = ("read_file", "search_code", "read_symbol")  # tools that show lines of the repository
 
 
 class AnsweredCall(Value):
@@ -143,7 +142,7 @@ class CallHistory(Value):
     """Results of a conversation's calls."""
 
     answered: dict[str, AnsweredCall] = {}  # by `_key`
-    known: frozenset[str] = frozenset()  # lines and hits in the conversation
+    known: frozenset[str] = frozenset()  # lines and rows in the conversation
     cleared: frozenset[str] = frozenset()  # those that were in it once, and were taken out
     idle: int = 0  # turns in a row that added none
     read: tuple[str, ...] = ()  # files a line of which was shown, in that order
@@ -157,8 +156,23 @@ class CallHistory(Value):
 
     @property
     def shown(self) -> frozenset[str]:
-        """Return every line and hit the model has seen, whether it is still sent to it or not."""
+        """Return every line and row the model has seen, whether it is still sent to it or not."""
         return self.known | self.cleared
+
+
+def lines_of_opening(opening: Conversation) -> frozenset[str]:
+    """Collect the lines that the first message shows, as `path:line`.
+
+    A line of a preview counts where its row is in the text: not all previews need to be told.
+    """
+    text = "\n".join(turn.text for turn in opening.turns if isinstance(turn, UserTurn))
+    rows = frozenset(row.lstrip() for row in text.split("\n"))
+    return frozenset(
+        place(preview.path, number)
+        for preview in opening.research.previews
+        for number, row in enumerate(preview.text.split("\n"), start=preview.start)
+        if len(row) < LINE and f"{number}| {row}" in rows
+    )
 
 
 def with_results(
@@ -170,39 +184,32 @@ def with_results(
     """
     fresh: dict[str, ToolCall] = {}
     for call in calls:
-        if _key(call) not in history.answered and len(fresh) < limits.CALLS_A_TURN:
+        if _key(call) not in history.answered and len(fresh) < CALLS_A_TURN:
             fresh.setdefault(_key(call), call)
-    asked = tuple(fresh.values())
-    ran = dict(zip(fresh, _side_by_side(run_tool, asked, history.known), strict=True))
-    whole = [
-        ran[_key(call)]
-        if fresh.get(_key(call)) is call
-        else _not_run(call, _key(call) in ran, history, turn)
+    ran = dict(zip(fresh, _side_by_side(run_tool, [*fresh.values()], history.known), strict=True))
+    longest = TURN_CHARACTERS // max(len(ran), 1)
+    if sum(len(result.text) for result in ran.values()) <= TURN_CHARACTERS:
+        longest = TURN_CHARACTERS
+    sent = {key: _shortened(result, longest) for key, result in ran.items()}
+    results = [
+        sent[_key(call)] if fresh.get(_key(call)) is call else _not_run(call, sent, history, turn)
         for call in calls
     ]
-    results = _bounded(whole)
-    answered = dict(history.answered)
-    lines: set[str] = set()
-    read = dict.fromkeys(history.read)
-    missed, truncated = history.missed, history.truncated
-    for call, full, sent in zip(calls, whole, results, strict=True):
-        key = _key(call)
-        if fresh.get(key) is not call:
-            continue
-        if sent is full:  # what was cut may be asked again
-            answered[key] = AnsweredCall(turn=turn, is_error=full.is_error)
-        lines |= lines_shown(call, sent)
-        read |= dict.fromkeys(files_read(call, sent))
-        missed, truncated = missed + sent.missing, truncated + (f"\n{MARK}" in sent.text)
+    whole = {key: result for key, result in sent.items() if result is ran[key]}
+    lines = frozenset(row for result in whole.values() for row in result.shown)
+    is_new = bool(lines - history.known) or len(whole) < len(sent)
+    places = (row for r in ran.values() if r.name in _OF_FILES for row in r.shown)
+    read = dict.fromkeys((*history.read, *(row.rpartition(":")[0] for row in places)))
+    turns = {key: AnsweredCall(turn=turn, is_error=r.is_error) for key, r in whole.items()}
     update = {
-        "answered": answered,
+        "answered": {**history.answered, **turns},  # what was cut may be asked again
         "known": history.known | lines,
-        "idle": 0 if lines - history.known else history.idle + 1,
-        "read": tuple(read),
-        "missed": missed,
-        "truncated": truncated,
+        "idle": 0 if is_new else history.idle + 1,
+        "read": tuple(filter(None, read)),
+        "missed": history.missed + sum(result.missing for result in ran.values()),
+        "truncated": history.truncated + sum(f"\n{MARK}" in r.text for r in sent.values()),
     }
-    return ResultsTurn(results=results), history.model_copy(update=update)
+    return ResultsTurn(results=tuple(results)), history.model_copy(update=update)
 
 
 def _not_run_at_all(calls: tuple[ToolCall, ...], why: str) -> ResultsTurn:
@@ -221,7 +228,7 @@ def _side_by_side(
     apart = [call for call in calls if call.name not in ONE_BY_ONE]
     if len(apart) < 2:
         return tuple(run_tool(call, known) for call in calls)
-    with ThreadPoolExecutor(min(len(apart), limits.CALLS_AT_ONCE)) as pool:
+    with ThreadPoolExecutor(min(len(apart), CALLS_AT_ONCE)) as pool:
         begun = [pool.submit(copy_context().run, run_tool, call, known) for call in apart]
         try:
             results = iter([item.result() for item in begun])
@@ -232,43 +239,27 @@ def _side_by_side(
     )
 
 
-def _not_run(call: ToolCall, in_this_turn: bool, history: CallHistory, turn: int) -> ToolResult:
+def _not_run(
+    call: ToolCall, sent: Mapping[str, ToolResult], history: CallHistory, turn: int
+) -> ToolResult:
     before = history.answered.get(_key(call))
-    if in_this_turn:
-        text, is_error = TEXTS["same_again"].format(turn=turn), False
-    elif before is None:
-        text, is_error = TEXTS["too_many_calls"].format(most=limits.CALLS_A_TURN), False
+    is_error = before is not None and before.is_error and _key(call) not in sent
+    if _key(call) in sent or before:
+        text = TEXTS["same_again"].format(turn=before.turn if before else turn)
     else:
-        text, is_error = TEXTS["same_again"].format(turn=before.turn), before.is_error
+        text = TEXTS["too_many_calls"].format(most=CALLS_A_TURN)
     return ToolResult(id=call.id, name=call.name, text=text, is_error=is_error)
 
 
-def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
-    """The results, the longest cut at their end so that all stay within `TURN_CHARACTERS`."""
-    left, cap = limits.TURN_CHARACTERS, limits.TURN_CHARACTERS
-    for done, length in enumerate(sorted(len(result.text) for result in results)):
-        cap = left // (len(results) - done)
-        if length > cap:
-            break
-        left -= length
-    else:
-        return tuple(results)
-    return tuple(
-        result.model_copy(update={"text": _cut(result.text, max(cap - _ROOM, _ROOM))})
-        if len(result.text) > cap
-        else result
-        for result in results
-    )
-
-
-def _cut(text: str, room: int) -> str:
-    end = text.rfind("\n", room // 2, room)
-    kept = text[:end] if end > 0 else f"{text[:room]}{CUT_LINE}"
-    numbered = [row for row in kept.split("\n") if NUMBERED.match(row)]
-    last = NUMBERED.match(numbered[-1]) if numbered else None
-    onward = f", lines from {int(last['line']) + 1}" if last else ""
-    why = f"{len(text) - len(kept)} characters did not fit into this turn"
-    return f"{kept}\n{MARK}cut here: {why}; ask for this alone{onward} ...]"
+def _shortened(result: ToolResult, longest: int) -> ToolResult:
+    """The result, cut at its end where it is longer; a cut one counts as not shown."""
+    if len(result.text) <= longest:
+        return result
+    note = f"\n{MARK}cut here: the rest did not fit into this turn; ask for this alone ...]"
+    room = longest - len(note)
+    end = result.text.rfind("\n", room // 2, room)
+    text = f"{result.text[: end if end > 0 else room]}{note}"
+    return result.model_copy(update={"text": text, "shown": ()})
 
 
 def _key(call: ToolCall) -> str:
@@ -478,5 +469,5 @@ def _reached(ask: Callable[..., T], *arguments: object) -> T:
         return ask(*arguments)
     except TryLater as trouble:
         if trouble.ending is None:
-            trouble.ending = Ending(kind="unreachable", detail=str(trouble)[:ENDING])
+            trouble.ending = Ending(kind="unreachable", detail=str(trouble)[:DETAIL])
         raise

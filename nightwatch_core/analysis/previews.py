@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
 
-from nightwatch_core.analysis import limits
 from nightwatch_core.code.candidate_symbols import Shown, frames_of, mark
 from nightwatch_core.code.code_view import MARK, name, numbered, visible
 from nightwatch_core.code.definitions import definition_of, functions_around
@@ -16,6 +15,13 @@ from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.text.transactions import endpoint
+
+PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its tokens
+GUESSES, PREVIEW_LINES = 2, 60  # likely files; lines of one
+CALLER_LINES, LONG_CALLER = 24, 16  # lines of a caller that is shown whole; of a longer one
+WHOLE_FILE_LINES, WHOLE_FILE = 200, 5_000  # lines, characters: a failing file that is shown whole
+FUNCTION_LINES, SHORT_FUNCTION = 120, 16  # shown whole; shorter ones with lines around them
+AROUND, DECORATORS = 1, 6  # lines around what sets a value; above a function
 
 
 def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
@@ -71,7 +77,7 @@ def source_previews(
         mark(cut, seen)
         shown.append(cut)
     shown += setters(*placed[0], members, seen) if placed else guesses(case, likely, read)
-    while len(shown) > 1 and sum(len(item.text) for item in shown) > limits.PREVIEW_CHARACTERS:
+    while len(shown) > 1 and sum(len(item.text) for item in shown) > PREVIEW_CHARACTERS:
         shown.pop()
     return tuple(shown)
 
@@ -80,13 +86,13 @@ def failing(path: str, text: str, line: int) -> Preview:
     """Cut out the whole file where it is short, else the whole function and a little around it."""
     because = f"line {line} fails"
     lines = text_lines(text)
-    if len(lines) <= limits.WHOLE_FILE_LINES and len(text) <= limits.WHOLE_FILE:
+    if len(lines) <= WHOLE_FILE_LINES and len(text) <= WHOLE_FILE:
         return cut_out(path, lines, 1, len(lines), "failing", because)
     start, end = function_rows(path, text, line)
-    if end - start >= limits.FUNCTION_LINES or not start:
-        return window(path, text, line, limits.PREVIEW_LINES, "failing", because)
-    if end - start + 1 < limits.SHORT_FUNCTION:
-        whole = window(path, text, (start + end) // 2, limits.SHORT_FUNCTION, "failing", because)
+    if end - start >= FUNCTION_LINES or not start:
+        return window(path, text, line, PREVIEW_LINES, "failing", because)
+    if end - start + 1 < SHORT_FUNCTION:
+        whole = window(path, text, (start + end) // 2, SHORT_FUNCTION, "failing", because)
         start, end = min(start, whole.start), max(end, whole.end)
     return cut_out(path, lines, start, end, "failing", because)
 
@@ -95,10 +101,10 @@ def caller(path: str, text: str, line: int) -> Preview:
     """Cut out the function of a frame further out, a long one's lines above the call."""
     because = f"line {line} is a frame"
     start, end = function_rows(path, text, line)
-    if start and end - start < limits.CALLER_LINES:
+    if start and end - start < CALLER_LINES:
         return cut_out(path, text_lines(text), start, end, "frame", because)
-    above = max(1, line - limits.LONG_CALLER // 4)
-    return window(path, text, above, limits.LONG_CALLER, "frame", because)
+    above = max(1, line - LONG_CALLER // 4)
+    return window(path, text, above, LONG_CALLER, "frame", because)
 
 
 def setters(
@@ -108,8 +114,8 @@ def setters(
     lines = text_lines(text)
     for step in value_flow(path, text, line, members):
         if step.sets and (path, step.line) not in seen:
-            first = max(1, step.line - limits.AROUND)
-            last = min(len(lines), step.end + limits.AROUND)
+            first = max(1, step.line - AROUND)
+            last = min(len(lines), step.end + AROUND)
             cut = cut_out(path, lines, first, last, "flow", f"sets {step.sets}")
             mark(cut, seen)
             yield cut
@@ -118,14 +124,14 @@ def setters(
 def guesses(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> Iterator[Preview]:
     """Cut windows of the first likely files that can be read."""
     texts = ((file, text) for file in likely if (text := read(file.path)) and text.strip())
-    for file, text in islice(texts, limits.GUESSES):
+    for file, text in islice(texts, GUESSES):
         kind: PreviewKind = "failing" if _frame_in(case, file.path) else "guess"
         line, because = line_of_interest(case, file.path, text), "; ".join(file.because)
         start, end = function_rows(file.path, text, line)
-        if start and end - start < limits.PREVIEW_LINES:
+        if start and end - start < PREVIEW_LINES:
             yield cut_out(file.path, text_lines(text), start, end, kind, because)
         else:
-            yield window(file.path, text, line, limits.PREVIEW_LINES, kind, because)
+            yield window(file.path, text, line, PREVIEW_LINES, kind, because)
 
 
 def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
@@ -138,7 +144,7 @@ def function_rows(path: str, text: str, line: int) -> tuple[int, int]:
         return 0, 0
     inner = max(around, key=lambda item: item.line)
     lines, start = text_lines(text), inner.line
-    while start > 1 and _ABOVE.match(lines[start - 2]) and inner.line - start < limits.DECORATORS:
+    while start > 1 and _ABOVE.match(lines[start - 2]) and inner.line - start < DECORATORS:
         start -= 1
     return start, inner.end
 
@@ -207,10 +213,10 @@ _AGAIN = 3  # lines in a row: fewer are shown again, a note on them would be no 
 
 
 class NumberedLines(NamedTuple):
-    """Rows of a range of lines, and the numbers of the lines that are in them."""
+    """Rows of a range of lines, and the lines that are in them, as `place` names them."""
 
     rows: tuple[str, ...]
-    numbers: tuple[int, ...]
+    places: tuple[str, ...]
     left: int = 0  # the first line that did not fit; 0 where all did
 
 
@@ -224,7 +230,7 @@ def place(path: str, line: int) -> str:
 
 
 def head(path: str, start: int, end: int, total: int) -> str:
-    """Begin a part of a file; `tool_calls` reads it back."""
+    """Begin a part of a file; `places_in` reads it back."""
     return f"{name(path)} (lines {start}-{end} of {total})"
 
 
@@ -272,7 +278,7 @@ def part(
     """
     above = seen(path, asked, known)
     rows: list[str] = []
-    shown: list[int] = []
+    shown: list[str] = []
     used = 0
     split = (*runs(above), *runs(number for number in asked if number not in above))
     for run in sorted(split, key=lambda item: item.start):
@@ -291,7 +297,7 @@ def part(
                 rows.append(f"{MARK}{cut}, ask for them by start and end ...]")
                 return NumberedLines(tuple(rows), tuple(shown), number)
             rows += new
-            shown.append(number)
+            shown.append(place(path, number))
     return NumberedLines(tuple(rows), tuple(shown))
 
 

@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.limits import CONVENTIONS, CONVENTIONS_READ
 from nightwatch_core.analysis.previews import preview_texts
 from nightwatch_core.code.code_view import name
 from nightwatch_core.code.edits import diff
@@ -46,6 +44,15 @@ from nightwatch_core.text.plain_text import (
 )
 from nightwatch_core.traces.trace_text import trace_text
 
+FIRST_MESSAGE_TOKENS = 20_000  # as `estimated_tokens` counts them
+FIRST_WORDS = 100  # tokens of them for the words before all sections, and behind them
+LIKELY_FILES, LEARNINGS, PATTERNS, PRIORS = 12, 5, 3, 3  # items
+EARLIER_LOOK = 8_000  # characters of what the first look found
+LEADER_FINDINGS, RUN_FACT = 1_500, 200  # characters: of all lines; of a fact of the night
+CONVENTIONS, CONVENTIONS_READ = 2_000, 20_000  # characters: told, and looked at
+OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
+FILE_DIFF, ALL_DIFFS = 1_500, 4_000  # characters of changes: of one file, of all
+
 # The bodies of the first message's sections: what is known, as rows of data.
 
 
@@ -60,7 +67,6 @@ def _macros() -> object:
     )
     environment.filters |= {"block": block, "commit": _commit_text, "line": line, "moment": moment}
     environment.filters["by"] = lambda commit: f", by {_commit_text(commit)}" if commit else ""
-    environment.globals["limits"] = limits
     return environment.get_template("sections.txt.j2").module
 
 
@@ -79,7 +85,7 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
     """Name the failing file's tests, and likely files that neither trace nor source shows."""
     shown = {frame.repo_path for frame in (trace.frames if trace else ()) if frame.in_app}
     shown |= {preview.path for preview in research.previews}
-    likely = research.likely_files[: limits.LIKELY_FILES]
+    likely = research.likely_files[:LIKELY_FILES]
     return filled("files", tests=research.tests, likely=[f for f in likely if f.path not in shown])
 
 
@@ -123,11 +129,11 @@ def deployment_text(deployment: Deployment | None) -> str:
     more = f" and {left} more" if left > 0 else ""
     head = line(f"{deployment.name}; {deployment.changed} files changed", 300)
     parts = [f"{head}: {line(', '.join(deployment.paths), 1_000)}{more}"]
-    left = limits.ALL_DIFFS
+    left = ALL_DIFFS
     for file in deployment.diffs:
         if left <= 0:
             break
-        text = middle_out(block(file.diff, 4 * limits.FILE_DIFF), min(left, limits.FILE_DIFF))
+        text = middle_out(block(file.diff, 4 * FILE_DIFF), min(left, FILE_DIFF))
         left -= len(text)
         parts.append(f"{line(file.path, 300)} (+{file.added} -{file.removed})\n{text}")
     return "\n\n".join(parts)
@@ -163,7 +169,7 @@ def _commit_text(commit: LoggedCommit) -> str:
 def prior_text(prior: PriorAnalysis) -> str:
     """Write an earlier case: its finding, and the outcome of its fix."""
     lesson = prior.lesson
-    fates = [failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :]]
+    fates = [failed_fix(event) for event in lesson.fates[-OUTCOME_EVENTS:]]
     values = {"match": prior.match, "summary": prior.summary, "fates": fates}
     text = filled("prior", lesson=lesson, **values)
     return "\n".join(filter(None, (text, turned_down(lesson))))
@@ -181,8 +187,8 @@ class MessageContext(NamedTuple):
 
 def failed_fix(event: OutcomeEvent) -> str:
     """Write what people, or production, said to a proposed fix; empty where it did not fail."""
-    words = "; ".join((event.because, *event.words[: limits.REVIEW_WORDS])).strip("; ")
-    why = f": {line(words, limits.REASON)}" if words else ""
+    words = "; ".join((event.because, *event.words[:REVIEW_WORDS])).strip("; ")
+    why = f": {line(words, REASON)}" if words else ""
     return f"pull request #{event.number} {event.kind}{why}" if event.kind in FAILED else ""
 
 
@@ -190,7 +196,7 @@ def turned_down(lesson: Lesson) -> str:
     """Write the fix that failed, so that it is not proposed again; empty where none did."""
     if lesson.outcome not in TURNED_DOWN or not lesson.edits:
         return ""
-    changes = middle_out(block(diff(lesson.edits), 3 * limits.REASON), limits.REASON)
+    changes = middle_out(block(diff(lesson.edits), 3 * REASON), REASON)
     return f"that fix, not to be proposed again unchanged:\n{changes}"
 
 
@@ -253,7 +259,7 @@ def fenced(text: str, name: str = "") -> str:
 
 def _fitting(parts: list[tuple[Section, str]]) -> list[tuple[Section, str]]:
     sizes = [estimated_tokens(_written([part])) + 1 for part in parts]
-    while sum(sizes) > limits.FIRST_MESSAGE_TOKENS - limits.FIRST_WORDS and len(parts) > 2:
+    while sum(sizes) > FIRST_MESSAGE_TOKENS - FIRST_WORDS and len(parts) > 2:
         lightest = min(range(len(parts)), key=lambda n: (parts[n][0].weight, -n))
         del parts[lightest], sizes[lightest]
     return parts
@@ -294,7 +300,7 @@ def _lines(texts: Iterable[str], width: int) -> str:
 SECTIONS = data_table(__package__, "sections.toml", dict[str, Section])
 
 
-_LEADER, _SEED = limits.LEADER_FINDINGS, limits.EARLIER_LOOK
+_LEADER, _SEED = LEADER_FINDINGS, EARLIER_LOOK
 
 
 # The parts of each section, as text that is not trusted.
@@ -302,7 +308,7 @@ CONTENTS: dict[str, Callable[[MessageContext], Iterable[str]]] = {
     "error": lambda at: [error_text(at.case)],
     "trace": _trace,
     "leader": lambda at: [middle_out(_lines(at.research.leader_findings, _LEADER), _LEADER)],
-    "tonight": lambda at: [_lines((f.text for f in at.research.run_facts), limits.RUN_FACT)],
+    "tonight": lambda at: [_lines((f.text for f in at.research.run_facts), RUN_FACT)],
     "failing": _source("failing"),
     "frames": _source("frame"),
     "flow": _source("flow"),
@@ -311,14 +317,12 @@ CONTENTS: dict[str, Callable[[MessageContext], Iterable[str]]] = {
     "files": lambda at: [files_text(at.research, at.trace)],
     "changes": lambda at: [authors_text(at.research.changes, at.case, at.trace)],
     "deployed": lambda at: [deployment_text(at.research.changes.deployment)],
-    "priors": lambda at: ["\n\n".join(map(prior_text, at.research.priors[: limits.PRIORS]))],
-    "patterns": lambda at: [
-        "\n\n".join(map(pattern_told, at.research.patterns[: limits.PATTERNS]))
-    ],
+    "priors": lambda at: ["\n\n".join(map(prior_text, at.research.priors[:PRIORS]))],
+    "patterns": lambda at: ["\n\n".join(map(pattern_told, at.research.patterns[:PATTERNS]))],
     "learnings": lambda at: [
-        past_learnings(found[: limits.LEARNINGS]) for found in (at.research.learnings,) if found
+        past_learnings(found[:LEARNINGS]) for found in (at.research.learnings,) if found
     ],
-    "conventions": lambda at: [middle_out(at.research.conventions, limits.CONVENTIONS)],
+    "conventions": lambda at: [middle_out(at.research.conventions, CONVENTIONS)],
     "earlier_look": lambda at: [middle_out(block(at.seed, 10 * _SEED), _SEED)],
 }
 

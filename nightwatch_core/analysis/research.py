@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import islice
 from typing import TypeVar
 
-from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.previews import Read, cut_out, source_previews
+from nightwatch_core.analysis.prompts import PRIORS
 from nightwatch_core.code.candidate_symbols import (
     Lookup,
     Search,
@@ -59,6 +59,16 @@ from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.placing import PathIndex
 
+TESTS = 4  # files
+BLAMED_FRAMES, BLAMED_DEFINITIONS = 8, 5  # places
+SETTING_LINES = 120  # between lines that set what the failing one reads
+HISTORIES, MANIFESTS = 3, 4  # files whose past is read
+RECENT, RECENT_READ = 8, 20  # commits before the onset whose changes are read; commits listed
+RENAMES, SHORTEST_RENAMED = 3, 3  # items; characters
+DEPENDENCIES, CANDIDATES = 12, 8  # items
+CHANGED_PATHS, DIFFS = 20, 12  # files of a deployment: named, and with their changes
+READ_AGAIN, RANGES, GAP = 16_000, 80, 2  # characters, ranges; lines between two that are joined
+
 # The history of one case's files, read up to the commit the case is read at.
 #
 # Nothing here fails: where a reader cannot tell, there is less to say, and the analyst can still
@@ -76,14 +86,14 @@ class _Past:
         self.onset = onset(case)
         frames = case.trace.in_app if case.trace else ()
         places = [(f.repo_path, f.line) for f in frames if f.repo_path and f.line]
-        self.places = tuple(dict.fromkeys(places))[: limits.BLAMED_FRAMES]
+        self.places = tuple(dict.fromkeys(places))[:BLAMED_FRAMES]
         self.unfit = frozenset((f.repo_path, f.line) for f in frames if f.fit == "differs")
         self.unblamed: set[str] = set()
         self.files = tuple(dict.fromkeys(path for path, _ in self.places))
 
     @cached_property
     def recent_diffs(self) -> tuple[CommitDiff, ...]:
-        near = islice(filter(self.is_near, self.history("")), limits.RECENT)
+        near = islice(filter(self.is_near, self.history("")), RECENT)
         return tuple(diff for item in near if (diff := _asked(self.code.show_commit, item.sha)))
 
     @cached_property
@@ -104,7 +114,7 @@ class _Past:
     def released_files(self) -> tuple[ChangedFile, ...]:
         own = [path for path in self.files if path in self.released_paths]
         manifests = [path for path in self.released_paths if is_manifest(path)]
-        paths = (*own[: limits.HISTORIES], *manifests[: limits.MANIFESTS])
+        paths = (*own[:HISTORIES], *manifests[:MANIFESTS])
         one = self.released
         return tuple(file for path in paths if one for file in self.compared(one, path))
 
@@ -122,7 +132,7 @@ class _Past:
         return blames
 
     def history(self, path: str) -> tuple[LoggedCommit, ...]:
-        return _asked(self.code.history, path, "", limits.RECENT_READ) or ()
+        return _asked(self.code.history, path, "", RECENT_READ) or ()
 
     def read(self, path: str) -> str:
         return _asked(self.code.read_file, path) or ""
@@ -181,7 +191,7 @@ def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[LineAuthor, 
     text = past.read(path) if path and (path, line) not in past.unfit else ""
     steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
     lines = {step.line for step in steps if step.depth == 1}
-    if not lines or max(lines) - min(lines) > limits.SETTING_LINES:
+    if not lines or max(lines) - min(lines) > SETTING_LINES:
         return ()
     blames = [blame for blame in past.blame(path, min(lines), max(lines)) if blame.line in lines]
     newest = max(blames, key=lambda blame: blame.at, default=None)
@@ -193,7 +203,7 @@ def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[LineAuthor, 
 def _authors_of_definitions(past: _Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
     flow = [preview for preview in reversed(previews) if preview.kind == "flow"]
     heads = {(item.path, item.until or -item.start): item for item in flow}
-    for preview in tuple(reversed(heads.values()))[: limits.BLAMED_DEFINITIONS]:
+    for preview in tuple(reversed(heads.values()))[:BLAMED_DEFINITIONS]:
         blames = past.blame(preview.path, preview.start, preview.end)
         newest = max(blames, key=lambda blame: blame.at, default=None)
         if newest and past.is_near(commit := _commit(newest)):
@@ -206,7 +216,7 @@ def _renames(past: _Past) -> tuple[Rename, ...]:
     message = (trace.root.message if trace else "") or past.case.leader.message
     symptom = symptom_of(root_class(past.case.leader, trace), message)
     name = symptom.name or symptom.keyword or symptom.key
-    if len(name) < limits.SHORTEST_RENAMED:
+    if len(name) < SHORTEST_RENAMED:
         return ()
     renames = (
         Rename(old=name, new=new, path=file.path, commit=shown.commit)
@@ -214,7 +224,7 @@ def _renames(past: _Past) -> tuple[Rename, ...]:
         for file in shown.files
         if (new := renamed_to(name, file.diff))
     )
-    return tuple(renames)[: limits.RENAMES]
+    return tuple(renames)[:RENAMES]
 
 
 def _dependencies(past: _Past) -> tuple[DependencyChange, ...]:
@@ -228,7 +238,7 @@ def _dependencies(past: _Past) -> tuple[DependencyChange, ...]:
         if is_manifest(file.path) and not _ASIDE.search(file.path)
         for change in dependency_changes(file)
     }
-    return tuple(known.values())[: limits.DEPENDENCIES]
+    return tuple(known.values())[:DEPENDENCIES]
 
 
 def _candidates(
@@ -236,13 +246,13 @@ def _candidates(
 ) -> tuple[MergedPull, ...]:
     ranked = candidates(past.case, likely, pulls, past.releases)
     known = {share.pull.sha: share.pull for share in ranked}
-    for path in past.files[: limits.HISTORIES]:
+    for path in past.files[:HISTORIES]:
         for commit in past.history(path):
             is_known = any(commit.sha in (item.sha, *item.commits) for item in known.values())
             if past.is_near(commit) and not is_known:
                 known[commit.sha] = as_change(commit, path)
     newest = sorted(known.values(), key=lambda item: (item.merged_at, item.sha), reverse=True)
-    return tuple(newest[: limits.CANDIDATES])
+    return tuple(newest[:CANDIDATES])
 
 
 def _deployment(past: _Past, began: Onset) -> Deployment | None:
@@ -274,9 +284,9 @@ def _deployment(past: _Past, began: Onset) -> Deployment | None:
     ]
     return Deployment(
         name=name,
-        paths=tuple(sorted(paths, key=lambda path: path not in own))[: limits.CHANGED_PATHS],
+        paths=tuple(sorted(paths, key=lambda path: path not in own))[:CHANGED_PATHS],
         changed=len(paths),
-        diffs=tuple(sorted(diffs, key=lambda file: file.path not in own))[: limits.DIFFS],
+        diffs=tuple(sorted(diffs, key=lambda file: file.path not in own))[:DIFFS],
     )
 
 
@@ -319,11 +329,11 @@ def gather(
     return ResearchContext(
         likely_files=likely,
         previews=previews,
-        tests=tuple(tests)[: limits.TESTS],
+        tests=tuple(tests)[:TESTS],
         suspects=suspects(case, changes, merged, releases),
         changes=changes,
         misfit=unfit,
-        priors=tuple(useful)[: limits.PRIORS],
+        priors=tuple(useful)[:PRIORS],
     )
 
 
@@ -366,11 +376,11 @@ def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[LineRange,
     known = ((place["path"], int(place["line"])) for place in places if place["path"] in paths)
     for path, line in sorted(known):
         last = ranges[-1] if ranges else None
-        if last and last.path == path and line <= last.end + 1 + limits.GAP:
+        if last and last.path == path and line <= last.end + 1 + GAP:
             ranges[-1] = last.model_copy(update={"end": max(line, last.end)})
         else:
             ranges.append(LineRange(path=path, start=line, end=line))
-    return tuple(ranges[: limits.RANGES])
+    return tuple(ranges[:RANGES])
 
 
 def shown_again(
@@ -386,7 +396,7 @@ def shown_again(
         return any(path == item.path and item.start <= line <= item.end for path, line in quoted)
 
     previews: list[Preview] = []
-    left = limits.READ_AGAIN
+    left = READ_AGAIN
     for item in sorted(first.lines_read, key=lambda item: not is_quoted(item)):
         lines = text_lines(read(item.path) or "")
         is_shown = any(

@@ -7,12 +7,15 @@ second look fails, the first.
 
 from typing import Any
 
-from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS, RANGES
+from nightwatch_core.analysis.loop import DETAIL
+from nightwatch_core.analysis.research import RANGES
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, SecondLook
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.text.plain_text import one_line, shortened
+
+FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
 
 LEAST_SCORE = 0.5
 MOST_PASSES = 2
@@ -89,7 +92,7 @@ def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
 
 def failed(first: Analysis, why: str, reason: str, used: Usage) -> Analysis:
     """Return the first verdict after a second look that came to none; what that used counts."""
-    because = f"the second came to no verdict: {reason[:ENDING]}"
+    because = f"the second came to no verdict: {reason[:DETAIL]}"
     look = _look(first, why, because=because, usage=used)
     return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
 

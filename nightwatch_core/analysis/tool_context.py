@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol
 
 from pydantic import ValidationError
 
-from nightwatch_core.analysis import limits
 from nightwatch_core.code.code_view import MARK, halves, lines_of, name
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import SearchHit
@@ -25,12 +24,20 @@ from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.plain_text import digest, plural
 from nightwatch_core.traces.placing import is_vendored
 
+RUNS, RUNS_SECONDS = 6, 120.0  # runs of one analysis, seconds of all together
+RUNS_SECONDS_KEPT = 40.0  # seconds that have to be left for one more: it may take them all
+RUN_KEPT = 6_000  # characters of what a run printed
+
 
 class ToolAnswer(NamedTuple):
-    """A tool's answer: text for the model, value for code."""
+    """A tool's answer: text for the model, value for code, and what it shows.
+
+    Shown are lines as `path:line`, or rows of other kinds; None for all rows of the text.
+    """
 
     text: str
     value: ToolValue | None = None
+    shown: tuple[str, ...] | None = None
 
 
 class Refusal(Exception):  # noqa: N818 - a sentence for the model, never seen outside the tools
@@ -98,7 +105,7 @@ class KeptRuns:
                 return Run.model_validate(json.loads(self._records.get(key) or ""))
             except (ValidationError, ValueError):
                 came = run(text)
-            came = came.model_copy(update={"output": halves(came.output, limits.RUN_KEPT)})
+            came = came.model_copy(update={"output": halves(came.output, RUN_KEPT)})
             self._records.put(key, json.dumps(came.model_dump(mode="json")))
         return came
 
@@ -108,12 +115,12 @@ class RunsLeft:
 
     def __init__(self, runner: RunsCode) -> None:
         self.runner = runner
-        self.runs, self.seconds = limits.RUNS, limits.RUNS_SECONDS
+        self.runs, self.seconds = RUNS, RUNS_SECONDS
 
     def take(self, run: Callable[[str], Run], text: str) -> Run:
         """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
-        if self.runs <= 0 or self.seconds <= limits.RUNS_SECONDS_KEPT:
-            most = f"{plural(limits.RUNS, 'run')} and {limits.RUNS_SECONDS:.0f} s an error"
+        if self.runs <= 0 or self.seconds <= RUNS_SECONDS_KEPT:
+            most = f"{plural(RUNS, 'run')} and {RUNS_SECONDS:.0f} s an error"
             raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
         try:
             result = run(text)
@@ -161,48 +168,36 @@ class ToolContext:
 # Near matches of a name that does not exist.
 
 _MOST = 5
-_ALIKE = 0.75
-_ENTRANCES = ("index", "__init__", "mod", "main", "base")  # what a file becomes that is split up
 
 
 def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """List up to five paths like `path`: by the first rule that knows one, nearest first.
+    """List up to five paths whose names are like that of `path`, nearest first.
 
     >>> near_matches("srv/app/order.py", ("app/order.py", "lib/order.py", "app/orders.py", "x"))
     ('app/order.py', 'lib/order.py', 'app/orders.py')
-    >>> near_matches("lib/OrderItem.ts", ("web/order_item.ts", "lib/order-item.js"))
+    >>> near_matches("lib/OrderItem.ts", ("lib/order-item.js", "web/order_item.ts"))
     ('web/order_item.ts', 'lib/order-item.js')
     """
-    names = {other: other.rpartition("/")[2] for other in paths}
-    searched = path.rpartition("/")[2][:1_000]
-    letters, folder = _letters(searched), searched.split(".")[0]
-    stem = letters.split(".")[0]
-
-    def rule(other: str) -> int | None:
-        found = _letters(names[other])
-        is_entrance = names[other].split(".")[0] in _ENTRANCES
-        rules = (
-            names[other] == searched,
-            found == letters,
-            stem and found.split(".")[0] == stem,
-            folder and is_entrance and other.split("/")[-2:-1] == [folder],
-        )
-        return next((number for number, holds in enumerate(rules) if holds), None)
-
-    ranks = {other: number for other in names if (number := rule(other)) is not None}
+    names: dict[str, list[str]] = {}
+    for other in paths:
+        names.setdefault(other.rpartition("/")[2], []).append(other)
+    searched = path.rpartition("/")[2][:100]
+    stem, ending = _stem_and_ending(searched)
+    ranks: dict[str, tuple[bool, bool, int]] = {}
+    for known in names:
+        other_stem, other_ending = _stem_and_ending(known)
+        if stem and other_stem == stem:
+            ranks[known] = (known != searched, other_ending != ending, 0)
     if len(ranks) < _MOST:
-        for number, name in enumerate(_misspelt(searched, names.values()), start=10):
-            ranks |= {o: number for o in names if names[o] == name and o not in ranks}
-    return tuple(sorted(ranks, key=lambda other: (ranks[other], *_distance(path, other))))[:_MOST]
-
-
-def _misspelt(searched: str, names: Iterable[str]) -> list[str]:
-    searched = searched[:100]
-    off = max(2, len(searched) // 4)
-    near = [name for name in dict.fromkeys(names) if abs(len(name) - len(searched)) <= off]
-    near.sort(key=lambda name: (name[:2] != searched[:2], name[-3:] != searched[-3:]))
-    # letter by letter is slow: of the likeliest 2,000 only
-    return difflib.get_close_matches(searched, near[:2_000], n=_MOST, cutoff=_ALIKE)
+        off = max(2, len(searched) // 4)
+        near = [known for known in names if abs(len(known) - len(searched)) <= off]
+        near.sort(key=lambda known: known[:2] != searched[:2])
+        # letter by letter is slow: of the likeliest 2,000 only
+        alike = difflib.get_close_matches(searched, near[:2_000], n=_MOST, cutoff=0.75)
+        ranks = {item: (True, True, rank) for rank, item in enumerate(alike, start=1)} | ranks
+    found = [other for known in ranks for other in names[known]]
+    found.sort(key=lambda other: (*ranks[other.rpartition("/")[2]], *_distance(path, other)))
+    return tuple(found[:_MOST])
 
 
 def folders(paths: Iterable[str]) -> tuple[str, ...]:
@@ -240,9 +235,10 @@ def sentence_of(near: Iterable[str]) -> str:
     return f"Near matches: {shown}." if shown else ""
 
 
-def _letters(name: str) -> str:
-    """Equal for OrderItem.ts and order_item.ts."""
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
+def _stem_and_ending(name: str) -> tuple[str, str]:
+    """Letters before the first dot, and what follows: equal for OrderItem.ts and order_item.ts."""
+    stem, _, ending = name.lower().partition(".")
+    return re.sub(r"[^a-z0-9]", "", stem), ending
 
 
 def _distance(path: str, other: str) -> tuple[bool, int, int]:

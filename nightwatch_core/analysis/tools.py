@@ -17,18 +17,16 @@ from pydantic import (
     create_model,
 )
 
+from nightwatch_core.analysis.budget import CALLS_A_TURN, IDLE_TURNS, TURN_CHARACTERS
 from nightwatch_core.analysis.code_tools import (
     blame,
     find_files,
-    find_tests,
     history,
     list_directory,
     read_library,
-    read_symbol,
     show_commit,
 )
-from nightwatch_core.analysis.file_tools import read_file, search_code
-from nightwatch_core.analysis.limits import CALLS_A_TURN, IDLE_TURNS, TURN_CHARACTERS
+from nightwatch_core.analysis.file_tools import read_file, read_symbol, search_code
 from nightwatch_core.analysis.prompts import TEXTS, fenced
 from nightwatch_core.analysis.tool_context import (
     Refusal,
@@ -149,7 +147,8 @@ def run(
             missing=isinstance(refusal.value, NothingThere),
             value=refusal.value,
         )
-    return ToolResult(id=call.id, name=call.name, text=answer.text, value=answer.value)
+    shown = tuple(answer.text.split("\n")) if answer.shown is None else answer.shown
+    return ToolResult(id=call.id, name=call.name, text=answer.text, value=answer.value, shown=shown)
 
 
 def _answer(call: ToolCall, at: ToolContext) -> ToolAnswer:
@@ -193,7 +192,7 @@ def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0
     """Show up to `limit` traces, newest first, or one by its number; about `most` characters."""
     traces = at.traces or ((at.case.trace,) if at.case.trace else ())
     if not traces:
-        return ToolAnswer("This error came without a stack trace.")
+        return ToolAnswer("This error came without a stack trace.", None, ())
     if number > len(traces):
         raise Refusal(f"There are {len(traces)} traces; ask for number <= {len(traces)}.")
     asked = [number] if number else range(1, min(limit, len(traces)) + 1)
@@ -252,7 +251,6 @@ _TOOLS: dict[str, Callable[..., ToolAnswer]] = {
     "blame": blame,
     "show_commit": show_commit,
     "history": history,
-    "find_tests": find_tests,
     "read_library": read_library,
     "run_test": run_code,
     "run_snippet": run_code,

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from nightwatch_core.analysis import limits, second_look
+from nightwatch_core.analysis import second_look
 from nightwatch_core.analysis.budget import split_budget
+from nightwatch_core.analysis.prompts import LEADER_FINDINGS, RUN_FACT
 from nightwatch_core.analysis.second_look import LEAST_SCORE
 from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.intake.cases import families, root_class
@@ -28,6 +29,10 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
+
+LEADER_LINES, LEADER_LINE, LEADER_FILES = 4, 200, 3  # finding and learnings; characters; files
+RUN_FACTS, RUN_CONTEXT, RUN_QUOTE = 10, 1_500, 80  # facts; characters of all, of a quote in one
+OTHER_FINDINGS = 6  # of tonight, told to a second look
 
 
 class Prepared(Value):
@@ -78,8 +83,8 @@ def relevant_facts(
     rated = [(_points(fact, prepared), fact) for fact in facts if not set(fact.sources) <= family]
     close = [item for item in rated if item[0]]
     close.sort(key=lambda item: -item[0])
-    chosen, left = list[RunFact](), limits.RUN_CONTEXT
-    for _, fact in close[: limits.RUN_FACTS]:
+    chosen, left = list[RunFact](), RUN_CONTEXT
+    for _, fact in close[:RUN_FACTS]:
         left -= len(fact.text) + 1
         if left < 0:
             break
@@ -112,16 +117,16 @@ def _symptom(case: Case) -> Symptom:
 
 def _fact(finding: Analysis) -> RunFact:
     first = finding.evidence[0]
-    quote = shortened(one_line(first.quote).replace("`", "'"), limits.RUN_QUOTE)
+    quote = shortened(one_line(first.quote).replace("`", "'"), RUN_QUOTE)
     changes = (finding.suspect_commit[:10],) if finding.suspect_commit else ()
     by = f", changed by {changes[0]}" if changes else ""
-    error = shortened(last_segment(finding.case.leader.error_class), limits.RUN_QUOTE)
-    where = shortened(one_line(finding.case.leader.transaction), limits.RUN_QUOTE // 2)
+    error = shortened(last_segment(finding.case.leader.error_class), RUN_QUOTE)
+    where = shortened(one_line(finding.case.leader.transaction), RUN_QUOTE // 2)
     text = f"{error} in {where} comes from {first.path}:{first.line} `{quote}`{by}"
     symptom = _symptom(finding.case)
     names = (symptom.name, symptom.module, symptom.keyword)
     return RunFact(
-        text=line(text, limits.RUN_FACT),
+        text=line(text, RUN_FACT),
         names=tuple(name for name in names if _is_distinctive(name)),
         paths=tuple(dict.fromkeys(evidence.path for evidence in finding.evidence)),
         line=first.line,
@@ -248,12 +253,12 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
     1,500 characters.
     """
     rows = [finding_line(leader)]
-    for learning in leader.learnings[: limits.LEADER_LINES - 1]:
+    for learning in leader.learnings[: LEADER_LINES - 1]:
         place = f" ({learning.path}:{learning.line})" if learning.path else ""
-        rows.append(shortened(one_line(f"learned: {learning.fact}{place}"), limits.LEADER_LINE))
-    tags = shortened(one_line(", ".join(leader.tags)), limits.LEADER_LINE)
+        rows.append(shortened(one_line(f"learned: {learning.fact}{place}"), LEADER_LINE))
+    tags = shortened(one_line(", ".join(leader.tags)), LEADER_LINE)
     patterns = [f"patterns seen: {tags}"] if tags else []
-    room = limits.LEADER_FINDINGS - sum(len(row) + 1 for row in (*rows, *patterns)) - 2
+    room = LEADER_FINDINGS - sum(len(row) + 1 for row in (*rows, *patterns)) - 2
     paths, files = tuple(map(one_line, leader.read)), ""
     for shown in range(len(paths), 0, -1):
         left = len(paths) - shown
@@ -285,15 +290,15 @@ def assignment_of(
 def finding_line(leader: Analysis) -> str:
     """Write title, confidence, files and root cause in a line, half of it or more for the cause."""
     name = one_line(leader.title) or last_segment(leader.case.leader.error_class)
-    title = shortened(name, limits.LEADER_LINE // 3)
-    room = limits.LEADER_LINE // 2 - len(f"{title} (): ")
+    title = shortened(name, LEADER_LINE // 3)
+    room = LEADER_LINE // 2 - len(f"{title} (): ")
     about, link = str(leader.confidence), "; "
     paths = (*(edit.path for edit in leader.fix), *(evidence.path for evidence in leader.evidence))
-    for path in tuple(dict.fromkeys(paths))[: limits.LEADER_FILES]:
+    for path in tuple(dict.fromkeys(paths))[:LEADER_FILES]:
         if len(about) + len(link) + len(path) > room:
             break
         about, link = f"{about}{link}{path}", ", "
-    return shortened(f"{title} ({about}): {one_line(leader.root_cause)}", limits.LEADER_LINE)
+    return shortened(f"{title} ({about}): {one_line(leader.root_cause)}", LEADER_LINE)
 
 
 # Second analyses of weak verdicts, when all errors were analysed once.
@@ -388,6 +393,4 @@ def _other_findings(
         and not second_look.wanted(other)
     ]
     others.sort(key=lambda other: other.fingerprint not in family)
-    return tuple(
-        finding_line(other)[: limits.LEADER_LINE] for other in others[: limits.OTHER_FINDINGS]
-    )
+    return tuple(finding_line(other)[:LEADER_LINE] for other in others[:OTHER_FINDINGS])

@@ -63,9 +63,10 @@ class ToolCall(Value):
 
 
 class ToolResult(Value):
-    """A tool's result: text for models and transcripts, value for code.
+    """A tool's result: text for models and transcripts, the rest for code.
 
-    The value is not written down: a call that is made again gives it again.
+    Shown are lines as `path:line`, or rows of other kinds. Neither that nor the value is written
+    down: a call that is made again gives both again.
     """
 
     id: str
@@ -74,6 +75,7 @@ class ToolResult(Value):
     is_error: bool = False
     missing: bool = False  # it named a file or folder that is not there
     value: ToolValue | None = Field(default=None, exclude=True, repr=False)
+    shown: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
 
 
 class UserTurn(Value):
@@ -204,7 +206,7 @@ class Transcript(Value):
 
 READING = (
     *("read_file", "search_code", "read_symbol", "find_files", "list_directory"),
-    *("get_error_traces", "blame", "show_commit", "history", "find_tests", "read_library"),
+    *("get_error_traces", "blame", "show_commit", "history", "read_library"),
 )
 TOOLS = (*READING, "run_test", "run_snippet")  # what runs is off where it is not listed
 

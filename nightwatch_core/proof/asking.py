@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from nightwatch_core.analysis import analyst, limits, tools
+from nightwatch_core.analysis import analyst, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.loop import CallHistory, converse
-from nightwatch_core.analysis.previews import cut_out, window
+from nightwatch_core.analysis.previews import WHOLE_FILE, cut_out, window
 from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.code.capabilities import new_capabilities
@@ -200,7 +200,7 @@ def shown_files(edits: Iterable[Edit], read: Callable[[str], str | None]) -> tup
             continue
         lines = text_lines(text)
         row = text.count("\n", 0, max(text.find(edit.old), 0)) + 1
-        if len(lines) <= _WHOLE and len(text) <= limits.WHOLE_FILE * 2:
+        if len(lines) <= _WHOLE and len(text) <= WHOLE_FILE * 2:
             cut = cut_out(edit.path, lines, 1, len(lines), "failing", "")
         else:
             cut = window(edit.path, text, row, _LINES, "failing")

@@ -135,7 +135,7 @@ def test_file(text: str, files: Collection[str]) -> str:
     """
     path = inside(text.strip()) or ""
     if path not in files or path.startswith("-"):
-        raise GiveUp("no such file of tests is in the project: name one as find_tests lists it")
+        raise GiveUp("no such file of tests is in the project: name one as find_files lists it")
     return path
 
 

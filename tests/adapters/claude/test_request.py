@@ -24,8 +24,8 @@ from typing_extensions import is_typeddict
 from nightwatch_core.adapters.claude.features import Features, features_of
 from nightwatch_core.adapters.claude.model import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import messages, request_for, strict_schema
-from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.tools import SPECS
+from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     ResultsTurn,
@@ -121,7 +121,7 @@ def test_a_gateway_may_take_the_key_where_it_likes():
 
 
 def test_the_schema_is_strict_everywhere():
-    schema = strict_schema(answer_schema())
+    schema = strict_schema(Answer.model_json_schema())
     objects = [schema, *schema["$defs"].values()]
     assert len(objects) == 5
     for one in objects:

@@ -28,10 +28,9 @@ from benchmarks.tokens.words import Night, Scenario
 from nightwatch_core.adapters.claude.features import priced
 from nightwatch_core.adapters.claude.request import strict_schema
 from nightwatch_core.analysis import agent_specs, tools
-from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.previews import preview_text
-from nightwatch_core.models.answer import Usage
+from nightwatch_core.models.answer import Answer, Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.options import TOKENS_PER_ERROR
@@ -203,7 +202,7 @@ def _request(messages: list[Any], effort: str, off: bool) -> dict[str, Any]:
         "thinking": {"type": "adaptive"},
         "output_config": {
             "effort": effort,
-            "format": {"type": "json_schema", "schema": strict_schema(answer_schema())},
+            "format": {"type": "json_schema", "schema": strict_schema(Answer.model_json_schema())},
         },
     }
     return {**request, "tool_choice": {"type": "none"}} if off else request

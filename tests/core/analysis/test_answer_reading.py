@@ -5,7 +5,7 @@ from analysis_shapes import answer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.analysis.answers import answer_schema, read_answer
+from nightwatch_core.analysis.answers import read_answer
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import Answer
 
@@ -75,9 +75,9 @@ def test_an_answer_quoted_inside_an_answer_is_not_taken():
         (said(file_changes="Rename the field."), "file_changes.0"),
         ("{'title': 'T', 'root_cause': 'R', 'confidence': 'low'}", "no JSON object"),
         (json.dumps("I could not find it."), "no JSON object"),
-        ('{"title": "T", "n": ' + "1" * 5_000 + "}", "would write"),
-        ('{"a":' * 50_000, "would write"),
-        ('{"title": ' + "[" * 50_000, "would write"),
+        ('{"title": "T", "n": ' + "1" * 5_000 + "}", "too deep"),
+        ('{"a":' * 50_000, "too deep"),
+        ('{"title": ' + "[" * 50_000, "too deep"),
     ],
 )
 def test_what_cannot_be_read_is_given_up_with_what_is_wrong(text, words):
@@ -95,7 +95,6 @@ def test_items_are_tidied():
                 {"Path": "e.py", "line": 3.0},
                 {"path": "f.py", "line": None},
                 {"path": "g.py", "line": 10**40},
-                "h.py:5",
                 None,
             ]
         )
@@ -104,7 +103,6 @@ def test_items_are_tidied():
         ("a.py", 12), ("b.py", 12), ("c.py", 7), ("d.py", 8), ("e.py", 3), ("f.py", 0),
     ]  # fmt: skip
     assert read[6].line <= 10_000_000
-    assert (read[7].path, read[7].line) == ("h.py", 5)
     assert not any(one.verified for one in read)
 
 
@@ -134,13 +132,6 @@ def test_half_characters_are_replaced_so_that_the_answer_can_be_kept():
 )
 def test_hostile_text_is_given_up_quickly(text):
     complaint(text)
-
-
-def test_the_schema_says_what_is_required_and_allows_nothing_else():
-    schema = answer_schema()
-    assert set(schema["required"]) == {"title", "root_cause", "confidence"}
-    assert schema["additionalProperties"] is False
-    assert answer_schema() == schema
 
 
 JSON = st.recursive(

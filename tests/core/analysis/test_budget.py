@@ -56,8 +56,10 @@ def telling(characters):
         line = "x" * 96 + "\n"
         rows = characters // 100 if characters > 100 else 1
         text = "".join(f"{n:>3}|{line}" for n in range(rows))
-        head = f"{call.arguments['path']} (lines 0-{rows} of 999)\n"
-        return ToolResult(id=call.id, name=call.name, text=head + text[: max(characters, 6)])
+        path = call.arguments["path"]
+        text = f"{path} (lines 0-{rows} of 999)\n{text[: max(characters, 6)]}"
+        shown = tuple(f"{path}:{n}" for n in range(rows))
+        return ToolResult(id=call.id, name=call.name, text=text, shown=shown)
 
     return run
 

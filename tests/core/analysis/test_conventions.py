@@ -3,8 +3,7 @@
 import pytest
 from small_repo import SmallRepo
 
-from nightwatch_core.analysis.limits import CONVENTIONS
-from nightwatch_core.analysis.prompts import conventions
+from nightwatch_core.analysis.prompts import CONVENTIONS, conventions
 
 
 def told(files, path=""):

@@ -6,10 +6,14 @@ import pytest
 from analysis_shapes import analysis, case
 from small_repo import SmallRepo
 
-from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.answers import read_answer
-from nightwatch_core.analysis.loop import failure, fatal, gave_up
-from nightwatch_core.analysis.prompts import conventions, first_message
+from nightwatch_core.analysis.answers import ITEMS, read_answer
+from nightwatch_core.analysis.loop import DETAIL, failure, fatal, gave_up
+from nightwatch_core.analysis.prompts import (
+    CONVENTIONS,
+    LEADER_FINDINGS,
+    conventions,
+    first_message,
+)
 from nightwatch_core.analysis.second_look import seed
 from nightwatch_core.analysis.waves import leader_findings
 from nightwatch_core.models.answer import Evidence, Hypothesis, Learning
@@ -40,21 +44,21 @@ def told_of(text: str) -> int:
 
 
 BOUNDED = {
-    "conventions": (lambda: len(conventions(SmallRepo({"CLAUDE.md": HUGE}))), limits.CONVENTIONS),
+    "conventions": (lambda: len(conventions(SmallRepo({"CLAUDE.md": HUGE}))), CONVENTIONS),
     "conventions far down": (
         lambda: len(conventions(SmallRepo({f"{DEEP}/CLAUDE.md": HUGE}), f"{DEEP}/a.py")),
-        limits.CONVENTIONS,
+        CONVENTIONS,
     ),
     "leader's findings": (
         lambda: sum(len(line) + 1 for line in leader_findings(VERDICT)),
-        limits.LEADER_FINDINGS,
+        LEADER_FINDINGS,
     ),
     "an earlier look": (lambda: told_of(seed(VERDICT)), 3_500),
-    "an answer's items": (lambda: len(read_answer(json.dumps(ANSWER)).tags), limits.ANSWER_ITEMS),
-    "a complaint": (lambda: len(gave_up("invalid", HUGE).ending.detail), limits.ENDING),
+    "an answer's items": (lambda: len(read_answer(json.dumps(ANSWER)).tags), ITEMS),
+    "a complaint": (lambda: len(gave_up("invalid", HUGE).ending.detail), DETAIL),
     "a refusal": (
         lambda: len(fatal(Reply(turn=AssistantTurn(), stop="refused", detail=HUGE)).ending.detail),
-        limits.ENDING,
+        DETAIL,
     ),
     "an exception": (lambda: len(failure(case(), ValueError(HUGE)).reason), 1_000),
 }

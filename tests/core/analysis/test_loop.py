@@ -24,7 +24,10 @@ REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 def run(call, known=frozenset()):
     missing = "gone" in str(call.arguments)
     text = f"{call.arguments} (lines 1-1 of 1)\n    1| {call.name}"
-    return ToolResult(id=call.id, name=call.name, text=text, is_error=missing, missing=missing)
+    return ToolResult(
+        id=call.id, name=call.name, text=text, is_error=missing, missing=missing,
+        shown=() if missing else (f"{call.arguments.get('path', 'hit.py')}:1",),
+    )  # fmt: skip
 
 
 def talk(*script, run_tool=run, clock=None, able=None, **may):
@@ -58,7 +61,7 @@ def test_tools_are_run_and_their_results_told_in_order():
     told = model.shown[1].turns[-1]
     assert [result.id for result in told.results] == ["c0", "c1", "c2"]
     assert [result.name for result in told.results] == ["read_file", "search_code", "read_file"]
-    assert ended.state.calls.read == ("a.py", "{'query': 'x'}", "b.py")  # a hit is read, too
+    assert ended.state.calls.read == ("a.py", "hit.py", "b.py")  # a hit is read, too
 
 
 def test_what_was_said_is_never_changed():

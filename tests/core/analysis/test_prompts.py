@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.previews import preview_text
-from nightwatch_core.analysis.prompts import fenced, first_message, prior_text
+from nightwatch_core.analysis.prompts import FIRST_MESSAGE_TOKENS, fenced, first_message, prior_text
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull
 from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.models.knowledge import FoundLearning, Match, Pattern, PriorAnalysis

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from twins.reading import MemoryCode
 
-from nightwatch_core.analysis import limits
+from nightwatch_core.analysis import previews as limits
 from nightwatch_core.analysis.research import gather
 from nightwatch_core.models.code import Blame, MergedPull, Release, SearchHit
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace

@@ -6,7 +6,7 @@ import pytest
 from analysis_shapes import AGENT, analysed, answer, asks, case, group
 from twins.reading import MemoryModel, MemoryRecords
 
-from nightwatch_core.analysis import limits
+from nightwatch_core.analysis import tool_context as limits
 from nightwatch_core.analysis.tool_context import KeptRuns, RunsLeft
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Run

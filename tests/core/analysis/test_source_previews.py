@@ -1,6 +1,6 @@
 """Source of the first message: what is cut out, how much of it, and why."""
 
-from nightwatch_core.analysis import limits
+from nightwatch_core.analysis import previews as limits
 from nightwatch_core.analysis.previews import line_of_interest, source_previews
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile, Preview

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis import tools
-from nightwatch_core.analysis.answers import lines_of_opening, lines_shown
-from nightwatch_core.analysis.limits import CALLS_A_TURN, TURN_CHARACTERS
-from nightwatch_core.analysis.loop import CallHistory, converse, with_results
+from nightwatch_core.analysis.budget import CALLS_A_TURN, TURN_CHARACTERS
+from nightwatch_core.analysis.loop import CallHistory, converse, lines_of_opening, with_results
 from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
@@ -97,7 +96,7 @@ def test_the_answers_of_a_turn_are_bounded_together(lengths):
         assert len(whole) == len(lengths)
     for n in set(range(len(lengths))) - set(whole):
         assert "ask for this alone" in texts[n]
-        assert lengths[n] > TURN_CHARACTERS // CALLS_A_TURN
+        assert lengths[n] > TURN_CHARACTERS // len(lengths)
     assert len(after.answered) == len(whole), "what was shortened may be asked again"
 
 
@@ -138,13 +137,13 @@ SHOWN = [
 @pytest.mark.parametrize("number", range(len(SHOWN)))
 def test_lines_and_hits_have_a_place(number):
     one, places = SHOWN[number]
-    assert lines_shown(one, run(one)) == places
+    assert set(run(one).shown) == places
 
 
 def test_another_part_of_a_long_line_is_new():
     long = tree({"app.min.js": "a" * 3_000 + "needle" + "b" * 3_000 + "thimble"})
     asked = [call("search_code", query=query) for query in ("needle", "thimble")]
-    parts = [lines_shown(one, tools.run(one, long, case(), ())) for one in asked]
+    parts = [set(tools.run(one, long, case(), ()).shown) for one in asked]
     assert len(parts[0] | parts[1]) == 2
 
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from twins.reading import MemoryModel
 from wave_shapes import CODE, NIGHT, A, B, C, first
 
-from nightwatch_core.analysis.limits import LEADER_FINDINGS
-from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.prompts import LEADER_FINDINGS, first_message
 from nightwatch_core.analysis.waves import (
     Prepared,
     facts_found,
