@@ -1,7 +1,6 @@
 """The GraphQL queries that the GitHub stand-in answers: blobs, blame, and pull requests."""
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from services import github_others
@@ -19,25 +18,18 @@ _MERGED = (
     "pullRequests(states:MERGED,baseRefName:$base,orderBy:{field:UPDATED_AT,direction:DESC},"
     "first:25,after:$cursor){pageInfo{hasNextPage endCursor}"
 )
-_COMMIT = "oid authoredDate messageHeadline"
 _NODES = (
     "nodes{number title mergedAt updatedAt author{login} files(first:100){nodes{path}} "
-    f"mergeCommit{{{_COMMIT} parents(first:2){{totalCount}}}} "
-    f"commits(last:100){{nodes{{commit{{{_COMMIT}}}}}}}}}"
-)
-_HISTORY = re.compile(
-    r"(\w+):object\(expression:\$(\w+)\)\{\.\.\. on Commit\{history\(first:100\)\{nodes\{"
-    + _COMMIT
-    + r"\}\}\}\}"
+    "mergeCommit{oid parents(first:2){totalCount}} commits(last:100){nodes{commit{oid}}}}"
 )
 _NAMED = "oid message tree{oid} parents(first:2){nodes{oid tree{oid}}}"
 _EDITED = re.compile(
     r"(\w+):pullRequest\(number:\$(\w+)\)\{"
     + re.escape(
-        f"additions deletions changedFiles commits(first:50){{nodes{{commit{{{_NAMED}}}}}}} "
+        f"additions deletions commits(first:50){{nodes{{commit{{{_NAMED}}}}}}} "
         "timelineItems(first:1,itemTypes:[HEAD_REF_FORCE_PUSHED_EVENT]){nodes{"
         "... on HeadRefForcePushedEvent{beforeCommit{"
-        f"additions deletions changedFilesIfAvailable {_NAMED}}}}}}}}}}}"
+        f"additions deletions {_NAMED}}}}}}}}}}}"
     )
 )
 
@@ -53,13 +45,15 @@ def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
     if _BLAME in query:
         return _told({"object": {"blame": {"ranges": _ranges(github, variables)}}})
     if _MERGED in query and _NODES in query:
-        return _told({"pullRequests": _merged(github, variables["base"], int(cursor or 0))})
+        merged = [one for one in github.pulls() if one.get("merged_at")]
+        rows = [one for one in merged if one["base"] == variables["base"]]
+        return _told({"pullRequests": github_others.listed(github, rows, int(cursor or 0))})
     if github_others.LISTED in query:
-        return _told({"pullRequests": github_others.listed(github, int(cursor or 0))})
+        return _told(
+            {"pullRequests": github_others.listed(github, github.pulls(), int(cursor or 0))}
+        )
     if asked := github_others.SAID.findall(query):
         return _told({name: github_others.said(github, variables[n]) for name, n in asked})
-    if histories := _HISTORY.findall(query):
-        return _told({name: _history(github, variables[value]) for name, value in histories})
     if asked := _EDITED.findall(query):
         numbers = {name: variables[value] for name, value in asked}
         gone = [n for n in numbers.values() if not github.items.get(n, {}).get("head")]
@@ -111,61 +105,11 @@ def _ranges(github: Any, variables: dict[str, str]) -> list[dict[str, Any]]:
     return found
 
 
-def _merged(github: Any, base: str, start: int) -> dict[str, Any]:
-    rows = [one for one in github.pulls() if one.get("merged_at") and one["base"] == base]
-    rows.sort(key=lambda one: one["updated_at"], reverse=True)
-    nodes = [
-        {
-            "number": one["number"],
-            "title": one["title"],
-            "mergedAt": one["merged_at"],
-            "updatedAt": one["updated_at"],
-            "author": {"login": one["by"]},
-            "mergeCommit": _merge_commit(github, one),
-            "commits": {
-                "nodes": [{"commit": _told_commit(github.git, sha)} for sha in _brought(one)]
-            },
-            "files": {"nodes": [{"path": path} for path in one.get("files", ())]},
-        }
-        for one in rows[start : start + 25]
-    ]
-    more = len(rows) > start + 25
-    page = {"hasNextPage": more, "endCursor": str(start + 25) if more else None}
-    return {"pageInfo": page, "nodes": nodes}
-
-
-def _brought(pull: dict[str, Any]) -> list[str]:
-    """The commits of its branch, oldest first, at most the last hundred."""
-    return list(pull.get("commits", (pull["head_sha"],)))[-100:]
-
-
-def _merge_commit(github: Any, pull: dict[str, Any]) -> dict[str, Any]:
-    sha = pull.get("merge_sha", pull["head_sha"])
-    known = github.git.kind(sha) == "commit"
-    parents = len(github.git.commit(sha)["parents"]) if known else 1
-    return {**_told_commit(github.git, sha), "parents": {"totalCount": parents}}
-
-
-@lru_cache(maxsize=1000)
-def _told_commit(git: BareRepository, sha: str) -> dict[str, Any]:
-    if git.kind(sha) != "commit":
-        return {"oid": sha, "authoredDate": "2026-11-01T00:00:00Z", "messageHeadline": "Unknown"}
-    asked = ("log", "-1", "--no-patch", "--format=%H%x00%aI%x00%s", sha)
-    return dict(zip(_COMMIT.split(), git.run(*asked).split("\0"), strict=True))
-
-
-def _history(github: Any, sha: str) -> dict[str, Any] | None:
-    if github.git.kind(sha) != "commit":
-        return None
-    shas = github.git.run("rev-list", "--max-count=100", sha).split()
-    return {"history": {"nodes": [_told_commit(github.git, one) for one in shas]}}
-
-
 def _brought_in(github: Any, pull: dict[str, Any]) -> dict[str, Any]:
     """What the branch of a pull request held, and what stood there before the first replacing."""
     git, base, head = github.git, pull["base_sha"], pull["head_sha"]
     shas = pull.get("commits") or git.run("rev-list", "--reverse", f"{base}..{head}").split()
-    added, deleted, files = _size(git, f"{base}...{head}")
+    added, deleted = _size(git, f"{base}...{head}")
     replaced = [
         {"beforeCommit": _named(git, sha) | _sized(git, sha) if sha else None}
         for sha in pull.get("replaced", ())
@@ -173,7 +117,6 @@ def _brought_in(github: Any, pull: dict[str, Any]) -> dict[str, Any]:
     return {
         "additions": added,
         "deletions": deleted,
-        "changedFiles": files,
         "commits": {"nodes": [{"commit": _named(git, sha)} for sha in shas[:50]]},
         "timelineItems": {"nodes": replaced[:1]},
     }
@@ -192,10 +135,10 @@ def _named(git: BareRepository, sha: str) -> dict[str, Any]:
 
 
 def _sized(git: BareRepository, sha: str) -> dict[str, int]:
-    added, deleted, files = _size(git, f"{sha}^", sha)
-    return {"additions": added, "deletions": deleted, "changedFilesIfAvailable": files}
+    added, deleted = _size(git, f"{sha}^", sha)
+    return {"additions": added, "deletions": deleted}
 
 
-def _size(git: BareRepository, *between: str) -> tuple[int, int, int]:
+def _size(git: BareRepository, *between: str) -> tuple[int, int]:
     rows = [row.split("\t") for row in git.run("diff", "--numstat", *between).splitlines()]
-    return sum(int(row[0]) for row in rows), sum(int(row[1]) for row in rows), len(rows)
+    return sum(int(row[0]) for row in rows), sum(int(row[1]) for row in rows)

@@ -16,8 +16,9 @@ SAID = re.compile(
 )
 
 
-def listed(github: Any, start: int) -> dict[str, Any]:
-    rows = sorted(github.pulls(), key=lambda one: one["updated_at"], reverse=True)
+def listed(github: Any, rows: list[dict[str, Any]], start: int) -> dict[str, Any]:
+    """A page of pull requests, with the fields of every query."""
+    rows = sorted(rows, key=lambda one: one["updated_at"], reverse=True)
     nodes = [
         {
             "number": one["number"],
@@ -29,14 +30,30 @@ def listed(github: Any, start: int) -> dict[str, Any]:
             "mergedAt": one.get("merged_at"),
             "headRefName": one["head"],
             "author": {"login": one["by"]} if one["by"] else None,
-            "mergeCommit": {"oid": one["merge_sha"]} if one.get("merge_sha") else None,
-            "files": {"nodes": [{"path": row["filename"]} for row in files(github, one)[:100]]},
+            "mergeCommit": _merge_commit(github, one),
+            "commits": {
+                "nodes": [{"commit": {"oid": sha}} for sha in one.get("commits", ())[-100:]]
+            },
+            "files": {"nodes": [{"path": path} for path in _paths(github, one)[:100]]},
         }
         for one in rows[start : start + 25]
     ]
     more = len(rows) > start + 25
     page = {"hasNextPage": more, "endCursor": str(start + 25) if more else None}
     return {"pageInfo": page, "nodes": nodes}
+
+
+def _paths(github: Any, pull: dict[str, Any]) -> list[str]:
+    return pull.get("files") or [row["filename"] for row in files(github, pull)]
+
+
+def _merge_commit(github: Any, pull: dict[str, Any]) -> dict[str, Any] | None:
+    if not pull.get("merge_sha"):
+        return None
+    sha = pull["merge_sha"]
+    known = github.git.kind(sha) == "commit"
+    parents = len(github.git.commit(sha)["parents"]) if known else 1
+    return {"oid": sha, "parents": {"totalCount": parents}}
 
 
 def said(github: Any, number: int) -> dict[str, Any]:

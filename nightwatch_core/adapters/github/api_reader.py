@@ -54,7 +54,6 @@ from nightwatch_core.text.plain_text import graphql_texts
 
 QUERY_FILES = 40  # of one query
 SEARCHED_FILES = 400  # where there are more, a search has to name a folder
-CHANGED_PATHS = 1_000  # between two trees
 TEXT_CHARACTERS = 16_000_000  # of files that a reader keeps in memory
 ANSWERS = 200  # trees, commits and authors of lines that it keeps
 
@@ -154,22 +153,22 @@ class ApiReader:
 
     def paths(self) -> tuple[str, ...]:
         """Return every file, sorted; links and submodules are not files."""
-        return self._tree(self._commit.sha).paths
+        return self._tree.paths
 
     def read_file(self, path: str) -> str | None:
         """Read the text at `path`; None for what is not there, no file, binary, or over 2 MiB."""
-        node = self._tree(self._commit.sha).source(path)
+        node = self._tree.source(path)
         return self._texts.get(node.oid, lambda: self._blob(node.oid)) if node else None
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
-        return self._tree(self._commit.sha).entries(path)
+        return self._tree.entries(path)
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Find lines that hold `query` literally, in the order of paths and lines.
 
         Raises `GiveUp` where more than 400 files would have to be read: name a folder.
         """
-        tree = self._tree(self._commit.sha)
+        tree = self._tree
         inside = [item for item in tree.paths if _is_below(item, path) and tree.source(item)]
         if not 0 < len(query) <= QUERY_CHARACTERS or "\n" in query or "\0" in query:
             return ()
@@ -229,34 +228,36 @@ class ApiReader:
 
         Raises `GiveUp` where a commit is none of this history.
         """
-        both = "...".join(self._both(old_sha, new_sha))
-        row = self._read(ComparedRow, lambda rest, at: rest.repos.compare_commits(*at, both))
-        return _below(row.files, path)
+        return _below(self._compared(old_sha, new_sha), path)
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
-        """Return paths that differ; raises `GiveUp` where a commit is none of this history."""
-        before, after = (
-            {
-                node.path: node.oid
-                for node in self._tree(sha).nodes.values()
-                if node.kind != "folder"
-            }
-            for sha in self._both(old_sha, new_sha)
-        )
-        return tuple(sorted(p for p in before | after if before.get(p) != after.get(p)))
+        """Return paths of the first 300 files that differ; raises `GiveUp` as `compare`."""
+        files = self._compared(old_sha, new_sha)
+        paths = {path for file in files for path in (file.path, file.old_path) if path}
+        return tuple(sorted(paths))
 
-    def _tree(self, sha: str) -> CommitTree:
+    def _compared(self, old_sha: str, new_sha: str) -> tuple[ChangedFileRow, ...]:
+        commits = [self._known(name) for name in (old_sha, new_sha)]
+        if not all(commits):
+            raise GiveUp("only commits of this history can be compared")
+        both = "...".join(commit.sha for commit in commits if commit)
+        row = self._read(ComparedRow, lambda rest, at: rest.repos.compare_commits(*at, both))
+        return row.files
+
+    @property
+    def _tree(self) -> CommitTree:
         def ask() -> CommitTree:
+            sha = self._commit.sha
             row = self._read(TreeRow, lambda rest, at: rest.git.get_tree(*at, sha, recursive="1"))
             if row.truncated:
                 raise GiveUp("the repository is too large for GitHub's API: allow it to be cloned")
             return CommitTree(row.nodes)
 
-        tree: CommitTree = self._answers.get(("tree", sha), ask)
+        tree: CommitTree = self._answers.get(("tree", ""), ask)
         return tree
 
     def _hits(self, query: str, paths: Sequence[str]) -> Iterator[SearchHit]:
-        nodes = self._tree(self._commit.sha).nodes
+        nodes = self._tree.nodes
         for start in range(0, len(paths), QUERY_FILES):
             part = {path: nodes[path].oid for path in paths[start : start + QUERY_FILES]}
             paths_of = {oid: path for path, oid in part.items()}
@@ -298,12 +299,6 @@ class ApiReader:
         ranges = ((answer.get("object") or {}).get("blame") or {}).get("ranges")
         rows: Iterable[Any] = ranges if isinstance(ranges, list) else ()
         return tuple(read(BlameRangeRow, row) for row in rows)
-
-    def _both(self, *names: str) -> list[str]:
-        rows = [self._known(name) for name in names]
-        if not all(rows):
-            raise GiveUp("only commits of this history can be compared")
-        return [row.sha for row in rows if row]
 
     def _known(self, name: str) -> CommitDiffRow | None:
         """Return the commit; None where it is not there or not in this history."""

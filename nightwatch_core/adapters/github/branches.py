@@ -6,9 +6,8 @@ branch is moved, but one of ours forward, from the very commit where we left it.
 
 import hashlib
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from nightwatch_core.adapters.git.branch import (
@@ -40,7 +39,7 @@ from nightwatch_core.adapters.github.connection import (
     Rejected,
     Unavailable,
 )
-from nightwatch_core.adapters.github.rows import CommitRow, RefRow, TreeRow
+from nightwatch_core.adapters.github.rows import CommitRow, RefRow, ShaRow, TreeRow
 from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.proposals import DraftPull, PullUpdate
@@ -49,8 +48,6 @@ from nightwatch_core.ports import Clock
 WRITE_SPACING = 1.0  # between two writes, as GitHub asks
 SETTLING = 5.0  # until a write whose answer was lost shows, or never will
 LOOKS = 3  # for a lost write: who cannot tell whether it was made must not make it again
-WRITES_AN_HOUR = 200  # GitHub allows 500 that create content
-CHANGED_PATHS = 1_000  # between two trees
 
 _OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _BASE = re.compile(r"(?!.*\.\.)[^\s/\x00-\x1f\x7f~^:?*\[\\][^\s\x00-\x1f\x7f~^:?*\[\\]{0,199}")
@@ -64,7 +61,7 @@ class Writes:
         """Make nothing yet; `pause` waits that many seconds."""
         self._clock = clock
         self._pause = pause
-        self._times: deque[float] = deque()
+        self._next = 0.0  # when the next write may be made
 
     def make(self, make: Callable[[], T], find: Callable[[], T | None] = lambda: None) -> T:
         """Return what `make` makes; where its answer is lost, `find` looks before it is made again.
@@ -72,7 +69,8 @@ class Writes:
         Raises `AnswerLost` where nobody can tell whether it was made.
         """
         for last in (False, True):
-            self._take_turn()
+            self._pause(max(0.0, self._next - self._clock.monotonic()))
+            self._next = self._clock.monotonic() + WRITE_SPACING
             try:
                 return make()
             except AnswerLost as lost:
@@ -88,26 +86,14 @@ class Writes:
         raise AssertionError("unreachable")
 
     def _look(self, find: Callable[[], T | None], lost: AnswerLost) -> T | None:
-        for left in range(LOOKS - 1, -1, -1):
+        trouble: TryLater = lost
+        for _ in range(LOOKS):
             self._pause(SETTLING)
             try:
                 return find()
             except TryLater as error:
-                if not left:
-                    raise AnswerLost(f"{lost}; and looking failed: {error}") from None
-        raise AssertionError("unreachable")
-
-    def _take_turn(self) -> None:
-        now = self._clock.monotonic()
-        while self._times and now - self._times[0] >= 3600:
-            self._times.popleft()
-        if len(self._times) >= WRITES_AN_HOUR:
-            raise Rejected(
-                f"{WRITES_AN_HOUR} writes within an hour are enough: the rest has to wait"
-            )
-        if self._times and (wait := self._times[-1] + WRITE_SPACING - now) > 0:
-            self._pause(wait)
-        self._times.append(self._clock.monotonic())
+                trouble = error
+        raise AnswerLost(f"{lost}; and looking failed: {trouble}")
 
 
 # Folders of a repository, and what differs between two.
@@ -139,19 +125,9 @@ class Trees:
                 nodes |= {f"{folder}/{name}": node for name, node in below.items()}
         return nodes
 
-    def differences(self, before: str, after: str) -> dict[str, PathState]:
-        """Return paths at which two trees differ, and what stands there after.
-
-        A file whose mode differs has the mode "was → is" and fits nothing.
-        """
+    def differences(self, before: str, after: str, above: str = "") -> dict[str, PathState]:
+        """Return the paths at which two trees differ, and what is there after."""
         states: dict[str, PathState] = {}
-        for path, state in self._differences(before, after, ""):
-            states[path] = state
-            if len(states) > CHANGED_PATHS:
-                raise Rejected(f"more than {CHANGED_PATHS} files differ")
-        return states
-
-    def _differences(self, before: str, after: str, above: str) -> Iterator[tuple[str, PathState]]:
         was, now = (self.list(sha) if sha else {} for sha in (before, after))
         for name in sorted({*was, *now}):
             old, new = was.get(name), now.get(name)
@@ -160,19 +136,12 @@ class Trees:
             path = f"{above}{name}"
             old_tree, new_tree = (n.oid if n and n.mode == FOLDER else "" for n in (old, new))
             if old_tree or new_tree:
-                yield from self._differences(old_tree, new_tree, f"{path}/")
-            was_file = old if old and not old_tree else None
-            now_file = new if new and not new_tree else None
-            if was_file or now_file:
-                yield path, _state(was_file, now_file)
-
-
-def _state(old: Node | None, new: Node | None) -> PathState:
-    if new is None:
-        return PathState(GONE, "")
-    is_plain = new.mode == FILE if old is None else old.mode == new.mode
-    mode = new.mode if is_plain else f"{old.mode if old else GONE} → {new.mode}"
-    return PathState(mode, new.oid)
+                states |= self.differences(old_tree, new_tree, f"{path}/")
+            if new and not new_tree:
+                states[path] = PathState(new.mode, new.oid)
+            elif old and not old_tree:
+                states[path] = PathState(GONE, "")
+        return states
 
 
 class Plan(NamedTuple):
@@ -182,16 +151,6 @@ class Plan(NamedTuple):
     root: str
     before: Base
     steps: tuple[Step, ...]
-
-
-class TreeChange(TypedDict, total=False):
-    """One change, as trees are made."""
-
-    path: str
-    mode: Literal["100644", "100755", "040000", "160000", "120000"]
-    type: Literal["blob", "tree", "commit"]
-    content: str
-    sha: str | None
 
 
 class Branches:
@@ -248,9 +207,8 @@ class Branches:
         new, _ = self._commit_step(step, update.head, root)
 
         def move() -> str:
-            """GitHub refuses where somebody has moved the branch meanwhile."""
             ref = _ref(update.branch)
-            self._repository.ask(
+            self._repository.ask(  # refused where somebody has moved the branch meanwhile
                 lambda rest, at: rest.git.update_ref(*at, ref, sha=new, force=False)
             )
             return new
@@ -285,42 +243,40 @@ class Branches:
 
     def _commit_step(self, step: Step, parent: str, root: str) -> tuple[str, str]:
         texts = {change.path: change.text for change in step.changes}
-        changes = [_change(path, state, texts[path]) for path, state in step.wanted.items()]
-        tree = self._post(
-            "tree", lambda rest, at: rest.git.create_tree(*at, tree=changes, base_tree=root)
+        changes: list[Any] = [
+            {
+                "path": path,
+                "mode": EXECUTABLE if state.mode == EXECUTABLE else FILE,
+                "type": "blob",
+                **({"sha": None} if texts[path] is None else {"content": texts[path]}),
+            }
+            for path, state in step.wanted.items()
+        ]
+        tree = self._make_object(
+            lambda rest, at: rest.git.create_tree(*at, tree=changes, base_tree=root)
         )
         if self._trees.differences(root, tree) != step.wanted:
             raise Refused("the commit would change other files than proposed")
-        commit = self._post(
-            "commit",
+        commit = self._make_object(
             lambda rest, at: rest.git.create_commit(
                 *at, message=step.message, tree=tree, parents=[parent]
-            ),
+            )
         )
         return commit, tree
 
     def _create(self, branch: str, commit: str) -> str:
-        """Return where the branch stands; somebody else may have made it meanwhile."""
+        """Return the commit that the new branch stands at: `commit`, unless somebody was faster."""
         ref = f"refs/heads/{branch}"
 
         def create() -> str:
             self._repository.ask(lambda rest, at: rest.git.create_ref(*at, ref=ref, sha=commit))
             return commit
 
-        try:
-            return self._writes.make(create, lambda: self.head(branch))
-        except Rejected as error:
-            if error.status != 422 or (there := self.head(branch)) is None:
-                raise
-            return there
+        return self._writes.make(create, lambda: self.head(branch))
 
-    def _post(self, what: str, call: RepositoryCall) -> str:
-        """Make an object: it is named by its content and nobody sees it, so twice does no harm."""
-        made: Any = self._writes.make(lambda: self._repository.ask(call))
-        sha = str(made.get("sha")) if isinstance(made, dict) else ""
-        if not is_sha(sha):
-            raise Refused(f"GitHub made no {what}")
-        return sha
+    def _make_object(self, call: RepositoryCall) -> str:
+        """Make a tree or commit: it is named by its content, so twice does no harm."""
+        return self._writes.make(lambda: self._repository.read(ShaRow, call)).sha
 
     def _commit(self, sha: str) -> CommitRow:
         return self._repository.read(CommitRow, lambda rest, at: rest.git.get_commit(*at, sha))
@@ -333,18 +289,11 @@ def _ref(branch: str) -> str:
     return f"heads/{quote(branch, safe='/')}"
 
 
-def _change(path: str, state: PathState, text: str | None) -> TreeChange:
-    if text is None:
-        return {"path": path, "mode": "100644", "type": "blob", "sha": None}
-    mode: Literal["100644", "100755"] = "100755" if state.mode == EXECUTABLE else "100644"
-    return {"path": path, "mode": mode, "type": "blob", "content": text}
-
-
-def blob_name(content: bytes, beside: Node | None) -> str:
-    """Return the name git will give the content, in a repository of that file's kind of names.
+def blob_name(content: bytes, _: Node | None) -> str:
+    """Return the name that git will give the content.
 
     >>> blob_name(b"", None)
     'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
     """
-    kind = hashlib.sha256 if beside and len(beside.oid) == 64 else hashlib.sha1
-    return kind(b"blob %d\0%s" % (len(content), content), usedforsecurity=False).hexdigest()
+    blob = b"blob %d\0%s" % (len(content), content)
+    return hashlib.sha1(blob, usedforsecurity=False).hexdigest()

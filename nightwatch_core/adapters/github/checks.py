@@ -1,12 +1,11 @@
-"""CI results of our drafts, where the token may read them.
+"""Reads CI results of our drafts, where the token may read them.
 
-It may be told in three ways, each with a permission of its own. Check runs hold what Actions did,
-too, but fine-grained tokens cannot read them: for those the runs of Actions count. Commit statuses
-are told by other services. What may not be read is not known, and is never taken for a pass.
+There are three sources, each with a permission of its own. Check runs include those of Actions, but
+fine-grained tokens cannot read them: for those tokens the runs of Actions count. Other services set
+commit statuses. What may not be read is unknown, and is never taken for a pass.
 """
 
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -15,21 +14,16 @@ import httpx
 from nightwatch_core.adapters.github.client import Repository, RepositoryCall
 from nightwatch_core.adapters.github.connection import CONNECTING, SERVICE, SILENCE, Rejected
 from nightwatch_core.adapters.github.rows import PullRow
-from nightwatch_core.adapters.stores.traffic import note
+from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import NightWatchError, TryLater
 from nightwatch_core.models.code import CiRun, CiState
 
 FAILED_CHECKS, LOGS_READ = 10, 3  # of one commit: named; whose logs are tried until one is there
-LOG_CHARACTERS, LOG_BYTES, LOG_SECONDS = 12_000, 64 * 1024 * 1024, 60.0  # of one job; all of it
+LOG_CHARACTERS = 12_000  # of the end of a failed job's log
 
-# The end of what a failed job of GitHub Actions printed.
-#
-# GitHub answers with the address of a store elsewhere, that holds for a minute: it is asked without
-# the token, by another client, and of what it sends only the end is kept. The text is untrusted.
-
+_LOG_BOUNDS = traffic.Bounds(SERVICE, 64 * 1024 * 1024, seconds=60.0)
 _STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT[\d:.]{8,20}Z ", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
-_END = 4 * LOG_CHARACTERS  # bytes that are kept
 
 
 def log_of_run(repository: Repository, run: int) -> str:
@@ -45,46 +39,25 @@ def log_of_run(repository: Repository, run: int) -> str:
 
 
 def log_of_job(repository: Repository, job: int) -> str:
-    """Return the end of a job's log; empty where there is none, or it cannot be fetched."""
+    """Return the last lines of a job's log, without times and colours; empty where there is none.
+
+    GitHub answers with the address of a store elsewhere, which is asked without the token. The text
+    is untrusted.
+    """
     path = f"/repos/{repository.full_name}/actions/jobs/{job}/logs"
     address = repository.client.location_of(path)
-    return _readable(_end(address)) if address else ""
-
-
-def _end(address: str) -> bytes:
-    """The last bytes that stand there; none where the store does not answer well, or in time."""
-    held, read, began = b"", 0, time.monotonic()
+    if not address:
+        return ""
     timeout = httpx.Timeout(SILENCE, connect=CONNECTING)
-    try:
-        with (
-            httpx.Client(
-                timeout=timeout,
-                follow_redirects=False,
-                event_hooks={"request": [note(SERVICE)]},
-                trust_env=address.startswith("https"),
-            ) as client,
-            client.stream("GET", address) as answer,
-        ):
-            if answer.status_code != httpx.codes.OK:
-                return b""
-            for part in answer.iter_bytes():
-                read += len(part)
-                held = (held + part)[-_END:]
-                if read > LOG_BYTES or time.monotonic() - began > LOG_SECONDS:
-                    return b""
-    except (httpx.HTTPError, httpx.InvalidURL):
-        return b""
-    return held
-
-
-def _readable(log: bytes) -> str:
-    """Return the last lines without times and colours.
-
-    >>> _readable(b"2026-11-21T03:00:00.1234567Z \\x1b[31mE  1 != 2\\x1b[0m\\n")
-    'E  1 != 2'
-    """
-    text = _COLOUR.sub("", _STAMP.sub("", log.decode(errors="replace")))
-    return text.strip()[-LOG_CHARACTERS:]
+    with traffic.http_client(_LOG_BOUNDS, address, timeout) as client:
+        try:
+            answer = client.get(address)
+        except (httpx.HTTPError, httpx.InvalidURL):
+            return ""
+    if answer.status_code != httpx.codes.OK:
+        return ""
+    end = answer.content[-4 * LOG_CHARACTERS :].decode(errors="replace")
+    return _COLOUR.sub("", _STAMP.sub("", end)).strip()[-LOG_CHARACTERS:]
 
 
 Verdict = Literal["passed", "failed", ""]  # empty: not known, or not yet
@@ -110,7 +83,7 @@ class Concluded(NamedTuple):
     name: str
     conclusion: str
     id: int = 0
-    way: str = ""
+    source: str = ""
 
     @property
     def is_bad(self) -> bool:
@@ -157,13 +130,11 @@ class Results(NamedTuple):
 
 
 class ChecksReader:
-    """Reads checks of commits; a way that is refused, or away, is not tried again."""
+    """Reads checks of commits; a source that is refused is not tried again."""
 
-    def __init__(self, repository: Repository, refused: set[str] | None = None) -> None:
-        """Ask nothing yet; `refused` are ways that were, and is added to."""
+    def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._refused = set() if refused is None else refused
-        self._away: set[str] = set()
+        self._refused: set[str] = set()
 
     def verdicts(self, commits: Mapping[int, str]) -> dict[int, Verdict]:
         """Return what is known of each pull request, by number; `commits` are their heads."""
@@ -185,49 +156,48 @@ class ChecksReader:
         )
 
     def results(self, sha: str) -> Results:
-        """Return what is known of a commit."""
+        """Return the results of a commit."""
         runs = self._listed("check_runs", sha)
         if runs is None:
             runs = self._listed("workflow_runs", sha)
         return Results(runs, self._listed("statuses", sha))
 
     def _log(self, bad: Iterable[Concluded]) -> str:
-        ours = [concluded for concluded in bad if concluded.id and concluded.way in _LOGS]
+        ours = [concluded for concluded in bad if concluded.id and concluded.source in _LOGS]
         try:
-            logs = (_LOGS[our.way](self._repository, our.id) for our in ours[:LOGS_READ])
+            logs = (_LOGS[our.source](self._repository, our.id) for our in ours[:LOGS_READ])
             return next(filter(None, logs), "")
         except NightWatchError:  # it may have been deleted, or need a right: that it failed stands
             return ""
 
-    def _listed(self, way: str, sha: str) -> tuple[Concluded, ...] | None:
-        """Return what is told in one way; None where it may not, or cannot, be read."""
-        if way in self._refused | self._away:
+    def _listed(self, source: str, sha: str) -> tuple[Concluded, ...] | None:
+        """Return the results of one source; None where they may not, or cannot, be read."""
+        if source in self._refused:
             return None
         try:
-            answer = self._repository.ask(_LISTS[way](sha), spare=True)
+            answer = self._repository.ask(_LISTS[source](sha), spare=True)
         except Rejected:
-            self._refused.add(way)
+            self._refused.add(source)
             return None
         except TryLater:
-            self._away.add(way)
             return None
-        listed = answer.get(way) if isinstance(answer, dict) else None
+        listed = answer.get(source) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             return None
         rows = [row for row in listed if isinstance(row, dict)]
-        if way == "workflow_runs":  # the last run of each workflow: an earlier one was repeated
+        if source == "workflow_runs":  # the last run of each workflow: an earlier one was repeated
             numbered = [row for row in rows if isinstance(row.get("run_number"), int)]
             numbered.sort(key=lambda row: row["run_number"])
             rows = list({str(row.get("workflow_id")): row for row in numbered}.values())
-        return tuple(_concluded(row, way) for row in rows)
+        return tuple(_concluded(row, source) for row in rows)
 
 
-def _concluded(row: Mapping[str, Any], way: str) -> Concluded:
-    if way == "statuses":
+def _concluded(row: Mapping[str, Any], source: str) -> Concluded:
+    if source == "statuses":
         return Concluded(str(row.get("context") or "status"), str(row.get("state") or _PENDING))
     done = row.get("status") == "completed"
     conclusion = str(row.get("conclusion") or _PENDING) if done else _PENDING
     number = row.get("id")
     return Concluded(
-        str(row.get("name") or way), conclusion, number if isinstance(number, int) else 0, way
+        str(row.get("name") or source), conclusion, number if isinstance(number, int) else 0, source
     )

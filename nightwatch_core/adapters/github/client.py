@@ -21,12 +21,7 @@ from nightwatch_core.adapters.github.connection import (
     origin,
 )
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
-from nightwatch_core.adapters.github.sign_in import (
-    AppTokens,
-    GitHubSignIn,
-    checked_address,
-    checked_version,
-)
+from nightwatch_core.adapters.github.sign_in import AppTokens, GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp
 
 PAGES = 100  # of one list
@@ -63,8 +58,7 @@ class GitHubClient(Connection):
         whole sign-in, or the address is none that a token may be sent to.
         """
         self.address, self.silence = checked_address(address), timeout
-        version = checked_version(api_version)
-        server = Server(self.address, version, timeout, read_only, pause)
+        server = Server(self.address, api_version.strip(), timeout, read_only, pause)
         self.app = AppTokens(sign_in, repository, server) if sign_in.as_app() else None
         self._fixed = SecretStr(sign_in.plain_token())
         super().__init__(server, self.app or TokenAuthStrategy(sign_in.plain_token()))
@@ -81,22 +75,21 @@ class GitHubClient(Connection):
     def pages(self, call: Call) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page after page; `call` asks for the first one."""
         for _ in range(PAGES):
-            response, rows = self.ask(call, _listed)
+            response, rows = self.ask(call, _list)
             yield from (row for row in rows if isinstance(row, dict))
-            following = response.links.get("next", {}).get("url")
-            if not following:
+            address = response.links.get("next", {}).get("url")
+            if not address:
                 return
-            call = partial(self._page, following)
+            call = partial(self._page, address)
         raise GiveUp(f"GitHub's list has more than {PAGES} pages")
 
     def _page(self, address: str, _: RestVersionSwitcher) -> Response[Any, Any]:
         return self.request("GET", address)
 
     def location_of(self, path: str) -> str:
-        """Return where GitHub sends whoever reads that, without going there; empty where nowhere.
+        """Return the address that GitHub redirects to; empty without one, or if it is unencrypted.
 
-        Only what is encrypted, or at the API's own address, is a place to go to. Raises `GiveUp`
-        where GitHub does not answer.
+        Raises `GiveUp` where GitHub does not answer.
         """
         with self.get_sync_client() as http:
             try:
@@ -109,7 +102,7 @@ class GitHubClient(Connection):
         return str(further.url) if is_own or further.url.scheme == "https" else ""
 
 
-def _listed(body: Any) -> list[Any]:
+def _list(body: Any) -> list[Any]:
     if isinstance(body, list):
         return body
     raise GiveUp("GitHub answered no list where one is documented")
@@ -163,13 +156,10 @@ class Repository(NamedTuple):
         except ValueError as error:
             raise GiveUp(f"GitHub's file {oid[:10]} is no base64") from error
 
-    def rows(self, call: RepositoryCall) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page after page."""
-        return self.client.pages(lambda rest: call(rest, (self.owner, self.name)))
-
     def read_all(self, kind: type[R], call: RepositoryCall) -> Iterator[R]:
-        """Yield the rows of a list as that kind."""
-        return (read(kind, row) for row in self.rows(call))
+        """Yield the rows of a list as that kind, page after page."""
+        rows = self.client.pages(lambda rest: call(rest, (self.owner, self.name)))
+        return (read(kind, row) for row in rows)
 
     def query(self, fields: str, **variables: tuple[str, Any]) -> dict[str, Any]:
         """Return GraphQL fields of the repository; variables are their types and values."""

@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -38,7 +38,7 @@ from nightwatch_core.adapters.git.command import (
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.connection import FILE_VERSIONS, READERS, SILENCE, printable
+from nightwatch_core.adapters.github.connection import SILENCE, printable
 from nightwatch_core.adapters.github.pulls import merged_pulls
 from nightwatch_core.adapters.github.rows import NamedCommitRow, RepositoryRow, TreeRow
 from nightwatch_core.adapters.stores import atomic_files
@@ -51,7 +51,9 @@ from nightwatch_core.ports import CodeReader
 FETCHING = 900.0  # one fetch by git
 FETCHING_SILENCE = 60  # in which git is sent less than 1,000 bytes a second
 REPOSITORY_KIB = 5 * 1024 * 1024  # as GitHub counts it; larger ones are not cloned
-MOMENT_COMMITS = 1_000  # looked through for the newest of a moment
+READERS = 4  # commits whose readers are kept
+FILE_VERSIONS = 500  # fetched to find out who wrote a line
+MAINLINE_COMMITS = 1_000  # looked through for the newest of a moment
 RELEASES = 10  # each costs a request for its date
 
 # A GitHub repository as the code host, read through the API alone.
@@ -65,9 +67,7 @@ class ApiHost:
         self._repository = Repository.of(client, repository)
         self._readers: SingleFlight[str, ApiReader] = SingleFlight(READERS)
         self._base_branch = base_branch
-        self._known_tip: NamedCommitRow | None = None
         self._named: dict[str, NamedCommitRow | None] = {}
-        self._since: dict[datetime, Mapping[str, NamedCommitRow]] = {}
 
     def head(self) -> Commit:
         return self._commit(self._tip(), head_text(self._base))
@@ -87,16 +87,10 @@ class ApiHost:
 
     def commit_at(self, moment: datetime) -> Commit:
         """Return the newest commit of the moment on the mainline, among the last 1,000 commits."""
-        tip = self._known_tip or self._tip()
-        newer, row = self._newer(tip, moment), tip
-        while row.at > moment:
-            above = (row.parents or ("",))[0]
-            is_listed = not above or len(newer) >= MOMENT_COMMITS
-            parent = newer.get(above) or (None if is_listed else self._find(above))
-            if parent is None:
-                text = f"{head_text(self._base)}; {nothing_so_old(moment)}"
-                return self._commit(tip, text)
-            row = parent
+        row = next((row for row in self._mainline if row.at <= moment), None)
+        if row is None:
+            text = f"{head_text(self._base)}; {nothing_so_old(moment)}"
+            return self._commit(self._mainline[0], text)
         return self._commit(row, newest_text(self._base, moment))
 
     def reader(self, commit: Commit) -> ApiReader:
@@ -133,20 +127,22 @@ class ApiHost:
             raise StopTheNight(
                 f"GitHub has no branch {self._base[:80]!a}: set NIGHTWATCH_BASE_BRANCH"
             )
-        self._known_tip = row
         return row
 
-    def _newer(self, tip: NamedCommitRow, moment: datetime) -> Mapping[str, NamedCommitRow]:
-        """Commits since the day of that moment by sha, the newest 1,000; merged ones as well."""
-        day = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        known = next((rows for since, rows in self._since.items() if since <= day), None)
-        if known is None:
-            rows = self._repository.read_all(
-                NamedCommitRow,
-                lambda rest, at: rest.repos.list_commits(*at, sha=tip.sha, since=day, per_page=100),
-            )
-            known = self._since[day] = {row.sha: row for row in islice(rows, MOMENT_COMMITS)}
-        return known
+    @cached_property
+    def _mainline(self) -> tuple[NamedCommitRow, ...]:
+        """The commits that the base branch went through, newest first, without merged branches."""
+        row: NamedCommitRow | None = self._tip()
+        assert row is not None
+        sha, mainline = row.sha, list[NamedCommitRow]()
+        rows = self._repository.read_all(
+            NamedCommitRow, lambda rest, at: rest.repos.list_commits(*at, sha=sha, per_page=100)
+        )
+        by_sha = {row.sha: row for row in islice(rows, MAINLINE_COMMITS)}
+        while row:
+            mainline.append(row)
+            row = by_sha.get(row.parents[0]) if row.parents else None
+        return tuple(mainline)
 
     def _find(self, name: str) -> NamedCommitRow | None:
         if name not in self._named:
@@ -246,14 +242,6 @@ class Clone:
         """Return the repository that files are read from; it cannot fetch."""
         return Git(self._folder / "view.git")
 
-    @property
-    def made(self) -> int:
-        """Return the view's creation time in nanoseconds since 1970; 0 without a view."""
-        try:
-            return self._borrows.stat().st_mtime_ns
-        except OSError:
-            return 0
-
     def fetch(self, branch: str) -> None:
         """Fetch the history of a branch, and all tags.
 
@@ -304,19 +292,15 @@ class Clone:
             with self._alone():
                 self._fetch("--stdin", "origin", stdin="".join(f"{oid}\n" for oid in missing))
 
-    @property
-    def _borrows(self) -> Path:
-        return self.view.folder / "objects" / "info" / "alternates"
-
     def _prepare(self) -> None:
         store, view = self.store.folder, self.view.folder
-        if not self._borrows.exists():
+        borrows = view / "objects" / "info" / "alternates"  # written last
+        if not borrows.exists():
             for folder in (store, view):
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
                 new_repository(folder, "none")
-            borrowed = f"{(store / 'objects').resolve()}\n".encode()
-            atomic_files.write(self._borrows, borrowed)
+            atomic_files.write(borrows, f"{(store / 'objects').resolve()}\n".encode())
         self.store.run("config", "remote.origin.url", self._origin.address)
 
     def _fetch(self, *arguments: str, stdin: str = "") -> None:
@@ -435,8 +419,7 @@ class CloneHost(Checkout):
         super().__init__(folder, base_branch)
         self._api = Repository.of(client, repository)
         self._is_fetched = False
-        # By commit and by when its clone was made: made anew, it lacks what was fetched.
-        self._readers: SingleFlight[tuple[str, int], GitReader] = SingleFlight(READERS)
+        self._readers: SingleFlight[str, GitReader] = SingleFlight(READERS)
 
     @property
     def git(self) -> Git:
@@ -478,7 +461,7 @@ class CloneHost(Checkout):
     def reader(self, commit: Commit) -> GitReader:
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
-        return self._readers.get((commit.sha, self._clone.made), lambda: self._reader(commit))
+        return self._readers.get(commit.sha, lambda: self._reader(commit))
 
     def _reader(self, commit: Commit) -> GitReader:
         if not self._clone.has(commit.sha):  # another machine has chosen the commit

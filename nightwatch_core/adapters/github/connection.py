@@ -12,64 +12,50 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx
 from githubkit import GitHub, Response
+from githubkit import exception as githubkit_errors
 from githubkit.auth import BaseAuthStrategy
 from githubkit.cache import MemCacheStrategy
-from githubkit.exception import (
-    GitHubException,
-    GraphQLFailed,
-    RateLimitExceeded,
-    RequestError,
-    RequestFailed,
-)
 from githubkit.throttling import LocalThrottler
 from githubkit.versions import RestVersionSwitcher
 
-from nightwatch_core.adapters.stores.traffic import (
-    METER,
-    VALUES,
-    Bounds,
-    ServiceMeter,
-    bounded,
-    certificates,
-    json_of,
-    note,
-)
+from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.plain_text import retry_after, text_table
 
 # Times are in seconds.
 SILENCE = 30.0  # how long GitHub may say nothing
 CONNECTING = 10.0
-LONGEST_WAIT = 120.0  # who asks for more is asked another night
+LONGEST_WAIT = 120.0  # asked to wait longer, the next night tries again
 SHORT_WAIT = 0.5  # until the same is asked again, where GitHub names no time
 SECONDARY_WAIT = 60.0  # as GitHub's documentation asks where it names none
 DAY = 86_400
-ATTEMPTS = 2  # a lost read is asked for once more; steps are tried again by who runs them
+ATTEMPTS = 2  # a lost read is asked for once more; steps are tried again by their callers
 REQUESTS_TOGETHER = 5
-ANSWER_BYTES = 32 * 1024 * 1024  # unpacked
-ANSWER_SECONDS = 120.0
 REASON_CHARACTERS = 300  # of GitHub's words
-COMMENT_CHARACTERS = 2_000
-READERS = 4  # commits whose readers are kept
-FILE_VERSIONS = 500  # fetched to find out who wrote a line
-ITEMS_WITH_COMMENTS = 30  # those that changed last
 
-# What GitHub's refusals and silences mean, and what to do about each.
-
+SERVICE = "GitHub"
+BOUNDS = traffic.Bounds(SERVICE, 32 * 1024 * 1024, seconds=120.0)
 SAFE = ("GET", "HEAD")
 ADVICE = text_table("nightwatch_core.adapters.github", "advice.toml")
+EXPIRES = "github-authentication-token-expiration"  # a header
 _SECONDARY = re.compile(r"secondary rate|abuse detection", re.IGNORECASE)
 _OVERLOADED = re.compile(r"something went wrong while executing|timeout|timedout", re.IGNORECASE)
 _LATER = (
     "the next night tries again; https://www.githubstatus.com says whether github.com is unwell"
 )
+_CHANGES = re.compile(r"\b(?:mutation|subscription)\b")
+Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
+Origin = tuple[str, str, int | None]
+T = TypeVar("T")
+
+# What GitHub's refusals and silences mean, and what to do about each.
 
 
 class Unavailable(TryLater):
     """Nothing was done: the request was refused for now, or never arrived."""
 
     def __init__(self, message: str, wait: float = SHORT_WAIT, *, safe: bool = True) -> None:
-        """`wait` is in seconds; `safe` is whether the request may be repeated without looking."""
+        """`wait` is in seconds; a `safe` request may be repeated without looking."""
         super().__init__(message)
         self.wait = wait
         self.safe = safe
@@ -80,13 +66,6 @@ class AnswerLost(TryLater):
 
     wait = SHORT_WAIT
     safe = False
-
-
-class Damaged(GiveUp):
-    """The answer to a read is not as documented; it may have been damaged on its way."""
-
-    wait = SHORT_WAIT
-    safe = True
 
 
 class Rejected(GiveUp):
@@ -104,7 +83,7 @@ class Forbidden(Rejected):
 
 
 class BadCredentials(StopTheNight):
-    """GitHub does not know who we are."""
+    """GitHub does not accept the token."""
 
     def __init__(self, reason: str) -> None:
         """`reason` is what GitHub wrote."""
@@ -113,14 +92,13 @@ class BadCredentials(StopTheNight):
 
 
 def advice(reason: str, otherwise: str = "run `nightwatch check`") -> str:
-    """Say what helps against a refusal, given as its HTTP status and GitHub's words.
+    """Return what helps against a refusal, given as its HTTP status and GitHub's words.
 
     >>> advice("Repository was archived so is read-only.")
     'the repository is archived: unarchive it, or set NIGHTWATCH_PUBLISH to none'
     """
-    reason = reason[:REASON_CHARACTERS]
-    found = (do for words, do in ADVICE.items() if re.search(words, reason, re.IGNORECASE))
-    return next(found, otherwise)
+    matching = (do for words, do in ADVICE.items() if re.search(words, reason, re.IGNORECASE))
+    return next(matching, otherwise)
 
 
 def printable(text: str) -> str:
@@ -141,24 +119,33 @@ def unclear(method: str, message: str) -> TryLater:
     )
 
 
-def _translated(error: GitHubException) -> NightWatchError:
-    if isinstance(error, RequestFailed):
+def _translated(error: Exception) -> NightWatchError:
+    """Return the error of ours for one of githubkit, whose tracebacks may hold headers."""
+    if isinstance(error, githubkit_errors.RequestFailed):
         return _refusal(error)
-    if isinstance(error, RequestError):
-        return _silence(error.exc)
-    if not isinstance(error, GraphQLFailed):
-        return _unusable(type(error).__name__)
-    reason = printable("; ".join(str(item.message) for item in error.response.errors or ()))
-    if _OVERLOADED.search(reason):
-        return Unavailable(f"GitHub could not answer a query ({reason}): {_LATER}")
-    return Rejected(f"GitHub refused a query: {reason}: {advice(reason)}", reason=reason)
+    if isinstance(error, githubkit_errors.GraphQLFailed):
+        reason = printable("; ".join(str(item.message) for item in error.response.errors or ()))
+        if _OVERLOADED.search(reason):
+            return Unavailable(f"GitHub could not answer a query ({reason}): {_LATER}")
+        return Rejected(f"GitHub refused a query: {reason}: {advice(reason)}", reason=reason)
+    cause = error.exc if isinstance(error, githubkit_errors.RequestError) else error
+    if isinstance(cause, NightWatchError):  # raised by a guard of ours inside the client
+        return cause
+    kind = type(cause).__name__
+    if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
+        todo = advice("untrusted" if "CERTIFICATE_VERIFY_FAILED" in str(cause) else "unreachable")
+        is_safe = cause.request.method in SAFE
+        return Unavailable(f"GitHub cannot be reached ({kind}): {todo}", safe=is_safe)
+    if isinstance(cause, httpx.RequestError):
+        return unclear(cause.request.method, f"GitHub did not answer ({kind}): {_LATER}")
+    return GiveUp(f"GitHub cannot be asked ({kind}): check GITHUB_TOKEN and GITHUB_API_URL")
 
 
-def _refusal(error: RequestFailed) -> NightWatchError:
+def _refusal(error: githubkit_errors.RequestFailed) -> NightWatchError:
     response, request = error.response.raw_response, error.request
     status, name, reason = response.status_code, _name(request), _reason(response)
     wait = SECONDARY_WAIT if status == 429 or _SECONDARY.search(reason) else None
-    if isinstance(error, RateLimitExceeded):
+    if isinstance(error, githubkit_errors.RateLimitExceeded):
         wait = error.retry_after.total_seconds()
     if wait is not None:
         message = f"GitHub asks to wait {wait:.0f} s ({reason}): {advice('429')}"
@@ -168,53 +155,31 @@ def _refusal(error: RequestFailed) -> NightWatchError:
     if status == 401:
         return BadCredentials(reason)
     if status == 403:
-        lacks = _missing_permission(response, reason)
-        return Forbidden(f"GitHub refused {name}: {lacks}", status, reason)
+        message = f"GitHub refused {name}: {_missing_permission(response.headers, reason)}"
+        return Forbidden(message, status, reason)
     todo = advice(f"{status} {reason}")
     return Rejected(f"GitHub refused {name} with {status}: {reason}: {todo}", status, reason)
-
-
-def _silence(error: Exception) -> NightWatchError:
-    if isinstance(error, NightWatchError):  # raised by a guard of ours inside the client
-        return error
-    kind = type(error).__name__
-    if not isinstance(error, httpx.RequestError) or isinstance(error, httpx.TooManyRedirects):
-        return _unusable(kind)
-    try:
-        method = error.request.method
-    except RuntimeError:  # httpx knows none
-        method = ""
-    if not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-        return unclear(method, f"GitHub did not answer ({kind}): {_LATER}")
-    todo = advice("untrusted" if "CERTIFICATE_VERIFY_FAILED" in str(error) else "unreachable")
-    return Unavailable(f"GitHub cannot be reached ({kind}): {todo}", safe=method in SAFE)
-
-
-def _unusable(kind: str) -> GiveUp:
-    return GiveUp(f"GitHub cannot be asked ({kind}): check GITHUB_TOKEN and GITHUB_API_URL")
 
 
 def _name(request: httpx.Request) -> str:
     return printable(f"{request.method} {request.url.path}")
 
 
-def _missing_permission(response: httpx.Response, reason: str) -> str:
-    headers = response.headers
+def _missing_permission(headers: httpx.Headers, reason: str) -> str:
     is_sso = headers.get("x-github-sso", "").startswith("required")
     if todo := advice("single sign-on" if is_sso else reason, ""):
         return f"{todo} ({reason})"
-    if needed := headers.get("x-accepted-github-permissions", ""):
-        lacks = f"the permission {printable(needed).replace('; ', ' or ')}"
-    elif needed := headers.get("x-accepted-oauth-scopes", ""):
-        lacks = f"one of the scopes {printable(needed)}"
-    else:
-        lacks = "a permission"
+    lacks = "a permission"
+    if permissions := headers.get("x-accepted-github-permissions"):
+        lacks = f"the permission {printable(permissions).replace('; ', ' or ')}"
+    elif scopes := headers.get("x-accepted-oauth-scopes"):
+        lacks = f"one of the scopes {printable(scopes)}"
     return f"the token lacks {lacks} ({reason}): grant it in the settings of the token or App"
 
 
 def _reason(response: httpx.Response) -> str:
     try:
-        body = json_of(response.content)
+        body = traffic.json_of(response.content)
     except ValueError:
         body = None
     answer = body if isinstance(body, dict) else {}
@@ -222,17 +187,8 @@ def _reason(response: httpx.Response) -> str:
     for error in errors[:5] if isinstance(errors, list) else ():
         parts = error if isinstance(error, dict) else {"message": error}
         words.append(parts.get("message") or f"{parts.get('field', '')} {parts.get('code', '')}")
-    said = printable("; ".join(str(word) for word in words if word))
-    return said or f"status {response.status_code}"
-
-
-Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
-Origin = tuple[str, str, int | None]
-T = TypeVar("T")
-SERVICE = "GitHub"
-BOUNDS = Bounds(SERVICE, ANSWER_BYTES, ANSWER_SECONDS)
-_CHANGES = re.compile(r"\b(?:mutation|subscription)\b")
-EXPIRES = "github-authentication-token-expiration"  # a header
+    reason = printable("; ".join(str(word) for word in words if word))
+    return reason or f"status {response.status_code}"
 
 
 class Server(NamedTuple):
@@ -243,7 +199,6 @@ class Server(NamedTuple):
     timeout: float = SILENCE
     read_only: bool = False
     pause: Callable[[float], None] = time.sleep  # waits that many seconds
-    meter: ServiceMeter = METER
 
 
 class Connection(GitHub[BaseAuthStrategy]):
@@ -258,7 +213,7 @@ class Connection(GitHub[BaseAuthStrategy]):
             auth,
             base_url=server.address,
             timeout=httpx.Timeout(server.timeout, connect=CONNECTING),
-            ssl_verify=certificates(),
+            ssl_verify=traffic.certificates(),
             auto_retry=False,
             http_cache=False,
             cache_strategy=MemCacheStrategy(),  # of an App's signatures; else one for all Apps
@@ -275,15 +230,14 @@ class Connection(GitHub[BaseAuthStrategy]):
     @cached_property
     def _client(self) -> httpx.Client:
         home = origin(self.config.base_url)
-        after = (_simplify_limits, _guard_redirect, bounded(BOUNDS), _read_whole)
         hooks: dict[str, list[Callable[..., Any]]] = {
-            "request": [partial(_guard_request, home, self._server), note(SERVICE)],
-            "response": [partial(_note_expiry, self._server.meter), *after],
+            "request": [partial(_guard_request, home, self._server), traffic.note(SERVICE)],
+            "response": [_read_headers, traffic.bounded(BOUNDS), _read_whole],
         }
-        given = {**self._get_client_defaults(), "trust_env": home[0] == "https"}
-        made = httpx.Client(**given, event_hooks=hooks)
-        weakref.finalize(self, made.close)
-        return made
+        settings = {**self._get_client_defaults(), "trust_env": home[0] == "https"}
+        client = httpx.Client(**settings, event_hooks=hooks)
+        weakref.finalize(self, client.close)
+        return client
 
     def ask(
         self,
@@ -296,18 +250,21 @@ class Connection(GitHub[BaseAuthStrategy]):
         """Return the response and its JSON in its `shape`; the JSON is None without a body.
 
         Reads are repeated where that can help, writes only if they are `harmless` when done twice.
-        That something `spare` is forbidden is an answer, and no trouble of the service.
+        A `spare` call that is forbidden does not count as trouble of the service.
         """
 
         def once() -> tuple[httpx.Response, Any]:
             response = call(self.rest).raw_response
             method = response.request.method
             try:
-                return response, shape(json_of(response.content) if response.content else None)
+                body = traffic.json_of(response.content) if response.content else None
+                return response, shape(body)
             except ValueError:
                 raise unclear(method, _no_json(_name(response.request))) from None
             except GiveUp as odd:
-                raise Damaged(str(odd)) if method in SAFE else unclear(method, str(odd)) from None
+                if method in SAFE:
+                    raise
+                raise unclear(method, str(odd)) from None
 
         return self._repeat(once, harmless=harmless, spare=spare)
 
@@ -329,13 +286,13 @@ class Connection(GitHub[BaseAuthStrategy]):
         refusals = (StopTheNight,) if spare else (StopTheNight, Forbidden)
         for attempt in range(ATTEMPTS):
             try:
-                with self._server.meter.request(SERVICE, refusals):
+                with traffic.METER.request(SERVICE, refusals):
                     return _asked(ask)
-            except (Unavailable, AnswerLost, Damaged) as error:
+            except (Unavailable, AnswerLost) as error:
                 is_last = attempt + 1 == ATTEMPTS
                 if is_last or not (harmless or error.safe) or error.wait > LONGEST_WAIT:
                     raise
-                self._server.meter.wait(SERVICE, error.wait)
+                traffic.METER.wait(SERVICE, error.wait)
                 self._server.pause(error.wait)
         raise AssertionError("unreachable")
 
@@ -343,8 +300,8 @@ class Connection(GitHub[BaseAuthStrategy]):
 def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
-    except GitHubException as error:
-        raise _translated(error) from None  # vendors' tracebacks may hold headers
+    except githubkit_errors.GitHubException as error:
+        raise _translated(error) from None
     except ValueError as error:  # refused by githubkit's own check of what we send
         raise Rejected(f"GitHub would not understand this: {type(error).__name__}") from None
 
@@ -360,9 +317,8 @@ def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None
     if origin(request.url) != home:
         host = printable(request.url.host)
         raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
-    if (is_query := request.url.path.endswith("/graphql")) and _CHANGES.search(
-        _query_text(request)
-    ):
+    is_query = request.url.path.endswith("/graphql")
+    if is_query and _CHANGES.search(json.loads(request.content)["query"]):
         raise GiveUp("a query to GitHub would change something: that is never asked")
     if server.read_only and request.method not in SAFE and not is_query:
         raise GiveUp("this sign-in to GitHub is for reading only")
@@ -370,56 +326,28 @@ def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None
         request.headers["X-GitHub-Api-Version"] = server.api_version
 
 
-def _query_text(request: httpx.Request) -> str:
-    """The text of a GraphQL request; what is in its variables can change nothing."""
+def _read_headers(response: httpx.Response) -> None:
+    """Note when the token ends; refuse redirects of writes, which would become reads."""
+    headers = response.headers
     try:
-        asked = json.loads(request.content)
+        ends = datetime.fromisoformat(headers.get(EXPIRES, "").removesuffix(" UTC"))
+        traffic.METER.expires(SERVICE, ends if ends.tzinfo else ends.replace(tzinfo=UTC))
     except ValueError:
-        return "mutation"
-    return str(asked.get("query", "")) if isinstance(asked, dict) else "mutation"
-
-
-def _guard_redirect(response: httpx.Response) -> None:
-    """A redirected write would be sent again as a read."""
+        pass  # the header is not there
+    if "retry-after" in headers:  # githubkit reads whole numbers only
+        wait = retry_after(headers["retry-after"], time.time())
+        headers["retry-after"] = str(int(SECONDARY_WAIT if wait is None else min(wait, DAY)))
     moved = response.has_redirect_location and response.status_code not in (307, 308)
     if moved and response.request.method not in SAFE:
         raise Rejected("the repository has moved: set GITHUB_REPO to its new name", 301)
 
 
 def _read_whole(response: httpx.Response) -> None:
-    if response.read().count(b",") > VALUES:
+    """Refuse an answer that githubkit's own JSON reader would take too much memory for."""
+    if response.read().count(b",") > traffic.VALUES:
         raise GiveUp("GitHub's answer holds too many values: check GITHUB_API_URL and the proxy")
-
-
-def _note_expiry(meter: ServiceMeter, response: httpx.Response) -> None:
-    """GitHub says with every answer when a token ends; nonsense is no date."""
-    text = response.headers.get(EXPIRES, "").removesuffix(" UTC")
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        return
-    meter.expires(SERVICE, at if at.tzinfo else at.replace(tzinfo=UTC))
 
 
 def origin(url: httpx.URL) -> Origin:
     """Return scheme, host and port."""
     return url.scheme, url.host, url.port
-
-
-def _simplify_limits(response: httpx.Response) -> None:
-    """Make the headers about limits plain numbers: dates, nonsense and ages break githubkit."""
-    headers = response.headers
-    if "retry-after" in headers:
-        headers["retry-after"] = str(_seconds(headers["retry-after"]))
-    if not re.fullmatch(r"[0-9]{1,11}", headers.get("x-ratelimit-reset", "0")):
-        del headers["x-ratelimit-reset"]
-
-
-def _seconds(value: str) -> int:
-    """Return the seconds to wait, at most a day.
-
-    >>> _seconds("3"), _seconds("9" * 30), _seconds("soon")
-    (3, 86400, 60)
-    """
-    asked = retry_after(value, time.time())
-    return int(SECONDARY_WAIT if asked is None else min(asked, DAY))

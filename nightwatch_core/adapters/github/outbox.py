@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from nightwatch_core.adapters.git.branch import Made, Refused, mailed_changes
+from nightwatch_core.adapters.git.branch import Refused, mailed_changes
 from nightwatch_core.adapters.git.objects import GONE
 from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branches import Branches, Writes
-from nightwatch_core.adapters.github.client import GitHubClient, Repository
+from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
 from nightwatch_core.adapters.github.connection import AnswerLost, Forbidden, Rejected
 from nightwatch_core.adapters.github.ownership import Ours
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
@@ -130,14 +130,14 @@ class GitHubOutbox:
         return receipt_for(comment, "done", number, made.html_url)
 
     def _update(self, update: PullUpdate) -> Receipt:
-        """The commit first, the word last: doing the first twice finds it done."""
+        """Push the commit first, comment last: doing the first twice finds it done."""
         number = update.number
         self._our_issue(number)
         made = self._branches.add(update)
-        there = self._find_comment(number, update.key)
-        said = there or self._say(number, update.key, update.body)
+        comment = self._find_comment(number, update.key)
+        comment = comment or self._say(number, update.key, update.body)
         status: PublishStatus = "done" if made.is_new else "already there"
-        receipt = receipt_for(update, status, number, said.html_url)
+        receipt = receipt_for(update, status, number, comment.html_url)
         return receipt.model_copy(update={"sha": made.sha})
 
     def _patch(self, pull: DraftPull) -> Receipt:
@@ -189,32 +189,29 @@ class GitHubOutbox:
         """Enter the errors that share the issue's cause, so that each of them finds it."""
         names = (comment.fingerprint, *comment.also) if comment.also else ()
         body = joined_body(issue.body, names)
-        ask, number = self._repository.ask, issue.number
-        if body == issue.body:
-            return
-        self._writes.make(lambda: ask(lambda rest, at: rest.issues.update(*at, number, body=body)))
+        if body != issue.body:
+            self._write(lambda rest, at: rest.issues.update(*at, issue.number, body=body))
 
     def _reopen(self, issue: IssueRow) -> None:
         if issue.state_reason == "not_planned":
             raise Refused(f"issue {issue.number} was closed as not planned meanwhile")
-        self._writes.make(
-            lambda: self._repository.ask(
-                lambda rest, at: rest.issues.update(
-                    *at, issue.number, state="open", state_reason="reopened"
-                )
+        self._write(
+            lambda rest, at: rest.issues.update(
+                *at, issue.number, state="open", state_reason="reopened"
             )
         )
 
     def _add_labels(self, number: int, labels: list[str]) -> str:
         """Return why not where that fails: what was made stays made."""
-        ask = self._repository.ask
         try:
-            self._writes.make(
-                lambda: ask(lambda rest, at: rest.issues.add_labels(*at, number, labels=labels))
-            )
+            self._write(lambda rest, at: rest.issues.add_labels(*at, number, labels=labels))
         except NightWatchError as error:  # also a token that is refused by now
             return f"made, but without its labels: {error}"
         return ""
+
+    def _write(self, call: RepositoryCall) -> None:
+        """Make a change that does no harm when it is made twice."""
+        self._writes.make(lambda: self._repository.ask(call))
 
     def _draft_pull(self, pull: DraftPull) -> Receipt:
         if there := self._find_pull(pull):
@@ -224,25 +221,22 @@ class GitHubOutbox:
             return receipt_for(pull, "already there", there.number, there.html_url, reason)
         base = pull.base or self._repository.describe().default_branch
         branch = self._branches.make(pull, base)
+        names = pull.labels
         try:
-            made, more = self._open_pull(pull, base)
+            try:
+                made = self._create_pull(pull, base, draft=True)
+            except Rejected as refused:
+                if "raft pull requests are not supported" not in refused.reason:
+                    raise
+                made = self._create_pull(pull, base, draft=False)
+                names = (*names, NO_DRAFTS)
         except (Rejected, Refused) as refused:
-            self._take_back(pull.branch, branch, refused)
+            if branch.is_new:
+                self._take_back(pull.branch, refused)
             raise
-        reason = self._add_labels(made.number, _labels((*pull.labels, *more)))
+        reason = self._add_labels(made.number, _labels(names))
         receipt = receipt_for(pull, "done", made.number, made.html_url, reason)
         return receipt.model_copy(update={"sha": branch.sha})
-
-    def _open_pull(self, pull: DraftPull, base: str) -> tuple[PullRow, tuple[str, ...]]:
-        try:
-            return self._create_pull(pull, base, draft=True), ()
-        except Rejected as refused:
-            if "raft pull requests are not supported" in refused.reason:
-                made = self._create_pull(pull, base, draft=False)
-                return made, (NO_DRAFTS,)
-            if "already exists" in refused.reason and (there := self._find_pull(pull)):
-                return there, ()
-            raise
 
     def _create_pull(self, pull: DraftPull, base: str, *, draft: bool) -> PullRow:
         return self._writes.make(
@@ -261,14 +255,12 @@ class GitHubOutbox:
             lambda: self._find_pull(pull),
         )
 
-    def _take_back(self, name: str, branch: Made, refused: GiveUp) -> None:
-        """A branch without its pull request helps nobody; another try makes it again."""
-        if not branch.is_new:
-            return
+    def _take_back(self, branch: str, refused: GiveUp) -> None:
+        """Delete a branch without its pull request; another try makes it again."""
         try:
-            self._branches.delete(name)
+            self._branches.delete(branch)
         except (TryLater, GiveUp) as error:
-            raise Refused(f"{refused}; branch {name} is left behind ({error})") from None
+            raise Refused(f"{refused}; branch {branch} is left behind ({error})") from None
 
     # Items are found by their keys in lists, which know of the last second; the search does not.
 

@@ -130,6 +130,12 @@ class RefRow(Row):
     sha: Text = Field(validation_alias=AliasPath("object", "sha"))
 
 
+class ShaRow(Row):
+    """An object of git, by its name."""
+
+    sha: Text
+
+
 class CommitRow(Row):
     """A commit of the git data API."""
 

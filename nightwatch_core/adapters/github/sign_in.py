@@ -4,8 +4,7 @@ import re
 import threading
 import time
 from collections.abc import Generator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, NamedTuple, cast
 
@@ -27,8 +26,7 @@ from nightwatch_core.adapters.github.rows import Row, Text, owner_and_name, read
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.value import Value
 
-RENEWED_BEFORE = 1_200.0  # an App's token ends; git may fetch for 900
-KEY_CHARACTERS = 40_000
+RENEWED_BEFORE = 1_200.0  # seconds before an App's token ends; git may fetch for 900
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,1000}")
 _APP_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")  # its number, or its client id
@@ -48,31 +46,27 @@ class GitHubSignIn(Value):
         """Tell whether to sign in as an App; raises `StopTheNight` where neither way is whole."""
         app_id, number = self.app_id.strip(), self.installation_id.strip()
         key, token = _plain(self.private_key), self.plain_token()
-        is_app, half = bool(app_id or number or key), "a GitHub App is half configured: set"
-        wrong = (
-            (is_app and not app_id, f"{half} GITHUB_APP_ID, too"),
-            (is_app and not key, f"{half} GITHUB_APP_PRIVATE_KEY, too"),
-            (
-                is_app and not _APP_ID.fullmatch(app_id),
-                "GITHUB_APP_ID is no App's number or client id: see its settings",
-            ),
-            (
-                not re.fullmatch(r"[0-9]{0,18}", number),
-                "GITHUB_APP_INSTALLATION_ID is no number: correct it or leave it out",
-            ),
-            (
-                not is_app and not token,
-                "there is no sign-in to GitHub: set GITHUB_TOKEN, or GITHUB_APP_ID and "
-                "GITHUB_APP_PRIVATE_KEY",
-            ),
-            (
-                not is_app and not _TOKEN.fullmatch(token),
-                "GITHUB_TOKEN holds blanks or odd characters: paste it again",
-            ),
-        )
-        if todo := next((todo for is_wrong, todo in wrong if is_wrong), ""):
-            raise StopTheNight(todo)
-        return is_app
+        if not (app_id or number or key):
+            if not token:
+                raise StopTheNight(
+                    "there is no sign-in to GitHub: set GITHUB_TOKEN, or GITHUB_APP_ID and "
+                    "GITHUB_APP_PRIVATE_KEY"
+                )
+            if not _TOKEN.fullmatch(token):
+                raise StopTheNight("GITHUB_TOKEN holds blanks or odd characters: paste it again")
+            return False
+        for name, value in (("GITHUB_APP_ID", app_id), ("GITHUB_APP_PRIVATE_KEY", key)):
+            if not value:
+                raise StopTheNight(f"a GitHub App is half configured: set {name}, too")
+        if not _APP_ID.fullmatch(app_id):
+            raise StopTheNight(
+                "GITHUB_APP_ID is no App's number or client id: see the App's settings"
+            )
+        if not re.fullmatch(r"[0-9]{0,18}", number):
+            raise StopTheNight(
+                "GITHUB_APP_INSTALLATION_ID is no number: correct it or leave it out"
+            )
+        return True
 
     def plain_token(self) -> str:
         """Return the token itself."""
@@ -89,7 +83,7 @@ def _plain(secret: SecretStr | None) -> str:
 
 def checked_key(text: str) -> str:
     r"""Return an RSA key as PEM, whose line ends may have been lost, blanks, or written "\n"."""
-    parts = _PEM.search(text[:KEY_CHARACTERS])
+    parts = _PEM.search(text[:40_000])
     if not parts:
         raise StopTheNight(
             "GITHUB_APP_PRIVATE_KEY is no PEM text: give the content of the .pem file that GitHub "
@@ -129,24 +123,7 @@ def checked_address(address: str) -> str:
     return str(url).rstrip("/")
 
 
-def checked_version(version: str) -> str:
-    """Return the version of the API where it can be one, else raise `StopTheNight`.
-
-    >>> checked_version(" 2022-11-28 ")
-    '2022-11-28'
-    """
-    version = version.strip()
-    if version and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", version):
-        raise StopTheNight("GITHUB_API_VERSION is no date: set it to one like 2022-11-28")
-    return version
-
-
 def _is_loopback(host: str) -> bool:
-    """Tell whether the host is this machine.
-
-    >>> _is_loopback("127.0.0.1"), _is_loopback("localhost"), _is_loopback("github.com")
-    (True, True, False)
-    """
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -156,8 +133,7 @@ def _is_loopback(host: str) -> bool:
 # The token of an App, requested anew before the last one ends.
 #
 # githubkit signs for the App. Its own installation tokens are not used: they are bound to one
-# installation's number, are not renewed after a 401 or early enough for git, and trust this
-# machine's clock.
+# installation's number, and are not renewed after a 401 or early enough for git.
 
 _UNKNOWN = "integration not found"  # so GitHub calls an App of that id
 _PERMISSIONS = ("metadata", "contents", "issues", "pull_requests")
@@ -253,7 +229,7 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             name: "read" if self._read_only else level for name, level in levels.items() if level
         }
         held |= {name: "read" for name in _SPARE if name in installation.permissions}
-        response, answer = self._ask(
+        answer = self._ask(
             lambda rest: rest.apps.create_installation_access_token(
                 installation.id, repositories=[self._at[1]], permissions=cast("Any", held)
             ),
@@ -261,14 +237,12 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             "give it access in the installation's settings, or correct GITHUB_REPO",
         )
         row = read(TokenRow, answer)
-        if self._read_only and "write" in row.permissions.values():
-            raise StopTheNight(
-                "GitHub gave the App a token that can write where one for reading was asked for"
-            )
-        lasts = (row.expires_at - _date(response)).total_seconds()
-        until = time.time() + lasts - min(RENEWED_BEFORE, lasts / 3)
-        login = f"{installation.app_slug}[bot]" if installation.app_slug else ""
-        return _Current(row.token.get_secret_value(), until, row.permissions or held, login)
+        return _Current(
+            token=row.token.get_secret_value(),
+            until=row.expires_at.timestamp() - RENEWED_BEFORE,
+            permissions=row.permissions,
+            login=f"{installation.app_slug}[bot]" if installation.app_slug else "",
+        )
 
     def _installation(self) -> InstallationRow:
         if number := self._installation_id:
@@ -283,7 +257,7 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
                 f"the GitHub App is not installed on {self._repository}: install it there, or "
                 "correct GITHUB_REPO"
             )
-        installation = read(InstallationRow, self._ask(call, advice)[1])
+        installation = read(InstallationRow, self._ask(call, advice))
         if installation.suspended_at:
             raise StopTheNight(
                 "the GitHub App's installation is suspended: lift that in the settings of the "
@@ -291,9 +265,9 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             )
         return installation
 
-    def _ask(self, call: Call, advice: str) -> tuple[httpx.Response, Any]:
+    def _ask(self, call: Call, advice: str) -> Any:
         try:
-            return self._connection.ask(call, harmless=True)
+            return self._connection.ask(call, harmless=True)[1]
         except (BadCredentials, Rejected) as error:
             if isinstance(error, BadCredentials) or _UNKNOWN in error.reason.lower():
                 raise StopTheNight(
@@ -303,12 +277,3 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             if error.status in (404, 422):
                 raise StopTheNight(f"{advice} (GitHub says: {error.reason})") from None
             raise StopTheNight(f"the GitHub App gets no token: {error}") from None
-
-
-def _date(response: httpx.Response) -> datetime:
-    """Return GitHub's own time: this machine's clock may differ."""
-    try:
-        date = parsedate_to_datetime(response.headers.get("date", ""))
-    except ValueError:
-        return datetime.now(UTC)
-    return date if date.tzinfo else date.replace(tzinfo=UTC)

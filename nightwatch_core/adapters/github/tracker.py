@@ -1,22 +1,23 @@
 """Our issues and pull requests on GitHub: found by their keys, and as people have left them.
 
-All are read from lists, which know of the last second; GitHub's search does not.
+All are read from lists, which are up to date at once; GitHub's search is not.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from urllib.parse import quote
 
-from nightwatch_core.adapters.github.checks import ChecksReader
+from nightwatch_core.adapters.github.checks import ChecksReader, Verdict
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
-from nightwatch_core.adapters.github.connection import (
-    COMMENT_CHARACTERS,
-    ITEMS_WITH_COMMENTS,
-    Rejected,
-)
+from nightwatch_core.adapters.github.connection import Rejected
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
-from nightwatch_core.adapters.github.pulls import edited_pulls, other_pulls
+from nightwatch_core.adapters.github.pulls import (
+    COMMENT_CHARACTERS,
+    TEAM,
+    edited_pulls,
+    other_pulls,
+)
 from nightwatch_core.adapters.github.rows import (
     CommentRow,
     IssueRow,
@@ -30,11 +31,11 @@ from nightwatch_core.models.code import CiRun, OtherPull
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.text.markers import LABEL, read_marker, read_patch_marker
 
-HISTORY_READ = 500  # commits of the base in which applied patches are looked for
+ITEMS_WITH_COMMENTS = 30  # those that changed last
+HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
 COMMENTS = 20  # of one item, the last ones
 PULLS_WITH_CHECKS = 10  # those that changed last; each costs two requests
 
-_HEARD = ("OWNER", "MEMBER", "COLLABORATOR")  # whose words teach: strangers may comment, too
 _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
 _GONE = (404, 410)  # moved to another repository, or deleted, since it was listed
 _LAST = datetime.max.replace(tzinfo=UTC)
@@ -48,10 +49,10 @@ class GitHubTracker:
         """Ask nothing before the first call; `repository` is owner/name."""
         self._repository = Repository.of(client, repository)
         self._ours = ours or Ours(client)
-        self._refused: set[str] = set()  # ways to read checks
+        self._checks = ChecksReader(self._repository)
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """Return all by number; words, and whether a merge was edited, of those changed last.
+        """Return all by number; comments, and whether a merge was edited, of those changed last.
 
         Raises `GiveUp` where nobody can tell whether what carries our marker is ours.
         """
@@ -61,25 +62,31 @@ class GitHubTracker:
         pulls = self._pulls() if any(issue.pull_request for issue in issues) else {}
         recent = sorted(issues, key=lambda issue: (issue.updated_at, issue.number))
         recent = recent[-ITEMS_WITH_COMMENTS:]
-        said = {issue.number: self._said(issue) for issue in recent}
-        words = {number: _words(rows) for number, rows in said.items()}
-        merged = [issue.number for issue in recent if issue.merged_at]
-        edited = edited_pulls(self._repository, merged)
-        ours = [issue.number for issue in recent if issue.number in pulls][-PULLS_WITH_CHECKS:]
-        checks = ChecksReader(self._repository).verdicts({n: pulls[n].head for n in ours})
-        items = (
-            _item(issue, pulls.get(issue.number), words.get(issue.number, ()), edited).model_copy(
-                update={"checks": checks.get(issue.number, "")}
+        comments = {issue.number: self._comments(issue) for issue in recent}
+        edited = edited_pulls(self._repository, [item.number for item in recent if item.merged_at])
+        latest = [item.number for item in recent if item.number in pulls][-PULLS_WITH_CHECKS:]
+        checks = self._checks.verdicts({number: pulls[number].head for number in latest})
+        items = [
+            _item(
+                issue,
+                pulls.get(issue.number),
+                comments.get(issue.number, ()),
+                edited=issue.number in edited,
+                checks=checks.get(issue.number, ""),
             )
             for issue in issues
+        ]
+        patches = (
+            patch
+            for issue in recent
+            if not issue.pull_request
+            for patch in self._patch(issue, comments[issue.number])
         )
-        patches = self._patches([issue for issue in recent if not issue.pull_request], said)
         return tuple(sorted((*items, *patches), key=lambda item: item.number))
 
     def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
-        """Return what runs on the heads of pull requests say now; a right we lack is asked once."""
-        checks = ChecksReader(self._repository, self._refused)
-        return tuple(checks.run(self._pull(number)) for number in numbers)
+        """Return the CI results of the heads of pull requests."""
+        return tuple(self._checks.run(self._pull(number)) for number in numbers)
 
     def _pull(self, number: int) -> PullRow:
         return self._repository.read(PullRow, lambda rest, at: rest.pulls.get(*at, number))
@@ -88,34 +95,20 @@ class GitHubTracker:
         """Return everybody's pull requests that change one of the files; see `other_pulls`."""
         return other_pulls(self._repository, frozenset(paths), since)
 
-    def _patches(
-        self, issues: Iterable[IssueRow], said: Mapping[int, Comments]
-    ) -> tuple[OwnItem, ...]:
-        ours = [(issue, self._ours.sift(said[issue.number])[0]) for issue in issues]
-        items = tuple(filter(None, (_patch_item(issue, rows) for issue, rows in ours)))
-        marks = ((read_marker(row.body), row.at) for _, rows in ours for row in rows)
-        at = {mark.key: moment for mark, moment in marks if mark and moment}
-        return _with_applied(self._repository, items, at) if items else ()
-
     def probe(self) -> str:
         items, (_, others) = self.own_items(), self._ours.sift(self._marked())
         open_now = sum(item.state == "open" for item in items)
-        copies = (
-            f"; {len(others)} that somebody else made carry our marker: left alone"
-            if others
-            else ""
-        )
-        known = f"{self._repository.full_name}: {len(items)} own items, {open_now} open{copies}"
-        lacking = self._lacking()
-        return f"{known}; whether drafts pass is not known: {lacking}" if lacking else known
-
-    def _lacking(self) -> str:
+        finding = f"{self._repository.full_name}: {len(items)} own items, {open_now} open"
+        if others:
+            finding += f"; {len(others)} that somebody else made carry our marker: left alone"
         ref = f"heads/{quote(self._repository.describe().default_branch, safe='/')}"
         head = self._repository.read(RefRow, lambda rest, at: rest.git.get_ref(*at, ref))
-        return ChecksReader(self._repository).results(head.sha).lacking
+        if lacking := self._checks.results(head.sha).lacking:
+            finding += f"; whether drafts pass is not known: {lacking}"
+        return finding
 
     def _marked(self) -> tuple[IssueRow, ...]:
-        """Return what says it is ours, each once. By their making, none moves between pages."""
+        """Return what has our label and marker. In the order of making, none changes its page."""
         issues = self._repository.read_all(
             IssueRow,
             lambda rest, at: rest.issues.list_for_repo(
@@ -133,11 +126,8 @@ class GitHubTracker:
         pulls = (read(PullRow, row) for row in (answer if isinstance(answer, list) else ()))
         return {pull.number: pull for pull in pulls}
 
-    def _said(self, issue: IssueRow) -> Comments:
-        """Return what was said, oldest first; nothing where the item is gone meanwhile.
-
-        Of pull requests reviews and the comments on lines, too.
-        """
+    def _comments(self, issue: IssueRow) -> Comments:
+        """Return comments and reviews, oldest first; none where the item was deleted meanwhile."""
         number, lists = issue.number, list[RepositoryCall]()
         if issue.comments:
             lists.append(lambda rest, at: rest.issues.list_comments(*at, number, per_page=100))
@@ -154,15 +144,56 @@ class GitHubTracker:
             raise
         return tuple(sorted(rows, key=lambda row: row.at or _LAST))
 
+    # Drafts without a branch: their patch is a comment on the issue, and people apply it.
 
-def _words(comments: Comments) -> tuple[str, ...]:
-    return tuple(word for comment in comments if (word := _word(comment)))[-COMMENTS:]
+    def _patch(self, issue: IssueRow, comments: Comments) -> Iterator[OwnItem]:
+        """Yield the newest patch that the issue carries, as a draft that has the issue's number.
+
+        It is open until it is applied, or the issue is closed as not planned.
+        """
+        ours, own = self._ours.sift(comments)[0], read_marker(issue.body)
+        for comment in reversed(ours):
+            mark, patch = read_marker(comment.body), read_patch_marker(comment.body)
+            if not mark or not patch or not own:
+                continue
+            fix, base = patch
+            rejected = issue.state != "open" and issue.state_reason in ("not_planned", "duplicate")
+            applied_at = self._applied_at(mark.key, base, comment.at or issue.updated_at)
+            yield OwnItem(
+                kind="pull",
+                number=issue.number,
+                fingerprint=mark.fingerprint,
+                also=tuple(dict.fromkeys((*mark.also, own.fingerprint, *own.also))),
+                key=mark.key,
+                title=issue.title,
+                state="merged" if applied_at else "closed" if rejected else "open",
+                url=comment.html_url,
+                night=mark.night,
+                closed_at=issue.closed_at if rejected else None,
+                merged_at=applied_at,
+                as_patch=True,
+                fix=fix,
+            )
+            return
+
+    def _applied_at(self, key: str, base: str, since: datetime) -> datetime | None:
+        """Return when a commit came to the base whose message holds the patch's key."""
+        rows = self._repository.read_all(
+            MessageRow,
+            lambda rest, at: rest.repos.list_commits(*at, sha=base, since=since, per_page=100),
+        )
+        try:
+            return next((row.at for row in islice(rows, HISTORY_READ) if key in row.message), None)
+        except Rejected as error:
+            if error.status in (404, 409):
+                return None
+            raise
 
 
 def _word(comment: CommentRow) -> str:
-    """Return what a person of the repository said; empty for strangers, programs and ourselves."""
+    """Return what somebody of the team wrote; empty for strangers, programs and ourselves."""
     is_person = comment.by not in ("", "Bot")
-    if not is_person or comment.author_association not in _HEARD or read_marker(comment.body):
+    if not is_person or comment.author_association not in TEAM or read_marker(comment.body):
         return ""
     verdict = _VERDICTS.get(comment.state, "")
     text = comment.body.strip()[:COMMENT_CHARACTERS]
@@ -170,7 +201,7 @@ def _word(comment: CommentRow) -> str:
 
 
 def _item(
-    issue: IssueRow, pull: PullRow | None, words: tuple[str, ...], edited: Collection[int]
+    issue: IssueRow, pull: PullRow | None, comments: Comments, *, edited: bool, checks: Verdict
 ) -> OwnItem:
     marker = read_marker(issue.body)
     assert marker is not None
@@ -188,77 +219,10 @@ def _item(
         url=issue.html_url,
         branch=pull.branch if pull else "",
         labels=issue.labels,
-        words=words,
+        words=tuple(filter(None, map(_word, comments)))[-COMMENTS:],
         night=marker.night,
         closed_at=issue.closed_at if closed else None,
         merged_at=issue.merged_at,
-        edited=issue.number in edited,
+        edited=edited,
+        checks=checks,
     )
-
-
-# Drafts without a branch: their patch is a comment on the issue, and people apply it.
-#
-# Whether they did is read off the base's history: the message of the commit holds the patch's key.
-
-
-def _patch_item(issue: IssueRow, comments: Iterable[CommentRow]) -> OwnItem | None:
-    """Return the newest patch that the issue carries, as a draft that has the issue's number.
-
-    It is open until it is applied, or the issue is closed as not planned.
-    """
-    patches = [comment for comment in comments if read_patch_marker(comment.body)]
-    if not patches:
-        return None
-    comment, mark = patches[-1], read_marker(patches[-1].body)
-    own, known = read_marker(issue.body), read_patch_marker(patches[-1].body)
-    assert mark is not None
-    assert own is not None
-    assert known is not None
-    turned_down = issue.state != "open" and issue.state_reason in ("not_planned", "duplicate")
-    return OwnItem(
-        kind="pull",
-        number=issue.number,
-        fingerprint=mark.fingerprint,
-        also=tuple(dict.fromkeys((*mark.also, own.fingerprint, *own.also))),
-        key=mark.key,
-        title=issue.title,
-        state="closed" if turned_down else "open",
-        url=comment.html_url,
-        night=mark.night,
-        closed_at=issue.closed_at if turned_down else None,
-        as_patch=True,
-        fix=known[0],
-        branch=known[1],
-    )
-
-
-def _with_applied(
-    repository: Repository, patches: tuple[OwnItem, ...], since: Mapping[str, datetime]
-) -> tuple[OwnItem, ...]:
-    """Return the patches, those merged whose key is in the base's history; `since` is by key."""
-    applied: dict[str, datetime] = {}
-    for base in {patch.branch for patch in patches}:
-        keys = {patch.key for patch in patches if patch.branch == base}
-        first = min(since[key] for key in keys)
-        for row in _history(repository, base, first):
-            applied |= {key: row.at for key in keys if key in row.message}
-    return tuple(
-        patch.model_copy(
-            update={"branch": "", **({"state": "merged", "merged_at": at} if at else {})}
-        )
-        for patch in patches
-        for at in (applied.get(patch.key),)
-    )
-
-
-def _history(repository: Repository, base: str, since: datetime) -> tuple[MessageRow, ...]:
-    rows = repository.read_all(
-        MessageRow,
-        lambda rest, at: rest.repos.list_commits(*at, sha=base, since=since, per_page=100),
-    )
-    try:
-        return tuple(islice(rows, HISTORY_READ))
-    except Rejected as error:
-        if error.status in (404, 409):
-            return ()
-        raise

@@ -12,14 +12,13 @@ from services.github import GitHub
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.code_host import (
+    FILE_VERSIONS,
     ApiHost,
-    Clone,
     CloneHost,
     CloneRefused,
     GitHubHost,
     Origin,
 )
-from nightwatch_core.adapters.github.connection import FILE_VERSIONS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 
@@ -265,15 +264,6 @@ def test_nothing_in_a_hostile_repository_is_run(server: GitHub, tmp_path: Path) 
     ]
 
 
-def test_a_store_that_lost_its_view_is_cloned_anew(server: GitHub, tmp_path: Path) -> None:
-    code = host(server, tmp_path)
-    first = code.reader(code.head())
-    (tmp_path / "clones" / "acme__shop" / "view.git" / "objects" / "info" / "alternates").unlink()
-    second = code.reader(code.head())
-    assert second is not first
-    assert second.read_file("old.rb") == "1\n"
-
-
 def test_a_commit_is_asked_about_once_whoever_reads_it(server: GitHub, tmp_path: Path) -> None:
     code = host(server, tmp_path)
     commit = code.head()
@@ -286,18 +276,6 @@ def test_a_commit_is_asked_about_once_whoever_reads_it(server: GitHub, tmp_path:
     assert asked.count(f"/repos/acme/shop/git/trees/{commit.sha}") == 1
     assert asked.count("/acme/shop.git/git-upload-pack") == 1
     assert len(asked) <= 3
-
-
-def test_blobs_that_are_there_are_not_asked_for(server: GitHub, tmp_path: Path) -> None:
-    commit = host(server, tmp_path).head()
-    host(server, tmp_path).reader(commit)
-    code = host(server, tmp_path)  # another process, or another night
-    before = len(server.requests)
-    code.reader(commit)
-    clone = Clone(tmp_path / "clones" / "acme__shop", Origin("https://x", str))
-    clone.fetch_blobs([])
-    assert [one.path for one in server.requests[before:]] == ["/repos/acme/shop"]
-    assert isinstance(commit, Commit)
 
 
 def test_a_commit_that_another_machine_chose_is_fetched(server: GitHub, tmp_path: Path) -> None:

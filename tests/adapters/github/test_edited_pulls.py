@@ -6,12 +6,10 @@ from functools import partial
 
 import pytest
 from deliveries import STEPPED
-from github_world import FIXED, OURS, issue, outbox, pull, tracker
+from github_world import FIXED, outbox, pull, tracker
 from services.github import GitHub
 from services.github_people import amend, merge, move_base, push, rebase, update
 
-from nightwatch_core.adapters.github.connection import ITEMS_WITH_COMMENTS
-from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposals import FileChange, OwnItem
 from nightwatch_core.text.markers import CORRECTION
 
@@ -160,30 +158,12 @@ def test_many_are_asked_about_at_once_and_open_ones_never(server: GitHub) -> Non
     assert {one for one in asked.body["variables"].values() if isinstance(one, int)} == {1, 2}
 
 
-def test_only_of_those_that_moved_lately(server: GitHub) -> None:
-    outbox(server).publish(pull(server))
-    pushed_more(server)
-    merge(server, 1)
-    for number in range(ITEMS_WITH_COMMENTS):
-        server.add_item(f"{number}", issue(f"key-{number}").body, **OURS)
-    first, *_ = tracker(server).own_items()
-    assert (first.state, first.edited) == ("merged", False)
-    assert first.merged_at is not None
-    server.add_comment(1, "Thanks")
-    first, *_ = tracker(server).own_items()
-    assert first.edited
-
-
 @pytest.mark.parametrize(
     ("status", "body"),
     [
         (403, b'{"message": "Resource not accessible by personal access token"}'),
-        (404, b'{"message": "Not Found"}'),
         (200, b'{"data": null, "errors": [{"type": "FORBIDDEN", "message": "not for you"}]}'),
-        (200, b'{"data": {"repository": null}}'),
-        (200, b'{"data": {"repository": {"fv0": null}}}'),
         (200, b'{"data": {"repository": {"fv0": {"commits": 3}}}}'),
-        (200, b'{"data": {"repository": {"fv0": []}}}'),
     ],
 )
 @pytest.mark.slow
@@ -194,14 +174,3 @@ def test_a_refusal_leaves_the_items(server: GitHub, status: int, body: bytes) ->
     server.fail("POST", "/graphql", status=status, body=body)
     assert not merged(server).edited
     assert merged(server).edited
-
-
-def test_a_service_that_is_unwell_is_asked_again_later(server: GitHub) -> None:
-    outbox(server).publish(pull(server))
-    merge(server, 1)
-    server.fail("POST", "/graphql", status=502, times=2)
-    with pytest.raises(TryLater):
-        tracker(server).own_items()
-    server.fail("POST", "/graphql", status=401, body=b'{"message": "Bad credentials"}')
-    with pytest.raises(StopTheNight):
-        tracker(server).own_items()

@@ -60,9 +60,3 @@ def test_an_address_without_its_prefix_is_told(server: GitHub) -> None:
         Repository.of(asking, "acme/shop").describe()
     with pytest.raises(StopTheNight, match="web site's"):
         checked_address("https://github.com")
-
-
-@pytest.mark.parametrize("version", ["latest", "2022-11-28\r\nx: y", "22-11-28"])
-def test_a_version_that_is_no_date_stops_the_night(server: GitHub, version: str) -> None:
-    with pytest.raises(StopTheNight, match="GITHUB_API_VERSION"):
-        client(server, api_version=version)

@@ -71,48 +71,6 @@ def test_of_a_squash_only_the_one_commit_is_on_the_base(server: GitHub, count: i
     assert not is_of(pull, made[0])
 
 
-def test_a_rebase_brings_copies(server: GitHub) -> None:
-    _, made = branch(server, 3)
-    tip = git(server.git.folder, "rev-parse", "main")
-    other = commit(server, "Step 0", tip, written=1_789_999_999)  # like ours, of another day
-    copies = [other]
-    for at in range(3):
-        copies.append(commit(server, f"Step {at}", copies[-1], written=1_790_000_000 + at))
-    merge(server, copies[-1], made)
-    (pull,) = pulls(server)
-    assert (pull.sha, pull.commits) == (copies[3], (copies[2], copies[1]))
-    assert is_of(pull, copies[1])
-    assert not is_of(pull, other)
-    assert len(server.requests) == 2
-
-
-def test_a_rebase_of_one_commit_is_that_commit(server: GitHub) -> None:
-    base, made = branch(server, 1)
-    copy = commit(server, "Step 0", commit(server, "Other", base))
-    merge(server, copy, made)
-    (pull,) = pulls(server)
-    assert (pull.sha, pull.commits) == (copy, ())
-    assert len(server.requests) == 1
-
-
-@pytest.mark.slow
-def test_many_commits_and_many_rebases_stay_within_the_limits(server: GitHub) -> None:
-    base, made = branch(server, 103)
-    merge(server, commit(server, "Merge", base, made[-1]), made)
-    for number in range(2, 30):
-        merge(server, made[2], made[:3], number)
-    found = pulls(server)
-    assert sorted(len(pull.commits) for pull in found) == [2] * 28 + [100]
-    assert max(found, key=lambda pull: len(pull.commits)).commits[0] == made[-1]
-    assert len(server.requests) == 2 + 2  # pages of pull requests, then their histories
-
-
-def test_a_merge_commit_that_is_gone_is_no_trouble(server: GitHub) -> None:
-    merge(server, "a" * 40, ["b" * 40, "c" * 40])
-    (pull,) = pulls(server)
-    assert (pull.sha, pull.commits) == ("a" * 40, ())
-
-
 @pytest.mark.parametrize(
     "told",
     [

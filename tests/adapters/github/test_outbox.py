@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
 import pytest
-from deliveries import STEPPED, STEPS
+from deliveries import STEPPED
 from git_repositories import git
 from github_world import FIXED, bare_shop, comment, issue, outbox, pull, reopen, tracker
 from services.github import GitHub
 from twins.reading import MemoryClock
 
-from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.errors import TryLater
 from nightwatch_core.models.proposals import FileChange, Proposal
 
 BRANCH = "nightwatch/0123456789ab"
@@ -71,12 +71,6 @@ def test_an_issue_whose_answer_nobody_can_read_is_looked_for(server: GitHub) -> 
     assert len(server.issues()) == 1
 
 
-@pytest.mark.parametrize("body", [b"", b'{"message": "hm"}', b"5"])
-def test_a_list_that_was_damaged_on_its_way_is_asked_for_again(server: GitHub, body: bytes) -> None:
-    server.fail("GET", "/issues$", status=200, body=body)
-    assert outbox(server).publish(issue()).status == "done"
-
-
 @pytest.mark.parametrize("how", ["answer", "cut"])
 def test_an_issue_that_never_arrived_is_opened_after_looking(server: GitHub, how: str) -> None:
     server.fail("POST", "/issues$", how=how)
@@ -102,17 +96,6 @@ def test_what_cannot_be_looked_up_is_unknown_and_settled_another_time(server: Gi
     assert len(server.requests) == calls + 8  # looked for three times, each read twice
     assert out.publish(issue()).status == "already there"
     assert len(server.issues()) == 2
-
-
-def test_a_look_that_fails_is_repeated_while_github_is_unwell(server: GitHub) -> None:
-    clock = MemoryClock()
-    start = clock.monotonic()
-    server.fail("POST", "/issues$", stored=True)
-    server.fail("GET", "/issues$", status=200, body=b"[]")  # before: there is none
-    server.fail("GET", "/issues$", status=503, times=4)
-    assert outbox(server, clock).publish(issue()).status == "done"
-    assert len(server.issues()) == 1
-    assert 15 <= clock.monotonic() - start < 20
 
 
 def test_a_write_that_keeps_failing_is_tried_twice_only(server: GitHub) -> None:
@@ -143,16 +126,6 @@ def test_writes_are_a_second_apart_and_not_too_many(server: GitHub) -> None:
     assert (writes, clock.monotonic() - start) == (5, 4.0)
 
 
-def test_the_missing_permission_is_named(server: GitHub) -> None:
-    server.permissions["issues"] = "read"
-    server.permissions["pull_requests"] = "read"
-    receipt = outbox(server).publish(issue())
-
-    assert receipt.status == "refused"
-    assert "lacks the permission issues=write" in receipt.reason
-    assert server.token not in receipt.reason
-
-
 def test_refusals_say_what_to_do(server: GitHub) -> None:
     server.has_issues = False
     disabled = outbox(server).publish(issue())
@@ -164,13 +137,6 @@ def test_refusals_say_what_to_do(server: GitHub) -> None:
     assert "too_long" in long.reason
     assert outbox(server).publish(issue(body="no marker")).status == "refused"
     assert server.issues() == []
-
-
-def test_a_wrong_token_stops_the_night(server: GitHub) -> None:
-    out = outbox(server)
-    server.token = "another"
-    with pytest.raises(StopTheNight, match="GITHUB_TOKEN"):
-        out.publish(issue())
 
 
 def test_news_are_told_once(server: GitHub) -> None:
@@ -315,14 +281,6 @@ def test_a_draft_in_steps_is_a_commit_for_each_made_once(server: GitHub) -> None
     ]
     server.items.clear()
     assert outbox(server).publish(pull(server)).status == "refused"  # in one commit
-
-
-def test_steps_that_do_not_add_up_make_no_branch(server: GitHub) -> None:
-    steps = STEPPED | {"commits": STEPS[:1]}
-    receipt = outbox(server).publish(pull(server, **steps))
-
-    assert "do not add up" in receipt.reason
-    assert f"refs/heads/{BRANCH}" not in server.git.refs()
 
 
 def test_a_draft_that_people_closed_is_not_proposed_again(server: GitHub) -> None:

@@ -6,10 +6,9 @@ import pytest
 from github_world import NIGHT, OURS, bare_shop, comment, issue, outbox, pull, tracker
 from services.github import Answer, GitHub
 
-from nightwatch_core.adapters.github.connection import ITEMS_WITH_COMMENTS
-from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.adapters.github.tracker import ITEMS_WITH_COMMENTS
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.proposals import OwnItem
-from nightwatch_core.text.markers import marker
 
 
 def only(server: GitHub) -> OwnItem:
@@ -158,33 +157,6 @@ def test_words_come_in_the_order_they_were_said_and_the_last_are_kept(server: Gi
         "Closing",
         "changes requested: Not yet sent",
     )
-
-
-def test_a_second_draft_for_a_fingerprint_stands_beside_the_first(server: GitHub) -> None:
-    outbox(server).publish(pull(server))
-    server.items[1] |= {"state": "closed", "closed_at": "2026-11-21T05:00:00Z"}
-    again = marker("v1:aa", "pull-key-2", "2026-11-22-bb")
-    branch = {"key": "pull-key-2", "branch": "nightwatch/fedcba987654"}
-    receipt = outbox(server).publish(pull(server, body=f"{again}\n\nOtherwise.\n", **branch))
-    first, second = tracker(server).own_items()
-
-    assert (receipt.status, receipt.number) == ("done", 2)
-    assert (first.key, first.state, first.branch) == (
-        "pull-key-1", "closed", "nightwatch/0123456789ab",
-    )  # fmt: skip
-    assert (second.key, second.state, second.branch) == (
-        "pull-key-2", "open", "nightwatch/fedcba987654",
-    )  # fmt: skip
-    assert first.fingerprint == second.fingerprint
-
-
-def test_a_list_that_cannot_be_read_is_never_an_empty_one(server: GitHub) -> None:
-    outbox(server).publish(issue())
-    server.fail("GET", "/issues$", status=502, times=2)
-    with pytest.raises(TryLater, match="502"):
-        tracker(server).own_items()
-    server.fail("GET", "/issues$", how="truncated")
-    assert len(tracker(server).own_items()) == 1
 
 
 def test_a_name_that_is_no_repository_stops_the_night(server: GitHub) -> None:
