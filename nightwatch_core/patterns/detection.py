@@ -58,9 +58,8 @@ _STEMS_OF_TRADE = frozenset(map(stem, _WORDS["trade"].split()))
 LONGEST = 2_000  # characters of a cause that are compared
 MOST_WORDS = 150
 ALIKE = 0.455  # from here on two causes are one
-SAME_LINE, NEAR_LINE, SAME_FILE = 0.25, 0.2, 0.1  # what a shared place adds
+NEAR_LINE, SAME_FILE = 0.25, 0.1  # what a shared place adds: not enough alone
 NEAR = 10  # lines
-LEAST = 0.2  # a shared place alone is not enough: many things pass through one line
 # Weights: names in the code, words that the code's names are made of, other words, the trade's.
 NAME, OF_CODE, PLAIN, TRADE = 1.5, 1.0, 0.3, 0.1
 _FEW = 10  # texts that are taken for granted, so that a night of two errors has rare words too
@@ -175,21 +174,13 @@ def text_similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> flo
 
 def similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
     """Return the similarity of two causes, 0 to 1: their texts, plus a shared location."""
-    text = text_similarity(terms, other, rarity)
-    return 0.0 if text < LEAST else min(1.0, text + _shared_place(terms, other))
-
-
-def _shared_place(terms: CauseTerms, other: CauseTerms) -> float:
-    if terms.lines & other.lines:
-        return SAME_LINE
     near = any(
         path == same and abs(line - at) <= NEAR
         for path, line in terms.lines
         for same, at in other.lines
     )
-    if near:
-        return NEAR_LINE
-    return SAME_FILE if terms.files & other.files else 0.0
+    place = NEAR_LINE if near else SAME_FILE if terms.files & other.files else 0.0
+    return min(1.0, text_similarity(terms, other, rarity) + place)
 
 
 def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) -> tuple[str, ...]:
@@ -205,46 +196,22 @@ def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) ->
     return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:most]))
 
 
-def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[tuple[int, ...]]:
-    """Group the numbers of causes that are one."""
-    pairs = combinations(range(len(causes)), 2)
-    alike = {(a, b): similarity(causes[a], causes[b], rarity) for a, b in pairs}
-    return group_similar(len(causes), alike)
-
-
-def group_similar(
-    count: int, similarities: Mapping[tuple[int, int], float], threshold: float = ALIKE
-) -> list[tuple[int, ...]]:
-    """Put numbers below `count` together while the average similarity of two groups is enough.
+def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[list[int]]:
+    """Put the numbers of similar causes together, each into the group it is most like on average.
 
     By average, not by the nearest two: a chain of neighbours is no group.
-
-    >>> group_similar(4, {(0, 1): 0.9, (1, 2): 0.7, (0, 2): 0.1, (2, 3): 0.2})
-    [(0, 1), (2,), (3,)]
     """
-    groups: dict[int, tuple[int, ...]] = {number: (number,) for number in range(count)}
-    sums = {pair: value for pair, value in similarities.items() if value > 0}
-    while sums:
-        first, other = max(
-            sums, key=lambda pair: (_average(pair, sums, groups), -pair[0], -pair[1])
-        )
-        if _average((first, other), sums, groups) < threshold:
-            break
-        groups[first] = tuple(sorted((*groups[first], *groups.pop(other))))
-        del sums[first, other]
-        for pair in [pair for pair in sums if other in pair]:
-            rest = pair[0] if pair[1] == other else pair[1]
-            joined = (min(first, rest), max(first, rest))
-            sums[joined] = sums.get(joined, 0.0) + sums.pop(pair)
-    return sorted(groups.values())
-
-
-def _average(
-    pair: tuple[int, int],
-    sums: Mapping[tuple[int, int], float],
-    found: Mapping[int, tuple[int, ...]],
-) -> float:
-    return sums[pair] / (len(found[pair[0]]) * len(found[pair[1]]))
+    groups: list[list[int]] = []
+    for number, cause in enumerate(causes):
+        averages = [
+            math.fsum(similarity(causes[other], cause, rarity) for other in group) / len(group)
+            for group in groups
+        ]
+        if max(averages, default=0.0) >= ALIKE:
+            groups[averages.index(max(averages))].append(number)
+        else:
+            groups.append([number])
+    return groups
 
 
 def _is_name(word: str) -> bool:
@@ -288,15 +255,7 @@ def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> l
         for group in group_causes(causes, rarity)
         if count_errors((cases[n] for n in group), case_names) > 1
     ]
-    # Two causes in one line are two patterns: their titles say what else they speak of.
-    used = Counter(pattern.title for pattern in patterns)
-    titled = [
-        pattern.model_copy(update={"title": line(f"{pattern.title} ({pattern.because[-1]})", 120)})
-        if used[pattern.title] > 1
-        else pattern
-        for pattern in patterns
-    ]
-    return sorted(titled, key=lambda pattern: (-len(pattern.fingerprints), pattern.title))
+    return sorted(patterns, key=lambda pattern: (-len(pattern.fingerprints), pattern.title))
 
 
 def _one_cause(
@@ -306,7 +265,7 @@ def _one_cause(
     cited, count = _most_cited([cause.lines for cause in causes])
     file, in_file = _most_cited([cause.files for cause in causes])
     place = f"{cited[0]}:{cited[1]}" if cited else file or ""
-    title = f" in {place}" if cited else f" in {place}: {words}" if place else f": {words}"
+    named = place if cited else ": ".join(filter(None, (place, words))) or first_places(cases)
     because = (
         f"{count or in_file} of {len(cases)} rest on {place}" if place else "",
         f"all causes speak of {words}" if words else "",
@@ -314,10 +273,10 @@ def _one_cause(
     best = max(cases, key=lambda case: (case.score, case.has_fix))
     remedy = f"Fix {place or words or first_places(cases)} first{shared_change(cases)}"
     return pattern_of_cases(
-        f"One cause{title}" if place or words else f"One cause in {first_places(cases)}",
+        f"One cause{' in' if place else ':'} {named}",
         cases,
         case_names,
-        description=f"{len(cases)} errors of one night tell the same cause.",
+        description=f"{len(cases)} errors of one night have the same cause.",
         suggestion=f"{remedy}: {best.root_cause}",
         because=tuple(filter(None, because)),
     )
@@ -590,23 +549,20 @@ def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> t
     rule and at least half of whose errors, two or more, are known members.
     """
     patterns = list(found)
-    free = [item for item in known if item.title not in {pattern.title for pattern in patterns}]
-    kept = {pattern.title for pattern in known}
+    free = {item.title: item for item in known if all(item.title != p.title for p in patterns)}
     named = []
     for pattern in patterns:
-        members = set(pattern.fingerprints)
-        enough = max(2, (len(members) + 1) // 2)
-        same = [
-            (count, item.title, item)
-            for item in free
-            if item.rule == pattern.rule
-            and item.rule in _BY_MEMBERS
-            and (count := len(members.intersection(item.fingerprints))) >= enough
-        ]
-        if same and pattern.title not in kept:
-            best = max(same, key=lambda match: match[:2])[2]
-            free.remove(best)
-            pattern = pattern.model_copy(update={"title": best.title})
+        is_known = any(item.title == pattern.title for item in known)
+        shared = {
+            item.title: len(set(pattern.fingerprints) & set(item.fingerprints))
+            for item in free.values()
+            if item.rule == pattern.rule and item.rule in _BY_MEMBERS
+        }
+        best = max(sorted(shared), key=lambda title: shared[title], default="")
+        enough = max(2, (len(set(pattern.fingerprints)) + 1) // 2)
+        if best and not is_known and shared[best] >= enough:
+            del free[best]
+            pattern = pattern.model_copy(update={"title": best})
         named.append(pattern)
     return tuple(named)
 

@@ -40,7 +40,6 @@ from nightwatch_core.text.templates import message_template
 NIGHTS_BACK = 30
 MOST_READ = 3 * NIGHTS_BACK  # reports; single runs and repeated windows are passed over
 SINGLE_RUN = "one-"  # how the names of runs for one error begin
-QUIET_HOURS = 3  # without the error, after it
 HEADROOM = 3  # times the highest rate of the nights that were
 LOWEST = 10  # occurrences a day; below it chance alone doubles and triples a rate
 JUMP = 5  # times the usual rate: more is news and no noise
@@ -66,73 +65,83 @@ def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple
     nights whose window was read again: the same errors would count twice.
     """
     kept: list[NightGroups] = []
-    seen: set[str] = set()
     for report in islice(chain((tonight,), reports), MOST_READ):
-        new = report.night.id not in seen and not any(
-            _overlap(report.night.window, item.window) for item in kept
+        window, options = report.night.window, report.options
+        is_alike = (
+            report.status != "failed"
+            and not report.night.id.startswith(SINGLE_RUN)
+            and is_sample(options) == is_sample(tonight.options)
+            and set(options.sources()) == set(tonight.options.sources())
         )
-        seen.add(report.night.id)
-        if new and _alike(report, tonight):
+        if is_alike and not any(_overlap(window, item.window) for item in kept):
             kept.append(night_groups(report))
         if len(kept) == NIGHTS_BACK:
             break
     return tuple(kept)
 
 
+def _overlap(window: Window, other: Window) -> bool:
+    shared = min(window.until, other.until) - max(window.since, other.since)
+    shorter = min(window.until - window.since, other.until - other.since)
+    return shared * 2 > shorter or (window.since, window.until) == (other.since, other.until)
+
+
 def night_groups(report: RunReport) -> NightGroups:
-    """Return all error groups a report tells of, each once."""
+    """Return all error groups of a report, each once and with only what rules look at."""
     cases = (
         *(analysis.case for analysis in report.analyses),
         *(failure.case for failure in report.failures),
     )
-    every = chain(
-        (group for case in cases for group in case.groups),
-        (dropped.group for dropped in report.dropped),
+    every = (
+        *(group for case in cases for group in case.groups),
+        *(dropped.group for dropped in report.dropped),
     )
-    groups = {group.fingerprint: _slim(group) for group in every}
+    groups = {
+        group.fingerprint: ErrorGroup(
+            fingerprint=group.fingerprint,
+            source=group.source,
+            error_class=group.error_class,
+            transaction=group.transaction,
+            message=group.message[:MATCHED_TEXT],
+            occurrences=group.occurrences,
+            users=group.users,
+        )
+        for group in every
+    }
     return NightGroups(window=report.night.window, groups=tuple(groups.values()))
 
 
-def backtest(
-    rule: IgnoreRule, nights: Iterable[NightGroups], lessons: Iterable[Lesson]
-) -> Backtest:
-    """Return what the rule would have hidden on those nights, ignoring expiry and rate.
+def hidden_by(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:
+    """Return the nights with nothing but what the rule would have hidden, whatever its bounds."""
+    covers = matcher(rule)
+    return tuple(
+        night.model_copy(update={"groups": tuple(filter(covers, night.groups))}) for night in nights
+    )
+
+
+def backtest(hidden: Sequence[NightGroups], lessons: Iterable[Lesson]) -> Backtest:
+    """Count what `hidden_by` returned.
 
     A group counts once, on however many nights it came. `fixed_later` counts the groups whose
     lesson says that a fix of ours was merged. Users of one night are added up over its groups, so
     that one who met two of them counts twice.
     """
-    hidden = [_covered(rule, night) for night in nights]
     fixed = {name for lesson in lessons if was_fixed(lesson) for name in lesson.names}
-    names = {group.fingerprint for groups in hidden for group in groups}
-    users = [sum(g.users for g in groups if g.users is not None) for groups in hidden]
-    counted = any(g.users is not None for groups in hidden for g in groups)
+    groups = [group for night in hidden for group in night.groups]
+    names = {group.fingerprint for group in groups}
+    users = [sum(group.users or 0 for group in night.groups) for night in hidden]
     return Backtest(
         nights=len(hidden),
         groups=len(names),
-        occurrences=sum(group.occurrences for groups in hidden for group in groups),
+        occurrences=sum(group.occurrences for group in groups),
         fixed_later=len(names & fixed),
-        users=max(users) if counted else None,
+        users=max(users) if any(group.users is not None for group in groups) else None,
     )
 
 
-def only_covered(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[NightGroups, ...]:
-    """Return the same nights with nothing but what the rule would have hidden.
-
-    They stand in for the whole nights in `backtest` and `rates` of that rule, and take less time.
-    """
-    return tuple(night.model_copy(update={"groups": _covered(rule, night)}) for night in nights)
-
-
-def _covered(rule: IgnoreRule, night: NightGroups) -> tuple[ErrorGroup, ...]:
-    return tuple(filter(matcher(rule), night.groups))
-
-
-def rates(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[float, ...]:
-    """Occurrences a day on each night on which the rule covers any, all its groups summed."""
-    counted = (
-        (sum(g.occurrences for g in _covered(rule, night)), night.window) for night in nights
-    )
+def rates(hidden: Iterable[NightGroups]) -> tuple[float, ...]:
+    """Return occurrences a day on each night with any, all its groups summed."""
+    counted = ((sum(group.occurrences for group in n.groups), n.window) for n in hidden)
     return tuple(per_day(count, window) for count, window in counted if count)
 
 
@@ -144,9 +153,9 @@ def tripwire(seen: Sequence[float]) -> float:
     >>> tripwire((4.0, 21.0)), tripwire((0.5,)), tripwire(())
     (100.0, 10.0, 10.0)
     """
-    wanted = max(LOWEST, HEADROOM * max(seen, default=0.0))
-    zeros = 10 ** math.floor(math.log10(wanted))
-    return float(next(step * zeros for step in _READABLE if step * zeros >= wanted))
+    limit = max(LOWEST, HEADROOM * max(seen, default=0.0))
+    zeros = 10 ** math.floor(math.log10(limit))
+    return float(next(step * zeros for step in _READABLE if step * zeros >= limit))
 
 
 def is_steady(seen: Sequence[float]) -> bool:
@@ -167,49 +176,9 @@ def was_fixed(lesson: Lesson) -> bool:
 
 
 def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
-    """Count how often an error disappeared by itself; nights newest first.
-
-    It did where the next night that was looked at was without it, or where it was followed by
-    three quiet hours of the same night.
-    """
-    times, next_has_it = 0, True  # of the night after tonight nothing is known
-    for night in nights:
-        own = [group for group in night.groups if group.fingerprint in names]
-        if own and (not next_has_it or all(map(_calmed, own))):
-            times += 1
-        next_has_it = bool(own)
-    return times
-
-
-def _calmed(group: ErrorGroup) -> bool:
-    return any(group.hourly[:-QUIET_HOURS]) and not any(group.hourly[-QUIET_HOURS:])
-
-
-def _alike(report: RunReport, tonight: RunReport) -> bool:
-    if report.status == "failed" or report.night.id.startswith(SINGLE_RUN):
-        return False
-    if is_sample(report.options) != is_sample(tonight.options):
-        return False
-    return set(report.options.sources()) == set(tonight.options.sources())
-
-
-def _overlap(window: Window, other: Window) -> bool:
-    shared = min(window.until, other.until) - max(window.since, other.since)
-    shorter = min(window.until - window.since, other.until - other.since)
-    return shared * 2 > shorter or (window.since, window.until) == (other.since, other.until)
-
-
-def _slim(group: ErrorGroup) -> ErrorGroup:
-    return ErrorGroup(
-        fingerprint=group.fingerprint,
-        source=group.source,
-        error_class=group.error_class,
-        transaction=group.transaction,
-        message=group.message[:MATCHED_TEXT],
-        occurrences=group.occurrences,
-        users=group.users,
-        hourly=group.hourly,
-    )
+    """Count how often an error was gone on the next night that was read; nights newest first."""
+    present = [any(group.fingerprint in names for group in night.groups) for night in nights]
+    return sum(had and not has for has, had in zip(present, present[1:], strict=False))
 
 
 # Ignore rules for an error that was seen several times, from the narrowest to the widest.
@@ -219,14 +188,6 @@ _LONGEST_NAME = 300  # characters of a transaction or a class
 _FIXED_START = re.compile(r"[^\d'\"`<>{}\[\]()#=@/\\]*")  # of a message: up to what may vary
 _WORD_END = re.compile(r"\s+\S*$")
 _STEP = re.compile(r"[^\W_]{3}\S*[/.#:]|[/.#:]\S*[^\W_]{3}")  # a name next to another
-_PARENT = re.compile(r".*[/#:]")  # of a transaction: up to its last separator
-_STEP_NAME = re.compile(r"[^\W_]{3,}")
-# Steps that all transactions of a kind begin with.
-_COMMON = (
-    "webtransaction othertransaction transaction controller action nested job rails django flask "
-    "spring servlet uri get put post head patch delete options http https api"
-)
-_COMMON_STEPS = frozenset(_COMMON.split())
 # A rule over one of them would hide unseen errors.
 _GENERIC = frozenset(name.lower() for name in GENERIC_CLASSES)
 
@@ -289,17 +250,11 @@ def _over_class(seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup]) -> I
 
 
 def _over_transactions(seen: Sequence[ErrorGroup]) -> Iterator[IgnoreRule]:
-    """The only transaction, unless it is a bare one such as "/" or "GET /"; else their parent."""
+    """The only transaction, unless it is a bare one such as "/" or "GET /"."""
     names = {group.transaction.strip() for group in seen}
     name = next(iter(names))
     if len(names) == 1 and len(name) <= _LONGEST_NAME and _STEP.search(name):
         yield IgnoreRule(pattern=name, match="exact", field="transaction")
-    matches = [_PARENT.match(name[:_LONGEST_NAME]) for name in names]
-    parents = {match.group() if match else "" for match in matches}
-    parent = next(iter(parents))
-    steps = {step.lower() for step in _STEP_NAME.findall(parent)} - _COMMON_STEPS
-    if len(names) > 1 and len(parents) == 1 and steps:
-        yield IgnoreRule(pattern=parent, match="prefix", field="transaction")
 
 
 # Which errors are noise: seen on three nights or more, and nobody can do much about them.
@@ -431,16 +386,16 @@ class _History:
         return next((rule for rule in rules if self._proves_itself(rule, lesson)), None)
 
     def _proves_itself(self, rule: IgnoreRule, lesson: Lesson) -> bool:
-        nights = only_covered(rule, self.nights)
-        hidden = [{group.fingerprint for group in night.groups} for night in nights]
-        if sum(not lesson.names.isdisjoint(names) for names in hidden) < NIGHTS:
+        hidden = hidden_by(rule, self.nights)
+        names = [{group.fingerprint for group in night.groups} for night in hidden]
+        if sum(not lesson.names.isdisjoint(item) for item in names) < NIGHTS:
             return False
-        if not is_steady(rates(rule, nights)) or backtest(rule, nights, self.lessons).fixed_later:
+        if not is_steady(rates(hidden)) or backtest(hidden, self.lessons).fixed_later:
             return False
         learned = (group for group in map(as_group, self.lessons) if matches(rule, group))
         return all(
             group.fingerprint in self.harmless or self._is_same_elsewhere(group, lesson)
-            for group in chain(*(night.groups for night in nights), learned)
+            for group in chain(*(night.groups for night in hidden), learned)
         )
 
     def _is_same_elsewhere(self, group: ErrorGroup, noise: Lesson) -> bool:
@@ -452,7 +407,7 @@ class _History:
 
     def suggestion(self, rule: IgnoreRule, about: list[Lesson]) -> IgnoreSuggestion:
         """The rule with its reason, figures and bounds."""
-        nights = only_covered(rule, self.nights)
+        hidden = hidden_by(rule, self.nights)
         return IgnoreSuggestion(
             pattern=rule.pattern,
             match=rule.match,
@@ -460,8 +415,8 @@ class _History:
             reason=LOW if all(map(_always_low, about)) else PASSES,
             evidence=self._evidence(about),
             expires=self.today + HOLDS,
-            unless_rate_above=tripwire(rates(rule, nights)),
-            backtest=backtest(rule, nights, self.lessons),
+            unless_rate_above=tripwire(rates(hidden)),
+            backtest=backtest(hidden, self.lessons),
         )
 
     def _evidence(self, lessons: list[Lesson]) -> str:
@@ -513,7 +468,6 @@ def _in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
 
 
 def _remembers_open(lesson: Lesson) -> bool:
-    last: dict[int | None, str] = {lesson.issue_number: "", lesson.pr_number: ""}
-    last |= {item.number: item.outcome for item in lesson.proposed}
-    last |= {fate.number: fate.kind for fate in lesson.fates}
-    return any(end not in ENDED for number, end in last.items() if number is not None)
+    is_published = lesson.issue_number or lesson.pr_number or lesson.proposed or lesson.fates
+    last = lesson.fates[-1].kind if lesson.fates else ""
+    return bool(is_published) and last not in ENDED

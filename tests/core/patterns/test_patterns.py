@@ -11,7 +11,6 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.patterns import detect
 from nightwatch_core.patterns.detection import (
     MOST,
-    PATTERN_RULES,
     all_transient,
     same_cause,
     same_change,
@@ -152,23 +151,6 @@ def test_what_is_no_shared_cause(causes, places):
     assert same_cause(cases, ()) == []
 
 
-def test_a_chain_of_neighbours_is_no_group():
-    names = ("alpha_loader", "beta_reader", "gamma_writer", "delta_sender", "epsilon_maker")
-    causes = [f"{name} {names[n + 1]}" for n, name in enumerate(names[:-1])]
-    told = tuple(found(f"v1:{n}", root_cause=cause) for n, cause in enumerate(causes))
-    assert all(len(pattern.fingerprints) < 4 for pattern in same_cause(told, ()))
-
-
-def test_two_causes_in_one_line_have_two_titles():
-    line = at("lib/dispatch.rb", 31)
-    rates = [found(f"v1:{n}", root_cause=cause, evidence=line) for n, cause in enumerate(RATES)]
-    cause = "ThumbMaker#crop loads every picture of an album at once."
-    thumbs = [found(f"v1:t{n}", root_cause=cause, evidence=line) for n in (1, 2)]
-    one, two = same_cause((*rates, *thumbs), ())
-    assert one.slug != two.slug
-    assert one.title.startswith("One cause in lib/dispatch.rb:31 (all causes speak of ")
-
-
 def test_words_that_stand_in_many_lessons_weigh_less():
     told = tuple(
         found(f"v1:{n}", root_cause=cause, evidence=())
@@ -196,12 +178,6 @@ def test_a_group_that_stands_in_two_cases_counts_once():
     cases = [Case(leader=group(f"v1:{n}", occurrences=1), others=(shared,)) for n in (1, 2)]
     (pattern,) = same_cause(tuple(analysis(one) for one in cases), ())
     assert pattern.occurrences == 7
-
-
-def test_a_night_of_many_errors_is_compared_in_part():
-    causes = [f"Case {n} reads `thing_{n}` of {n * 7}." for n in range(400)]
-    many = tuple(found(f"v1:{n}", root_cause=cause) for n, cause in enumerate(causes))
-    assert same_cause(many, ()) == []
 
 
 def test_guesses_share_no_line_and_no_tags():
@@ -278,10 +254,6 @@ def test_never_more_than_ten():
     assert len(patterns) == MOST
     assert patterns[0].error_classes == ("E29",)
     assert detect((), ()) == ()
-
-
-def test_rules_carry_the_names_of_their_functions():
-    assert [name for name, _ in PATTERN_RULES] == [rule.__name__ for _, rule in PATTERN_RULES]
 
 
 def test_hostile_names_stay_on_one_short_line():
