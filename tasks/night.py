@@ -29,8 +29,7 @@ from tasks.wiring import (
     watermark_key,
     with_default_ports,
 )
-from tasks.wiring.privacy import list_for, night_fence
-from tasks.wiring.recording import begin_recording
+from tasks.wiring.proxies import begin_recording, list_for, night_fence
 from tasks.wiring.services import begin_counting
 
 log = logging.getLogger(__name__)

@@ -28,8 +28,7 @@ from tasks.night import advice, banner, begin_night
 from tasks.records import records
 from tasks.runner import attempt, step
 from tasks.wiring import nights, publishing, reading
-from tasks.wiring.privacy import destinations, list_for
-from tasks.wiring.recording import record_night
+from tasks.wiring.proxies import destinations, list_for, record_night
 from tasks.wiring.services import alarms, service_calls, state_of
 
 # Health never fails a night.

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.first_look.dry_analysis import estimate, first_look, rendered
+from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.errors import ReadingProgress
 from nightwatch_core.models.options import STANDARD_INPUT, NightOptions
@@ -23,11 +24,10 @@ from nightwatch_core.models.report import EXIT_CODES, RunReport
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.triage.batch_triage import check_batch_mode
+from tasks import wiring
 from tasks.parameters import spell_out_choices
 from tasks.reading_progress import sentence, shown_by
 from tasks.wiring import keep_pasted_record, keep_piped_input, with_default_ports
-from tasks.wiring.first_look import neighbours, repository
-from tasks.wiring.recording import bundle_of
 
 # Command flags made from `NightOptions`, so that flags, parameters and settings are one list.
 
@@ -123,7 +123,7 @@ def run_and_show(
         _end_without_server(trouble)
         raise
     show(report)
-    if bundle := bundle_of(report.night.id):
+    if bundle := wiring.proxies.bundle_of(report.night.id):
         Console(soft_wrap=True).print(
             Text(f"To run this night again: nightwatch replay {bundle}", "dim")
         )
@@ -324,15 +324,14 @@ def try_file(files: Files, **choices: Any) -> None:
     """
     given = with_kept_input({**choices, "errors": ",".join(files), "source": "file"})
     options = night_options(given)
-    near = neighbours(options)
-    console = Console(stderr=True)
-    with sign_of_life(console, "Reading …"):
+    model = options.model if options.model not in ("", RULES) else wiring.DEFAULT_MODEL
+    with sign_of_life(Console(stderr=True), "Reading …"):
         look = first_look(
-            near.errors,
-            repository(options),
-            near.clock.now(),
+            wiring.first_files(options),
+            wiring.first_repository(options),
+            wiring.now(),
             lookback(options.since),
-            lambda cases: estimate(cases, options, near.model, near.price),
+            lambda cases: estimate(cases, options, model, wiring.services.priced),
         )
     make_plain()
     Console().print(rendered(look))

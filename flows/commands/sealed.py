@@ -24,8 +24,7 @@ from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.text.transcript_text import shown
 from tasks.dependencies import using
-from tasks.wiring import nights, recording, transcripts
-from tasks.wiring.privacy import sent_requests
+from tasks.wiring import nights, proxies, transcripts
 
 Named = Annotated[
     str, typer.Argument(metavar="BUNDLE", help="A bundle's file, or its night; empty: the newest.")
@@ -41,7 +40,7 @@ def replay(bundle: Named = "", report: Report = False) -> None:
     Exit code: 0 if the decisions are equal byte by byte, 3 if they differ.
     """
     try:
-        sealed = recording.bundle_named(bundle)
+        sealed = proxies.bundle_named(bundle)
         again = play(sealed)
     except NightWatchError as trouble:
         complain(trouble)
@@ -65,13 +64,13 @@ class Again(NamedTuple):
 def play(sealed: Bundle) -> Again:
     """Run the night again; raises `StopTheNight` if it cannot begin."""
     manifest = sealed.manifest
-    with recording.replay_environment(sealed) as state:
+    with proxies.replay_environment(sealed) as state:
         options = night_options(manifest.options.model_dump(exclude_none=True))
-        ports, record = recording.dependencies(sealed, manifest.night, options.model)
+        ports, record = proxies.dependencies(sealed, manifest.night, options.model)
         make_prefect_ready(state, verbose=False)
         with using(ports), sign_of_life(Console(stderr=True), STARTING):
             report = _run(options)
-        other = recording.sealed_again(manifest.night)
+        other = proxies.bundle_named(manifest.night.id)
     return Again(
         decisions=decided(other),
         is_equal=other.manifest.decided == manifest.decided,
@@ -176,7 +175,7 @@ def _print_facts(console: Console, sealed: Bundle) -> None:
 
 def _read(name: str) -> Bundle:
     try:
-        return recording.bundle_named(name)
+        return proxies.bundle_named(name)
     except NightWatchError as trouble:
         complain(trouble)
 
@@ -193,7 +192,7 @@ DIGITS = 12  # digits of a hash
 def manifest(night: NightName = "", text: Which = "", others: Others = False) -> None:
     """List the requests sent to other services in a night, or print one of them."""
     name = "" if others else _name(night)
-    requests = sent_requests().of(name)
+    requests = proxies.sent_requests().of(name)
     if text:
         _print_text(requests, text)
     else:
@@ -236,7 +235,7 @@ def _print_text(requests: tuple[SentRequest, ...], name: str) -> None:
             if request.sha256 and request.sha256.startswith(name.lower())
         ]
     )
-    if not found or not (sent := sent_requests().text(found[0])):
+    if not found or not (sent := proxies.sent_requests().text(found[0])):
         raise StopTheNight(f"no text of {name[:80]!r}: see the list")
     if found[0].masked:
         print("redacted here but not where it was sent: its hash does not fit", file=sys.stderr)

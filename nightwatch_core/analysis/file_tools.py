@@ -24,7 +24,7 @@ from nightwatch_core.code.languages import BULK, is_code, kind_of, language_of, 
 from nightwatch_core.code.syntax import indent
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound, LinesRead
-from nightwatch_core.privacy.secret_files import is_secret_file, refusal
+from nightwatch_core.privacy.rules import is_secret_file, refusal
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import fixed_folder, matches, plural
 

@@ -19,7 +19,7 @@ from nightwatch_core.models.conversation import NothingThere, ToolValue
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.proposals import Run
 from nightwatch_core.ports import CodeReader, LibraryReader, Records
-from nightwatch_core.privacy.secret_files import is_secret_file, refusal
+from nightwatch_core.privacy.rules import is_secret_file, refusal
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.plain_text import digest, plural
 from nightwatch_core.traces.placing import is_vendored

@@ -14,7 +14,7 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import CAPABILITIES_TEXT
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
-from nightwatch_core.privacy.masks import MASK
+from nightwatch_core.privacy.rules import MASK
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.plain_text import shortened
 from nightwatch_core.text.rule_files import Pattern, load_rules

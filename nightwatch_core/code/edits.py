@@ -25,7 +25,7 @@ from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.privacy.masks import holds_mask
+from nightwatch_core.privacy.scrubber import holds_mask
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.traces.placing import ReadFile
 

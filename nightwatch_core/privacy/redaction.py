@@ -1,51 +1,28 @@
 """Ports without secrets: what they give, what they are given and what they raise is redacted."""
 
+import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from pydantic import BaseModel
 
+from nightwatch_core import ports
 from nightwatch_core.errors import NightWatchError
+from nightwatch_core.models import proposals
 from nightwatch_core.models.batch import TriageItem
 from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit, SearchHit
 from nightwatch_core.models.conversation import AssistantTurn, Conversation
-from nightwatch_core.models.knowledge import Lesson, Notes, Pattern
-from nightwatch_core.models.proposals import (
-    DraftPull,
-    FileChange,
-    Proposal,
-    PullUpdate,
-    Receipt,
-    Run,
-    receipt_for,
-)
-from nightwatch_core.ports import (
-    BatchModel,
-    CodeHost,
-    CodeReader,
-    CountsReads,
-    ErrorSource,
-    FileSource,
-    KnowledgeReader,
-    KnowledgeWriter,
-    Model,
-    Nights,
-    Notifier,
-    Outbox,
-    Records,
-    Sandbox,
-    TaskStore,
-)
-from nightwatch_core.privacy.masks import Scrub, holds_mask
-from nightwatch_core.privacy.proxy import Guard, Transform, proxied
-from nightwatch_core.privacy.scrubber import Scrubber
-from nightwatch_core.privacy.second_check import SecondCheck
-from nightwatch_core.privacy.secret_files import is_secret_file, refusal
+from nightwatch_core.models.knowledge import Lesson, Pattern
+from nightwatch_core.privacy.proxy import Transform, proxied
+from nightwatch_core.privacy.rules import is_secret_file, refusal
+from nightwatch_core.privacy.scrubber import SHORTEST, Scrub, Scrubber, holds_mask
 
+P = TypeVar("P")
 V = TypeVar("V", bound=BaseModel)
 
 NAMES = frozenset((
@@ -114,18 +91,14 @@ def _values(scrub: Scrub) -> Transform:
     return change
 
 
-def _guard(scrub: Scrub) -> Guard:
-    return partial(redacted_errors, scrub)
-
-
 # The code: masked, and without secret files.
 
 
-def redacted_host(host: CodeHost, scrubber: Scrubber) -> CodeHost:
+def redacted_host(host: ports.CodeHost, scrubber: Scrubber) -> ports.CodeHost:
     """Return a host whose readers show no secrets."""
     return proxied(
         host,
-        CodeHost,
+        ports.CodeHost,
         results={
             "reader": lambda reader: redacted_reader(reader, scrubber),
             "pulls_merged_since": _values(scrubber.scrub),
@@ -133,7 +106,7 @@ def redacted_host(host: CodeHost, scrubber: Scrubber) -> CodeHost:
     )
 
 
-def redacted_reader(reader: CodeReader, scrubber: Scrubber) -> CodeReader:
+def redacted_reader(reader: ports.CodeReader, scrubber: Scrubber) -> ports.CodeReader:
     """Return a reader that masks secrets; files that hold only secrets are named, never shown."""
     redaction = _ReaderRedaction(reader, scrubber)
     replaced: dict[str, Callable[..., Any]] = {
@@ -144,15 +117,15 @@ def redacted_reader(reader: CodeReader, scrubber: Scrubber) -> CodeReader:
         "history": redaction.history,
         "compare": redaction.compare,
     }
-    if not isinstance(reader, CountsReads):
-        return proxied(reader, CodeReader, replaced=replaced)
-    return proxied(reader, CodeReader, CountsReads, replaced=replaced)
+    if not isinstance(reader, ports.CountsReads):
+        return proxied(reader, ports.CodeReader, replaced=replaced)
+    return proxied(reader, ports.CodeReader, ports.CountsReads, replaced=replaced)
 
 
 class _ReaderRedaction:
     """Methods of a `CodeReader`, without secrets."""
 
-    def __init__(self, reader: CodeReader, scrubber: Scrubber) -> None:
+    def __init__(self, reader: ports.CodeReader, scrubber: Scrubber) -> None:
         self._reader, self._scrubber = reader, scrubber
 
     def read_file(self, path: str) -> str | None:
@@ -218,45 +191,38 @@ class _ReaderRedaction:
         return self._scrubber.scrub(text)
 
 
-# What is read, and what models and programs are given.
+# What is read, published and kept, and what models are given.
+
+REDACTED: Mapping[Any, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    ports.ErrorSource: (("error_groups", "traces"), ()),
+    ports.FileSource: (("error_groups", "traces", "contents"), ()),
+    ports.KnowledgeReader: (("index", "read", "archived", "archived_lesson", "read_patterns"), ()),
+    ports.KnowledgeWriter: ((), ("write", "write_pattern")),
+    ports.Nights: ((), ("keep", "finish")),
+    ports.Notifier: ((), ("publish",)),
+    ports.Sandbox: (("run",), ()),
+    ports.TaskStore: (("tasks", "read"), ("append",)),
+}
+"""By port: the methods whose results are redacted, and those whose arguments are."""
 
 
-def _redacted(
-    port: Any, protocol: Any, scrub: Scrub, reads: Iterable[str] = (), writes: Iterable[str] = ()
-) -> Any:
-    """Return a port with redacted errors, results of `reads` and arguments of `writes`."""
-    results, arguments = (dict.fromkeys(names, _values(scrub)) for names in (reads, writes))
-    return proxied(port, protocol, arguments=arguments, results=results, guard=_guard(scrub))
+def redacted(port: P, protocol: Any, scrub: Scrub) -> P:
+    """Return a port that gives and gets no secrets; names of groups and files stay."""
+    reads, writes = REDACTED[protocol]
+    return proxied(
+        port,
+        protocol,
+        results=dict.fromkeys(reads, _values(scrub)),
+        arguments=dict.fromkeys(writes, _values(scrub)),
+        guard=partial(redacted_errors, scrub),
+    )
 
 
-def redacted_source(source: ErrorSource, scrub: Scrub) -> ErrorSource:
-    """Return a source with redacted messages and traces; names of groups stay."""
-    return cast(ErrorSource, _redacted(source, ErrorSource, scrub, ("error_groups", "traces")))
-
-
-def redacted_files(files: FileSource, scrub: Scrub) -> FileSource:
-    """Return a source of files with redacted messages, traces and contents."""
-    reads = ("error_groups", "traces", "contents")
-    return cast(FileSource, _redacted(files, FileSource, scrub, reads))
-
-
-def redacted_lessons(knowledge: KnowledgeReader, scrub: Scrub) -> KnowledgeReader:
-    """Return a reader of redacted lessons and patterns; people may have written secrets there."""
-    reads = ("index", "read", "archived", "archived_lesson", "read_patterns")
-    return cast(KnowledgeReader, _redacted(knowledge, KnowledgeReader, scrub, reads))
-
-
-def redacted_model(model: Model, scrub: Scrub) -> Model:
-    """Return a model that is sent redacted conversations."""
-    arguments = {"reply": partial(_conversations, scrub)}
-    return proxied(model, Model, arguments=arguments, guard=_guard(scrub))
-
-
-def redacted_batches(batches: BatchModel, scrub: Scrub) -> BatchModel:
-    """Return a service of batches that is sent redacted conversations."""
-    methods = ("intent", "submit")
+def redacted_model(port: P, protocol: Any, scrub: Scrub) -> P:
+    """Return a `Model` or `BatchModel` that is sent redacted conversations."""
+    methods = ("reply",) if protocol is ports.Model else ("intent", "submit")
     arguments = dict.fromkeys(methods, partial(_conversations, scrub))
-    return proxied(batches, BatchModel, arguments=arguments, guard=_guard(scrub))
+    return proxied(port, protocol, arguments=arguments, guard=partial(redacted_errors, scrub))
 
 
 def _conversations(scrub: Scrub, value: Any) -> Any:
@@ -275,26 +241,14 @@ def _conversations(scrub: Scrub, value: Any) -> Any:
     return value
 
 
-def redacted_sandbox(sandbox: Sandbox, scrub: Scrub) -> Sandbox:
-    """Return a sandbox whose programs print no secrets."""
-
-    def without_secrets(run: Run) -> Run:
-        return run.model_copy(update={"output": scrub(run.output)})
-
-    return proxied(sandbox, Sandbox, results={"run": without_secrets}, guard=_guard(scrub))
-
-
-# What is published and kept.
-
-
-def redacted_outbox(outbox: Outbox, scrub: Scrub) -> Outbox:
+def redacted_outbox(outbox: ports.Outbox, scrub: Scrub) -> ports.Outbox:
     """Return an outbox that publishes redacted texts; the files of a draft stay as they are."""
 
-    def masked(proposal: Proposal) -> Proposal:
+    def masked(proposal: proposals.Proposal) -> proposals.Proposal:
         new = scrubbed(proposal, scrub)
-        if isinstance(proposal, PullUpdate):
+        if isinstance(proposal, proposals.PullUpdate):
             return new.model_copy(update={"changes": proposal.changes})
-        if isinstance(proposal, DraftPull):
+        if isinstance(proposal, proposals.DraftPull):
             commits = tuple(
                 commit.model_copy(update={"message": scrub(commit.message)})
                 for commit in proposal.commits
@@ -304,37 +258,14 @@ def redacted_outbox(outbox: Outbox, scrub: Scrub) -> Outbox:
 
     return proxied(
         outbox,
-        Outbox,
+        ports.Outbox,
         arguments={"publish": masked},
         results={"publish": _values(scrub)},
-        guard=_guard(scrub),
+        guard=partial(redacted_errors, scrub),
     )
 
 
-def redacted_notifier(notifier: Notifier, scrub: Scrub) -> Notifier:
-    """Return a notifier that sends redacted reports."""
-    return cast(Notifier, _redacted(notifier, Notifier, scrub, writes=("publish",)))
-
-
-def redacted_knowledge(knowledge: KnowledgeWriter, scrub: Scrub) -> KnowledgeWriter:
-    """Return a writer of redacted lessons and patterns."""
-    writes = ("write", "write_pattern")
-    return cast(KnowledgeWriter, _redacted(knowledge, KnowledgeWriter, scrub, writes=writes))
-
-
-def redacted_nights(nights: Nights, scrub: Scrub) -> Nights:
-    """Return nights that keep redacted reports."""
-    return cast(Nights, _redacted(nights, Nights, scrub, writes=("keep", "finish")))
-
-
-def redacted_tasks(tasks: TaskStore, scrub: Scrub) -> TaskStore:
-    """Return task files that are redacted when they are read, and get redacted notes."""
-    results = dict.fromkeys(("tasks", "read"), _values(scrub))
-    arguments = {"append": lambda value: _any(value, scrub) if isinstance(value, Notes) else value}
-    return proxied(tasks, TaskStore, arguments=arguments, results=results, guard=_guard(scrub))
-
-
-def redacted_records(records: Records, scrub: Scrub) -> Records:
+def redacted_records(records: ports.Records, scrub: Scrub) -> ports.Records:
     """Return records that keep redacted texts; in JSON each text is redacted alone."""
 
     def put(key: str, text: str) -> None:
@@ -344,7 +275,7 @@ def redacted_records(records: Records, scrub: Scrub) -> Records:
             text = scrub(text)
         records.put(key, text)
 
-    return proxied(records, Records, replaced={"put": put})
+    return proxied(records, ports.Records, replaced={"put": put})
 
 
 def _json(value: Any, scrub: Scrub) -> Any:
@@ -353,33 +284,107 @@ def _json(value: Any, scrub: Scrub) -> Any:
     return [_json(item, scrub) for item in value] if isinstance(value, list) else _any(value, scrub)
 
 
-# The second check, before everything that people read.
+# The second check, before everything that people read. It finds our own keys by undoing encodings;
+# the scrubber finds them the other way round, by writing each key in every encoding. A text with a
+# key is withheld, not masked: it should never have come this far, and people must hear of it.
+
+MOST_ALARMS = 20  # that are remembered
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){6,}")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"\\/])")
+_FOUND = "one of NightWatch's own keys"
+
+
+class SecondCheck:
+    """Finds our own keys in texts that were already scrubbed; safe for threads."""
+
+    def __init__(self, own: Iterable[str] = ()) -> None:
+        self._own = frozenset(part for key in own for part in _parts(key.strip()))
+        self._alarms: dict[str, None] = {}
+
+    def found(self, text: str) -> bool:
+        """Return True if the text holds one of our keys in any encoding.
+
+        >>> check = SecondCheck(("s3cr3t/key",))
+        >>> check.found("one\\nand s3cr3t%2Fkey"), check.found("secret/key")
+        (True, False)
+        """
+        return any(own in view for own in self._own for view in _views(text))
+
+    def refusal(self, texts: Mapping[str, str]) -> str:
+        """Return why these texts, by the names of their places, must not be published; or ""."""
+        for place, text in texts.items():
+            if self.found(text):
+                return self._remember(f"the second check found {_FOUND} in {place}")
+        return ""
+
+    def withhold(self, where: str, text: str) -> str:
+        """Return the text, or a notice in its place if it holds a key."""
+        if not self.found(text):
+            return text
+        return f"[{self._remember(f'withheld from {where}: it holds {_FOUND}')}]"
+
+    def alarms(self) -> tuple[str, ...]:
+        """Return the alarms since the last `reset`, each once."""
+        return tuple(self._alarms)
+
+    def reset(self) -> None:
+        """Forget all alarms: a night begins."""
+        self._alarms.clear()
+
+    def _remember(self, alarm: str) -> str:
+        if len(self._alarms) < MOST_ALARMS:
+            self._alarms[alarm] = None
+        return alarm
+
+
+def _parts(secret: str) -> Iterator[str]:
+    parts = (secret, "".join(secret.split()), *(x for x in secret.split("\n") if len(x) >= 40))
+    yield from (part for part in parts if len(part) >= SHORTEST)
+
+
+def _views(text: str) -> Iterator[str]:
+    plain = _ESCAPE.sub(lambda item: item[2] or chr(int(item[1], 16)), text.replace("\\n", "\n"))
+    yield from (text, text[::-1], plain, unquote(text), unquote(text.replace("+", " ")))
+    dense = "".join(text.split())
+    yield from (dense, dense[::-1])
+    for run in _HEX.findall(text):
+        digits = re.sub(r"[ :]", "", run)
+        yield bytes.fromhex(digits[: len(digits) // 2 * 2]).decode("utf-8", "replace")
+    for run in _BASE64.findall(dense):
+        standard = run.replace("-", "+").replace("_", "/")
+        for start in range(4):
+            whole = standard[start : start + (len(standard) - start) // 4 * 4]
+            rest = standard[start + len(whole) :]
+            padded = whole + (rest + "=" * (4 - len(rest)) if len(rest) > 1 else "")
+            yield base64.b64decode(padded).decode("utf-8", "replace")
+
 
 Before = Callable[[str, str], str | None]  # the text of a file at a commit
 
 
-def checked_outbox(outbox: Outbox, check: SecondCheck, before: Before) -> Outbox:
+def checked_outbox(outbox: ports.Outbox, check: SecondCheck, before: Before) -> ports.Outbox:
     """Return an outbox that refuses proposals in which the second check finds a key.
 
     `before` reads the files that drafts change: only new lines count.
     """
 
-    def publish(proposal: Proposal) -> Receipt:
+    def publish(proposal: proposals.Proposal) -> proposals.Receipt:
         reason = check.refusal(dict(_texts(proposal, before)))
         if reason:
-            return receipt_for(proposal, "refused", reason=reason)
+            return proposals.receipt_for(proposal, "refused", reason=reason)
         return outbox.publish(proposal)
 
-    return proxied(outbox, Outbox, replaced={"publish": publish})
+    return proxied(outbox, ports.Outbox, replaced={"publish": publish})
 
 
-def _texts(proposal: Proposal, before: Before) -> Iterator[tuple[str, str]]:
+def _texts(proposal: proposals.Proposal, before: Before) -> Iterator[tuple[str, str]]:
     for name in ("title", "body", "commit_message", "branch"):
         if text := getattr(proposal, name, ""):
             yield f"the {proposal.kind}'s {name.replace('_', ' ')}", text
-    if isinstance(proposal, PullUpdate | DraftPull):
+    if isinstance(proposal, proposals.PullUpdate | proposals.DraftPull):
         yield from _new_lines(proposal.commit, proposal.changes, "", before)
-    if isinstance(proposal, DraftPull):
+    if isinstance(proposal, proposals.DraftPull):
         for number, commit in enumerate(proposal.commits, 1):
             yield f"the message of commit {number}", commit.message
             where = f" in commit {number}"
@@ -387,7 +392,7 @@ def _texts(proposal: Proposal, before: Before) -> Iterator[tuple[str, str]]:
 
 
 def _new_lines(
-    commit: str, changes: Iterable[FileChange], where: str, before: Before
+    commit: str, changes: Iterable[proposals.FileChange], where: str, before: Before
 ) -> Iterator[tuple[str, str]]:
     for change in changes:
         old = before(commit, change.path) if change.text else None
@@ -396,7 +401,9 @@ def _new_lines(
         yield f"the changed lines of {change.path}{where}", "\n".join(new)
 
 
-def checked_knowledge(knowledge: KnowledgeWriter, check: SecondCheck) -> KnowledgeWriter:
+def checked_knowledge(
+    knowledge: ports.KnowledgeWriter, check: SecondCheck
+) -> ports.KnowledgeWriter:
     """Return a writer whose documents, which people commit, lack texts with a key."""
 
     def write(lesson: Lesson) -> str:
@@ -408,4 +415,4 @@ def checked_knowledge(knowledge: KnowledgeWriter, check: SecondCheck) -> Knowled
         return knowledge.write_pattern(scrubbed(pattern, withhold))
 
     replaced: dict[str, Callable[..., str]] = {"write": write, "write_pattern": write_pattern}
-    return proxied(knowledge, KnowledgeWriter, replaced=replaced)
+    return proxied(knowledge, ports.KnowledgeWriter, replaced=replaced)

@@ -4,16 +4,16 @@ The name of a secret is not one (`password_field`, `max_tokens`), nor is what co
 a variable, a call, a type, a placeholder.
 """
 
-import base64
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable
 from importlib.resources import files
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from nightwatch_core.privacy.masks import MASK
+MASK = re.compile(r"<(?P<kind>[a-z]{2,12})-(?P<number>\d{6})>")
 
 
 class Rule(NamedTuple):
@@ -87,13 +87,11 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z_]{3,}")
 _IDENTIFIER = re.compile(r"[$@&*!]?[A-Za-z_][A-Za-z_]*(?:(?:\.|->|::|\?\.)[A-Za-z_$]\w*)*[!?]?")
-_DOTTED = re.compile(r"[$@&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_$]\w*)+[!?]?")
 _SENTENCE = re.compile(r"[^\W\d_](?:[^\W\d_A-Z]|['’])*(?:[ ,] ?(?:[^\W\d_]|['’])+[.,:!?؟]?){1,40}")
 _KEYWORD = re.compile(_FRAGMENTS["key_words"], re.I)
 FILLED_IN = re.compile(
     r"\$?\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}|%(?:\(\w{1,40}\))?[sdrv]"
 )  # by code, later
-_ROUTE = re.compile(r"/:\w{0,40}$")  # get "/reset/:token" => "passwords#edit"
 _SETTING = re.compile(  # what follows a name in a call, and is no secret
     r"[A-Za-z]{1,15}|[a-z]{1,15}(?:_[a-z]{1,15})+[!?]?|[a-z]{1,15}(?:[A-Z][a-z]{2,14})+|/[A-Za-z]{1,20}"
     r"|\S+ \S+ \S.*|\s?\w+\s?=\s?\?.*|(?i:utf-?\d+|ucs-?2|latin-?1|base64|sha-?\d+|md5)"
@@ -101,14 +99,7 @@ _SETTING = re.compile(  # what follows a name in a call, and is no secret
 _SHORT_KEYS = re.compile(
     r"(?:otp|totp|mfa|cvv|cvc|pin|ssn|pass|pw|pwd|psw|sid|passcode|password|passwd)$", re.I
 )
-# Keys whose value may be a name: session_key = "bulk_intermediate", PWD=/app
-_NAMES_THINGS = (
-    (re.compile(r"session[\s_.-]?key", re.I), re.compile(r"[a-z]+(?:[_-][a-z]+)*")),
-    (re.compile(r"PWD"), re.compile(r"/.*")),
-)
 _PLACE = re.compile(r"\d{1,6}:\d{1,6}:?")  # token-service.js:42:17
-_CALL = re.compile(r"(?:new |await )?[\w.:>-]{1,80}\([^\n]{0,400}\).{0,80}")
-_VERSION = re.compile(r"[\^~><=v ]{0,4}\d{1,5}(?:\.[\dx*]{1,5}){1,4}(?:[-+][\w.]{1,30})?")
 _NUMBER_KEYS = re.compile(r"(?:otp|totp|mfa|cvv|cvc|pin|ssn)", re.I)
 
 
@@ -128,47 +119,32 @@ def is_secret(value: str) -> bool:
     return len(left.strip("_-. :=")) >= least or any(c.isdigit() for c in left)
 
 
-def _is_name(match: re.Match[str]) -> bool:
-    key = match.groupdict().get("key") or ""
-    return any(kind.fullmatch(key) and name.fullmatch(match["v"]) for kind, name in _NAMES_THINGS)
-
-
 def _quoted(match: re.Match[str]) -> bool:
-    if _HARMLESS_REST.fullmatch(match["rest"]) or _is_name(match):
-        return False
     value = match["v"]
+    if _HARMLESS_REST.fullmatch(match["rest"]) or value.count(" ") > 3:
+        return False
     if match.groupdict().get("comma") and _SETTING.fullmatch(value):
         return False
-    if _ROUTE.search(match.string, max(0, match.start() - 48), match.start()):
-        return False
-    if _VERSION.fullmatch(value) or _CALL.fullmatch(value) or value.count(" ") > 3:
-        return False
-    return is_secret(value) and not (_DOTTED.fullmatch(value) and not any(map(str.isdigit, value)))
+    is_name = "." in value and _IDENTIFIER.fullmatch(value)
+    return is_secret(value) and not is_name
 
 
 def _bare(match: re.Match[str]) -> bool:
-    value, after, tight = match["v"], match["after"], match["sep"] in ("=", "=>")
-    if _HARMLESS_REST.fullmatch(match["rest"]) or _is_name(match) or not is_secret(value):
+    key, value, after = match["key"], match["v"], match["after"]
+    if _HARMLESS_REST.fullmatch(match["rest"]) or not is_secret(value):
         return False
     if value.endswith(":") or _PLACE.fullmatch(value):
         return False
     if value.isdigit():
-        return len(value) >= (4 if _SHORT_KEYS.search(match["key"]) else 12)
-    if (
-        _NUMBER_KEYS.fullmatch(match["key"])
-        or value.replace(".", "").isdigit()
-        or after.strip() in ("(", "[")
-    ):
-        return False
-    if _DOTTED.fullmatch(value):
+        return len(value) >= (4 if _SHORT_KEYS.search(key) else 12)
+    is_number = value.replace(".", "").isdigit()
+    if _NUMBER_KEYS.fullmatch(key) or is_number or after.strip() in ("(", "["):
         return False
     if not _IDENTIFIER.fullmatch(value):
         return any(c.isdigit() for c in value) or not value.isidentifier()
-    return tight and after not in (".", ",", ")") and value.islower() and _is_strong(match)
-
-
-def _is_strong(match: re.Match[str]) -> bool:
-    return match["key"].lower().startswith(("pass", "pwd")) and len(match["v"]) >= 5
+    is_password = key.lower().startswith(("pass", "pwd")) and len(value) >= 5
+    is_assigned = match["sep"] in ("=", "=>") and after not in (".", ",", ")")
+    return is_password and is_assigned and value.islower()
 
 
 def _marked_up(match: re.Match[str]) -> bool:
@@ -185,18 +161,6 @@ _SCHEME = re.compile(r"\b(?:basic|bearer|token|digest|genie-?key|apikey|key|bot)
 def _some(match: re.Match[str]) -> bool:
     """Whatever it is, unless nothing but masks and names."""
     return len(re.sub(r"[\w-]{1,60}=(?=[;\s]|$)|[\s;,]", "", MASK.sub("", match["v"]))) >= 4
-
-
-def _given(match: re.Match[str]) -> bool:
-    left = FILLED_IN.sub("", match["v"])
-    return left.lower() not in ("", "pass", "passwd", "password", "pwd") and _some(match)
-
-
-def _is_pair(match: re.Match[str]) -> bool:
-    try:
-        return bool(re.fullmatch(rb"[ -~]+:[ -~]*", base64.b64decode(match["v"] + "==")))
-    except ValueError:
-        return False
 
 
 def _mixed(match: re.Match[str]) -> bool:
@@ -217,26 +181,13 @@ def _is_code(value: str) -> bool:
     ) and not (any(map(str.isdigit, head.split("(")[0])) and len(head) > 12 and "(" not in head)
 
 
-def _is_listed(match: re.Match[str]) -> bool:
-    """Tell whether the name stands in a list of names: of headers, or of a call's arguments."""
-    words = r"(?:[A-Za-z]+(?:-[A-Za-z]+)*|[:*&]\w+|\S{0,20}\{[^{}]*\})"
-    return match["sep"] == "," and bool(
-        re.fullmatch(rf"(?:got )?{words}(?:, ?{words})*", match["v"])
-    )
-
-
 def _is_random(value: str) -> bool:
     if re.fullmatch(
         r"[\w.-]+(?:/[\w.-]+)+|v?\d+(?:\.\d+)+\S*|[A-Za-z_.-]+\d{0,4}|\d[\d.,:-]*\w{0,3}|#\S*",
         value,
     ):
         return False
-    return len(re.findall(r"\d", value)) >= 2 or _changes_case(value)
-
-
-def _changes_case(value: str) -> bool:
-    """Letters of both kinds without an order, as no name has them."""
-    return len(value) >= 20 and len(re.findall(r"[a-z][A-Z]{2}|[A-Z]{2}[a-z][A-Z]", value)) >= 2
+    return len(re.findall(r"\d", value)) >= 2
 
 
 _RESERVED = re.compile(  # nobody has such an address, or everybody may know it
@@ -293,12 +244,7 @@ def _is_person(match: re.Match[str]) -> bool:
     return not _NOBODY.match(name)
 
 
-def _is_international(match: re.Match[str]) -> bool:
-    digits = re.sub(r"\D", "", match["v"])
-    return 9 <= len(digits) <= 15 and len(set(digits)) > 2 and digits[0] != "0"
-
-
-def _is_national(match: re.Match[str]) -> bool:
+def _is_phone(match: re.Match[str]) -> bool:
     digits = re.sub(r"\D", "", match["v"])
     return 7 <= len(digits) <= 15 and len(set(digits)) > 2
 
@@ -324,7 +270,7 @@ def _key_body(match: re.Match[str]) -> bool:
 
 
 def _header_value(match: re.Match[str]) -> bool:
-    return _some(match) and not _is_code(match["v"]) and not _is_listed(match)
+    return _some(match) and not _is_code(match["v"])
 
 
 def _cookie_value(match: re.Match[str]) -> bool:
@@ -340,26 +286,22 @@ def _quoted_secret(match: re.Match[str]) -> bool:
 
 _CHECKS: dict[str, Callable[[re.Match[str]], bool]] = {
     "": bool,
-    "address_password": _given,
     "bare_value": _bare,
-    "basic_credentials": lambda match: _mixed(match) or _is_pair(match),
     "card": lambda match: is_card(match["v"]),
     "cookie_value": _cookie_value,
     "header_value": _header_value,
     "iban": lambda match: is_iban(match["v"]),
-    "international_number": _is_international,
     "key_body": _key_body,
     "letters_and_digits": _mixed,
     "markup_value": _marked_up,
     "name_column": _is_of_names,
-    "national_number": _is_national,
+    "phone_number": _is_phone,
     "network_address": _is_address,
     "not_a_field_name": lambda match: "name" not in match["v"].lower(),
     "not_empty": _some,
     "person_address": _is_person,
     "quoted_secret": _quoted_secret,
     "quoted_value": _quoted,
-    "random_named_value": lambda match: _mixed(match) and _is_random(match["v"]),
     "random_value": lambda match: is_secret(match["v"]) and _is_random(match["v"]),
     "secret": lambda match: is_secret(match["v"]),
 }
@@ -384,3 +326,53 @@ RULES: tuple[Rule, ...] = (
 """In this order: the more a shape says, the earlier it is tried."""
 
 ADDRESSES: tuple[Rule, ...] = tuple(map(_rule, _TABLES.addresses))
+
+# Files that hold nothing but secrets: they are named, and their content is never shown.
+
+_SAMPLE = re.compile(
+    r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?|schema|skel)(?:[._-]|$)"
+)
+_NAMES = re.compile(
+    r"\.env(?:rc|\..{1,80})?|.{1,80}\.env|\.?secrets?\.env.{0,80}"
+    r"|\.(?:npmrc|netrc|pypirc|pgpass|my\.cnf|mylogin\.cnf|htpasswd|htdigest|dockercfg|dockerconfigjson"
+    r"|git-credentials|boto|s3cfg|vault-token|yarnrc\.yml|gem_credentials|credentials|terraformrc)"
+    r"|_netrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|ssh_host_\w{1,20}_key|shadow|master\.key|kubeconfig"
+    r"|(?:client[_-]?secrets?|service[_-]?account|gcp[_-]?key|firebase[_-]?adminsdk).{0,80}\.json"
+    r"|.{0,80}(?:service[_-]?account|credentials?|secrets?)(?:[._-][\w-]{1,40})?"
+    r"\.(?:ya?ml|json|toml|ini|cfg|conf|properties|xml|plist|csv|txt|enc|gpg|age|env|sops)(?:\.enc|\.gpg|\.age)?"
+    r"|credentials?|secrets?|terraform\.tfstate(?:\.backup)?|.{1,80}\.tfvars(?:\.json)?"
+    r"|.{1,200}\.(?:pem|key|p12|pfx|jks|keystore|bks|ppk|kdbx?|pkcs12|p8|asc|gpg|ovpn|keytab|mobileprovision)"
+)
+_PLACES = re.compile(
+    r"(?:^|/)(?:config/(?:secrets|credentials)(?:[./].*)?|\.(?:aws|gcloud|kube|docker)/(?:config\w*(?:\.json)?|credentials)"
+    r"|\.ssh/(?!.*\.pub$)(?!known_hosts$).+|\.bundle/config|\.cargo/credentials(?:\.toml)?|\.composer/auth\.json"
+    r"|\.gem/credentials|\.config/gh/hosts\.yml)$"
+)
+
+
+def is_secret_file(path: str) -> bool:
+    """Return whether a file holds secrets, judged by its path on any operating system.
+
+    >>> [is_secret_file(path) for path in (".env", "web/.ENV.local", "config/secrets.yml", "a/b.pem")]
+    [True, True, True, True]
+    >>> [is_secret_file(path) for path in (".env.example", "app/secrets.py", "src/key.go", "id_rsa.pub")]
+    [False, False, False, False]
+    """
+    plain = unicodedata.normalize("NFKC", path[:4_096]).replace("\\", "/").casefold()
+    parts = [part.strip(" ") for part in plain.split("/")]
+    kept = [part for part in parts if part not in ("", ".")]
+    if not kept:
+        return False
+    name = kept[-1].rstrip(".")
+    if _PLACES.search("/".join(kept)):
+        return True
+    return _NAMES.fullmatch(name) is not None and not _SAMPLE.search(name.removeprefix(".env"))
+
+
+def refusal(path: str) -> str:
+    """Return why a secret file is not shown.
+
+    >>> refusal(".env")
+    '.env holds secrets, judging by its name: it is neither shown nor searched'
+    """
+    return f"{path} holds secrets, judging by its name: it is neither shown nor searched"

@@ -1,12 +1,122 @@
-"""The scrubber: secrets and personal data become masks, the rest of a text stays."""
+"""The scrubber: secrets and personal data become masks, the rest of a text stays.
 
+A mask like `<email-482913>` stands for one value wherever it occurs, and tells nothing else of it.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
 import re
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
+from threading import Lock
+from urllib.parse import quote
 
-from nightwatch_core.privacy.masks import MASK, Masks
-from nightwatch_core.privacy.rules import ADDRESSES, RULES, Rule, is_secret
-from nightwatch_core.privacy.second_check import own_pattern
+from nightwatch_core.privacy.rules import ADDRESSES, MASK, RULES, Rule, is_secret
+
+Scrub = Callable[[str], str]
+_REMEMBERED = 20_000  # values that masks can be turned back into
+SHORTEST = 6  # characters of a key of our own: less stands in every text
+
+
+def holds_mask(text: str) -> bool:
+    """Return whether a text holds a mask.
+
+    >>> holds_mask("to <email-482913>"), holds_mask("Map<string-1>")
+    (True, False)
+    """
+    return "<" in text and MASK.search(text) is not None
+
+
+def without_numbers(text: str) -> str:
+    """Replace masks by the placeholders that message templates use.
+
+    >>> without_numbers("no mandate for <iban-000017>")
+    'no mandate for <iban>'
+    """
+    return MASK.sub(r"<\g<kind>>", text)
+
+
+class Masks:
+    """Names values by a key that only this installation has: nobody can try values out on a mask.
+
+    The same value has the same number in every thread, process and night. Safe for threads.
+    """
+
+    def __init__(self, key: bytes | Callable[[], bytes] = b"") -> None:
+        """Take the key, or a function that gets it when the first value is masked.
+
+        Without a key all values of a kind share one mask.
+        """
+        self._given = key
+        self._values: dict[str, str] = {}
+        self._guard = Lock()
+
+    @cached_property
+    def _key(self) -> bytes:
+        return self._given if isinstance(self._given, bytes) else self._given()
+
+    def mask(self, kind: str, value: str, same: str = "") -> str:
+        """Return the mask of a value; values with the same `same` share it.
+
+        >>> masks = Masks(b"key")
+        >>> masks.mask("email", "a@b.de") == masks.mask("email", "A@b.de", same="a@b.de")
+        True
+        """
+        if not self._given:
+            return f"<{kind}-000000>"
+        digest = hmac.digest(self._key, (same or value).encode("utf-8", "replace"), hashlib.sha256)
+        mask = f"<{kind}-{int.from_bytes(digest[:8], 'big') % 1_000_000:06d}>"
+        with self._guard:
+            if self._values.setdefault(mask, value) != value and not same:
+                self._values[mask] = ""  # two values share this mask: unmask neither
+            if len(self._values) > _REMEMBERED:
+                self._values.pop(next(iter(self._values)))
+        return mask
+
+    def unmask(self, text: str) -> str:
+        """Put back values that this process has masked: to search for them, never to show them.
+
+        >>> masks = Masks(b"key")
+        >>> masks.unmask(f"for {masks.mask('email', 'a@b.de')}, <email-1>")
+        'for a@b.de, <email-1>'
+        """
+        return MASK.sub(lambda mask: self._values.get(mask[0]) or mask[0], text)
+
+
+# Our own secrets by their exact value, however they are written.
+
+
+def own_pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
+    """Return what matches any of the secrets in any of their forms; None where there are none.
+
+    >>> found = own_pattern(("s3cr3t/key",))
+    >>> [bool(found.search(text)) for text in ("s3cr3t%2Fkey", "yek/t3rc3s", "secret")]
+    [True, True, False]
+    """
+    known = [secret for secret in secrets if len(secret.strip()) >= SHORTEST]
+    forms = {form for item in known for form in _forms(item.strip()) if len(form) >= SHORTEST}
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
+    return re.compile("|".join(map(re.escape, longest_first))) if forms else None
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Plain, reversed, escaped for JSON and URLs, hexadecimal, base64 at any place of a text."""
+    raw = secret.encode("utf-8", "replace")
+    lines = tuple(line for line in secret.splitlines() if len(line) >= 40)
+    plain = (secret, secret.replace("\n", "\\n"), *lines)
+    for item in plain:
+        yield from (item, item[::-1], quote(item, safe=""), quote(item), json.dumps(item)[1:-1])
+    for digits in (raw.hex(), raw.hex(" "), raw.hex(":")):
+        yield from (digits, digits.upper())
+    for before in range(3):
+        written = base64.b64encode(b"\0" * before + raw).decode()
+        start = (0, 2, 3)[before]
+        inner = written[start : len(b"\0" * before + raw) * 8 // 6]
+        if len(inner) >= SHORTEST:
+            yield from (inner, inner.replace("+", "-").replace("/", "_"))
+
 
 # Values of an INSERT whose columns say that they are secret: known by their place alone.
 
@@ -45,8 +155,8 @@ def _masked(insert: re.Match[str], mask: Callable[[str, str], str]) -> str:
 
 
 _SHORTEST = 6  # characters that can be anything secret
-_REMEMBERED = 256  # texts: the same files and turns come again and again
-_MASK = 24  # characters of the longest mask, and some
+_REMEMBERED_TEXTS = 256  # texts: the same files and turns come again and again
+_LONGEST_MASK = 24  # characters of the longest mask, and some
 
 
 class Scrubber:
@@ -60,7 +170,7 @@ class Scrubber:
         self.masks = masks
         self._own = own_pattern(own)
         self._rules = (*RULES, *ADDRESSES) if addresses else RULES
-        self._remembered = lru_cache(_REMEMBERED)(self._scrubbed)
+        self._remembered = lru_cache(_REMEMBERED_TEXTS)(self._scrubbed)
 
     def scrub(self, text: str) -> str:
         """Return the text with masks in it.
@@ -100,8 +210,12 @@ class Scrubber:
             start, end = next(
                 (match.span(name) for name in names if match[name] is not None), match.span()
             )
-            around = MASK.finditer(text, max(0, start - _MASK), min(len(text), start + _MASK))
-            behind = MASK.finditer(text, max(start, end - _MASK), min(len(text), end + _MASK))
+            around = MASK.finditer(
+                text, max(0, start - _LONGEST_MASK), min(len(text), start + _LONGEST_MASK)
+            )
+            behind = MASK.finditer(
+                text, max(start, end - _LONGEST_MASK), min(len(text), end + _LONGEST_MASK)
+            )
             cuts_mask = any(
                 mask.start() <= start < mask.end() or mask.start() < end < mask.end()
                 for mask in (*around, *behind)

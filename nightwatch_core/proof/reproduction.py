@@ -24,7 +24,7 @@ from nightwatch_core.models.conversation import Conversation, Reply, UserTurn
 from nightwatch_core.models.proposals import Check, FileChange, Outcome, Reproduction, RuntimeFact
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.privacy.masks import holds_mask
+from nightwatch_core.privacy.scrubber import holds_mask
 from nightwatch_core.proof.asking import ProofBriefing, prompt
 from nightwatch_core.proof.crash import (
     RECORDERS,

@@ -13,8 +13,8 @@ from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.report import Asked, Bundle, Kind, Told
-from nightwatch_core.privacy.masks import Scrub, without_numbers
 from nightwatch_core.privacy.proxy import Member
+from nightwatch_core.privacy.scrubber import Scrub, without_numbers
 
 # Values are canonical JSON. A long value is a piece of its own, replaced by its digest,
 # `{"$": "<sha256>"}`: a turn that ten requests repeat is stored once, and no piece can be changed

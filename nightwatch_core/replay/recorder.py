@@ -9,9 +9,9 @@ from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import night_groups
 from nightwatch_core.ports import Clock, CodeReader, CountsReads
-from nightwatch_core.privacy.masks import Scrub
 from nightwatch_core.privacy.proxy import Ask, Member, passing
-from nightwatch_core.privacy.secret_files import is_secret_file
+from nightwatch_core.privacy.rules import is_secret_file
+from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.replay.decisions import Writes
 from nightwatch_core.replay.record import Cutter, asking, canonical, kind_of, named_question, raised
 from nightwatch_core.replay.sealing import ANSWER, PIECE

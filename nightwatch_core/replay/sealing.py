@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Asked, Bundle, Manifest, Night, RunReport, Told
-from nightwatch_core.privacy.masks import Scrub
+from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.replay.decisions import Writes, decisions
 from nightwatch_core.replay.record import asking, canonical, joined, name_of, reached, references
 

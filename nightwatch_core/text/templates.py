@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from nightwatch_core.models.value import Value
-from nightwatch_core.privacy.masks import without_numbers
+from nightwatch_core.privacy.scrubber import without_numbers
 
 # Transactions without what changes from one call to the next.
 

@@ -8,11 +8,14 @@ that a worker on another machine makes the same ones. Tests put others in with
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO
 
+from nightwatch_core import ports
 from nightwatch_core.adapters.files.source import keep_pasted, keep_stream
+from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import QuietCopy, WorkingCopy
 from nightwatch_core.adapters.local.quiet import (
     LocalNotifier,
@@ -24,29 +27,19 @@ from nightwatch_core.adapters.mcp import server as mcp_server
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import IgnoreFile
 from nightwatch_core.adapters.stores.state_folder import Transcripts
-from nightwatch_core.adapters.stores.task_files import AgentFiles
+from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
+from nightwatch_core.code.failed_commit import Repository, opened
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.grouping import ManySources
 from nightwatch_core.intake.windows import is_live, source_key
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.ports import (
-    AgentStore,
-    CodeHost,
-    ErrorSource,
-    KnowledgeReader,
-    LessonLibrary,
-    Nights,
-    Outbox,
-    TaskStore,
-    Tracker,
-)
-from nightwatch_core.privacy.redaction import redacted_lessons
+from nightwatch_core.privacy import redaction
+from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import local, privacy, services
-from tasks.wiring.recording import current_recording, end_recording
+from tasks.wiring import local, proxies, services
 
 DEFAULT_MODEL = "claude-opus-5-5"
 
@@ -54,55 +47,60 @@ DEFAULT_MODEL = "claude-opus-5-5"
 def reading(options: NightOptions) -> ReadingPorts:
     """Return the ports to read through, the real ones unless `using` says otherwise."""
     instead, at = replacement(), settings()
-    ports = instead.reading if instead else _reading(options, at)
+    given = instead.reading if instead else _reading(options, at)
     if instead and instead.model_of:
-        ports = replace(ports, model=instead.model_of(options.model))
-    walled, listening = privacy.scrubbed_reading(ports, at), current_recording()
-    return listening.reading(walled, options.model) if listening else walled
+        given = replace(given, model=instead.model_of(options.model))
+    walled, recording = proxies.scrubbed_reading(given, at), proxies.current_recording()
+    return recording.reading(walled, options.model) if recording else walled
 
 
 def publishing(options: NightOptions) -> PublishingPorts:
     """Return the ports to write through, the real ones unless `using` says otherwise."""
     instead, at = replacement(), settings()
-    ports = instead.publishing if instead else _publishing(options, at)
+    given = instead.publishing if instead else _publishing(options, at)
     before = partial(services.text_at, partial(bare_code, options))
-    walled, listening = privacy.scrubbed_publishing(ports, at, before), current_recording()
-    return listening.publishing(walled) if listening else walled
+    walled, recording = proxies.scrubbed_publishing(given, at, before), proxies.current_recording()
+    return recording.publishing(walled) if recording else walled
 
 
-def bare_code(options: NightOptions) -> CodeHost:
+def bare_code(options: NightOptions) -> ports.CodeHost:
     """Return the code unmasked: for the files of drafts, which people will merge."""
-    instead, listening = replacement(), current_recording()
+    instead = replacement()
     host = instead.reading.code if instead else services.bare_code(options, settings())
-    return listening.code(host) if listening else host
+    return proxies.recorded(ports.CodeHost, "code", host)
 
 
-def nights() -> Nights:
+def nights() -> ports.Nights:
     """Return the store of nights, whatever the options."""
-    instead, listening = replacement(), current_recording()
+    instead = replacement()
     own = instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
-    return listening.nights(own) if listening else own
+    return proxies.recorded(ports.Nights, "nights", own)
 
 
 def transcripts() -> Transcripts:
     """Return the transcript store."""
-    return local.transcripts(settings())
+    at = settings()
+    scrub = proxies.scrubber(at).scrub
+    return Transcripts(at.state / "transcripts", SystemClock(), scrub=scrub)
 
 
-def agent_store() -> AgentStore:
+def agent_store() -> ports.AgentStore:
     """Return the agent files."""
     return AgentFiles(settings().home / "agents")
 
 
-def knowledge_of(options: NightOptions) -> KnowledgeReader:
+def knowledge_of(options: NightOptions) -> ports.KnowledgeReader:
     """Return the knowledge of these options."""
     at = settings()
-    return redacted_lessons(local.knowledge(options, at), privacy.scrubber(at).scrub)
+    lessons: ports.KnowledgeReader = local.knowledge(options, at)
+    return redaction.redacted(lessons, ports.KnowledgeReader, proxies.scrubber(at).scrub)
 
 
-def task_store() -> TaskStore:
+def task_store() -> ports.TaskStore:
     """Return the task files that hold notes, whatever the options."""
-    return local.task_files(settings())
+    at = settings()
+    files = TaskFiles(at.tasks, at.state / "tasks.lock")
+    return redaction.redacted(files, ports.TaskStore, proxies.scrubber(at).scrub)
 
 
 def ignore_file(options: NightOptions) -> IgnoreFile:
@@ -115,7 +113,7 @@ def working_copy(options: NightOptions) -> WorkingCopy:
     return (QuietCopy if options.dry_run else WorkingCopy)(Path(options.repo).expanduser())
 
 
-def serve_library(library: LessonLibrary) -> None:
+def serve_library(library: ports.LessonLibrary) -> None:
     """Answer a coding agent over standard input and output until it goes away."""
     mcp_server.serve(library)
 
@@ -132,8 +130,8 @@ def keep_piped_input(stream: IO[bytes]) -> str:
 
 def reset_ports() -> None:
     """Make all ports anew at the next call: files may have changed since the last night."""
-    end_recording()
-    privacy.close_state(settings())
+    proxies.end_recording()
+    proxies.close_state(settings())
     _reading.cache_clear()
     _publishing.cache_clear()
     services.bare_code.cache_clear()
@@ -179,7 +177,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
 def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
     quiet = options.dry_run
 
-    def outbox(night: Night) -> Outbox:
+    def outbox(night: Night) -> ports.Outbox:
         if quiet:
             return QuietOutbox()
         delivery = _outbox(options, at, night)
@@ -196,8 +194,8 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
     )
 
 
-def _errors(options: NightOptions, at: Settings) -> ErrorSource:
-    sources: dict[str, Callable[[], ErrorSource]] = {
+def _errors(options: NightOptions, at: Settings) -> ports.ErrorSource:
+    sources: dict[str, Callable[[], ports.ErrorSource]] = {
         "file": lambda: local.error_files(options),
         "sample": lambda: local.sample_records(at),
         "newrelic": lambda: _new_relic(options, at),
@@ -217,20 +215,42 @@ def _watermark_key(options: NightOptions, at: Settings) -> str:
     return source_key(options, at.new_relic_account_id, at.new_relic_app_name)
 
 
-def _new_relic(options: NightOptions, at: Settings) -> ErrorSource:
+def _new_relic(options: NightOptions, at: Settings) -> ports.ErrorSource:
     clock, key = SystemClock(), _watermark_key(options, at)
     return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
 
 
-def _tracker(options: NightOptions, at: Settings) -> Tracker:
+def _tracker(options: NightOptions, at: Settings) -> ports.Tracker:
     if options.delivery == "github":
         return services.github_tracker(at)
-    return local.delivery(options, at, "none", privacy.scrubber(at).scrub)
+    return local.delivery(options, at, "none", proxies.scrubber(at).scrub)
 
 
-def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
-    scrub = privacy.scrubber(at).scrub
+def _outbox(options: NightOptions, at: Settings, night: Night) -> ports.Outbox:
+    scrub = proxies.scrubber(at).scrub
     if options.delivery == "github":
         folder = at.state / "nights" / night.id / "patches"
         return services.github_outbox(options, at, SystemClock(), folder, scrub)
     return local.delivery(options, at, night.id, scrub)
+
+
+# What `nightwatch try` reads.
+
+
+def now() -> datetime:
+    """Return the time of this machine."""
+    return SystemClock().now()
+
+
+def first_files(options: NightOptions) -> ports.FileSource:
+    """Return the named files, without secrets and with no mask told from another."""
+    return redaction.redacted(local.error_files(options), ports.FileSource, REMOVAL.scrub)
+
+
+def first_repository(options: NightOptions) -> Repository | None:
+    """Return the named checkout, read without keeping anything; None without one."""
+    if not options.repo:
+        return None
+    checkout = Checkout(Path(options.repo).expanduser(), options.base_branch)
+    host = redaction.redacted_host(checkout, REMOVAL)
+    return opened(host, options, local.source_maps(options))

@@ -19,21 +19,17 @@ from nightwatch_core.adapters.local.quiet import SystemClock, pause
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.adapters.stores import state_folder
 from nightwatch_core.adapters.stores.documents import IgnoreFile, KnowledgeFiles
-from nightwatch_core.adapters.stores.state_folder import Transcripts
 from nightwatch_core.adapters.stores.state_folder import (
     check_room_for_a_night as check_room_for_a_night,
 )
 from nightwatch_core.adapters.stores.state_folder import check_state_folder as check_state_folder
-from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps, TaskStore
-from nightwatch_core.privacy.masks import Scrub
-from nightwatch_core.privacy.redaction import redacted_tasks
+from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps
+from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
 from tasks.reading_progress import new_listener
-from tasks.wiring import privacy
 
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
 
@@ -86,18 +82,6 @@ def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
     own, home = at.knowledge / "ignore.yml", at.home / "knowledge" / "ignore.yml"
     path = own if own.is_file() or not home.is_file() else home
     return IgnoreFile(home if default_ports.is_sample(options) else path, SystemClock())
-
-
-def transcripts(at: Settings) -> Transcripts:
-    """Return the transcript store."""
-    scrub = privacy.scrubber(at).scrub
-    return Transcripts(at.state / "transcripts", SystemClock(), scrub=scrub)
-
-
-def task_files(at: Settings) -> TaskStore:
-    """Return the task files that hold notes."""
-    files = TaskFiles(at.tasks, at.state / "tasks.lock")
-    return redacted_tasks(files, privacy.scrubber(at).scrub)
 
 
 class CodeRecords:

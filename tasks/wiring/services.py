@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import SecretStr
 
@@ -27,12 +27,12 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
 from nightwatch_core.ports import BatchModel, BatchStore, Clock, CodeHost, LaysOut
-from nightwatch_core.privacy.masks import Scrub
 from nightwatch_core.privacy.redaction import redacted_host, redacted_records
+from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.publish import ci
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import replacement
-from tasks.wiring import local, privacy
+from tasks.wiring import local, proxies
 from tasks.wiring.local import pace
 
 if TYPE_CHECKING:
@@ -60,11 +60,7 @@ NO_KEY = "none"  # for compatible servers that ask for none
 
 def lacking(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return every service that cannot be used, with the missing settings."""
-    given = {
-        field.alias
-        for name, field in type(settings).model_fields.items()
-        if getattr(settings, name)
-    }
+    given = _given(settings)
     missing = {
         service: tuple(" or ".join(group) for group in groups if not given.intersection(group))
         for service, groups in NEEDED.items()
@@ -72,16 +68,19 @@ def lacking(settings: Settings) -> dict[str, tuple[str, ...]]:
     return {service: names for service, names in missing.items() if names}
 
 
+def _given(settings: Settings) -> set[str | None]:
+    fields = type(settings).model_fields.items()
+    return {field.alias for name, field in fields if getattr(settings, name)}
+
+
 def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return services that are half set up; a GitHub token alone means nothing."""
-    begun = {
-        "newrelic": settings.new_relic_api_key
-        or settings.new_relic_account_id
-        or settings.new_relic_app_name,
-        "github": settings.github_repo or settings.github_app_id,
-        "slack": settings.slack_bot_token or settings.slack_channel,
+    given = _given(settings) - {"GITHUB_TOKEN"}
+    return {
+        service: names
+        for service, names in lacking(settings).items()
+        if any(given.intersection(group) for group in NEEDED[service])
     }
-    return {service: names for service, names in lacking(settings).items() if begun.get(service)}
 
 
 def new_relic(
@@ -91,7 +90,7 @@ def new_relic(
     from nightwatch_core.adapters.new_relic.nerdgraph import TIMES, NerdGraph
     from nightwatch_core.adapters.new_relic.source import NewRelic
 
-    privacy.open_list(settings)
+    proxies.open_list(settings)
     account = settings.new_relic_account_id
     if not account.isdecimal() or len(account) > 15:
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
@@ -106,7 +105,7 @@ def github_code(options: NightOptions, settings: Settings, *, may_clone: bool = 
     """Return the repository, cloned or read through the API."""
     from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
 
-    client, repo = _reader(settings), settings.github_repo
+    client, repo = _github(settings, "read"), settings.github_repo
     api = ApiHost(client, repo, options.base_branch)
     clone = CloneHost(client, repo, settings.state / "clones", options.base_branch)
     return GitHubHost(api, clone if may_clone else None)
@@ -116,7 +115,7 @@ def github_tracker(settings: Settings) -> GitHubTracker:
     """Return our issues and pull requests."""
     from nightwatch_core.adapters.github.tracker import GitHubTracker
 
-    return GitHubTracker(_reader(settings), settings.github_repo, _ours(settings))
+    return GitHubTracker(_github(settings, "read"), settings.github_repo, _ours(settings))
 
 
 def github_outbox(
@@ -126,7 +125,7 @@ def github_outbox(
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
     return GitHubOutbox(
-        *(_github(settings, read_only=False), settings.github_repo, clock, pace().pause),
+        *(_github(settings, "write"), settings.github_repo, clock, pace().pause),
         folder=folder,
         pulls=options.publish == "all",
         ours=_ours(settings),
@@ -139,7 +138,7 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
     from nightwatch_core.adapters.claude.client import SILENCE
     from nightwatch_core.adapters.claude.model import Claude
 
-    privacy.open_list(settings)
+    proxies.open_list(settings)
     key, tonight = settings.anthropic_api_key or SecretStr(NO_KEY), pace()
     return Claude(
         key,
@@ -154,7 +153,7 @@ def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> C
     """Return the same for batches."""
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
 
-    privacy.open_list(settings)
+    proxies.open_list(settings)
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
     return ClaudeBatches(key, options.model, clock, settings.anthropic_base_url)
 
@@ -170,7 +169,7 @@ def slack(settings: Settings, clock: Clock) -> SlackNotifier:
     """Return the team's channel."""
     from nightwatch_core.adapters.slack.notifier import SILENCE, SlackNotifier
 
-    privacy.open_list(settings)
+    proxies.open_list(settings)
     token = settings.slack_bot_token or SecretStr("")
     database = settings.state / "nightwatch.db"
     return SlackNotifier(
@@ -178,12 +177,8 @@ def slack(settings: Settings, clock: Clock) -> SlackNotifier:
         api_url=settings.slack_api_url,
         sleep=pace().pause,
         timeout=pace().silence or SILENCE,
-        withhold=partial(privacy.second_check(settings).withhold, "Slack"),
+        withhold=partial(proxies.second_check(settings).withhold, "Slack"),
     )
-
-
-def _reader(settings: Settings) -> GitHubClient:
-    return _github(settings, read_only=True)
 
 
 @lru_cache(maxsize=4)
@@ -191,27 +186,24 @@ def _ours(settings: Settings) -> Ours:
     from nightwatch_core.adapters.github.ownership import Ours
     from nightwatch_core.adapters.stores.database import published
 
-    client = _github_as(settings, writing_sign_in(settings), read_only=True)
     ledger = settings.state / "nightwatch.db"
+    client = _github(settings, "read as who writes")
     return Ours(client, lambda: published(ledger), listed(settings.former_accounts))
 
 
 @lru_cache(maxsize=4)
-def _github(settings: Settings, *, read_only: bool) -> GitHubClient:
-    sign_in = reading_sign_in(settings) if read_only else writing_sign_in(settings)
-    return _github_as(settings, sign_in, read_only=read_only)
-
-
-def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) -> GitHubClient:
+def _github(
+    settings: Settings, use: Literal["read", "write", "read as who writes"]
+) -> GitHubClient:
     from nightwatch_core.adapters.github.client import GitHubClient
     from nightwatch_core.adapters.github.connection import SILENCE
 
-    privacy.open_list(settings)
+    proxies.open_list(settings)
     return GitHubClient(
-        sign_in,
+        reading_sign_in(settings) if use == "read" else writing_sign_in(settings),
         settings.github_api_url,
         repository=settings.github_repo,
-        read_only=read_only,
+        read_only=use != "write",
         api_version=settings.github_api_version,
         pause=pace().pause,
         timeout=pace().silence or SILENCE,
@@ -244,7 +236,7 @@ def writing_sign_in(settings: Settings) -> GitHubSignIn:
 
 def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
     """Return the code, masked before it is kept."""
-    by = privacy.scrubber(at)
+    by = proxies.scrubber(at)
     records = redacted_records(local.CodeRecords(), by.scrub)
     if options.code == "github":
         return recorded_host(redacted_host(github_code(options, at), by), records)
@@ -330,12 +322,12 @@ def begin_counting() -> None:
     """Forget what was sent before: a night begins."""
     METER.reset()
     MANIFEST.reset()
-    privacy.second_check(settings()).reset()
+    proxies.second_check(settings()).reset()
 
 
 def alarms() -> tuple[str, ...]:
     """Return the second check's findings since then."""
-    return privacy.second_check(settings()).alarms()
+    return proxies.second_check(settings()).alarms()
 
 
 def state_of() -> StateFolder:

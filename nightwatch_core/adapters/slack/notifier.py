@@ -22,8 +22,8 @@ from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock
-from nightwatch_core.privacy.masks import Scrub
 from nightwatch_core.privacy.redaction import scrubbed
+from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import retry_after, text_table
 

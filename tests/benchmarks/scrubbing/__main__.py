@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from nightwatch_core.privacy.masks import Masks
-from nightwatch_core.privacy.scrubber import Scrubber
+from nightwatch_core.privacy.scrubber import Masks, Scrubber
 from tests.benchmarks.scrubbing.samples import blind, development, removal
 
 EVAL = Path(os.environ.get("NIGHTWATCH_EVAL") or Path(__file__).parents[4] / "shared" / "eval")

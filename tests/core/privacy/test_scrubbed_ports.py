@@ -21,17 +21,17 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.proposals import DraftPull, FileChange, PullUpdate, receipt_for
-from nightwatch_core.privacy.masks import Masks, holds_mask
+from nightwatch_core.ports import ErrorSource, Model
 from nightwatch_core.privacy.redaction import (
+    redacted,
     redacted_errors,
     redacted_model,
     redacted_outbox,
     redacted_reader,
     redacted_records,
-    redacted_source,
     scrubbed,
 )
-from nightwatch_core.privacy.scrubber import Scrubber
+from nightwatch_core.privacy.scrubber import Masks, Scrubber, holds_mask
 from nightwatch_core.text.fingerprints import fingerprint
 
 KEY = "sk_live_51HqLyjWDarjtT1zdp7dc"
@@ -56,13 +56,13 @@ def test_names_of_groups_are_made_of_what_records_say(tmp_path):
     }  # fmt: skip
     files = ErrorFiles((written(tmp_path, json_lines([record])),))
     bare = files.error_groups(files.window(None, datetime(2026, 11, 21, tzinfo=UTC)))
-    masked = redacted_source(files, SCRUBBER.scrub).error_groups(bare.window)
+    masked = redacted(files, ErrorSource, SCRUBBER.scrub).error_groups(bare.window)
     (group,) = masked.groups
     assert group.fingerprint == bare.groups[0].fingerprint
     assert group.fingerprint == fingerprint(group.app, "E", "GET /x", record["message"])
     assert MAIL in bare.groups[0].message
     assert MAIL not in masked.model_dump_json()
-    assert redacted_source(files, SCRUBBER.scrub).traces(group), "found by its name"
+    assert redacted(files, ErrorSource, SCRUBBER.scrub).traces(group), "found by its name"
 
 
 def test_a_message_is_grouped_alike_before_and_after_it_is_masked():
@@ -119,7 +119,7 @@ def test_a_model_is_told_masks_and_hears_its_own_words_as_they_were():
         ResultsTurn(results=(ToolResult(id="1", name="read_file", text=KEY),)),
     )
     case = Case(leader=GROUP)
-    redacted_model(model, SCRUBBER.scrub).reply(
+    redacted_model(model, Model, SCRUBBER.scrub).reply(
         Conversation(system="s", turns=turns, case=case), 9.0
     )
     (told,) = heard

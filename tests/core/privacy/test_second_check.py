@@ -14,8 +14,7 @@ from nightwatch_core.models.proposals import (
     PullUpdate,
     receipt_for,
 )
-from nightwatch_core.privacy.redaction import checked_outbox
-from nightwatch_core.privacy.second_check import SecondCheck
+from nightwatch_core.privacy.redaction import SecondCheck, checked_outbox
 
 OWN = "sk-ant/own+0123 käse=9"
 RAW = OWN.encode()

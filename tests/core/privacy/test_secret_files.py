@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.privacy.secret_files import is_secret_file
+from nightwatch_core.privacy.rules import is_secret_file
 
 SECRET = [
     ".env",
