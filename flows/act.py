@@ -9,8 +9,7 @@ from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposals import DraftPull, GateResult, OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.proof.environment import NightCache
-from nightwatch_core.publish.finding_parts import with_gates
-from nightwatch_core.report.builder import add_ci, add_publications
+from nightwatch_core.report.builder import add_ci, add_publications, with_gates
 from tasks import publish
 from tasks.knowledge import read_outcomes
 from tasks.night import reopened_report

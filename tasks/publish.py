@@ -33,9 +33,8 @@ from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
 from nightwatch_core.publish import ci as ci_watch
 from nightwatch_core.publish.ci import Hands, Waiting, Watched, ci_started
-from nightwatch_core.publish.finding_parts import with_gates
 from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
-from nightwatch_core.report.builder import proofs_usage
+from nightwatch_core.report.builder import proofs_usage, with_gates
 from tasks.code import bare_reader_of, reader_of
 from tasks.dependencies import replacement
 from tasks.records import records

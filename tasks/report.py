@@ -16,14 +16,13 @@ from nightwatch_core.models.errors import Selection, Window
 from nightwatch_core.models.options import NightOptions, ServiceCalls
 from nightwatch_core.models.proposals import GateResult, Receipt
 from nightwatch_core.models.report import Night, NightRecord, RunReport
+from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_publications
-from nightwatch_core.report.excerpts import BRIEF
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
-from nightwatch_core.report.markdown import as_markdown
-from nightwatch_core.report.publications import sight_rows
-from nightwatch_core.report.view import view
+from nightwatch_core.report.sections import sight_rows
+from nightwatch_core.report.view import as_markdown, view
 from tasks.night import advice, banner, begin_night
 from tasks.records import records
 from tasks.runner import attempt, step

@@ -82,37 +82,11 @@ class NightRecord(Value):
     well: tuple[str, ...] = ()  # services that answered
 
 
-class SecondLooks(Value):
-    """Second looks, and what they changed."""
-
-    wanted: int = 0  # verdicts that were weak
-    made: int = 0
-    kept: int = 0  # verdicts that the second look replaced
-    surer: int = 0  # thereof: with more confidence than the first
-    usage: Usage = Usage()  # within the night's own
-
-
 class Accounts(Value):
-    """One night's accounts; rates are from 0 to 1, None where there was nothing to divide.
-
-    "An error" is one that was analysed tonight or failed to be; reused verdicts took nothing.
-    """
+    """What the errors of a night took: those analysed, and those whose analysis failed."""
 
     usage: Usage = Usage()
-    models: tuple[str, ...] = ()  # who answered
-    priced: str = ""  # date of the oldest price that was used
-    analysed: int = 0
-    failed: int = 0
-    reused: int = 0  # known errors whose earlier verdict still stands
-    prompt_cache_rate: float | None = None  # share of prompts that was read from the cache
-    code_cache_rate: float | None = None
-    knowledge_rate: float | None = None  # share of verdicts that earlier nights had helped
-    missed: int = 0  # tool calls that named a file that is not there
-    truncated: int = 0  # tool results that were shortened
-    iterations_per_error: float | None = None
-    tokens_per_error: float | None = None  # new tokens: cache reads left out
-    cost_per_error: float | None = None  # USD; None also where a price is not known
-    second_looks: SecondLooks = SecondLooks()
+    errors: int = 0
     proofs: Usage = Usage()  # of reproductions and corrections, besides `usage`
 
 

@@ -12,8 +12,8 @@ from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.memory.scoreboard import NOMINAL
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import ChangedFile
-from nightwatch_core.models.proposals import GateResult, OwnItem, Skip, SkipCause
-from nightwatch_core.publish.finding_parts import shown_changes
+from nightwatch_core.models.proposals import GateResult, OwnItem, SkipCause
+from nightwatch_core.publish.finding import shown_changes
 
 # What issues and pull requests have in common: who comes first, what is known, how it is named.
 
@@ -25,27 +25,15 @@ class Reason(NamedTuple):
     text: str
 
 
-_CONFIDENCE = {"high": 0.3, "medium": 0.15, "low": 0.0}
-
-
-def candidate_score(analysis: Analysis) -> float:
-    """Return the issue score of an analysis, 0 to 1."""
-    return (
-        (0.5 if analysis.has_fix else 0.0)
-        + _CONFIDENCE[analysis.confidence]
-        + (0.1 if analysis.fix else 0.0)
-        + (0.05 if analysis.next_steps else 0.0)
-        + min(analysis.case.occurrences / 200, 0.1)
+def in_order(analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
+    """Return those with cause and fix first, surer ones before; equal ones as they were ranked."""
+    return tuple(
+        sorted(analyses, key=lambda a: (not a.has_cause, not a.has_fix, -NOMINAL[a.confidence]))
     )
 
 
-def in_order(analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
-    """Best candidates first, those without a cause last; equal ones as they were ranked."""
-    return tuple(sorted(analyses, key=lambda a: (not a.has_cause, -candidate_score(a))))
-
-
 def effect_key(kind: str, repository: str, *parts: str) -> str:
-    """Return names an effect for ever.
+    """Return the name of an effect: the same on every night.
 
     >>> effect_key("issue", "shop", "v1:0a") == effect_key("issue", "shop", "v1:0a")
     True
@@ -62,27 +50,9 @@ def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None
     return next(iter(ours), None)
 
 
-def by_choice(reason: Reason | None, known: OwnItem | None, night: str) -> Reason | None:
-    """Return the reason; one of choice says what this night made before it was taken up with it."""
-    if reason is None or reason.cause != "choice" or known is None or known.night != night:
-        return reason
-    return reason._replace(text=f"{reason.text}; #{known.number} was made before that")
-
-
 def names_of(analysis: Analysis) -> frozenset[str]:
     """Return every name its error has or had."""
     return frozenset((analysis.fingerprint, *analysis.case.aliases, *analysis.known_as))
-
-
-def skip(analysis: Analysis, kind: str, reason: Reason) -> Skip:
-    """Return a skip with its reason."""
-    return Skip(
-        fingerprint=analysis.fingerprint,
-        title=analysis.case.title,
-        kind=kind,
-        reason=reason.text,
-        cause=reason.cause,
-    )
 
 
 Proof = Literal["reproduced", "green", "not run", "failed"]

@@ -1,6 +1,6 @@
 """Titles, bodies and commit messages of issues, comments and drafts; untrusted text is escaped.
 
-The texts are in `templates/`.
+The texts are in `templates/`; what a finding has in common with the report comes from `finding.py`.
 """
 
 import re
@@ -8,23 +8,19 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from textwrap import fill
-from typing import Literal, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
-from jinja2.runtime import Context
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from nightwatch_core.code.diffs import joined_diff
 from nightwatch_core.code.edits import diff as edits_diff
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.related_code import Reach
-from nightwatch_core.code.symptom_fixes import SymptomFix
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
-from nightwatch_core.models.code import ChangedFile, Commit
-from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish import finding as parts
+from nightwatch_core.publish.blocks import CAUSE, CodeLine, Limits, code_text
 from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
-from nightwatch_core.publish.finding_parts import NO_CAUSE
+from nightwatch_core.publish.finding import NO_CAUSE, FindingView
 from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
@@ -37,33 +33,6 @@ _CLAUSE = re.compile(r"[:;,.] | \(")  # where one ends
 _MORE = "(More is in the night's report.)"
 # What switches checks off in a commit message, as [skip ci] does.
 _SWITCH = re.compile(r"(?<![a-z])(?:skip|ci|no|actions|build|deploy)(?![a-z])", re.IGNORECASE)
-
-_SENTENCE = 600  # characters
-Carrier = Literal["branch", "patch", "files"]  # "files": a folder of this machine
-
-
-class FindingView(NamedTuple):
-    """A finding as issues, comments and drafts show it: its errors, its code, its draft."""
-
-    analysis: Analysis
-    twins: tuple[Analysis, ...] = ()
-    commit: Commit | None = None  # of the repository; None: not known
-    changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
-    warning: str = ""  # what a reviewer of the draft has to look at first
-    mitigations: tuple[SymptomFix, ...] = ()  # of the draft
-    reach: Reach = Reach()  # of the draft: who uses it, where the same still stands
-    near: tuple[Analysis, ...] = ()  # other errors of tonight that fail in the draft's files
-    carrier: Carrier = "branch"  # how the draft comes to its reviewer
-    no_draft: str = ""  # why tonight's issue has no draft beside it
-
-    @property
-    def links(self) -> Permalinks:
-        """Addresses of its code."""
-        return Permalinks.of(self.commit, self.analysis.commit)
-
-    def prose(self, text: str, limit: int = _SENTENCE) -> str:
-        """Return a line of prose, its places linked."""
-        return markdown(text, limit, address_of=self.links.code)
 
 
 def issue_title(analysis: Analysis) -> str:
@@ -102,7 +71,7 @@ def pull_title(finding: FindingView) -> str:
 
 def pull_body(finding: FindingView, key: str, night: str, issue: int | None) -> str:
     """Return the body of a draft pull request; it refers to our issue and closes nothing."""
-    sections = _sections(finding, DRAFT, ("finding.md.j2", "draft.md.j2"), issue=issue)
+    sections = _sections(finding, DRAFT, issue=issue)
     return _joined(_head(finding, key, night), *sections)
 
 
@@ -150,40 +119,28 @@ def _head(finding: FindingView, key: str, night: str) -> str:
     return marker(finding.analysis.fingerprint, key, night, also)
 
 
-# The sections of each text in their order: macros of templates/.
+# The sections of each text in their order: those of `finding.sections`, and macros of templates/.
 ISSUE = (
-    "source caveats where twins cause question evidence fix other_pulls without_draft steps "
-    "second_attempt refused suspects undecided next_steps decided trace how"
+    "source caveats where twins cause confidence question evidence evidence_more fix other_pulls "
+    "proof steps refused suspects open next considered trace how"
 )
-COMMENT = ISSUE.replace(" decided trace", "")
-HANDOVER = "source caveats where handover checked trace how"
+COMMENT = ISSUE.replace(" considered trace", "")
+HANDOVER = "source caveats where unknown handover lines look checked trace how"
 DRAFT = (
-    "note warning mitigation issue_reference opening caveats twins cause "
-    "question evidence change proof steps risk other_pulls not_fixed "
-    "refused rejecting more how"
+    "note warning mitigation issue_reference opening caveats twins cause confidence question "
+    "evidence evidence_more change draft_proof steps risk other_pulls not_fixed refused rejecting "
+    "suspects open considered how"
 )
-_CAUSE, _SENTENCE = 6_000, 600  # characters, like all sizes here
-_DIFF, _ROWS, _LAST = 20_000, 14, 1_200
-_LANGUAGES = {"py": "python", "rb": "ruby", "js": "javascript", "ts": "typescript", "cs": "csharp"}
+_LIMITS = Limits(code_lines=300)
+_ROWS, _LAST = 14, 1_200  # of what a run printed that is shown at once: lines, characters
 
 
-def _sections(
-    finding: FindingView,
-    names: str,
-    templates: tuple[str, ...] = ("finding.md.j2",),
-    **more: object,
-) -> Iterator[str]:
-    """Render the named macros; of macros with one name that of the last template counts."""
+def _sections(finding: FindingView, names: str, **more: object) -> Iterator[str]:
+    """Render the named sections and macros."""
     of, case = finding.analysis, finding.analysis.case
     files = parts.shown_changes(of) if finding.changes is None else finding.changes
     tests = tuple(file for file in files if TEST.search(file.path))
     code = tuple(file for file in files if file not in tests)
-    size = {
-        "files": len(code),
-        "lines": sum(file.added + file.removed for file in code),
-        "test_lines": sum(file.added + file.removed for file in tests),
-    }
-    shown, folded = (code, tests) if code else (files, ())
     context = {
         "finding": finding,
         "of": of,
@@ -193,31 +150,42 @@ def _sections(
         "given": of.handover or Handover(),
         "places": len({group.transaction for group in case.groups}),
         "files": files,
-        "size": size,
-        "code_files": shown,
-        "test_files": folded,
-        "code_rows": sum(file.diff.count("\n") + 1 for file in shown),
+        "size": {
+            "files": len(code),
+            "lines": sum(file.added + file.removed for file in code),
+            "test_lines": sum(file.added + file.removed for file in tests),
+        },
+        "code_files": code or files,
+        "test_files": tests if code else (),
         "proof_kind": proof_of(of.gate),
         "proved": PROOF_WORDS[proof_of(of.gate)],
         **more,
     }
+    templates = _environment()
+    render = templates.get_template("blocks.md.j2").module.section  # type: ignore[attr-defined]
     macros: dict[str, Callable[[], str]] = {}
-    for template in templates:
-        macros |= vars(_environment().get_template(template).make_module(context))
+    for template in ("finding.md.j2", "draft.md.j2"):
+        macros |= vars(templates.get_template(template).make_module(context))
+    sections = {item.kind: item for item in parts.sections(finding, _LIMITS)}
     for name in names.split():
-        yield str(macros[name]()).strip("\n")
+        if name in macros:
+            yield str(macros[name]()).strip("\n")
+        elif name in sections:
+            yield str(render(sections[name], "## {}", finding.links)).strip("\n")
 
 
 def markdown_environment(package: str) -> Environment:
     """Build the environment of a package's templates; an unfiltered value raises `TypeError`."""
     environment = Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("nightwatch_core.publish")]),
         autoescape=True,
         finalize=_escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals |= {"no_cause": NO_CAUSE}
+    environment.filters |= {"type": lambda block: type(block).__name__}
     environment.filters |= {
         name: _safe(filter)
         for name, filter in (
@@ -226,10 +194,14 @@ def markdown_environment(package: str) -> Environment:
             ("code", code_span),
             ("fence", lambda text, language="", limit=8_000: fenced(text, language, limit)),
             ("md", markdown),
+            ("prose", _prose),
+            ("cell", lambda text: markdown(text, cell=True)),
+            ("number", lambda count: f"{count:,}"),
+            ("excerpt", _excerpt),
             ("utc", utc),
             ("plural", plural),
-            ("link", lambda of: link(of.name, of.url) if of.url else markdown(of.name)),
-            ("diff", lambda files: fenced(joined_diff(files), "diff", _DIFF)),
+            ("link", lambda text, address: link(text, address) if address else markdown(text)),
+            ("diff", lambda files: fenced(joined_diff(files), "diff", 20_000)),
             ("edits_diff", lambda edits: fenced(edits_diff(edits), "diff", 6_000)),
         )
     }
@@ -240,15 +212,7 @@ def markdown_environment(package: str) -> Environment:
 def _environment() -> Environment:
     environment = markdown_environment("nightwatch_core.publish")
     environment.globals |= {"parts": parts, "effects": DOES}
-    environment.filters |= {
-        "prose": _prose,
-        "paragraphs": _paragraphs,
-        "language": language_named,
-        "shortened": shortened,
-        "line": line,
-        "last_lines": _last_lines,
-        "is_cut": lambda quote: len(_last_lines(quote)) < len(quote.output.strip()),
-    }
+    environment.filters |= {"shortened": shortened, "line": line, "last_lines": _last_lines}
     return environment
 
 
@@ -262,26 +226,17 @@ def _safe(filter: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *given, **named: Markup(filter(*given, **named))
 
 
-@pass_context
-def _prose(context: Context, text: str, limit: int = _SENTENCE) -> Markup:
-    return Markup(context["finding"].prose(text, limit))
+def _prose(text: str, links: Permalinks | None = None) -> str:
+    return markdown(text, CAUSE, address_of=links.code) if links else markdown(text)
 
 
-@pass_context
-def _paragraphs(context: Context, text: str) -> Markup:
-    blocks = re.split(r"\n\s*\n", text[:_CAUSE].strip())
-    shown = (context["finding"].prose(block, _CAUSE) for block in blocks[:20] if block.strip())
-    return Markup("\n\n".join(shown))
+def _excerpt(lines: tuple[CodeLine, ...]) -> str:
+    language = "diff" if any(line.mark for line in lines) else ""
+    return fenced(code_text(lines), language, 60_000)
 
 
-def _last_lines(quote: parts.Quote) -> str:
-    return "\n".join(quote.output.strip().splitlines()[-_ROWS:])[-_LAST:]
-
-
-def language_named(path: str) -> str:
-    """Return the language of a code block for a file of that name."""
-    ending = path.rsplit(".", 1)[-1] if "." in path else ""
-    return _LANGUAGES.get(ending, ending)
+def _last_lines(output: str) -> str:
+    return "\n".join(output.strip().splitlines()[-_ROWS:])[-_LAST:]
 
 
 def utc(at: datetime) -> str:

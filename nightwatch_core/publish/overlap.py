@@ -18,7 +18,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.expected_value import Reason, effect_key, known_item, names_of
-from nightwatch_core.publish.finding_parts import shown_changes
+from nightwatch_core.publish.finding import shown_changes
 from nightwatch_core.text.markers import MOST_NAMES
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
@@ -207,6 +207,11 @@ class Share(NamedTuple):
     def also(self) -> tuple[str, ...]:
         """Their names."""
         return tuple(other.fingerprint for other in self.others)[:MOST_NAMES]
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether there is an open item."""
+        return self.known is not None and self.known.state == "open"
 
     @property
     def joining(self) -> tuple[Analysis, ...]:

@@ -1,6 +1,6 @@
-"""Plan the issues to open, comment on or reopen tonight."""
+"""Plan the issues to open, comment on or reopen tonight, and the fixes that become drafts."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from itertools import filterfalse
 
 from nightwatch_core.code import edits
@@ -10,7 +10,6 @@ from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.related_code import Reach, Search, reach_of
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import MAX_OPEN_ISSUES, NightOptions
 from nightwatch_core.models.proposals import (
@@ -24,31 +23,23 @@ from nightwatch_core.models.proposals import (
     Reopen,
     Skip,
 )
-from nightwatch_core.publish import expected_value as candidates
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.expected_value import (
     Reason,
-    by_choice,
     effect_key,
     expected_value,
     in_order,
-    skip,
+    known_item,
 )
-from nightwatch_core.publish.issue_text import Carrier, FindingView
+from nightwatch_core.publish.finding import Carrier, FindingView, doubts_about
 from nightwatch_core.publish.overlap import Share, causes, shares
 from nightwatch_core.publish.story_commits import draft_commits
-from nightwatch_core.publish.tiers import (
-    Candidate,
-    mitigations_in,
-    not_wanted,
-    why_no_draft,
-    why_no_issue,
-)
+from nightwatch_core.publish.tiers import Candidate, mitigations_in, not_wanted, tier_of
 from nightwatch_core.text.markers import LABEL
-from nightwatch_core.traces.placing import ReadFile
 
-# Not for its issue to say: the night's own choices and limits, and what the tracker shows.
-_UNTOLD = ("choice", "limit", "settled", "nothing new", "unknown")
+Read = Callable[[str], str | None]
+_MADE = ("done", "already there")
+_DOUBTS = ("weak", "worth")  # said only where nothing firmer speaks against a draft
 
 
 def plan_issues(
@@ -72,35 +63,49 @@ def plan_issues(
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
     for share in (share for cause in causes(in_order(analyses)) for share in shares(cause, issues)):
-        finding = FindingView(
-            share.speaker, share.others, commit, no_draft=_no_draft(share, drafts)
-        )
-        draft = _capped(share, options, night) or _about(finding, share, night)
+        no_draft = doubts_about((member.fingerprint for member in share.members), drafts)
+        finding = FindingView(share.speaker, share.others, commit, no_draft=no_draft)
+        draft = _no_issue(share, options, night) or _about(finding, share, night)
         opens = isinstance(draft, OpenIssue) and share.known is None
-        no_room = _room(options, open_now, new) if opens else None
-        if isinstance(draft, Reason):
-            kind = "comment" if share.known and share.known.state == "open" else "issue"
-            skips += [skip(member, kind, draft) for member in share.members]
-        elif reason := _no_news(draft, options) or no_room:
-            skips += [skip(member, draft.kind, reason) for member in share.members]
+        if not isinstance(draft, Reason):
+            reason = _no_room_for_issue(options, open_now, new) if opens else None
+            if isinstance(draft, Comment) and options.force:
+                reason = Reason("choice", "analysed afresh by choice: nothing tells what changed")
+            if not reason:
+                proposals.append(draft)
+                new, open_now = new + opens, open_now + opens
+                continue
+            kind = draft.kind
         else:
-            proposals.append(draft)
-            new, open_now = new + opens, open_now + opens
+            kind, reason = "comment" if share.is_open else "issue", draft
+        skips += [_skip(member, kind, reason) for member in share.members]
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
 
 
-def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
-    reason = why_no_issue(Candidate(share.members, options))
-    is_new = share.known is None or share.known.night == night
-    if reason and reason.cause == "weak" and not is_new:
+def _skip(analysis: Analysis, kind: str, reason: Reason) -> Skip:
+    return Skip(
+        fingerprint=analysis.fingerprint,
+        title=analysis.case.title,
+        kind=kind,
+        reason=reason.text,
+        cause=reason.cause,
+    )
+
+
+def _no_issue(share: Share, options: NightOptions, night: str) -> Reason | None:
+    tier, reason = tier_of(Candidate(share.members, options))
+    if tier != "report" or reason is None:
         return None
-    return by_choice(reason, share.known, night)
+    if reason.cause == "weak" and share.known and share.known.night != night:
+        return None  # an issue there is gets its news
+    return _by_choice(reason, share.known, night)
 
 
-def _no_draft(share: Share, drafts: tuple[Skip, ...]) -> str:
-    ours = {member.fingerprint for member in share.members}
-    skips = (draft for draft in drafts if draft.kind == "pull" and draft.fingerprint in ours)
-    return next((item.reason for item in skips if item.cause not in _UNTOLD), "")
+def _by_choice(reason: Reason | None, known: OwnItem | None, night: str) -> Reason | None:
+    """Say with a reason of choice what this night made before it was taken up with it."""
+    if reason is None or reason.cause != "choice" or known is None or known.night != night:
+        return reason
+    return reason._replace(text=f"{reason.text}; #{known.number} was made before that")
 
 
 def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
@@ -111,7 +116,7 @@ def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Commen
         return _news(finding, share, known, night)
     if settled := _settled(analysis, known):
         return Reason("settled", f"issue #{known.number} {settled}")
-    key = _news_key(_repository(commit), known, night)
+    key = _news_key(commit, known, night)
     why = f" ({analysis.news})" if analysis.news else ""
     news = f"Seen again after it was closed{why}: {analysis.case.occurrences} occurrences"
     return Reopen(
@@ -138,7 +143,7 @@ def _settled(analysis: Analysis, known: OwnItem) -> str:
 
 def _issue(finding: FindingView, share: Share, night: str) -> OpenIssue:
     analysis, known = finding.analysis, share.known
-    repository = _repository(finding.commit)
+    repository = finding.commit.repository if finding.commit else ""
     key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
     return OpenIssue(
         key=key,
@@ -154,52 +159,60 @@ def _issue(finding: FindingView, share: Share, night: str) -> OpenIssue:
 def _news(finding: FindingView, share: Share, known: OwnItem, night: str) -> Comment | Reason:
     """A comment only where something changed: a fresh analysis, or another error behind it."""
     analysis = finding.analysis
-    joining = share.joining
-    if reason := _nothing_to_add(analysis, known, joins=bool(joining)):
+    if share.joining:
+        return _joins(finding, share, known, night)
+    if reason := _nothing_to_add(analysis, known):
         return reason
-    key = _news_key(_repository(finding.commit), known, night)
+    key = _news_key(finding.commit, known, night)
     why = f", because {analysis.news}" if analysis.news else ""
     news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
-    if joining:
-        news = (
-            f"The same cause is behind {', '.join(analysis.case.title for analysis in joining[:5])}"
-        )
     return Comment(
         key=key,
         fingerprint=analysis.fingerprint,
-        also=share.also or tuple(analysis.fingerprint for analysis in joining),
+        also=share.also,
         number=known.number,
         body=issue_text.comment_body(finding, key, night, news),
     )
 
 
-def _repository(commit: Commit | None) -> str:
-    return commit.repository if commit else ""
+def _joins(finding: FindingView, share: Share, known: OwnItem, night: str) -> Comment:
+    """A comment on an item that is to list another error with its cause."""
+    key = _news_key(finding.commit, known, night)
+    titles = ", ".join(analysis.case.title for analysis in share.joining[:5])
+    news = f"The same cause is behind {titles}"
+    on_draft = known.kind == "pull"
+    return Comment(
+        key=key,
+        fingerprint=finding.analysis.fingerprint,
+        also=share.also or tuple(analysis.fingerprint for analysis in share.joining),
+        number=known.number,
+        on="pull" if on_draft and not known.as_patch else "issue",
+        fix=fix_digest(finding.analysis.fix) if on_draft else "",
+        body=issue_text.comment_body(finding, key, night, news),
+    )
 
 
-def _nothing_to_add(analysis: Analysis, known: OwnItem, *, joins: bool) -> Reason | None:
-    if joins:
-        return None
+def _nothing_to_add(analysis: Analysis, known: OwnItem) -> Reason | None:
+    nothing = f"nothing to add to issue #{known.number}"
     if analysis.fix_alone and not analysis.has_fix:
-        return Reason("nothing new", f"nothing to add to issue #{known.number}: there is no fix")
+        return Reason("nothing new", f"{nothing}: there is no fix")
     if analysis.ending.kind == "reused":
         return Reason("nothing new", f"known, nothing new since issue #{known.number}")
     if not analysis.has_cause:
-        return Reason("unknown", f"nothing to add to issue #{known.number}: cause unknown")
+        return Reason("unknown", f"{nothing}: cause unknown")
     if analysis.confidence == "low" and not analysis.has_fix:
-        return Reason("weak", f"nothing to add to issue #{known.number}")
+        return Reason("weak", nothing)
     if fix_digest(analysis.fix) in analysis.rejected:
-        why = "the analysis comes to the very fix that failed"
-        return Reason("nothing new", f"nothing to add to issue #{known.number}: {why}")
+        return Reason("nothing new", f"{nothing}: the analysis comes to the very fix that failed")
     return None
 
 
-def _news_key(repository: str, known: OwnItem, night: str) -> str:
+def _news_key(commit: Commit | None, known: OwnItem, night: str) -> str:
     """One for comment and reopening: an issue that was reopened tonight has the news already."""
-    return effect_key("news", repository, str(known.number), night)
+    return effect_key("news", commit.repository if commit else "", str(known.number), night)
 
 
-def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
+def _no_room_for_issue(options: NightOptions, open_now: int, new: int) -> Reason | None:
     if new >= options.max_issues:
         return Reason("limit", f"limit of new issues a night: {options.max_issues}")
     if open_now >= MAX_OPEN_ISSUES:
@@ -208,77 +221,7 @@ def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
     return None
 
 
-def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
-    if isinstance(draft, Comment) and options.force:
-        return Reason("choice", "analysed afresh by choice: nothing tells what changed")
-    return None
-
-
-# What a reviewer is finding of a draft besides the finding: what it reaches, what fails beside it.
-
-
-def for_review(
-    finding: FindingView,
-    analyses: tuple[Analysis, ...],
-    options: NightOptions,
-    read: ReadFile,
-    search: Search | None,
-) -> FindingView:
-    """Add it; `analyses` are all of the night. Nothing is reached where there is no `search`."""
-    return finding._replace(
-        reach=_reach(finding, read, search),
-        near=_near(finding, analyses),
-        carrier=_carrier(options),
-    )
-
-
-def _reach(finding: FindingView, read: ReadFile, search: Search | None) -> Reach:
-    if search is None or not finding.changes:
-        return Reach()
-    cited = [
-        (evidence.path, evidence.quote.strip().splitlines()[0])
-        for evidence in _failing(finding.analysis)
-    ]
-    try:
-        return reach_of(finding.changes, cited, read, search)
-    except (GiveUp, TryLater):  # no draft is lost for what only goes with it
-        return Reach(is_known=False)
-
-
-def _failing(analysis: Analysis) -> tuple[Evidence, ...]:
-    return tuple(
-        evidence
-        for evidence in analysis.evidence[:1]
-        if evidence.verified and evidence.quote.strip()
-    )
-
-
-def _near(finding: FindingView, analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
-    ours = {item.fingerprint for item in (finding.analysis, *finding.twins)}
-    changed = {change.path for change in finding.changes or ()}
-    return tuple(
-        analysis
-        for analysis in analyses
-        if analysis.fingerprint not in ours and _place(analysis) in changed
-    )
-
-
-def _place(analysis: Analysis) -> str:
-    trace = analysis.case.trace
-    return next((frame.repo_path for frame in trace.in_app), "") if trace else ""
-
-
-def _carrier(options: NightOptions) -> Carrier:
-    if options.delivery == "local":
-        return "files"
-    return "patch" if options.publish == "patches" else "branch"
-
-
 # Which fixes become draft pull requests tonight.
-
-Read = Callable[[str], str | None]
-_MADE = ("done", "already there")
-_DOUBTS = ("weak", "worth")  # said only where nothing firmer speaks against a draft
 
 
 def plan_pulls(
@@ -307,37 +250,84 @@ def plan_pulls(
     ranked, without = _ranked(analyses, pulls)
     for share in ranked:
         analysis, known = share.speaker, share.known
+        is_tonights = known is not None and known.night == night
         issue = _issue_of(analysis, issues, receipts)
         applied = edits.apply(analysis.fix, read)
         risk = new_capabilities(applied.changes, read, paths)
-        mitigations = mitigations_in(applied.changes, read, options, analysis.evidence)
-        capped = by_choice(why_no_draft(Candidate(share.members, options, to_run)), known, night)
+        mitigations = mitigations_in(applied.changes, read, analysis.evidence)
+        doubt = tier_of(Candidate(share.members, options, to_run))[1]
+        doubt = _by_choice(doubt, known, night)
         reason = (
-            _not_this_one(analysis, known, night)
-            or (capped if capped and capped.cause not in _DOUBTS else None)
-            or no_carrier(options, issue)
-            or _settled_pulls(candidates.known_item(analysis, issues), issue, receipts)
+            _not_this_one(analysis, known, is_tonights=is_tonights)
+            or (doubt if doubt and doubt.cause not in _DOUBTS else None)
+            or _no_issue_to_carry(options, issue)
+            or _issue_is_closed(known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
-            or _too_risky(options, risk)
+            or (Reason("refused", risk) if risk else None)
             or not_wanted(mitigations)
-            or capped
-            or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
+            or doubt
         )
-        # numbers of a local outbox would link to somebody's issues once pushed
-        refers = None if options.delivery == "local" else issue
-        finding = FindingView(
-            analysis, share.others, commit, file_diffs(analysis.fix, read), risk, mitigations
-        )
+        if not reason and not is_tonights and new >= options.max_pull_requests:
+            limit = f"limit of draft pull requests a night: {options.max_pull_requests}"
+            reason = Reason("limit", limit)
+        changes = file_diffs(analysis.fix, read)
+        finding = FindingView(analysis, share.others, commit, changes, risk, mitigations)
         if reason:
-            skips += [skip(member, "pull", reason) for member in share.members if member.has_fix]
-            proposals += _joined_draft(finding, share, options, night)
+            skips += [_skip(member, "pull", reason) for member in share.members if member.has_fix]
+            if known and share.joining and share.is_open and options.highest_tier()[0] == "draft":
+                proposals.append(_joins(finding, share, known, night))
         else:
             finding = for_review(finding, analyses, options, read, search)
-            draft = _in_commits(_pull(finding, share, applied, night, refers), analysis, read)
+            # numbers of a local outbox would link to somebody's issues once pushed
+            refers = None if options.delivery == "local" else issue
+            draft = _pull(finding, share, applied, night, refers)
+            commits = draft_commits(analysis, applied, read, draft.commit_message)
+            draft = draft.model_copy(update={"commits": commits})
             proposals.append(as_patch(draft, issue) if options.publish == "patches" else draft)
-            new += not _is_tonights(known, night)
-    skips += _without_fix(without, options)
+            new += not is_tonights
+    for share in without:
+        reason = tier_of(Candidate(share.members, options))[1]
+        if reason and reason.cause == "no fix" and not share.known:
+            fresh = (member for member in share.members if member.ending.kind != "reused")
+            skips += [_skip(member, "pull", reason) for member in fresh]
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
+
+
+def for_review(
+    finding: FindingView,
+    analyses: tuple[Analysis, ...],
+    options: NightOptions,
+    read: Read,
+    search: Search | None,
+) -> FindingView:
+    """Add what a reviewer needs of a draft: who uses it, and what else fails in its files.
+
+    `analyses` are all of the night. Nothing is reached where there is no `search`.
+    """
+    reach, changes = Reach(), finding.changes or ()
+    if search is not None and changes:
+        quoted = [
+            (evidence.path, evidence.quote.strip().splitlines()[0])
+            for evidence in finding.analysis.evidence[:1]
+            if evidence.verified and evidence.quote.strip()
+        ]
+        try:
+            reach = reach_of(changes, quoted, read, search)
+        except (GiveUp, TryLater):  # no draft is lost for what only goes with it
+            reach = Reach(is_known=False)
+    ours = {item.fingerprint for item in (finding.analysis, *finding.twins)}
+    changed = {change.path for change in changes}
+    near = tuple(
+        analysis
+        for analysis in analyses
+        if analysis.fingerprint not in ours
+        and (trace := analysis.case.trace)
+        and trace.top
+        and trace.top.repo_path in changed
+    )
+    carrier: Carrier = "patch" if options.publish == "patches" else "branch"
+    carrier = "files" if options.delivery == "local" else carrier
+    return finding._replace(reach=reach, near=near, carrier=carrier)
 
 
 def _ranked(
@@ -358,53 +348,15 @@ def _ranked(
     return ranked, without
 
 
-def _without_fix(shares: list[Share], options: NightOptions) -> Iterator[Skip]:
-    for share in shares:
-        reason = why_no_draft(Candidate(share.members, options))
-        if reason and reason.cause == "no fix" and not share.known:
-            fresh = (member for member in share.members if member.ending.kind != "reused")
-            yield from (skip(item, "pull", reason) for item in fresh)
-
-
 def _has_fix(analysis: Analysis) -> bool:
     return analysis.has_fix and analysis.has_cause
 
 
-def _joined_draft(
-    finding: FindingView, share: Share, options: NightOptions, night: str
-) -> tuple[Comment, ...]:
-    """A comment on the open draft that another error with its cause has: it is to list both."""
-    known, joining = share.known, share.joining
-    if not known or not joining or known.state != "open":
-        return ()
-    if options.highest_tier()[0] != "draft":
-        return ()
-    key = effect_key(
-        "news", finding.commit.repository if finding.commit else "", str(known.number), night
-    )
-    news = f"The same cause is behind {', '.join(analysis.case.title for analysis in joining[:5])}"
-    return (
-        Comment(
-            key=key,
-            fingerprint=finding.analysis.fingerprint,
-            also=share.also or tuple(analysis.fingerprint for analysis in joining),
-            number=known.number,
-            on="issue" if known.as_patch else "pull",
-            fix=edits.fix_digest(finding.analysis.fix),
-            body=issue_text.comment_body(finding, key, night, news),
-        ),
-    )
-
-
-def _is_tonights(known: OwnItem | None, night: str) -> bool:
-    return known is not None and known.night == night
-
-
-def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reason | None:
-    if edits.fix_digest(analysis.fix) in analysis.rejected:
+def _not_this_one(analysis: Analysis, known: OwnItem | None, *, is_tonights: bool) -> Reason | None:
+    if fix_digest(analysis.fix) in analysis.rejected:
         text = "this very fix was turned down, or did not help, before: not proposed again"
         return Reason("settled", text)
-    if known is None or _is_tonights(known, night):
+    if known is None or is_tonights:
         return None
     has_failed = known.number in analysis.failed_pulls
     if has_failed and (known.state != "open" or known.as_patch):
@@ -412,13 +364,7 @@ def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reas
     return Reason("settled", how_it_stands(known))
 
 
-def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:
-    if new < options.max_pull_requests:
-        return None
-    return Reason("limit", f"limit of draft pull requests a night: {options.max_pull_requests}")
-
-
-def _settled_pulls(
+def _issue_is_closed(
     known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]
 ) -> Reason | None:
     if known is None or known.state == "open":
@@ -437,15 +383,11 @@ def _refused(
     return Reason("refused", text) if text else None
 
 
-def _too_risky(options: NightOptions, risk: str) -> Reason | None:
-    return Reason("refused", risk) if risk else None
-
-
 def _issue_of(
     analysis: Analysis, issues: tuple[OwnItem, ...], receipts: tuple[Receipt, ...]
 ) -> int | None:
     """The number of the error's issue: tonight's, else the one that was known before."""
-    known = candidates.known_item(analysis, issues)
+    known = known_item(analysis, issues)
     tonight = (
         r.number
         for r in receipts
@@ -459,9 +401,9 @@ def _pull(
 ) -> DraftPull:
     analysis, known, commit = finding.analysis, share.known, finding.commit
     assert commit is not None
-    key = known.key if known and _is_tonights(known, night) else ""
+    key = known.key if known and known.night == night else ""
     failed = len(analysis.failed_pulls)
-    digest = edits.fix_digest(analysis.fix)
+    digest = fix_digest(analysis.fix)
     attempt = (digest, str(failed)) if known and failed else ()
     key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
     return DraftPull(
@@ -480,25 +422,15 @@ def _pull(
     )
 
 
-def _in_commits(draft: DraftPull, analysis: Analysis, read: Read) -> DraftPull:
-    applied = edits.Applied(changes=draft.changes)
-    commits = draft_commits(analysis, applied, read, draft.commit_message)
-    return draft.model_copy(update={"commits": commits}) if commits else draft
-
-
 # Drafts that are made without pushing a branch.
 
 
-def no_carrier(options: NightOptions, issue: int | None) -> Reason | None:
-    """Say why there is no patch where no issue carries it; files on this machine need none."""
-    is_needed = (
-        options.publish == "patches" and options.delivery == "github" and not options.dry_run
-    )
-    return (
-        Reason("choice", "no issue is there to carry its patch")
-        if is_needed and not issue
-        else None
-    )
+def _no_issue_to_carry(options: NightOptions, issue: int | None) -> Reason | None:
+    """Files on this machine need no issue that carries a patch."""
+    is_on_issue = options.publish == "patches" and options.delivery == "github"
+    if issue or not is_on_issue or options.dry_run:
+        return None
+    return Reason("choice", "no issue is there to carry its patch")
 
 
 def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:

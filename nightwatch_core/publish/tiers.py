@@ -15,7 +15,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions, Tier
 from nightwatch_core.models.proposals import FileChange, GateResult
-from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish import finding as parts
 from nightwatch_core.publish.expected_value import (
     PROOF_WORDS,
     Proof,
@@ -53,17 +53,6 @@ def tier_of(candidate: Candidate) -> tuple[Tier, Reason | None]:
         if reason := rule(candidate):
             return most, reason
     return "draft", None
-
-
-def why_no_draft(candidate: Candidate) -> Reason | None:
-    """Return the reason it is an issue at most; None where a draft is allowed."""
-    return tier_of(candidate)[1]
-
-
-def why_no_issue(candidate: Candidate) -> Reason | None:
-    """Return the reason it is report only; None where an issue is allowed."""
-    most, reason = tier_of(candidate)
-    return reason if most == "report" else None
 
 
 def _unknown(candidate: Candidate) -> Reason | None:
@@ -201,10 +190,9 @@ _ANSWER = re.compile(
 def mitigations_in(
     changes: tuple[FileChange, ...],
     before: Callable[[str], str | None],
-    options: NightOptions,
     evidence: tuple[Evidence, ...] = (),
 ) -> tuple[SymptomFix, ...]:
-    """List what a set of changes does instead of mending the cause; nothing where that may be.
+    """List what a set of changes does instead of mending the cause; nothing where that is allowed.
 
     What `evidence` shows to answer with nothing on purpose may be asked for nothing.
     """

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from nightwatch_core.analysis.waves import total_usage
+from nightwatch_core.code.diffs import file_diffs, joined_diff
 from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.suspects import only_named
 from nightwatch_core.memory.prior_analyses import fallback_summary, with_priors
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
-from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import (
     BatchTriage,
@@ -25,88 +26,9 @@ from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import GateResult, OwnItem, Receipt
-from nightwatch_core.models.report import (
-    Accounts,
-    LearningResult,
-    Night,
-    RunReport,
-    SecondLooks,
-    Status,
-    WrittenLesson,
-)
-from nightwatch_core.models.value import Value
-from nightwatch_core.publish.finding_parts import with_gates
+from nightwatch_core.models.report import Accounts, LearningResult, Night, RunReport, WrittenLesson
 from nightwatch_core.publish.overlap import with_overlaps
-from nightwatch_core.report.publications import NAMES, PATCH, PUBLISHED, name_of
 from nightwatch_core.text.plain_text import plural
-
-# What a night took, computed from its verdicts and failures.
-
-SUREST_FIRST = ("high", "medium", "low")
-NOTHING_READ = CodeReads()
-
-
-def accounts(
-    analyses: tuple[Analysis, ...],
-    failures: tuple[Failure, ...] = (),
-    before: CodeReads = NOTHING_READ,
-) -> Accounts:
-    """Return the night's accounts; analyses that only reuse a lesson are told by their ending.
-
-    `before` is what was read of the code before the analyses.
-    """
-    fresh = tuple(analysis for analysis in analyses if analysis.ending.kind != "reused")
-    failing = sum((failure.usage for failure in failures), Usage())
-    spent = sum((item.usage for item in fresh), failing)
-    errors, models = len(fresh) + len(failures), _models(fresh)
-    reads = sum((item.code_reads for item in fresh if item.code_reads), before)
-    known = (analysis for analysis in analyses if analysis.has_cause)
-    helped = sum(item.ending.kind == "reused" or item.recalled > 0 for item in known)
-    led = [item.iterations for item in fresh if item.iterations]
-    return Accounts(
-        usage=spent,
-        models=models,
-        priced=min(filter(None, (item.usage.priced for item in fresh)), default=""),
-        analysed=len(fresh),
-        failed=len(failures),
-        reused=len(analyses) - len(fresh),
-        prompt_cache_rate=_share(spent.cache_read_tokens, spent.prompt_tokens),
-        code_cache_rate=_share(reads.hits, reads.total),
-        knowledge_rate=_share(helped, len(analyses)),
-        missed=sum(item.missed for item in fresh),
-        truncated=sum(item.truncated for item in fresh),
-        iterations_per_error=_share(sum(led), len(led)),
-        tokens_per_error=_share(spent.new_tokens, errors),
-        cost_per_error=None if spent.cost is None else _share(spent.cost, errors),
-        second_looks=second_looks(fresh),
-    )
-
-
-def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
-    """Return the second looks and their effect."""
-    looks = [analysis.second_look for analysis in analyses if analysis.second_look]
-    made = [look for look in looks if not look.skipped]
-    kept = [look for look in made if look.kept == "second"]
-    return SecondLooks(
-        wanted=len(looks),
-        made=len(made),
-        kept=len(kept),
-        surer=sum(_is_surer(look.confidence) for look in kept),
-        usage=sum((look.usage for look in made), Usage()),
-    )
-
-
-def _models(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(analysis.model for analysis in analyses if analysis.model))
-
-
-def _is_surer(confidence: tuple[str, ...]) -> bool:
-    places = [SUREST_FIRST.index(item) for item in confidence]
-    return len(places) > 1 and places[-1] < places[0]
-
-
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
 
 
 def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -> Usage:
@@ -162,7 +84,8 @@ def add_findings(
         for analysis in wave.analyses
     )
     failures = tuple(failure for wave in findings.waves for failure in wave.failures)
-    failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
+    usage, errors = total_usage(fresh, failures), len(fresh) + len(failures)
+    failed = f"{len(failures)} of {errors} analyses failed" if failures else ""
     ranked = _ranked((*findings.memory.known, *fresh), findings)
     degraded = degrade(report, *findings.troubles, failed, fallback_summary(fresh))
     complaints = (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
@@ -179,9 +102,9 @@ def add_findings(
             "complaints": complaints,
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
-            "usage": total_usage(fresh, failures) + report.batch_triage.usage,
+            "usage": usage + report.batch_triage.usage,
             "code_reads": code_reads(fresh, findings.code_reads),
-            "accounts": accounts((*findings.memory.known, *fresh), failures, findings.code_reads),
+            "accounts": Accounts(usage=usage, errors=errors),
         }
     )
 
@@ -196,15 +119,13 @@ def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:
     return add_findings(report, findings, report.outcomes) if findings.waves else report
 
 
-def code_reads(
-    analyses: tuple[Analysis, ...], before: CodeReads = NOTHING_READ
-) -> CodeReads | None:
+def code_reads(analyses: tuple[Analysis, ...], before: CodeReads | None = None) -> CodeReads | None:
     """Sum up where what was read of the code came from; None where nobody counted.
 
     `before` is what was read before the analyses.
     """
     counted = [analysis.code_reads for analysis in analyses if analysis.code_reads]
-    counted += [before] if before != NOTHING_READ else []
+    counted += [before] if before and before != CodeReads() else []
     return sum(counted, CodeReads()) if counted else None
 
 
@@ -352,117 +273,31 @@ def with_batch_triage(report: RunReport, triage: BatchTriage) -> RunReport:
     return report.model_copy(update={"batch_triage": triage})
 
 
-# What a night is counted by: the numbers that its headline and its first lines rest on.
-
-DRAFT = (NAMES["pull"], "")
+# Results of running fixes, added to their findings.
 
 
-class Tally(Value):
-    """A night in numbers; what is not called a case is counted in error groups."""
-
-    status: Status
-    rejects: int = 0  # records that could not be read
-    errors: int = 0  # fetched
-    analysed: int = 0
-    cases: int = 0  # that were analysed
-    explained: int = 0  # cases with a root cause
-    guessed: int = 0  # cases with a cause of low confidence, or without a word on it
-    unknown: int = 0  # cases analysed without finding a cause
-    known: int = 0  # explained on an earlier night
-    waiting: int = 0  # looked at on an earlier night, without finding a cause
-    failed: int = 0  # cases
-    starved: int = 0  # cases for which no budget was left
-    by_rules: int = 0  # cases that the rules analysed in a model's place
-    ignored: int = 0
-    beyond: int = 0  # over tonight's limits
-    ended: int = 0  # the night ended before their turn
-    judged: int = 0  # errors that a batch had been asked about, and that were collected tonight
-    submitted: int = 0  # errors that a batch was asked about tonight
-    fixes: int = 0
-    pulls: int = 0
-    draft: tuple[str, str] = DRAFT  # what each of these is called, and several of them
-    issues: int = 0
-    reopened: int = 0
-    comments: int = 0
-    verified: int = 0  # merged fixes, by what production says of them tonight
-    without_effect: int = 0
-    regressed: int = 0
-
-    @property
-    def seen_before(self) -> int:
-        """Groups that needed no analysis."""
-        return self.known + self.waiting
-
-    @property
-    def left_out(self) -> int:
-        """Groups that nobody looked at tonight."""
-        return self.ignored + self.beyond + self.ended
-
-
-def tally(report: RunReport) -> Tally:
-    """Count what a night did."""
-    analysed, drops = fresh(report), Counter(group.kind for group in report.dropped)
-    reused = [analysis for analysis in report.analyses if analysis.ending.kind == "reused"]
-    verdicts = Counter(fate.kind for update in report.followed for fate in update.fates)
-    starved = sum(failure.ending.kind == "budget gone" for failure in report.failures)
-    unknown = sum(not item.has_cause for item in analysed)
-    return Tally(
-        status=report.status,
-        rejects=len(report.rejects),
-        errors=report.errors,
-        analysed=_groups(analysed),
-        cases=len(analysed),
-        explained=explained(report),
-        guessed=len(analysed) - unknown - explained(report),
-        unknown=unknown,
-        known=_groups(item for item in reused if item.has_cause),
-        waiting=_groups(item for item in reused if not item.has_cause),
-        failed=len(report.failures) - starved,
-        starved=starved,
-        by_rules=sum(item.by_fallback for item in analysed),
-        ignored=drops["ignored"],
-        beyond=drops["limit"],
-        ended=drops["ended"],
-        judged=sum(item.first_sight is not None for item in report.batch_triage.judged),
-        submitted=sum(batch.errors for batch in report.batch_triage.submitted if batch.id),
-        fixes=sum(item.has_fix for item in analysed),
-        pulls=len(opened(report, "pull")),
-        draft=(PATCH, "patches") if name_of("pull", report) == PATCH else DRAFT,
-        issues=len(opened(report, "issue")),
-        reopened=len(opened(report, "reopen")),
-        comments=len(opened(report, "comment")),
-        verified=verdicts["verified"],
-        without_effect=verdicts["no effect"],
-        regressed=verdicts["regressed"],
+def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> RunReport:
+    """Add to a report what was run of fixes, by the fingerprints of their errors."""
+    results = dict(gates)
+    analyses = tuple(
+        _with_gate(analysis, results[analysis.fingerprint])
+        if analysis.fingerprint in results
+        else analysis
+        for analysis in report.analyses
     )
+    return report.model_copy(update={"analyses": analyses}) if results else report
 
 
-def fresh(report: RunReport) -> tuple[Analysis, ...]:
-    """Return tonight's analyses."""
-    return tuple(analysis for analysis in report.analyses if analysis.ending.kind != "reused")
-
-
-def known(report: RunReport) -> tuple[Analysis, ...]:
-    """Return analyses reused from earlier nights."""
-    return tuple(a for a in report.analyses if a.ending.kind == "reused" and a.has_cause)
-
-
-def without_cause(report: RunReport) -> tuple[Analysis, ...]:
-    """Errors of which nobody knows the cause: analysed tonight, or waiting for their turn."""
-    return tuple(analysis for analysis in report.analyses if not analysis.has_cause)
-
-
-def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
-    """Return the publications of a kind."""
-    return tuple(r for r in report.receipts if r.kind == kind and r.status in PUBLISHED)
-
-
-def explained(report: RunReport) -> int:
-    """Fresh analyses that name a root cause with more than low confidence."""
-    return sum(
-        a.has_cause and bool(a.root_cause.strip()) and a.confidence != "low" for a in fresh(report)
-    )
-
-
-def _groups(verdicts: Iterable[Analysis | Failure]) -> int:
-    return sum(len(verdict.case.groups) for verdict in verdicts)
+def _with_gate(analysis: Analysis, gate: GateResult) -> Analysis:
+    """The analysis, its fix being what passed: edits to be published are kept there alone."""
+    attempt = gate.correction
+    if attempt is not None and attempt.edits:
+        # they are the fix, or a diff that nobody applies
+        diff = joined_diff(file_diffs(attempt.edits)) if attempt.outcome == "failed" else ""
+        attempt = attempt.model_copy(update={"edits": (), "diff": diff})
+    kept = gate.model_copy(update={"edits": (), "correction": attempt})
+    if not gate.edits:
+        return analysis.model_copy(update={"gate": kept})
+    read = tuple(dict.fromkeys((*analysis.read, *gate.read)))
+    update = {"gate": kept, "fix": gate.edits, "changes": gate.changes, "read": read}
+    return analysis.model_copy(update=update)

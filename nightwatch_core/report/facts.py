@@ -6,9 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nightwatch_core.memory.scoreboard import MINIMUM, OUTCOMES, chance
 from nightwatch_core.models.knowledge import DraftRate, Scoreboard
-from nightwatch_core.models.report import Accounts
-from nightwatch_core.report.blocks import Fact, Table
-from nightwatch_core.report.excerpts import NAME
+from nightwatch_core.publish.blocks import NAME, Fact, Table
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import caching, lasting, moment, money, plural, spending
 
@@ -45,7 +43,6 @@ def _environment() -> Environment:
         "moment": moment,
         "money": money,
         "number": lambda count: f"{count:,.0f}",
-        "percent": lambda rate: f"{rate:.0%}",
         "plural": plural,
         "share": _share,
         "spending": spending,
@@ -57,29 +54,7 @@ def _share(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.0f} %"
 
 
-# The accounts and the scoreboard of a night.
-
-
-def accounts_facts(accounts: Accounts) -> tuple[Fact, ...]:
-    """Return the accounts, a fact a line; none of a night without an analysis.
-
-    >>> [fact.text for fact in accounts_facts(Accounts(analysed=2, missed=1, priced="2026-11-01"))]
-    ['of 2026-11-01', '1 call named a file that is not there']
-    """
-    return facts("accounts", night=accounts) if accounts.analysed + accounts.failed else ()
-
-
-def accounts_line(accounts: Accounts) -> str:
-    """Return the accounts in one line, for a channel.
-
-    >>> from nightwatch_core.models.answer import Usage
-    >>> accounts_line(Accounts(analysed=2, usage=Usage(input_tokens=9000), tokens_per_error=4500))
-    '9,000 new tokens (4,500 an error) · $0.00'
-    >>> accounts_line(Accounts())
-    ''
-    """
-    there = accounts.analysed + accounts.failed
-    return "".join(texts("accounts_line", night=accounts)) if there else ""
+# The scoreboard of a night.
 
 
 def drafts_line(rate: DraftRate | None) -> str:

@@ -1,135 +1,148 @@
 """The night in one line: what a healthy night achieved first, what it lacks after it."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable
 
+from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.builder import Tally, tally
-from nightwatch_core.report.sections import tail_headline
 from nightwatch_core.text.plain_text import plural
 
 NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
 CALM = "A calm night: no errors in the window."
 NOTHING_READ = "No error could be read, but the answer is incomplete: the reasons are above."
 UNREADABLE = "No error group was found, but some records could not be read."
+PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
+PATCH = "patch"  # what a draft is called where it has no branch
+COLLECT = "Run with --collect to retrieve results."
 
 
-class Headline(NamedTuple):
-    """The night in one line, and in the few words that a title has room for."""
+def fresh(report: RunReport) -> tuple[Analysis, ...]:
+    """Return tonight's analyses."""
+    return tuple(analysis for analysis in report.analyses if analysis.ending.kind != "reused")
 
-    text: str
-    brief: str = ""  # empty where the status says enough
+
+def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
+    """Return the publications of a kind."""
+    return tuple(r for r in report.receipts if r.kind == kind and r.status in PUBLISHED)
 
 
 def headline(report: RunReport) -> str:
     """Return the night in one line; never "0 errors" where the source gave no usable answer."""
-    return _headline(report).text
+    new, reused = fresh(report), [a for a in report.analyses if a.ending.kind == "reused"]
+    analysed = _groups(new)
+    if report.status == "failed":
+        if not report.errors:
+            return NOTHING_CAME
+        some = f", {analysed:,} of them analysed" if analysed else ""
+        return f"The night failed after {plural(report.errors, 'error group')} had been read{some}."
+    if batch := _of_batch(report):
+        return batch
+    if not (report.errors or report.analyses or report.failures):
+        if report.status == "degraded":
+            return NOTHING_READ
+        return UNREADABLE if report.rejects else CALM
+    dropped = Counter(group.kind for group in report.dropped)
+    known = _groups(item for item in reused if item.has_cause)
+    waiting = _groups(item for item in reused if not item.has_cause)
+    missed = new or report.failures or dropped["limit"] or dropped["ended"]
+    if reused and not missed:  # nothing is missing: the memory did its work
+        unknown = f", {waiting:,} without a cause" if waiting else ""
+        groups = plural(known + waiting, "known error group")
+        first, known, waiting = f"{groups}{unknown}: nothing new to analyse", 0, 0
+    else:
+        first = _analysed(report, new, analysed)
+    starved = sum(failure.ending.kind == "budget gone" for failure in report.failures)
+    unknown_causes = sum(not item.has_cause for item in new)
+    counted = (
+        (unknown_causes if unknown_causes < len(new) else 0, "without a known cause"),
+        (known, "known"),
+        (waiting, "looked at before, cause not known"),
+        (sum(item.by_fallback for item in new), "by the rules in the model's place"),
+        (len(report.failures) - starved, "failed"),
+        (starved, "beyond tonight's budget"),
+        (dropped["ignored"], "ignored"),
+        (dropped["limit"], "beyond tonight's limits"),
+        (dropped["ended"], "not reached before the end"),
+        (_judged(report), "judged at first sight in a batch"),
+        (_submitted(report), "submitted in a batch"),
+    )
+    verdicts = Counter(fate.kind for update in report.followed for fate in update.fates)
+    outcomes = (
+        (verdicts["verified"], "verified"),
+        (verdicts["no effect"], "without effect"),
+        (verdicts["regressed"], "regressed"),
+    )
+    fixes = (f"{plural(count, 'fix', 'fixes')} {text}" for count, text in outcomes if count)
+    rest = (f"{count:,} {text}" for count, text in counted if count)
+    return " · ".join((", ".join((first, *_published(report))), *rest, *fixes))
 
 
-def in_short(report: RunReport) -> str:
-    """Return the night's result in two or three words; empty where the status is enough."""
-    return _headline(report).brief
-
-
-def _headline(report: RunReport) -> Headline:
-    batch = tail_headline(report)
-    return Headline(*batch) if batch[0] and report.status != "failed" else of_night(tally(report))
-
-
-def of_night(night: Tally) -> Headline:
-    """Return the headline of a night's numbers."""
-    if night.status == "failed":
-        if not night.errors:
-            return Headline(NOTHING_CAME)
-        analysed = f", {night.analysed:,} of them analysed" if night.analysed else ""
-        groups = plural(night.errors, "error group")
-        return Headline(f"The night failed after {groups} had been read{analysed}.")
-    if not (night.errors or night.cases or night.failed or night.starved or night.seen_before):
-        if night.status == "degraded":
-            return Headline(NOTHING_READ)
-        return Headline(UNREADABLE, "nothing readable") if night.rejects else Headline(CALM, "calm")
-    with_published = ", ".join((_analysed(night), *_published(night)))
-    return Headline(" · ".join((with_published, *_rest(night))), _brief(night))
-
-
-def _analysed(night: Tally) -> str:
-    """Return how many groups were analysed, and what was found.
-
-    >>> _analysed(Tally(status="complete", errors=5, analysed=2, cases=1, explained=1, fixes=1))
-    '2 of 5 error groups analysed in 1 case: 1 with a root cause, 1 fix proposed'
-    >>> _analysed(Tally(status="complete", errors=2, known=1, waiting=1))
-    '2 known error groups, 1 without a cause: nothing new to analyse'
-    """
-    if _is_all_known(night):
-        waiting = f", {night.waiting:,} without a cause" if night.waiting else ""
-        return f"{plural(night.seen_before, 'known error group')}{waiting}: nothing new to analyse"
-    groups = plural(max(night.errors, night.analysed), "error group")
-    if not night.cases:
+def _analysed(report: RunReport, new: tuple[Analysis, ...], analysed: int) -> str:
+    """Return how many groups were analysed, and what was found."""
+    groups = plural(max(report.errors, analysed), "error group")
+    if not new:
         return f"None of {groups} was analysed"
-    whole = night.analysed >= night.errors
-    which = ("All " * (night.analysed > 1) if whole else f"{night.analysed:,} of ") + groups
-    cases = f" in {plural(night.cases, 'case')}" if night.analysed > night.cases else ""
-    unsure = "with an unsure one" if night.explained else "with an unsure cause"
+    whole = analysed >= report.errors
+    which = ("All " * (analysed > 1) if whole else f"{analysed:,} of ") + groups
+    cases = f" in {plural(len(new), 'case')}" if analysed > len(new) else ""
+    named = [item for item in new if item.has_cause]
+    explained = sum(bool(item.root_cause.strip()) and item.confidence != "low" for item in named)
+    guessed = len(named) - explained
+    fixes = sum(item.has_fix for item in new)
+    unsure = "with an unsure one" if explained else "with an unsure cause"
     found = (
-        f"{night.explained:,} with a root cause" if night.explained else "",
-        f"{night.guessed:,} {unsure}" if night.guessed else "",
-        f"{plural(night.fixes, 'fix', 'fixes')} proposed" if night.fixes else "",
+        f"{explained:,} with a root cause" if explained else "",
+        f"{guessed:,} {unsure}" if guessed else "",
+        f"{plural(fixes, 'fix', 'fixes')} proposed" if fixes else "",
     )
     return f"{which} analysed{cases}: {', '.join(filter(None, found)) or 'no cause found'}"
 
 
-def _is_all_known(night: Tally) -> bool:
-    """Tell whether nothing is missing where nothing was analysed: the memory did its work."""
-    others = night.cases or night.failed or night.starved or night.beyond or night.ended
-    return bool(night.seen_before and not others)
-
-
-def _brief(night: Tally) -> str:
-    if night.explained:
-        return f"{plural(night.explained, 'cause')} found"
-    results = (
-        ("no sure cause", night.guessed),
-        ("no cause found", night.cases),
-        ("no analysis came about", night.failed or night.starved),
-        ("nothing new", _is_all_known(night)),
-        ("no new cause", night.seen_before),
-        ("nothing to analyse", night.ignored >= night.errors),
+def _published(report: RunReport) -> list[str]:
+    is_patch = report.options.publish == "patches"
+    names = (
+        ("pull", (PATCH, "patches") if is_patch else ("draft pull request", ""), ""),
+        ("issue", ("issue", ""), ""),
+        ("reopen", ("issue", ""), " reopened"),
+        ("comment", ("comment", ""), ""),
     )
-    return next((words for words, holds in results if holds), "nothing analysed")
+    return [
+        f"{plural(count, *name)}{verb}"
+        for kind, name, verb in names
+        if (count := len(opened(report, kind)))
+    ]
 
 
-def _published(night: Tally) -> Iterator[str]:
-    for count, text in (
-        (night.pulls, plural(night.pulls, *night.draft)),
-        (night.issues, plural(night.issues, "issue")),
-        (night.reopened, f"{plural(night.reopened, 'issue')} reopened"),
-        (night.comments, plural(night.comments, "comment")),
-    ):
-        if count:
-            yield text
+def _groups(verdicts: Iterable[Analysis | Failure]) -> int:
+    return sum(len(verdict.case.groups) for verdict in verdicts)
 
 
-def _rest(night: Tally) -> Iterator[str]:
-    is_all_known = _is_all_known(night)
-    for count, text in (
-        (night.unknown * bool(night.explained or night.guessed), "without a known cause"),
-        (night.known * (not is_all_known), "known"),
-        (night.waiting * (not is_all_known), "looked at before, cause not known"),
-        (night.by_rules, "by the rules in the model's place"),
-        (night.failed, "failed"),
-        (night.starved, "beyond tonight's budget"),
-        (night.ignored, "ignored"),
-        (night.beyond, "beyond tonight's limits"),
-        (night.ended, "not reached before the end"),
-        (night.judged, "judged at first sight in a batch"),
-        (night.submitted, "submitted in a batch"),
-    ):
-        if count:
-            yield f"{count:,} {text}"
-    for count, verb in (
-        (night.verified, "verified"),
-        (night.without_effect, "without effect"),
-        (night.regressed, "regressed"),
-    ):
-        if count:
-            yield f"{plural(count, 'fix', 'fixes')} {verb}"
+def _judged(report: RunReport) -> int:
+    return sum(item.first_sight is not None for item in report.batch_triage.judged)
+
+
+def _submitted(report: RunReport) -> int:
+    return sum(batch.errors for batch in report.batch_triage.submitted if batch.id)
+
+
+def _of_batch(report: RunReport) -> str:
+    """The headline of a night that only submits, waits or collects; empty otherwise."""
+    triage = report.batch_triage
+    if report.options.batch_mode:
+        if triage.submitted:
+            errors = plural(sum(batch.errors for batch in triage.submitted), "error")
+            cost = f" ({triage.cost})" if triage.cost else ""
+            if _submitted(report):
+                return f"Batch submitted: {errors}{cost}. {COLLECT}"
+            return f"Dry run: a batch of {errors}{cost} was held back."
+        if triage.awaited:
+            errors = plural(triage.awaited, "error")
+            return f"Batch submitted before: {errors} wait for answers. {COLLECT}"
+        return "No batch was submitted: there was no error to ask about."
+    if triage.running and not (triage.judged or report.errors):
+        return "The batch has not ended: nothing could be collected so far."
+    if triage.judged and not (triage.flagged or report.analyses or report.failures):
+        errors = plural(len(triage.judged), "error")
+        return f"{errors} judged at first sight: none is said to need an analysis."
+    return ""

@@ -1,12 +1,11 @@
 """Health of a night's services."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import Literal
 
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.options import (
-    MAX_LESSONS,
     Destination,
     Health,
     NightOptions,
@@ -16,14 +15,22 @@ from nightwatch_core.models.options import (
 )
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.report.blocks import Entries, Entry, Paragraphs, Section, cut, section
-from nightwatch_core.report.excerpts import LONG, NAME, Limits
+from nightwatch_core.publish.blocks import (
+    LONG,
+    NAME,
+    Entries,
+    Entry,
+    Limits,
+    Paragraphs,
+    Section,
+    cut,
+    section,
+)
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import plural, roughly
 
 SOON = timedelta(days=14)  # a sign-in that ends within
 OLD_PRICES = timedelta(days=120)
-FULL = 0.9  # of the lessons that are kept at hand
 LEAST_FREE, LEAST_SHARE = 2**30, 0.03  # bytes, or share, of the disk that should be free
 
 CLAUDE = "Claude"
@@ -61,61 +68,28 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
         _kept("knowledge", "memory", trouble=facts.knowledge_trouble, detail=lessons),
         _kept("Prefect's store", "records", trouble=facts.records_trouble),
     )
-    due = (sentence for rule in DUE for sentence in rule(report, facts))
-    return Health(services=services, due=tuple(due), left=facts.left)
+    return Health(services=services, due=tuple(_due(report, facts)), left=facts.left)
 
 
-# What is due: things that will fail, or mislead, unless somebody sees to them.
-
-
-def _alarms(_: RunReport, facts: HealthFacts) -> Iterator[str]:
+def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:
+    """What will fail, or mislead, unless somebody sees to it."""
     for alarm in facts.alarms:
         yield f"{alarm}: look where it comes from, and replace the key if it is one"
-
-
-def _sign_ins(report: RunReport, facts: HealthFacts) -> Iterator[str]:
     for call in facts.calls:
         if call.expires and (left := call.expires - report.finished) < SOON:
             verb = "ended" if left < timedelta() else "ends"
             yield f"the sign-in to {call.service} {verb} on {call.expires:%Y-%m-%d}: make a new one"
-
-
-def _model(report: RunReport, facts: HealthFacts) -> Iterator[str]:
     if facts.model_note:
         yield f"{report.options.model} {facts.model_note}"
-
-
-def _disk(_: RunReport, facts: HealthFacts) -> Iterator[str]:
     free, size = facts.state.free, facts.state.size
     if size and free < max(LEAST_FREE, LEAST_SHARE * size):
         yield f"{free / 2**30:.1f} GiB are free on the disk of the state folder"
-
-
-def _gap(report: RunReport, _: HealthFacts) -> Iterator[str]:
     if report.night.left_out:
         yield report.night.left_out
-
-
-def _prices(report: RunReport, _: HealthFacts) -> Iterator[str]:
-    priced = report.accounts.priced
-    try:
+    if priced := report.usage.priced:
         age = report.finished.date() - date.fromisoformat(priced)
-    except ValueError:
-        return
-    if age > OLD_PRICES:
-        yield f"prices are {roughly(age)} old ({priced}): costs are reckoned with them"
-
-
-def _lessons(_: RunReport, facts: HealthFacts) -> Iterator[str]:
-    if facts.lessons is not None and facts.lessons >= FULL * MAX_LESSONS:
-        kept = plural(facts.lessons, "lesson")
-        yield f"{kept} of {MAX_LESSONS:,} at hand: the least useful are archived from there on"
-
-
-DUE: tuple[Callable[[RunReport, HealthFacts], Iterator[str]], ...] = (
-    *(_alarms, _sign_ins, _model, _disk),
-    *(_gap, _prices, _lessons),
-)
+        if age > OLD_PRICES:
+            yield f"prices are {roughly(age)} old ({priced}): costs are reckoned with them"
 
 
 def _roles(options: NightOptions) -> dict[str, tuple[str, ...]]:
@@ -188,15 +162,14 @@ UNKNOWN = "no earlier night is known to have reached it"
 def health_section(report: RunReport, limits: Limits) -> Section:
     """Return one line, or a line for each service that was not well, and what is due."""
     health = report.health
-    if health is None:
+    if health is None or (health.is_good and not limits.good_health):
         return section("health", "")
-    well = Paragraphs(text=line(good_line(health), LONG))
-    if health.is_good:
-        return section("health", "Health", (well,) if limits.good_health else ())
+    text = line(good_line(health), LONG)
+    well = (Paragraphs(text=text),) if text else ()
     unwell = [service for service in health.services if service.state in ("troubled", "away")]
     due = (Entry(head="Due", text=line(item, LONG)) for item in health.due)
     entries = cut(Entries, (*map(_entry, unwell), *due), limits.lines)
-    return section("health", "Health", entries, (well,) if well.text else ())
+    return section("health", "Health", entries, well)
 
 
 def good_line(health: Health) -> str:
@@ -206,17 +179,19 @@ def good_line(health: Health) -> str:
     >>> good_line(Health(services=(ServiceHealth(name="Slack", calls=calls),)))
     'All well: Slack (3 requests).'
     """
-    well = [service for service in health.services if service.state == "well"]
-    # who is told is told last, and may not have been yet
-    unasked = [
-        service.name
-        for service in health.services
-        if service.state == "not asked" and service.roles != ("news",)
-    ]
-    names = ", ".join(map(_named, well))
-    start = ("All well" if health.is_good else "Well") if well else ""
-    rest = f" Not asked: {', '.join(unasked)}." if unasked else ""
-    return (f"{start}: {names}." if names else "") + rest
+    well, unasked = [], []
+    for service in health.services:
+        counted = plural(service.calls.requests, "request") if service.calls else service.detail
+        if service.state == "well":
+            well.append(f"{service.name} ({counted})" if counted else service.name)
+        elif service.state == "not asked" and service.roles != ("news",):  # that is told last
+            unasked.append(service.name)
+    start = "All well" if health.is_good else "Well"
+    texts = (
+        f"{start}: {', '.join(well)}." if well else "",
+        f"Not asked: {', '.join(unasked)}." if unasked else "",
+    )
+    return " ".join(filter(None, texts))
 
 
 def left_sentence(health: Health | None) -> str:
@@ -241,46 +216,25 @@ def left_sentence(health: Health | None) -> str:
     return line(f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "none", LONG)
 
 
-def _named(item: ServiceHealth) -> str:
-    counted = plural(item.calls.requests, "request") if item.calls else item.detail
-    return f"{item.name} ({counted})" if counted else item.name
-
-
 def _entry(item: ServiceHealth) -> Entry:
-    small = ", ".join(_counts(item.calls)) if item.calls else ""
-    return Entry(
-        head=line(f"{item.name} {_how(item)}", NAME),
-        text=line(item.detail, LONG),
-        small=line(small, LONG),
-        more=tuple(_last(item)),
-    )
-
-
-def _how(item: ServiceHealth) -> str:
-    """Describe the state of a troubled service.
-
-    >>> refused = ServiceCalls(service="GitHub", requests=9, refused=2)
-    >>> _how(ServiceHealth(name="GitHub", state="troubled", calls=refused))
-    'refused something'
-    """
     calls = item.calls or ServiceCalls(service=item.name)
+    only_refused = calls.refused and not calls.unanswered
     if item.state == "away":
-        return "refused everything" if calls.refused and not calls.unanswered else "did not answer"
-    if calls.refused and not calls.unanswered:
-        return "refused something"
-    return "answered in the end" if calls.is_last_well else "stopped answering"
-
-
-def _counts(calls: ServiceCalls) -> Iterator[str]:
-    yield plural(calls.requests, "request")
-    for count, text in ((calls.unanswered, "without an answer"), (calls.refused, "refused")):
-        if count:
-            yield f"{count:,} {text}"
-    if calls.waits:
-        yield f"{plural(calls.waits, 'wait')} of {calls.waited:,.0f} s in all"
-
-
-def _last(item: ServiceHealth) -> Iterator[str]:
-    if item.state == "away" and item.calls:
-        at = item.last_well
-        yield f"last worked on {at:%Y-%m-%d}" if at else UNKNOWN
+        how = "refused everything" if only_refused else "did not answer"
+    elif only_refused:
+        how = "refused something"
+    else:
+        how = "answered in the end" if calls.is_last_well else "stopped answering"
+    counts = (
+        plural(calls.requests, "request"),
+        f"{calls.unanswered:,} without an answer" if calls.unanswered else "",
+        f"{calls.refused:,} refused" if calls.refused else "",
+        f"{plural(calls.waits, 'wait')} of {calls.waited:,.0f} s in all" if calls.waits else "",
+    )
+    last = f"last worked on {item.last_well:%Y-%m-%d}" if item.last_well else UNKNOWN
+    return Entry(
+        head=line(f"{item.name} {how}", NAME),
+        text=line(item.detail, LONG),
+        small=line(", ".join(filter(None, counts)), LONG) if item.calls else "",
+        more=(last,) if item.state == "away" and item.calls else (),
+    )

@@ -1,82 +1,42 @@
 """The sections of a report that are not findings: what was dropped, failed, rejected, and how."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Handover
-from nightwatch_core.models.assignment import BatchTriage, SubmittedBatch
-from nightwatch_core.models.batch import Severity
-from nightwatch_core.models.errors import DroppedGroup, RejectedRecord
-from nightwatch_core.models.knowledge import (
-    Backtest,
-    FixWatch,
-    IgnoreSuggestion,
-    OccurrenceCount,
-    OutcomeEvent,
-    OutcomeKind,
-    OutcomeUpdate,
-    Pattern,
-)
+from nightwatch_core.models.assignment import BatchTriage, Sighting, SubmittedBatch
+from nightwatch_core.models.batch import ResultKind, Severity
+from nightwatch_core.models.errors import DroppedGroup
+from nightwatch_core.models.knowledge import Backtest, FixWatch, OccurrenceCount, OutcomeKind
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import OwnItem, Skip
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish.expected_value import expected_value
-from nightwatch_core.publish.finding_parts import (
-    checked_lines,
-    correction_quotes,
-    crash_quotes,
-    failure_quotes,
-    missing_draft,
-    proof_lines,
-    sentence,
-)
-from nightwatch_core.report.blocks import (
-    Bullets,
+from nightwatch_core.publish import blocks
+from nightwatch_core.publish.blocks import (
+    LONG,
+    NAME,
+    TEXT,
+    TITLE,
     Command,
-    DroppedError,
-    DropReason,
-    DropReasons,
     Entries,
     Entry,
-    Excerpts,
-    Fact,
     Facts,
+    Limits,
     Paragraphs,
     Paths,
-    Publications,
     Section,
-    SightTable,
-    Verbatim,
+    SightRow,
     bullets,
     cut,
     section,
 )
-from nightwatch_core.report.excerpts import (
-    CODE_LINE,
-    COMMITS,
-    LONG,
-    MESSAGE,
-    NAME,
-    TEXT,
-    TITLE,
-    CodeLine,
-    Excerpt,
-    Limits,
-)
-from nightwatch_core.report.facts import accounts_facts, accounts_line, facts
+from nightwatch_core.publish.finding import failed_in
+from nightwatch_core.report import facts as plain
+from nightwatch_core.report.headline import PUBLISHED
 from nightwatch_core.report.health import left_sentence
-from nightwatch_core.report.publications import (
-    SightRow,
-    capture_command,
-    one_command,
-    published_elsewhere,
-    sight_rows,
-)
-from nightwatch_core.text.escaping import block, line, shown
-from nightwatch_core.text.markers import Permalinks
+from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import moment, money, plural, spending
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
@@ -88,36 +48,44 @@ ORDER: tuple[OutcomeKind, ...] = (  # what asks for somebody first
     *("edited before merge", "merged", "closed"),
 )
 _OF_ISSUES: tuple[OutcomeKind, ...] = ("closed", "not planned", "reopened")
-_NAMES = {"pull": "pull request", "issue": "issue"}
+_ITEMS = {"pull": "pull request", "issue": "issue"}
 
 
-def pattern_entry(pattern: Pattern) -> Entry:
-    """Return the entry of a pattern with its reasons."""
-    because = f"because {'; '.join(pattern.because[:5])}" if pattern.because else ""
-    since = f" since {min(pattern.nights)}" if len(pattern.nights) > 1 else ""
-    nights = f"seen on {plural(len(pattern.nights), 'night')}{since}" if pattern.nights else ""
-    return Entry(
-        head=line(pattern.title, TITLE),
-        text=line(pattern.description, LONG),
-        small=line(pattern.suggestion, TEXT),
-        more=tuple(filter(None, (line(because, LONG), nights))),
-    )
+def patterns(report: RunReport, limits: Limits) -> Section:
+    """Return the patterns with their reasons."""
+    entries = []
+    for pattern in report.learned.patterns:
+        because = f"because {'; '.join(pattern.because[:5])}" if pattern.because else ""
+        since = f" since {min(pattern.nights)}" if len(pattern.nights) > 1 else ""
+        nights = f"seen on {plural(len(pattern.nights), 'night')}{since}" if pattern.nights else ""
+        entry = Entry(
+            head=line(pattern.title, TITLE),
+            text=line(pattern.description, LONG),
+            small=line(pattern.suggestion, TEXT),
+            more=tuple(filter(None, (line(because, LONG), nights))),
+        )
+        entries.append(entry)
+    return section("patterns", "Patterns", cut(Entries, entries, limits.common))
 
 
-def suggestion_entry(number: int, suggestion: IgnoreSuggestion) -> Entry:
-    """An ignore rule a person might add, numbered as `nightwatch ignore accept` counts them."""
-    field = "" if suggestion.field == "any" else f" in {suggestion.field.replace('_', ' ')}"
-    ends = f"holds until {suggestion.expires}" if suggestion.expires else "never expires"
-    rate = suggestion.unless_rate_above
-    wire = f", and not above {rate:,g} a day" if rate is not None else ", whatever the rate"
-    accept = f"accept: nightwatch ignore accept {number}"
-    small = (line(suggestion.evidence, TEXT), f"{ends}{wire}", accept)
-    return Entry(
-        head=line(f"{number}. {suggestion.match}: {suggestion.pattern}", TITLE) + field,
-        text=line(suggestion.reason, LONG),
-        small=backtest_sentence(suggestion.backtest),
-        more=tuple(filter(None, small)),
-    )
+def suggestions(report: RunReport, limits: Limits) -> Section:
+    """Return ignore rules to add, numbered as `nightwatch ignore accept` counts them."""
+    entries = []
+    for number, item in enumerate(report.learned.suggestions, 1):
+        field = "" if item.field == "any" else f" in {item.field.replace('_', ' ')}"
+        ends = f"holds until {item.expires}" if item.expires else "never expires"
+        rate = item.unless_rate_above
+        wire = f", and not above {rate:,g} a day" if rate is not None else ", whatever the rate"
+        accept = f"accept: nightwatch ignore accept {number}"
+        entry = Entry(
+            head=line(f"{number}. {item.match}: {item.pattern}", TITLE) + field,
+            text=line(item.reason, LONG),
+            small=backtest_sentence(item.backtest),
+            more=tuple(filter(None, (line(item.evidence, TEXT), f"{ends}{wire}", accept))),
+        )
+        entries.append(entry)
+    title = "Ignore rules you might add"
+    return section("suggestions", title, cut(Entries, entries, limits.common))
 
 
 def backtest_sentence(test: Backtest) -> str:
@@ -138,50 +106,89 @@ at most 12 users a night'
     )
 
 
-def outcome_entries(report: RunReport) -> list[Entry]:
+def outcomes(report: RunReport, limits: Limits) -> Section:
     """Return outcomes of earlier proposals, production verdicts first.
 
     Our other issues and pull requests follow as they stand, decided ones first.
     """
-    addresses: dict[tuple[str, int], str] = {
+    addresses: dict[tuple[str, int | None], str] = {
         (item.kind, item.number): item.url for item in report.outcomes
     }
+    entries: list[Entry] = []
+    shown: set[tuple[str, int | None]] = set()
     news = [(update, fate) for update in report.followed for fate in update.fates]
-    news.sort(key=lambda pair: ORDER.index(pair[1].kind))
-    waiting = [(update, update.watch) for update in report.followed if not update.fates]
-    measured = [(item, watch) for item, watch in waiting if watch and not watch.verdict]
-    shown = {(_item(fate), fate.number) for _, fate in news}
-    shown |= {("pull", watch.number) for _, watch in measured}
+    for update, fate in sorted(news, key=lambda pair: ORDER.index(pair[1].kind)):
+        kind = "issue" if fate.kind in _OF_ISSUES else "pull"
+        shown.add((kind, fate.number))
+        number = f" #{fate.number}" if fate.number is not None else ""
+        counted = watch_figures(update.watch) if update.watch and fate.kind in VERDICTS else ""
+        because = line(fate.because or counted, TEXT)
+        words = tuple(line(f"“{word}”", TEXT) for word in fate.words[:3] if word.strip())
+        entry = Entry(
+            head=f"{fate.kind}: {_ITEMS[kind]}{number}",
+            text=line(update.title or update.fingerprint, TITLE),
+            small=because or line(" / ".join(words), TEXT),
+            more=words if because else (),
+            address=line(addresses.get((kind, fate.number), ""), LONG),
+        )
+        entries.append(entry)
+    for update in report.followed:
+        watch = update.watch
+        if watch and not update.fates and not watch.verdict:
+            shown.add(("pull", watch.number))
+            waiting = "merged, not yet in production as far as we can tell"
+            entry = Entry(
+                head=f"being measured: pull request #{watch.number}",
+                text=line(update.title or update.fingerprint, TITLE),
+                small=watch_figures(watch) if watch.deployed_at else waiting,
+            )
+            entries.append(entry)
     left = [item for item in report.outcomes if (item.kind, item.number) not in shown]
-    left.sort(key=lambda item: (item.state == "open", -item.number))
-    return [
-        *(
-            _fate_entry(item, fate, addresses.get((_item(fate), fate.number or 0), ""))
-            for item, fate in news
-        ),
-        *(_measured_entry(item, watch) for item, watch in measured),
-        *map(_item_entry, left),
-    ]
+    for item in sorted(left, key=lambda item: (item.state == "open", -item.number)):
+        why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
+        why += f", its checks {item.checks}" if item.checks and item.state == "open" else ""
+        entry = Entry(
+            head=line(f"{_ITEMS[item.kind]} #{item.number} {item.state}{why}", NAME),
+            text=line(item.title, TITLE),
+            small=line(" / ".join(item.words[:3]), TEXT),
+            address=line(item.url, LONG),
+        )
+        entries.append(entry)
+    title = "What became of earlier proposals"
+    return section("outcomes", title, cut(Entries, entries, limits.lines))
+
+
+def scoreboard(report: RunReport, limits: Limits) -> Section:
+    """Return how right earlier analyses proved; empty before anything is decided."""
+    board = report.learned.scoreboard
+    if board is None:
+        return section("scoreboard", "")
+    if not board.found.decided:
+        known = board.drafts is not None and board.drafts.known
+        alone = (Paragraphs(text=plain.drafts_line(board.drafts)),) if known else ()
+        return section("scoreboard", "Scoreboard", alone)
+    words = [Paragraphs(text=sentence) for sentence in plain.sentences(board)]
+    return section("scoreboard", "Scoreboard", plain.reliability(board), words)
 
 
 def learned_sentence(report: RunReport) -> str:
     """Return the sentence on what was learned."""
-    learned = report.learned
-    failure = f"Learning is incomplete: {line(learned.failure, LONG)}" if learned.failure else ""
-    shelved = (f"{name[:1].upper()}{name[1:]}." for name, _ in _shelved(report))
-    return " ".join(filter(None, (_kept(report), *shelved, failure)))
-
-
-def shelved_paths(report: RunReport, limits: Limits) -> list[Paths]:
-    """Return the lessons that went stale or to the archive tonight, by file."""
-    return [
-        Paths(
-            name=name,
-            items=tuple(line(file, TITLE) for file in files[: limits.lines]),
-            more=max(0, len(files) - limits.lines),
-        )
-        for name, files in _shelved(report)
-    ]
+    learned, told = report.learned, []
+    if not report.options.dry_run:
+        new, refreshed, reused = learned.new, learned.refreshed, learned.reused
+        counts = ((new, "new"), (refreshed, "refreshed"), (reused, "reused"))
+        if counted := ", ".join(f"{count:,} {what}" for count, what in counts if count):
+            told.append(f"Lessons: {counted}.")
+        if learned.unknown:
+            have = "has" if learned.unknown == 1 else "have"
+            again = "no known cause; NightWatch analyses them again on later nights."
+            told.append(f"{plural(learned.unknown, 'error')} {have} {again}")
+        if learned.lessons and not told:
+            told.append(f"{plural(len(learned.lessons), 'lesson')} kept.")
+    told += [f"{name}." for name, _ in _shelved(report)]
+    if learned.failure:
+        told.append(f"Learning is incomplete: {line(learned.failure, LONG)}")
+    return " ".join(told)
 
 
 def watch_figures(watch: FixWatch) -> str:
@@ -199,62 +206,6 @@ def _counted(count: OccurrenceCount) -> str:
     return f"{count.occurrences:,} in {count.hours:,.0f} h"
 
 
-def _fate_entry(update: OutcomeUpdate, fate: OutcomeEvent, address: str) -> Entry:
-    number = f" #{fate.number}" if fate.number is not None else ""
-    counted = watch_figures(update.watch) if update.watch and fate.kind in VERDICTS else ""
-    because = line(fate.because or counted, TEXT)
-    words = tuple(line(f"“{word}”", TEXT) for word in fate.words[:3] if word.strip())
-    return Entry(
-        head=f"{fate.kind}: {_NAMES[_item(fate)]}{number}",
-        text=line(update.title or update.fingerprint, TITLE),
-        small=because or line(" / ".join(words), TEXT),
-        more=words if because else (),
-        address=line(address, LONG),
-    )
-
-
-def _measured_entry(update: OutcomeUpdate, watch: FixWatch) -> Entry:
-    waiting = "merged, not yet in production as far as we can tell"
-    return Entry(
-        head=f"being measured: pull request #{watch.number}",
-        text=line(update.title or update.fingerprint, TITLE),
-        small=watch_figures(watch) if watch.deployed_at else waiting,
-    )
-
-
-def _item_entry(item: OwnItem) -> Entry:
-    why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
-    why += f", its checks {item.checks}" if item.checks and item.state == "open" else ""
-    return Entry(
-        head=line(f"{_NAMES[item.kind]} #{item.number} {item.state}{why}", NAME),
-        text=line(item.title, TITLE),
-        small=line(" / ".join(item.words[:3]), TEXT),
-        address=line(item.url, LONG),
-    )
-
-
-def _item(fate: OutcomeEvent) -> str:
-    return "issue" if fate.kind in _OF_ISSUES else "pull"
-
-
-def _kept(report: RunReport) -> str:
-    if report.options.dry_run:
-        return ""
-    learned = report.learned
-    counts = ((learned.new, "new"), (learned.refreshed, "refreshed"), (learned.reused, "reused"))
-    counted = ", ".join(f"{count:,} {what}" for count, what in counts if count)
-    told = [f"Lessons: {counted}."] if counted else []
-    if learned.unknown:
-        errors = plural(learned.unknown, "error")
-        have = "has" if learned.unknown == 1 else "have"
-        told.append(
-            f"{errors} {have} no known cause; NightWatch analyses them again on later nights."
-        )
-    if told:
-        return " ".join(told)
-    return f"{plural(len(learned.lessons), 'lesson')} kept." if learned.lessons else ""
-
-
 def _shelved(report: RunReport) -> Iterator[tuple[str, tuple[str, ...]]]:
     stale, archived = report.learned.stale, report.learned.archived
     if stale:
@@ -264,54 +215,11 @@ def _shelved(report: RunReport) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"{plural(len(archived), 'lesson')} moved to the archive", archived
 
 
-# What running a fix showed, and what was checked where there is none, as sections of a finding.
-
-_QUOTES = 4 * MESSAGE  # characters of what a run printed
-_DOUBTS = ("weak", "worth", "refused", "no fix")  # for which a fix is no draft, whatever the night
-
-
-def proof_section(analysis: Analysis, skips: tuple[Skip, ...], limits: Limits) -> Section:
-    """Make the one section: what proves the fix, or why there is no draft and what was checked."""
-    ours = [
-        skip for skip in skips if skip.kind == "pull" and skip.fingerprint == analysis.fingerprint
-    ]
-    why = next((our.reason for our in ours if our.cause in _DOUBTS), "")
-    name = missing_draft(analysis, why)
-    lines = checked_lines(analysis) if name else proof_lines(analysis.gate) * bool(analysis.gate)
-    told = (*((sentence(f"Why no draft: {why}"),) if why else ()), *lines)
-    gate = analysis.gate
-    quotes = (*crash_quotes(gate), *failure_quotes(gate), *correction_quotes(gate))
-    runs = (Verbatim(name=line(q.name), text=block(q.output, _QUOTES, code=True)) for q in quotes)
-    listed = cut(Bullets, (line(item, LONG) for item in told), 2 * limits.texts)
-    return section("proof", name or "Proof", listed, runs)
-
-
-def worth(members: tuple[Analysis, ...]) -> Iterator[Fact]:
-    """Return the expected value of the fix."""
-    if members[0].has_fix:
-        yield Fact(name="Expected value", text=f"{expected_value(members)}")
-
-
-# An error whose cause is not known, as a report shows it: a line, and what is known in a fold.
-
-FOLD = "What is known"
-STEPS = 8  # all that a handover holds, in the shortest rendering too
-
-
-def in_detail(analysis: Analysis, report: RunReport, limits: Limits) -> bool:
-    """Tell whether an analysis is a finding; one without a cause may be but a line."""
-    alone = limits.handovers == "alone" and len(report.analyses) == 1
-    return analysis.has_cause or limits.handovers == "all" or alone
-
-
-def handover_entry(analysis: Analysis) -> Entry:
-    """Return the error in one line."""
-    count = f"{analysis.case.occurrences:,}"
-    return Entry(head=f"{line(analysis.case.title, TITLE)} ({count})", text=gist(analysis))
+# One error: what is known without a cause, and commands for it.
 
 
 def gist(analysis: Analysis) -> str:
-    """Return location, failing line, author and next step in one line.
+    """Return what is unknown, the failing line, its author and the next step in one line.
 
     >>> from nightwatch_core.models.errors import Case, ErrorGroup
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
@@ -321,70 +229,42 @@ def gist(analysis: Analysis) -> str:
     """
     given = analysis.handover or Handover()
     texts = (
+        line(given.unknown, TEXT).rstrip("."),
         failed_in(given),
         line(given.value, NAME),
         f"last written by {line(given.last_change, NAME)}" if given.last_change.strip() else "",
         f"next: {line(next(iter(given.look_at), ''), TEXT)}" if given.look_at else "",
     )
-    said = line(analysis.case.leader.message, TEXT)
-    only = f"nothing is known but what it says: {said}" if said else "nothing is known"
+    message = line(analysis.case.leader.message, TEXT)
+    only = f"nothing is known but its message: {message}" if message else "nothing is known"
     return line("; ".join(filter(None, texts)), LONG) or only
 
 
-def short_gist(given: Handover) -> str:
-    """Return the unknown cause and its location in one line.
+def one_command(fingerprint: str, verb: str = "one") -> str:
+    """Return a command for one error; empty for a name no shell should see.
 
-    >>> known = Handover(path="a.py", line=3, lines=("f(x.y)",), first_line=3)
-    >>> short_gist(known), short_gist(known.model_copy(update={"unknown": "why a.py:3 fails"}))
-    ('Failed in a.py:3 `f(x.y)`', 'Cause unknown: why a.py:3 fails: `f(x.y)`')
+    >>> one_command("v1:ab12"), one_command("v1:ab12", "compound"), one_command("v1:$(reboot)")
+    ('nightwatch one v1:ab12', 'nightwatch compound v1:ab12', '')
     """
-    what, where = line(parts.short_handover(given), TEXT), failed_in(given)
-    if not given.unknown.strip():
-        return f"{where[:1].upper()}{where[1:]}"
-    place = line(parts.place_of(given), TITLE)
-    if place and place in what:
-        row = where.removeprefix(f"failed in {place}").strip()
-        return f"{what.rstrip('.')}: {row}" if row else what
-    return " ".join(filter(None, (what, f"{where[:1].upper()}{where[1:]}")))
+    safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,99}", fingerprint)
+    return f"nightwatch {verb} {fingerprint}" if safe else ""
 
 
-def failed_in(given: Handover) -> str:
-    """Return the failing location with its line; empty where unknown."""
-    row, place = line(parts.failing_row(given), NAME), line(parts.place_of(given), TITLE)
-    code = f" `{row}`" if row and "`" not in row else ""
-    return f"failed in {place}{code}" if place else ""
-
-
-def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> Iterator[Section]:
-    """Return the triage notes: known facts and next steps."""
-    given, many = analysis.handover or Handover(), limits.texts
-    said = analysis.case.leader.message if "message" in limits.without else ""
-    given_facts = (("Message", said), *parts.handover_facts(given))
-    known = tuple(
-        Fact(name=n, text=line(text, TEXT)) for n, text in given_facts if line(text, TEXT)
+def capture_command(analysis: Analysis, report: RunReport) -> str:
+    """Return the command that captures the lesson; empty where nothing was opened."""
+    names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
+    opened = any(
+        receipt.kind in ("issue", "pull") and receipt.status in PUBLISHED and names & receipt.names
+        for receipt in report.receipts
     )
-    yield section("handover", "", *((Facts(items=known),) if known else ()))
-    yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
-    yield bullets("look", "To look at next", given.look_at, STEPS)
-    claims = () if given.unknown or not analysis.root_cause.strip() else (analysis.root_cause,)
-    undecided = map(parts.explanation, parts.open_explanations(analysis))
-    yield bullets("unproved", "Said, and not proved", (*claims, *undecided), many)
+    learned = opened and analysis.has_cause
+    return one_command(analysis.case.fingerprint, "compound") if learned else ""
 
 
-def _lines(given: Handover, links: Permalinks) -> Iterator[Excerpt]:
-    if not given.lines:
-        return
-    rows = tuple(
-        CodeLine(text=shown(text)[:CODE_LINE], number=number)
-        for number, text in enumerate(given.lines, given.first_line or 1)
-    )
-    yield Excerpt(
-        place=line(parts.place_of(given), TITLE),
-        address=links.line(given.path, given.line) if given.line else "",
-        lines=rows,
-    )
+# Errors that were not analysed, and what the night could not read.
 
 
+COMMITS = 8  # that a night read and that are named
 _FILES = ("report.html", "report.md", "report.json")
 
 
@@ -401,13 +281,6 @@ def failures(report: RunReport, limits: Limits) -> Section:
     return section("failures", "Failed analyses", cut(Entries, entries, limits.lines))
 
 
-def elsewhere(report: RunReport, limits: Limits) -> Section:
-    """Return publications and skips of errors without a finding."""
-    findings = (analysis for analysis in report.analyses if in_detail(analysis, report, limits))
-    publications = cut(Publications, published_elsewhere(report, findings), limits.lines)
-    return section("elsewhere", "Published for other errors", publications)
-
-
 def dropped(report: RunReport, limits: Limits) -> Section:
     """Groups that were not analysed, by reason, the most frequent reason first."""
     by_reason: dict[str, list[DroppedGroup]] = {}
@@ -416,15 +289,16 @@ def dropped(report: RunReport, limits: Limits) -> Section:
     ordered = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
     reasons = [_reason(reason, item, limits) for reason, item in ordered]
     title = f"Not analysed: {plural(len(report.dropped), 'error group')}"
-    return section("dropped", title, cut(DropReasons, reasons, limits.reasons))
+    return section("dropped", title, cut(blocks.DropReasons, reasons, limits.reasons))
 
 
 def unreadable(report: RunReport, limits: Limits) -> Section:
     """Records that could not be read."""
-    entries = [
-        Entry(head=_of_reject(reject), text=line(reject.reason, TEXT), small=line(reject.text))
-        for reject in report.rejects[: limits.lines]
-    ]
+    entries = []
+    for reject in report.rejects[: limits.lines]:
+        more = f" and {reject.count - 1:,} more like it" if reject.count > 1 else ""
+        place = f"{line(reject.place, TITLE)}{more}"
+        entries.append(Entry(head=place, text=line(reject.reason, TEXT), small=line(reject.text)))
     total = sum(reject.count for reject in report.rejects)
     paths = report_files(report)[-1:] if entries and limits.paths else ()
     where = [Command(name="All of them are in", text=path) for path in paths]
@@ -434,25 +308,43 @@ def unreadable(report: RunReport, limits: Limits) -> Section:
     )
 
 
-def _of_reject(reject: RejectedRecord) -> str:
-    place = line(reject.place, TITLE)
-    return place if reject.count == 1 else f"{place} and {reject.count - 1:,} more like it"
-
-
 def complaints(report: RunReport, limits: Limits) -> Section:
     """Return complaints about ignore rules, agent files and lessons."""
-    texts = (
-        line(complaint, TEXT) for complaint in (*report.complaints, *report.batch_triage.complaints)
-    )
-    return section("complaints", "To put right", cut(Bullets, texts, limits.lines))
+    texts = (*report.complaints, *report.batch_triage.complaints)
+    return bullets("complaints", "To put right", texts, limits.lines)
+
+
+# The run itself.
 
 
 def run(report: RunReport, limits: Limits) -> Section:
-    """Under which conditions all this was found."""
-    used = Facts(items=tuple(_run_facts(report)))
-    return section(
-        "run", "This run", used, _learned(report), shelved_paths(report, limits), _again(report)
+    """Return the conditions under which all this was found."""
+    cases = (
+        *(analysis.case for analysis in report.analyses),
+        *(failure.case for failure in report.failures),
     )
+    errors_at = Counter(case.commit.sha for case in cases if case.commit)
+    accounts = report.accounts
+    options = (
+        f"{name}={getattr(report.options, name)}"
+        for name, field in NightOptions.model_fields.items()
+        if getattr(report.options, name) != field.default
+    )
+    sent = left_sentence(report.health)
+    used = (
+        *plain.facts("run", LONG, report=report, errors_at=errors_at, most_commits=COMMITS),
+        *(plain.facts("accounts", night=accounts) if accounts.errors else ()),
+        *plain.facts("settings", report=report, sent=sent, options=", ".join(options)),
+    )
+    shelved = (
+        Paths(
+            name=name,
+            items=tuple(line(file, TITLE) for file in files[: limits.lines]),
+            more=max(0, len(files) - limits.lines),
+        )
+        for name, files in _shelved(report)
+    )
+    return section("run", "This run", Facts(items=used), _learned(report), shelved, _again(report))
 
 
 def files(report: RunReport, limits: Limits) -> Section:
@@ -461,23 +353,16 @@ def files(report: RunReport, limits: Limits) -> Section:
 
 
 def end(report: RunReport, limits: Limits) -> Section:
-    """The last lines of a short rendering: what was learned, what it cost, where to read on."""
-    used = (accounts_line(report.accounts) if report.usage.calls else "") or spending(report.usage)
-    spent = facts("end", used=used, report=report, sent=left_sentence(report.health))
-    offered = (capture_command(analysis, report) for analysis in report.analyses)
-    commands = [spec for spec in offered if spec]
+    """Return the last lines of a short rendering: lessons, cost, and where to read on."""
+    used = spending(report.usage)
+    spent = plain.facts("end", used=used, report=report, sent=left_sentence(report.health))
+    commands = list(filter(None, (capture_command(item, report) for item in report.analyses)))
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
     name = "Capture what was learned"
     capture = tuple(Command(name=name, text=f"{command}{more}") for command in commands[:1])
-    return section(
-        "end",
-        "",
-        _learned(report),
-        Facts(items=spent),
-        _again(report),
-        capture,
-        _paths(report, limits, "Report"),
-    )
+    paths = _paths(report, limits, "Report")
+    told = (_learned(report), Facts(items=spent), _again(report), capture, paths)
+    return section("end", "", *told)
 
 
 def report_files(report: RunReport) -> tuple[str, ...]:
@@ -487,44 +372,23 @@ def report_files(report: RunReport) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in names) if folder else ()
 
 
-def _reason(reason: str, members: list[DroppedGroup], limits: Limits) -> DropReason:
+def _reason(reason: str, members: list[DroppedGroup], limits: Limits) -> blocks.DropReason:
     groups = sorted((member.group for member in members), key=lambda group: -group.occurrences)
     examples = tuple(
-        DroppedError(
+        blocks.DroppedError(
             error=line(group.title, TITLE),
             count=group.occurrences,
             fingerprint=line(group.fingerprint, NAME),
         )
         for group in groups[: limits.examples]
     )
-    return DropReason(
+    return blocks.DropReason(
         reason=reason,
         groups=len(groups),
         count=sum(group.occurrences for group in groups),
         items=examples,
         more=len(groups) - len(examples),
     )
-
-
-def _run_facts(report: RunReport) -> Iterator[Fact]:
-    analysed = (analysis.case for analysis in report.analyses)
-    cases = (*analysed, *(failure.case for failure in report.failures))
-    errors_at = Counter(case.commit.sha for case in cases if case.commit)
-    yield from facts("run", LONG, report=report, errors_at=errors_at, most_commits=COMMITS)
-    yield from accounts_facts(report.accounts)
-    yield from facts(
-        "settings",
-        report=report,
-        sent=left_sentence(report.health),
-        options=", ".join(_chosen(report.options)),
-    )
-
-
-def _chosen(options: NightOptions) -> Iterator[str]:
-    for name, field in NightOptions.model_fields.items():
-        value = getattr(options, name)
-        if value != field.default:
-            yield f"{name}={value}"
 
 
 def _learned(report: RunReport) -> tuple[Paragraphs, ...]:
@@ -549,51 +413,33 @@ def _again(report: RunReport) -> tuple[Command, ...]:
     return (Command(name="One error again", text=command),) if command else ()
 
 
-# Batch triage in the report: results, running batches, submitted batches.
+# Batch triage: one line an error.
 
-_NOTHING = "none is said to need an analysis"
-HOW = "Run with --collect to retrieve results."
+_SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+_NO_WORD = "–"
+UNJUDGED: dict[ResultKind, str] = {  # the result of an error that was not judged
+    "answered": "",
+    "refused": "refused by the model",
+    "errored": "not answered: the service refused it",
+    "expired": "expired before it was answered: it is asked again",
+    "canceled": "not answered: the batch was canceled",
+    "unreadable": "answered, but not readably: it is asked again",
+    "missing": "not answered: no result came for it",
+}
 
 
 def batch_triage(report: RunReport, limits: Limits) -> Section:
     """Return the table of batch triage; empty where the night had no batch."""
     triage, rows = report.batch_triage, sight_rows(report)
     title = f"Batch triage: {plural(len(rows), 'error')}"
-    said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(triage, rows)]
-    table = cut(SightTable, rows[: limits.triage], limits.triage, len(rows))
+    said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(triage)]
+    table = cut(blocks.SightTable, rows[: limits.triage], limits.triage, len(rows))
     return section("batch_triage", title if rows else "Batch triage", said, table)
 
 
-def tail_headline(report: RunReport) -> tuple[str, str]:
-    """Return the headline of a night that only submits or waits; empty otherwise."""
-    if text := _submitted_text(report):
-        return text, "batch submitted"
-    triage = report.batch_triage
-    if triage.running and not (triage.judged or report.errors or report.status == "failed"):
-        return "The batch has not ended: nothing could be collected so far.", "still running"
-    if triage.judged and not (triage.flagged or report.analyses or report.failures):
-        return f"{plural(len(triage.judged), 'error')} judged at first sight: {_NOTHING}.", "judged"
-    return "", ""
-
-
-def _submitted_text(report: RunReport) -> str:
-    triage = report.batch_triage
-    if not report.options.batch_mode or report.status == "failed":
-        return ""
-    if triage.submitted:
-        errors = plural(sum(batch.errors for batch in triage.submitted), "error")
-        cost = f" ({triage.cost})" if triage.cost else ""
-        if any(batch.id for batch in triage.submitted):
-            return f"Batch submitted: {errors}{cost}. {HOW}"
-        return f"Dry run: a batch of {errors}{cost} was held back."
-    if triage.awaited:
-        return f"Batch submitted before: {plural(triage.awaited, 'error')} wait for answers. {HOW}"
-    return "No batch was submitted: there was no error to ask about."
-
-
-def _sentences(triage: BatchTriage, rows: tuple[SightRow, ...]) -> Iterator[str]:
+def _sentences(triage: BatchTriage) -> Iterator[str]:
     if triage.judged:
-        yield _judged(triage, rows)
+        yield _judged(triage)
     yield from (f"{item[0].upper()}{item[1:]}" for item in triage.running)
     for batch in triage.submitted:
         yield _submitted(batch, triage.cost)
@@ -601,9 +447,9 @@ def _sentences(triage: BatchTriage, rows: tuple[SightRow, ...]) -> Iterator[str]
         yield f"{plural(triage.awaited, 'error')} wait for the answer to an earlier batch."
 
 
-def _judged(triage: BatchTriage, rows: tuple[SightRow, ...]) -> str:
+def _judged(triage: BatchTriage) -> str:
     counted = Counter(item.first_sight.severity for item in triage.judged if item.first_sight)
-    words = [f"{counted[name]:,} {name}" for name in get_args(Severity) if counted[name]]
+    words = [f"{counted[name]:,} {name}" for name in _SEVERITIES if counted[name]]
     silent = len(triage.judged) - sum(counted.values())
     flagged = sum(item.flagged for item in triage.judged)
     parts = (
@@ -622,3 +468,59 @@ def _submitted(batch: SubmittedBatch, cost: str) -> str:
     until = f", answers until {moment(batch.expires)}" if batch.expires else ""
     name, model = line(batch.id, NAME), line(batch.model, NAME)
     return f"{errors} submitted to {model} as batch {name}: {cost}{until}."
+
+
+def sight_rows(report: RunReport) -> tuple[SightRow, ...]:
+    """Return a line for every error that was judged, or was to be; worst first."""
+    triage, results = report.batch_triage, dict(_results(report))
+    earlier = {item.group.fingerprint: item for item in (*triage.kept, *triage.waiting)}
+    every = earlier | {item.group.fingerprint: item for item in triage.judged}
+
+    def worst_first(item: Sighting) -> tuple[int, bool, int]:
+        sight = item.first_sight
+        severity = _SEVERITIES.index(sight.severity) if sight else len(_SEVERITIES)
+        return severity, not item.flagged, item.rank
+
+    return tuple(
+        _sight_row(item, results.get(name, ""), name in earlier)
+        for name, item in sorted(every.items(), key=lambda pair: worst_first(pair[1]))
+    )
+
+
+def _sight_row(sighting: Sighting, result: str, is_earlier: bool) -> SightRow:
+    sight, group = sighting.first_sight, sighting.group
+    when = f" (judged {sighting.at:%Y-%m-%d})" if is_earlier else ""
+    return SightRow(
+        error=line(group.error_class, NAME),
+        where=line(group.transaction, NAME),
+        count=group.occurrences,
+        severity=sight.severity if sight else _NO_WORD,
+        category=sight.category.replace("_", " ") if sight else _NO_WORD,
+        cause=line(sight.likely_cause, TEXT) if sight else _NO_WORD,
+        result=line(f"{_result(sighting, result)}{when}", TITLE),
+        flagged=sighting.flagged,
+    )
+
+
+def _result(sighting: Sighting, result: str) -> str:
+    if sighting.result and not sighting.first_sight:
+        reason = f" ({sighting.result.reason})" if sighting.result.reason else ""
+        return f"{UNJUDGED[sighting.result.kind]}{reason}"
+    if result:
+        return result
+    if sighting.taken:
+        return "analysed since"
+    return "to be analysed on a later night" if sighting.flagged else "nothing further"
+
+
+def _results(report: RunReport) -> Iterator[tuple[str, str]]:
+    for dropped in report.dropped:
+        if dropped.kind == "ignored":
+            yield dropped.group.fingerprint, "ignored since"
+    for failure in report.failures:
+        for group in failure.case.groups:
+            yield group.fingerprint, "its analysis failed: see above"
+    for rank, analysis in enumerate(report.analyses, start=1):
+        verb = "known already" if analysis.ending.kind == "reused" else "analysed"
+        for group in analysis.case.groups:
+            yield group.fingerprint, f"{verb}: error {rank} above"

@@ -9,11 +9,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.finding_parts import NO_CAUSE
-from nightwatch_core.report import blocks
-from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
-from nightwatch_core.report.excerpts import BRIEF, Excerpt, code_text
-from nightwatch_core.report.publications import Publication, Row
+from nightwatch_core.publish import blocks
+from nightwatch_core.publish.blocks import BRIEF, Block, Finding, ReportView, Section
+from nightwatch_core.publish.finding import NO_CAUSE
 from nightwatch_core.report.view import view
 from nightwatch_core.text.plain_text import CutList, shortened
 
@@ -194,7 +192,7 @@ def _name_widths(table: blocks.ErrorTable, width: int) -> tuple[int, int]:
     return min(most, max(5, errors)), min(most, max(5, places))
 
 
-def _cells(row: Row, *, wide: bool) -> Parts:
+def _cells(row: blocks.Row, *, wide: bool) -> Parts:
     error, where = Text(row.error, "bold"), Text(row.where, "dim")
     yield str(row.rank)
     yield from (error, where) if wide else (Text("\n").join(filter(None, (error, where))),)
@@ -204,14 +202,14 @@ def _cells(row: Row, *, wide: bool) -> Parts:
     yield Text(shortened(row.done, 90), "dim" if row.known else "")
 
 
-def _excerpt(excerpt: Excerpt) -> Parts:
+def _excerpt(excerpt: blocks.Excerpt) -> Parts:
     mark = "✓" if excerpt.verified else "·"
     yield Text(f"{mark} {excerpt.place}  {excerpt.note}".rstrip(), "cyan")
     if excerpt.lines:
-        yield _indented(Text(code_text(excerpt.lines), "dim", overflow="fold"), 4)
+        yield _indented(Text(blocks.code_text(excerpt.lines), "dim", overflow="fold"), 4)
 
 
-def _entry(entry: Entry, style: str) -> Parts:
+def _entry(entry: blocks.Entry, style: str) -> Parts:
     text = f": {entry.text}" if entry.text else ""
     yield Text.assemble((entry.head, f"bold {style}".strip()), text)
     for small in filter(None, (entry.small, *entry.more)):
@@ -226,7 +224,7 @@ def _drop_reasons(block: blocks.DropReasons) -> Parts:
         yield Text.assemble(head, f": {examples}{more}")
 
 
-def _publication(publication: Publication) -> Text:
+def _publication(publication: blocks.Publication) -> Text:
     note = " · ".join(filter(None, (publication.note, publication.address)))
     return Text(
         f"→ {publication.text}{': ' if note else ''}{note}", "" if publication.ok else "dim"

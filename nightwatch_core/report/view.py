@@ -1,349 +1,67 @@
-"""View of a report, shared by all renderings."""
+"""The night in reading order, shared by all renderings; and as Markdown."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import starmap
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Literal
 
-from nightwatch_core.models.analysis import Analysis, KeptBack
-from nightwatch_core.models.answer import Learning
-from nightwatch_core.models.code import Commit, Suspect
-from nightwatch_core.models.errors import Case, ErrorGroup, Trace
+from jinja2 import Environment
+
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.errors import Case, ErrorGroup
+from nightwatch_core.models.proposals import Receipt, Skip
 from nightwatch_core.models.report import NightRecord, RunReport
-from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish.finding_parts import checked_lines, told_in_report
-from nightwatch_core.publish.overlap import causes
-from nightwatch_core.report import facts as plain
-from nightwatch_core.report import sections
-from nightwatch_core.report.blocks import (
+from nightwatch_core.publish import finding as parts
+from nightwatch_core.publish.blocks import (
+    FULL,
+    LONG,
+    NAME,
+    TEXT,
+    TITLE,
     Command,
     Entries,
+    Entry,
     ErrorTable,
-    Excerpts,
     Fact,
     Facts,
     Finding,
     Findings,
-    Paragraphs,
+    Limits,
+    Publication,
     Publications,
     ReportView,
+    Row,
     Section,
     Standing,
-    Verbatim,
-    bullets,
     cut,
     section,
 )
-from nightwatch_core.report.builder import fresh, known, opened, tally, without_cause
-from nightwatch_core.report.excerpts import (
-    CAUSE,
-    FULL,
-    LONG,
-    MESSAGE,
-    NAME,
-    TEXT,
-    TITLE,
-    TRACE,
-    Excerpt,
-    Limits,
-    diff_excerpt,
-    evidence_excerpt,
-)
-from nightwatch_core.report.headline import headline, in_short
+from nightwatch_core.publish.expected_value import expected_value
+from nightwatch_core.publish.finding import FindingView
+from nightwatch_core.publish.issue_text import markdown_environment
+from nightwatch_core.publish.overlap import causes
+from nightwatch_core.report import facts, sections
+from nightwatch_core.report.headline import PATCH, PUBLISHED, fresh, headline, opened
 from nightwatch_core.report.health import health_section, well_services
-from nightwatch_core.report.publications import (
-    NO_CAUSE,
-    Publication,
-    capture_command,
-    error_row,
-    known_since,
-    one_command,
-    published_for,
-)
-from nightwatch_core.report.sections import (
-    FOLD,
-    batch_triage,
-    handover_entry,
-    handover_sections,
-    in_detail,
-    outcome_entries,
-    pattern_entry,
-    proof_section,
-    short_gist,
-    suggestion_entry,
-    worth,
-)
-from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.markers import Permalinks
-from nightwatch_core.text.plain_text import capped, moment, plural, rebinned
+from nightwatch_core.report.sections import one_command
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import capped, plural, rebinned
 from nightwatch_core.text.templates import is_beginning, is_name
-
-# Facts of a finding: when and where it was seen, how it was found, what it cost.
-
-
-def proved(analysis: Analysis) -> str:
-    """Return how often findings of this confidence proved right; empty where unknown."""
-    record = analysis.track_record
-    if record is None:
-        return ""
-    lowered = f", lowered from {analysis.said}" if analysis.said else ""
-    times = f"{record.right:g} of {record.decided:,} times"
-    return f"proved right here {times} when said {record.said}{lowered}"
-
-
-def seen(case: Case) -> str:
-    """Return occurrences and users."""
-    users = case.leader.users
-    return plural(case.occurrences, "time") + (
-        f", {plural(users, 'user')}" if users is not None else ""
-    )
-
-
-def facts(analysis: Analysis, commit: Commit | None) -> tuple[Fact, ...]:
-    """Return the facts of an error besides its cause; `commit` belongs to its repository."""
-    stands = analysis.standing is not None and analysis.standing.kind == "live"
-    return plain.facts(
-        "error",
-        TITLE,
-        of=analysis,
-        case=analysis.case,
-        leader=analysis.case.leader,
-        commit=commit,
-        seen=seen(analysis.case),
-        base_branch=parts.standing(analysis).rstrip(".") if stands else "",
-    )
-
-
-def news(analysis: Analysis) -> str:
-    """Return what a reused finding waits for, or why it was analysed again."""
-    again = f"Looked at again: {analysis.news}" if analysis.news else ""
-    return line(analysis.waiting or again, TEXT)
-
-
-def kept_back(part: KeptBack) -> str:
-    """Return quarantined text and the injected instruction it repeats."""
-    return f"a {part.part}, which repeats an order from outside: {ascii(part.order)[1:-1]}"
-
-
-def ending(analysis: Analysis) -> str:
-    """That an analysis was cut short."""
-    if analysis.ending.kind != "wrapped up":
-        return ""
-    return line(f"Wrapped up early: {analysis.ending.detail or 'a limit was reached'}", TEXT)
-
-
-def hourly(case: Case) -> Sequence[int]:
-    """Occurrences of all groups of a case, by hour."""
-    hours = [group.hourly for group in case.groups if group.hourly]
-    length = max(map(len, hours), default=0)
-    return tuple(sum(hour[at] for hour in hours if at < len(hour)) for at in range(length))
-
-
-def trace_text(trace: Trace | None) -> str:
-    """Return the trace as it came, else its frames."""
-    if trace is None:
-        return ""
-    frames = (f"{frame.place} {frame.function}".rstrip() for frame in trace.frames[:60])
-    return block(trace.raw or "\n".join(frames), TRACE, code=True)
-
-
-# One analysis as a finding of the report.
-
-
-class Shown(NamedTuple):
-    """An analysis as a report shows it, with the other errors of its cause."""
-
-    analysis: Analysis
-    report: RunReport
-    twins: tuple[Analysis, ...] = ()
-
-    @property
-    def publications(self) -> tuple[Publication, ...]:
-        """Return its publications."""
-        return _published(self.report, self.analysis)
-
-    @property
-    def links(self) -> Permalinks:
-        """Addresses of the code it was found in."""
-        return Permalinks.of(self.report.commit, self.analysis.commit)
-
-
-def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
-    """Return everything the morning reader wants to know about one analysis."""
-    analysis, case, links = shown.analysis, shown.analysis.case, shown.links
-    known = known_since(analysis)
-    without = limits.without | (limits.without_if_known if known else frozenset())
-    unknown = not analysis.has_cause
-    return Finding(
-        rank=rank,
-        anchor=f"error-{rank}",
-        title=line("" if unknown else analysis.title, TITLE) or line(case.title, TITLE),
-        error=line(case.leader.error_class, NAME),
-        where=line(case.leader.transaction, TITLE),
-        seen=seen(case),
-        confidence=analysis.confidence,
-        unknown=unknown,
-        gist=short_gist(analysis.handover) if analysis.handover else "",
-        fold=FOLD if unknown else "",
-        sureness=parts.sureness(analysis),
-        doubt=line(parts.doubt(analysis), TEXT),
-        proved=proved(analysis),
-        hourly=rebinned(hourly(case)),
-        known=known,
-        news=news(analysis),
-        team=line(": ".join(filter(None, case.triage_texts)), TEXT),
-        regression=case.regressed,
-        source=source_of((case.leader.app,), shown.report.commit, analysis.commit),
-        address=links.address,
-        commit=links.sha,
-        publications=shown.publications,
-        sections=tuple(
-            item
-            for item in (_handed_over if unknown else _sections)(shown, limits)
-            if item.blocks and item.kind not in without
-        ),
-    )
-
-
-def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
-    analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
-    rows = facts(analysis, shown.report.commit)[: limits.facts]
-    yield section("facts", "", Facts(items=rows))
-    calm = analysis.standing is not None and analysis.standing.kind == "live"
-    caveats = filter(None, (parts.misfit(analysis), "" if calm else parts.standing(analysis)))
-    yield bullets("caveats", "Mind", caveats, many)
-    if message := block(case.leader.message, MESSAGE):
-        yield section("message", "", Verbatim(text=message))
-    text = block(analysis.root_cause, CAUSE) or NO_CAUSE
-    cause = Paragraphs(text=text, remark=ending(analysis))
-    yield section("cause", "Root cause", cause)
-    asked = filter(None, (parts.question(analysis),))
-    yield bullets("question", "A question to the team", asked, 1)
-    yield from _evidence(shown, limits)
-    yield section("fix", "Proposed fix", cut(Excerpts, _fix(analysis, limits), limits.files))
-    yield proof_section(analysis, shown.report.skips, limits)
-    refused = (f"{item.path}: {item.reason}" for item in analysis.refused)
-    yield bullets("refused", "Not proposed", refused, many)
-    yield bullets("kept back", "Kept back", map(kept_back, analysis.kept_back), many)
-    yield _suspects(analysis, limits)
-    undecided = map(parts.explanation, parts.open_explanations(analysis))
-    yield bullets("open", "Open explanations", undecided, many)
-    yield bullets("next", "Next steps", analysis.next_steps, many)
-    yield bullets("twins", "The same cause is behind", parts.twin_lines(shown.twins), many)
-    yield bullets("also", "Also this error", _also(case), many)
-    decided = (
-        f"{explanation.standing}: {parts.explanation(explanation)}"
-        for explanation in parts.decided_unless_checked(analysis)
-    )
-    yield bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
-    yield bullets("learned", "Learned", map(_learning, analysis.learnings), many)
-    files = ", ".join(line(change.path, TITLE) for change in parts.shown_changes(analysis))
-    verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
-    gate = line(told_in_report(analysis), LONG)
-    tried = (Fact(name="Tried", text=gate),) if gate else ()
-    value = worth((analysis, *shown.twins))
-    yield section("verdict", "", Facts(items=(verdict, *tried, *value)))
-    yield from _end(shown, limits)
-
-
-def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
-    analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
-    yield bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
-    yield from handover_sections(analysis, shown.links, limits)
-    yield bullets("checked", "What was checked", checked_lines(analysis), many)
-    rows = facts(analysis, shown.report.commit)[: limits.facts]
-    yield section("facts", "The error", Facts(items=rows))
-    if message := block(case.leader.message, MESSAGE):
-        yield section("message", "", Verbatim(text=message))
-    yield bullets("also", "Also this error", _also(case), many)
-    yield from _end(shown, limits)
-
-
-def _evidence(shown: Shown, limits: Limits) -> Iterator[Section]:
-    """The first pieces, and the others folded; where nothing folds, the first alone."""
-    links = shown.links
-    found = [
-        evidence_excerpt(
-            evidence,
-            limits.code_lines,
-            links.line(evidence.path, evidence.line) if evidence.verified else "",
-        )
-        for evidence in parts.shown_evidence(shown.analysis)
-    ]
-    at_once = min(parts.FIRST, limits.evidence)
-    if "evidence_more" in limits.without:
-        yield section("evidence", "Evidence", cut(Excerpts, found, at_once))
-        return
-    yield section("evidence", "Evidence", cut(Excerpts, found[:at_once], at_once))
-    more = cut(Excerpts, found[at_once:], limits.evidence)
-    name = f"{len(found) - at_once:,} more"
-    yield Section(kind="evidence_more", title=name, blocks=more, folded=True)
-
-
-def _fix(analysis: Analysis, limits: Limits) -> Iterator[Excerpt]:
-    for file in parts.shown_changes(analysis):
-        yield diff_excerpt(file, parts.descriptions(analysis, file.path), limits.code_lines)
-
-
-def _suspects(analysis: Analysis, limits: Limits) -> Section:
-    texts = (
-        _suspect(suspect, parts.suspect_reasons(analysis, suspect))
-        for suspect in parts.shown_suspects(analysis)
-    )
-    shown = (*texts, parts.named_change(analysis))
-    title = "Suspected change" if analysis.suspect_commit else "Suspects"
-    return bullets("suspects", title, filter(None, shown), limits.suspects)
-
-
-def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
-    analysis, case = shown.analysis, shown.analysis.case
-    done = cut(Publications, shown.publications, len(shown.publications))
-    yield section("done", "What was done", done)
-    if capture := capture_command(analysis, shown.report):
-        yield section("capture", "", Command(name="Capture what was learned", text=capture))
-    because = tuple(line(item, LONG) for item in analysis.because[: limits.texts])
-    rows = (*plain.facts("analysis", of=analysis)[: limits.how], *worth((analysis, *shown.twins)))
-    yield Section(
-        kind="how",
-        title="How it was found",
-        blocks=(Facts(items=rows, because=because),),
-        folded=True,
-    )
-    if again := one_command(case.fingerprint):
-        yield section("again", "", Command(name="Again", text=again))
-    if trace := trace_text(case.trace):
-        yield section("trace", "", Verbatim(name="Stack trace", text=trace))
-
-
-def _also(case: Case) -> Iterator[str]:
-    return (f"{line(other.title)} ({other.occurrences:,})" for other in case.others)
-
-
-def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
-    """Say which applications failed, and in which repository.
-
-    >>> source_of(("shop", ""), Commit(repository="acme/shop", sha="0123456789abcdef"))
-    'shop · acme/shop at 0123456789'
-    """
-    named = list(dict.fromkeys(filter(None, (line(app, NAME) for app in apps))))
-    shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-    where = f"{commit.repository} at {(sha or commit.sha)[:10]}" if commit else ""
-    return line(" · ".join(filter(None, (shown, where))), TITLE)
-
-
-def _learning(learning: Learning) -> str:
-    return f"{learning.fact} ({learning.path})" if learning.path else learning.fact
-
-
-def _suspect(suspect: Suspect, reasons: tuple[str, ...]) -> str:
-    pull = suspect.pull
-    author = f" by {pull.author}" if pull.author else ""
-    because = f": {'; '.join(reasons)}" if reasons else ""
-    called = f"{pull.name} “{parts.change_title(pull)}”{author}"
-    return f"{called}, merged {moment(pull.merged_at)}{because}"
-
 
 DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
 UNSAID = "The night ended without saying why: see the flow run's log."
+
+
+def as_markdown(report: RunReport, limits: Limits = FULL) -> str:
+    """Return the whole report as GitHub-flavoured Markdown, every foreign string escaped."""
+    text = _templates().get_template("report.md.j2").render(report=view(report, limits))
+    return text.rstrip("\n") + "\n"
+
+
+@cache
+def _templates() -> Environment:
+    return markdown_environment("nightwatch_core.report")
 
 
 def view(report: RunReport, limits: Limits = FULL) -> ReportView:
@@ -351,18 +69,37 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
     made = (make(report, limits) for make in _SECTIONS)
     reasons = capped([line(item, LONG) for item in report.degraded], limits.lines)
     warnings = reasons if report.status == "complete" or reasons else (UNSAID,)
+    groups: tuple[ErrorGroup, ...] = tuple(case.leader for case in _cases(report))
+    advice = report.advice if limits.advice else ()
+    banner = (*report.banner, *advice, *((DRY,) if report.options.dry_run else ()))
     return ReportView(
         night=line(report.night.id, NAME),
         status=report.status,
         standing=_standing(report),
         headline=headline(report),
-        in_short=in_short(report),
-        source=source_of((group.app for group in _groups(report)), report.commit),
+        source=source_of((group.app for group in groups), report.commit),
         warnings=warnings,
-        banner=tuple(line(item, TEXT) for item in _banner(report, limits)),
-        counts=tuple(_counts(report)),
+        banner=tuple(line(item, TEXT) for item in banner),
         sections=tuple(item for item in made if item.blocks and item.kind not in limits.without),
     )
+
+
+def _standing(report: RunReport) -> Standing:
+    if report.status != "complete":
+        return report.status
+    return "good" if report.errors or report.rejects or report.failures else "calm"
+
+
+def source_of(apps: Iterable[str], commit: Commit | None) -> str:
+    """Say which applications failed, and in which repository.
+
+    >>> source_of(("shop", ""), Commit(repository="acme/shop", sha="0123456789abcdef"))
+    'shop · acme/shop at 0123456789'
+    """
+    names = list(dict.fromkeys(filter(None, (line(app, NAME) for app in apps))))
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    where = f"{commit.repository} at {commit.sha[:10]}" if commit else ""
+    return line(" · ".join(filter(None, (shown, where))), TITLE)
 
 
 def record_of(report: RunReport) -> NightRecord:
@@ -385,11 +122,145 @@ def record_of(report: RunReport) -> NightRecord:
     )
 
 
+# What was published of an error, and what was not.
+
+_NAMES = {
+    "issue": "issue",
+    "comment": "comment on issue",
+    "reopen": "reopened issue",
+    "pull": "draft pull request",
+    "update": "correction of draft pull request",
+}
+_CHECKS: dict[str, Literal["published", "failed"]] = {"passed": "published", "failed": "failed"}
+_STATUSES = {  # what a receipt's status adds to its name
+    "done": "",
+    "already there": " (already there)",
+    "refused": " refused",
+    "unknown": " unconfirmed",
+    "held back": " held back (dry run)",
+}
+
+
+def _published(
+    report: RunReport,
+    receipts: Iterable[Receipt],
+    fingerprints: Callable[[str], bool],
+    skips: Iterable[Skip],
+) -> Iterator[Publication]:
+    """Receipts, the checks of drafts whose fingerprints are meant, and skips with reasons."""
+    for receipt in receipts:
+        number = f" #{receipt.number}" if receipt.number is not None else ""
+        yield Publication(
+            text=f"{_name_of(receipt.kind, report)}{number}{_STATUSES[receipt.status]}",
+            address=line(receipt.url, LONG),
+            note=line(receipt.reason or receipt.title, TEXT),
+            state="published" if receipt.status in PUBLISHED else "failed",
+        )
+    for draft in report.ci:
+        if fingerprints(draft.fingerprint):
+            yield Publication(
+                text=line(f"checks of #{draft.number}", NAME),
+                note=line(draft.text, TEXT),
+                state=_CHECKS.get(draft.state, "waits"),
+            )
+    for skip in skips:
+        name, waits = _name_of(skip.kind, report), skip.cause == "limit"
+        yield Publication(
+            text=f"{name} waits" if waits else f"no {name}",
+            note=line(skip.reason, TEXT),
+            state="waits" if waits else "skipped",
+        )
+
+
+def _name_of(kind: str, report: RunReport) -> str:
+    if kind == "pull" and report.options.publish == "patches":
+        return PATCH
+    return _NAMES.get(kind, line(kind, 40))
+
+
+def published_for(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]:
+    """Return the publications of an error, then skips with reasons."""
+    ours = frozenset((analysis.fingerprint, *analysis.case.aliases))
+    receipts = (receipt for receipt in report.receipts if ours & receipt.names)
+    skips = (skip for skip in report.skips if skip.fingerprint in ours)
+    return tuple(_published(report, receipts, ours.__contains__, skips))
+
+
+def _elsewhere(report: RunReport, limits: Limits) -> Section:
+    """Receipts and skips of errors without a finding: nothing published goes unsaid.
+
+    What was not published for an error that is but a line stands in that line.
+    """
+    detailed = (item for item in report.analyses if _in_detail(item, report, limits))
+    shown, listed = _names_of(detailed), _names_of(report.analyses)
+    receipts = (receipt for receipt in report.receipts if shown.isdisjoint(receipt.names))
+    skips = (skip for skip in report.skips if skip.fingerprint not in listed)
+    others = _published(report, receipts, lambda name: name not in shown, skips)
+    publications = cut(Publications, others, limits.lines)
+    return section("elsewhere", "Published for other errors", publications)
+
+
+def _names_of(analyses: Iterable[Analysis]) -> frozenset[str]:
+    cases = (analysis.case for analysis in analyses)
+    return frozenset(name for case in cases for name in (case.fingerprint, *case.aliases))
+
+
+# The table of errors: an analysis in one line.
+
+
 def _errors(report: RunReport, limits: Limits) -> Section:
     shown = enumerate(report.analyses[: limits.rows], 1)
-    rows = tuple(error_row(rank, preview, _published(report, preview)) for rank, preview in shown)
-    table = ErrorTable(items=rows, more=len(report.analyses) - len(rows))
-    return section("errors", "", (table,) if rows else ())
+    rows = (_row(rank, analysis, published_for(report, analysis)) for rank, analysis in shown)
+    total = len(report.analyses)
+    return section("errors", "", cut(ErrorTable, rows, limits.rows, total))
+
+
+def _row(rank: int, analysis: Analysis, publications: tuple[Publication, ...]) -> Row:
+    known = known_since(analysis)
+    done = ""
+    for states in (("published",), ("waits",), ("failed", "skipped")):
+        texts = (item.text for item in publications if item.state in states)
+        # of a known error it goes without saying that nothing was published
+        done = done or ("" if known and "skipped" in states else ", ".join(texts))
+    back = "regression" if analysis.case.regressed else ""
+    done = line("; ".join(filter(None, (back, known, done))), TITLE)
+    if analysis.handover is not None:
+        cause = line(parts.short_handover(analysis.handover), TITLE)
+    else:
+        cause = first_sentence(analysis.root_cause) or line(analysis.title, TITLE)
+    return Row(
+        rank=rank,
+        anchor=f"error-{rank}",
+        error=line(analysis.case.leader.error_class, NAME),
+        where=line(analysis.case.leader.transaction, NAME),
+        count=analysis.case.occurrences,
+        cause=cause or "No cause was found.",
+        confidence=analysis.confidence,
+        done=done.replace("draft pull request", "draft PR") or "–",
+        known=bool(known),
+        unknown=not analysis.has_cause,
+    )
+
+
+def known_since(analysis: Analysis) -> str:
+    """Return since when a reused finding is known; empty for a fresh one."""
+    if analysis.ending.kind != "reused":
+        return ""
+    return line(analysis.known_since, NAME) or "known"
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence.
+
+    >>> first_sentence("The rate is missing in rates.py. So the sum fails.")
+    'The rate is missing in rates.py.'
+    """
+    flat = line(text, 2 * TEXT)
+    match = re.match(r"(.{20,}?[.!?])\s", flat)
+    return line(match.group(1) if match else flat, TITLE)
+
+
+# One analysis as a finding of the report.
 
 
 def _findings(report: RunReport, limits: Limits) -> Section:
@@ -399,52 +270,141 @@ def _findings(report: RunReport, limits: Limits) -> Section:
         for item in cause
     }
     ranked = [
-        (n, analysis)
-        for n, analysis in enumerate(report.analyses, 1)
-        if in_detail(analysis, report, limits)
+        (rank, analysis)
+        for rank, analysis in enumerate(report.analyses, 1)
+        if _in_detail(analysis, report, limits)
     ]
-    items = tuple(
-        finding(rank, Shown(share, report, twins[share.fingerprint]), limits)
-        for rank, share in ranked[: limits.findings]
+    items = (
+        _finding(rank, analysis, twins[analysis.fingerprint], report, limits)
+        for rank, analysis in ranked[: limits.findings]
     )
-    found = Findings(items=items, more=len(ranked) - len(items))
-    return section("findings", "Analyses", (found,) if items else ())
+    return section("findings", "Analyses", cut(Findings, items, limits.findings, len(ranked)))
+
+
+def _in_detail(analysis: Analysis, report: RunReport, limits: Limits) -> bool:
+    """Tell whether an analysis is a finding; one without a cause may be but a line."""
+    alone = limits.handovers == "alone" and len(report.analyses) == 1
+    return analysis.has_cause or limits.handovers == "all" or alone
+
+
+def _finding(
+    rank: int, analysis: Analysis, twins: tuple[Analysis, ...], report: RunReport, limits: Limits
+) -> Finding:
+    case, known = analysis.case, known_since(analysis)
+    no_draft = parts.doubts_about((analysis.fingerprint,), report.skips)
+    told = FindingView(analysis, twins, report.commit, no_draft=no_draft)
+    publications = published_for(report, analysis)
+    without = limits.without | (limits.without_if_known if known else frozenset())
+    unknown = not analysis.has_cause
+    title = "" if unknown else line(analysis.title, TITLE)
+    again = f"Looked at again: {analysis.news}" if analysis.news else ""
+    return Finding(
+        rank=rank,
+        anchor=f"error-{rank}",
+        title=title or line(case.title, TITLE),
+        error=line(case.leader.error_class, NAME),
+        where=line(case.leader.transaction, TITLE),
+        seen=_seen(case),
+        confidence=analysis.confidence,
+        unknown=unknown,
+        gist=sections.gist(analysis) if unknown else "",
+        fold="What is known" if unknown else "",
+        sureness=parts.sureness(analysis),
+        doubt=line(parts.doubt(analysis), TEXT),
+        proved=_proved(analysis),
+        hourly=rebinned(_hourly(case)),
+        known=known,
+        news=line(analysis.waiting or again, TEXT),
+        team=line(": ".join(filter(None, case.triage_texts)), TEXT),
+        regression=case.regressed,
+        links=told.links,
+        publications=publications,
+        sections=tuple(
+            item
+            for item in _sections(told, publications, report, limits)
+            if item.blocks and item.kind not in without
+        ),
+    )
+
+
+def _sections(
+    told: FindingView, publications: tuple[Publication, ...], report: RunReport, limits: Limits
+) -> Iterator[Section]:
+    analysis = told.analysis
+    worth: tuple[Fact, ...] = ()
+    if analysis.has_fix:
+        value = f"{expected_value((analysis, *told.twins))}"
+        worth = (Fact(name="Expected value", text=value),)
+    is_live = analysis.standing is not None and analysis.standing.kind == "live"
+    rows = facts.facts(
+        "error",
+        TITLE,
+        of=analysis,
+        case=analysis.case,
+        leader=analysis.case.leader,
+        commit=report.commit,
+        seen=_seen(analysis.case),
+        base_branch=parts.base_branch(analysis).rstrip(".") if is_live else "",
+    )
+    own = Facts(items=rows[: limits.facts])
+    if analysis.has_cause:
+        yield section("facts", "", own)
+        yield from parts.sections(told, limits)
+        files = ", ".join(line(change.path, TITLE) for change in parts.shown_changes(analysis))
+        fix = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
+        gate = " ".join(parts.proof_lines(analysis.gate)) if analysis.gate else ""
+        tried = (Fact(name="Tried", text=line(gate, LONG)),) if gate else ()
+        yield section("verdict", "", Facts(items=(fix, *tried, *worth)))
+    else:
+        yield from parts.sections(told, limits)
+        yield section("facts", "The error", own)
+    yield section("done", "What was done", cut(Publications, publications, len(publications)))
+    if capture := sections.capture_command(analysis, report):
+        yield section("capture", "", Command(name="Capture what was learned", text=capture))
+    because = tuple(line(item, LONG) for item in analysis.because[: limits.texts])
+    how = Facts(items=(*facts.facts("analysis", of=analysis), *worth), because=because)
+    yield section("how", "How it was found", how, folded=True)
+    if again := one_command(analysis.fingerprint):
+        yield section("again", "", Command(name="Again", text=again))
+
+
+def _seen(case: Case) -> str:
+    users = case.leader.users
+    counted = f", {plural(users, 'user')}" if users is not None else ""
+    return plural(case.occurrences, "time") + counted
+
+
+def _proved(analysis: Analysis) -> str:
+    """Return how often findings of this confidence proved right; empty where unknown."""
+    record = analysis.track_record
+    if record is None:
+        return ""
+    lowered = f", lowered from {analysis.said}" if analysis.said else ""
+    times = f"{record.right:g} of {record.decided:,} times"
+    return f"proved right here {times} when said {record.said}{lowered}"
+
+
+def _hourly(case: Case) -> list[int]:
+    hours = [group.hourly for group in case.groups if group.hourly]
+    length = max(map(len, hours), default=0)
+    return [sum(hour[at] for hour in hours if at < len(hour)) for at in range(length)]
 
 
 def _unknown(report: RunReport, limits: Limits) -> Section:
-    lines = [
-        analysis for analysis in without_cause(report) if not in_detail(analysis, report, limits)
+    unknown = [
+        item
+        for item in report.analyses
+        if not item.has_cause and not _in_detail(item, report, limits)
     ]
-    entries = cut(Entries, map(handover_entry, lines[: limits.rows]), limits.rows, len(lines))
-    return section("unknown", f"Cause unknown: {plural(len(lines), 'error')}", entries)
-
-
-def _patterns(report: RunReport, limits: Limits) -> Section:
-    entries = map(pattern_entry, report.learned.patterns)
-    return section("patterns", "Patterns", cut(Entries, entries, limits.common))
-
-
-def _suggestions(report: RunReport, limits: Limits) -> Section:
-    entries = starmap(suggestion_entry, enumerate(report.learned.suggestions, 1))
-    title = "Ignore rules you might add"
-    return section("suggestions", title, cut(Entries, entries, limits.common))
-
-
-def _outcomes(report: RunReport, limits: Limits) -> Section:
-    title = "What became of earlier proposals"
-    return section("outcomes", title, cut(Entries, outcome_entries(report), limits.lines))
-
-
-def _scoreboard(report: RunReport, limits: Limits) -> Section:
-    board = report.learned.scoreboard
-    if board is None:
-        return section("scoreboard", "")
-    if not board.found.decided:
-        known = board.drafts is not None and board.drafts.known
-        alone = (Paragraphs(text=plain.drafts_line(board.drafts)),) if known else ()
-        return section("scoreboard", "Scoreboard", alone)
-    words = [Paragraphs(text=sentence) for sentence in plain.sentences(board)]
-    return section("scoreboard", "Scoreboard", plain.reliability(board), words)
+    entries = (
+        Entry(
+            head=f"{line(item.case.title, TITLE)} ({item.case.occurrences:,})",
+            text=sections.gist(item),
+        )
+        for item in unknown[: limits.rows]
+    )
+    title = f"Cause unknown: {plural(len(unknown), 'error')}"
+    return section("unknown", title, cut(Entries, entries, limits.rows, len(unknown)))
 
 
 _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
@@ -452,12 +412,12 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
     _findings,
     _unknown,
     sections.failures,
-    batch_triage,
-    _patterns,
-    _suggestions,
-    _outcomes,
-    sections.elsewhere,
-    _scoreboard,
+    sections.batch_triage,
+    sections.patterns,
+    sections.suggestions,
+    sections.outcomes,
+    _elsewhere,
+    sections.scoreboard,
     sections.dropped,
     sections.unreadable,
     sections.complaints,
@@ -466,48 +426,6 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
     sections.files,
     sections.end,
 )
-
-
-def _groups(report: RunReport) -> Iterator[ErrorGroup]:
-    yield from (analysis.case.leader for analysis in report.analyses)
-    yield from (failure.case.leader for failure in report.failures)
-    yield from (group.group for group in report.dropped)
-
-
-def _published(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]:
-    return published_for(report, (analysis.case.fingerprint, *analysis.case.aliases))
-
-
-def _counts(report: RunReport) -> Iterator[Fact]:
-    if report.status == "failed" and not report.errors:
-        return  # a nought would read like a quiet night
-    night = tally(report)
-    always = ((night.errors, "error group", ""), (report.occurrences, "occurrence", ""))
-    unknown = len(without_cause(report))
-    there = (
-        (len(known(report)), "known", "known"),
-        (night.cases, "analysed", "analysed"),
-        (night.explained, "root cause", ""),
-        (unknown, "cause unknown", "causes unknown"),
-        (night.fixes, "fix", "fixes"),
-        (night.issues, "issue", ""),
-        (night.pulls, *night.draft),
-        (len(report.failures), "failed", "failed"),
-    )
-    for count, item, many in (*always, *(stamp for stamp in there if stamp[0])):
-        count_text, name = plural(count, item, many).split(" ", 1)
-        yield Fact(name=name, text=count_text)
-
-
-def _standing(report: RunReport) -> Standing:
-    if report.status != "complete":
-        return report.status
-    return "good" if report.errors or report.rejects or report.failures else "calm"
-
-
-def _banner(report: RunReport, limits: Limits) -> tuple[str, ...]:
-    dry = (DRY,) if report.options.dry_run else ()
-    return (*report.banner, *(report.advice if limits.advice else ()), *dry)
 
 
 # Finding one error again in the reports of past nights.
@@ -524,7 +442,7 @@ def case_of(reports: Iterable[RunReport], fingerprint: str) -> Case | None:
 
 
 def cases_like(reports: Iterable[RunReport], fingerprint: str) -> tuple[Case, ...]:
-    """Cases whose name or alias is, or else begins with, `fingerprint`: the newest of each.
+    """Return cases whose name or alias is, or else begins with, `fingerprint`: the newest of each.
 
     `reports` come newest first; what was dropped or failed is found too. A full name ends the
     search at once.
@@ -541,7 +459,7 @@ def cases_like(reports: Iterable[RunReport], fingerprint: str) -> tuple[Case, ..
     return tuple(near.values())
 
 
-def _cases(report: RunReport) -> Iterable[Case]:
+def _cases(report: RunReport) -> Iterator[Case]:
     yield from (analysis.case for analysis in report.analyses)
     yield from (failure.case for failure in report.failures)
     yield from (Case(leader=group.group) for group in report.dropped)

@@ -34,7 +34,7 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.models.options import Health, NightOptions, ServiceCalls, ServiceHealth
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip, SkipCause
 from nightwatch_core.models.report import LearningResult, Night, RunReport
-from nightwatch_core.report.excerpts import FULL, Limits
+from nightwatch_core.publish.blocks import FULL, Limits
 from nightwatch_core.report.view import view
 
 NEW_RELIC = {"service": "New Relic", "inbox": "Errors Inbox"}

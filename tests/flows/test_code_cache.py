@@ -28,8 +28,8 @@ from nightwatch_core.models.conversation import AssistantTurn, Conversation, Rep
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.terminal import NightReport
+from nightwatch_core.report.view import as_markdown
 from tasks.analysis import analyse
 from tasks.dependencies import Dependencies, using
 from tasks.records import records

@@ -12,7 +12,7 @@ from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.proposals import Proposal, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.view import as_markdown
 from tasks.dependencies import Dependencies
 
 pytestmark = [pytest.mark.slow, *PREFECT]

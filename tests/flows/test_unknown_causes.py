@@ -28,7 +28,7 @@ from nightwatch_core.learnings.offers import offers
 from nightwatch_core.memory.lesson_text import document
 from nightwatch_core.models.answer import Answer, Handover
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.view import as_markdown
 from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")

@@ -16,7 +16,7 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.proof.proving import proved
 from nightwatch_core.publish import plan_pulls
-from nightwatch_core.publish.finding_parts import with_gates
+from nightwatch_core.report.builder import with_gates
 
 pytestmark = [pytest.mark.slow]
 WRONG = made(*MADE[2][:1], edit("shop/cart.py", "line['price'] for", "line['cost'] for"))

@@ -7,8 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.blocks import Block
-from nightwatch_core.report.excerpts import FULL, CodeLine, Limits
+from nightwatch_core.publish.blocks import FULL, Block, CodeLine, Limits
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.markers import Permalinks

@@ -10,9 +10,8 @@ from pydantic import BaseModel, JsonValue
 
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.report import blocks as report
-from nightwatch_core.report.excerpts import Excerpt, Limits, code_text
-from nightwatch_core.report.publications import Publication, Row
+from nightwatch_core.publish import blocks as report
+from nightwatch_core.publish.blocks import Excerpt, Limits, Publication, Row, code_text
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import MORE, block, is_web, line, shown, without_schemes
 from nightwatch_core.text.plain_text import NOT_SHOWN, data_table, plural
@@ -226,7 +225,7 @@ def messages(night: RunReport) -> tuple[Message, ...]:
 
 def _parent(shown: report.ReportView) -> Message:
     title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
-    title += ENDS.get(shown.standing) or (f": {shown.in_short}" if shown.in_short else "")
+    title += ENDS.get(shown.standing, "")
     headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
     texts = [mrkdwn(without_folders(warning), 400) for warning in shown.warnings]
     trouble = (
@@ -279,8 +278,7 @@ def _about(finding: report.Finding) -> str:
         section_text(item, REPLY["about"]) for item in finding.sections if item.kind == "facts"
     )
     confidence = finding.sureness or finding.confidence
-    source = (mrkdwn(finding.source, 200),) if finding.source else ()
-    return "\n".join((f"{error}{where} · confidence: *{confidence}*{known}", *source, *facts))
+    return "\n".join((f"{error}{where} · confidence: *{confidence}*{known}", *facts))
 
 
 def _follow_up(shown: report.ReportView) -> Iterator[Message]:
@@ -357,7 +355,7 @@ def _text(block: report.Block, room: int) -> str:
             remark = f"\n_{mrkdwn(block.remark, _REMARK - 30)}_" if block.remark else ""
             return prose(block.text, room - (_REMARK if remark else 0)) + remark
         case report.Verbatim():
-            return fenced(block.text, room)
+            return "" if block.name else fenced(block.text, room)  # nothing folds in Slack
         case report.Command():
             return f"{block.name}: {code(block.text, 400)}"
         case report.Paths():

@@ -24,8 +24,7 @@ from nightwatch_core.intake.windows import read_until
 from nightwatch_core.models.proposals import Proposal, Receipt, receipt_for
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import Clock, Outbox
-from nightwatch_core.report.markdown import as_markdown
-from nightwatch_core.report.view import record_of
+from nightwatch_core.report.view import as_markdown, record_of
 
 PUBLISHING_PATIENCE = 120.0  # until another publisher has to be done
 REASON_CHARACTERS = 500

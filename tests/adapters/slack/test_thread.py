@@ -113,13 +113,13 @@ def test_a_night_is_a_parent_a_reply_per_error_and_a_follow_up() -> None:
     [
         (failed(), "🔴 NightWatch 2026-11-20-3fa9c1 failed", "`export.jsonl` cannot be read"),
         (degraded(), "🟠 NightWatch 2026-11-20-3fa9c1 is incomplete", "ended in the middle of"),
-        (complete(), "🟢 NightWatch 2026-11-20-3fa9c1: 2 causes found", "4 of 9 error groups"),
+        (complete(), "🟢 NightWatch 2026-11-20-3fa9c1", "4 of 9 error groups"),
         (
             known(),
-            "🟢 NightWatch 2026-11-20-3fa9c1: nothing new",
+            "🟢 NightWatch 2026-11-20-3fa9c1",
             "2 known error groups: nothing new to analyse",
         ),
-        (empty(), "🟢 NightWatch 2026-11-20-3fa9c1: calm", "A calm night"),
+        (empty(), "🟢 NightWatch 2026-11-20-3fa9c1", "A calm night"),
     ],
 )
 def test_what_went_wrong_is_at_the_top(report: RunReport, title: str, second: str) -> None:

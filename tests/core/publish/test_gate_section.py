@@ -7,7 +7,6 @@ from core.publish.test_proposals import EVERY, fix_of, issues, named, pulls, rea
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.answer import Hypothesis
 from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
-from nightwatch_core.publish.finding_parts import told_in_report
 
 HOSTILE = "@team <img src=x> ```\n# no heading"
 RED = GateResult(
@@ -85,7 +84,7 @@ def test_what_is_green_but_not_reproduced_says_so_where_risk_is_weighed():
 def test_a_failed_fix_carries_both_attempts_and_what_they_printed():
     analysis = with_gate(FELL_THROUGH)
     (issue,) = issues(analysis, drafts=pulls(analysis).skips).proposals
-    for said in ("**Why no draft:** it was run and did not pass", "A second attempt did not pass",
+    for said in ("Why no draft: it was run and did not pass", "A second attempt did not pass",
                  "No reproduction was tried: there is no test framework", "Read: `shop/cart.py`",
                  "AssertionError: 4 != 5", "AssertionError: 3 != 4"):  # fmt: skip
         assert said in issue.body
@@ -95,7 +94,7 @@ def test_no_fix_is_a_result_that_says_what_was_checked_and_what_would_settle_it(
     ruled = Hypothesis(statement="The feed is empty", standing="ruled out", because="it has rows")
     analysis = named(1, hypotheses=(ruled,), next_steps=("Log the line.",))
     (issue,) = issues(analysis, drafts=pulls(analysis).skips).proposals
-    for said in ("## No fix, and why", "no draft:** no fix is proposed.", "Read: `shop/cart.py`",
+    for said in ("## No fix, and why", "no draft: no fix is proposed.", "Read: `shop/cart.py`",
                  "Ruled out: The feed is empty, because it has rows.",
                  "## What would settle it\n\n- Log the line."):  # fmt: skip
         assert said in issue.body
@@ -117,19 +116,9 @@ def test_what_would_be_published_and_is_not_what_passed_is_no_draft():
         assert reasons(plan) == ["what would be published is not what passed"]
 
 
-def test_a_draft_and_the_report_say_why_nothing_reproduces():
+def test_a_draft_says_why_nothing_reproduces():
     none = Reproduction(outcome="not reproduced", because=HOSTILE)
     analysis = with_gate(GREEN.model_copy(update={"reproduction": none}))
-    assert "not reproduced: " in told_in_report(analysis)
     (draft,) = pulls(analysis).proposals
     assert "Not reproduced" in draft.body
     assert draft.body.replace("`@team`", "").count("@team") == 0
-
-
-def test_the_report_says_it_in_a_line():
-    assert told_in_report(with_gate(GREEN)) == (
-        "passed: unittest: 5 tests, green; already failing: 1; flaky: test_now"
-    )
-    assert "reproduced by a test" in told_in_report(with_gate(PROVED))
-    assert "not reproduced (3 tries): it needs a feed" in told_in_report(with_gate(UNPROVED))
-    assert told_in_report(with_gate(None)) == ""

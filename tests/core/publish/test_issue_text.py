@@ -224,7 +224,7 @@ def test_an_issue_says_everything_in_its_order():
     )  # fmt: skip
     body = issue_body(FindingView(of), "k", "n")
     order = ("Application `shop`", "5 occurrences", "Root cause", "Confidence: high", "Evidence",
-             "Proposed fix", "Suspected change", "Next steps", "Explanations considered",
+             "Proposed fix", "Suspected change", "Next steps", "Considered",
              "Stack trace", "Found by")  # fmt: skip
     places = [body.index(words) for words in order]
     assert places == sorted(places)
@@ -280,7 +280,7 @@ def test_the_team_is_asked_where_it_is_not_clear_what_should_happen():
         issue_body(FindingView(analysis(**unsure)), "k", "n"),
         pull_body(FindingView(analysis(**unsure)), "k", "n", 1),
     ):
-        assert "## A question to the team\n\nA product choice: empty editor or 400?" in body
+        assert "## A question to the team\n\n- A product choice: empty editor or 400?" in body
         assert "Confidence: high in the cause, low in what should happen instead." in body
 
 
@@ -294,7 +294,7 @@ def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, worded):
         issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
         pull_body(told, "k", "n", 1),
     ):  # fmt: skip
-        assert f"## A question to the team\n\n{worded}: empty editor or 400?" in body
+        assert f"## A question to the team\n\n- {worded}: empty editor or 400?" in body
     assert "question" not in issue_body(
         FindingView(analysis(fix=(FIX,), fix_confidence=sure)), "k", "n"
     )
@@ -486,10 +486,15 @@ def test_what_is_taken_out_leaves_no_switch_and_no_mention(text):
 
 def test_the_number_of_a_change_is_told_once():
     pull = MergedPull(
-        number=7, title="Add links (#7)", sha="a" * 40, merged_at=datetime(2026, 1, 1, tzinfo=UTC)
+        number=7,
+        title="Add links (#7)",
+        sha="0a1b2c3d4e" * 4,
+        merged_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
     of = analysis(suspect_commit="#7", suspects=(Suspect(pull=pull, score=0.5),))
-    assert "- `#7` Add links (`aaaaaaaaaa`)" in issue_body(FindingView(of), "k", "n")
+    assert "- pull request `#7` “Add links” (`0a1b2c3d4e`), merged" in issue_body(
+        FindingView(of), "k", "n"
+    )
 
 
 def test_sentences_that_are_joined_end_once():
@@ -498,4 +503,4 @@ def test_sentences_that_are_joined_end_once():
              Edit(path="a.py", old="z", new="w", description="Another"))  # fmt: skip
     body = issue_body(FindingView(analysis(hypotheses=(open_one,), fix=edits)), "k", "n")
     assert "- The host is None: line 3 says so." in body
-    assert "`a.py`: One thing. Another." in body
+    assert "`a.py` (+2 -2): One thing. Another." in body

@@ -4,9 +4,9 @@ import pytest
 from analysis_shapes import analysis
 
 from nightwatch_core.models.answer import Evidence
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.publish.issue_text import FindingView, pull_body
+from nightwatch_core.publish.finding import FindingView
+from nightwatch_core.publish.issue_text import pull_body
 from nightwatch_core.publish.tiers import mitigations_in, not_wanted
 
 BEFORE = "def price(order):\n    return order.net * 1.19\n"
@@ -18,9 +18,9 @@ TEST = "def test_price():\n    assert price(Order(2)) == 2.38\n"
 LOOSE = "def test_price():\n    assert price(Order(2)) is not None\n"
 
 
-def mitigations_of(after, path="shop/price.py", before=BEFORE, evidence=(), **options):
+def mitigations_of(after, path="shop/price.py", before=BEFORE, evidence=()):
     changes = (FileChange(path=path, text=after),)
-    return mitigations_in(changes, {path: before}.get, NightOptions(**options), evidence)
+    return mitigations_in(changes, {path: before}.get, evidence)
 
 
 def test_a_guard_is_told_as_a_mitigation_and_a_fix_is_not():

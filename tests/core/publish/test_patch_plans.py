@@ -15,7 +15,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Comment, DraftPull, OwnItem, Receipt
 from nightwatch_core.publish import plan_pulls
 from nightwatch_core.report.headline import headline
-from nightwatch_core.report.publications import published_for
+from nightwatch_core.report.view import view
 
 NIGHT = "2026-11-20-abcdef"
 PATCHES = NightOptions(publish="patches", delivery="github")
@@ -106,8 +106,7 @@ def test_reports_call_it_a_patch():
     told = night.model_copy(
         update={"options": night.options.model_copy(update={"publish": "patches"})}
     )
-    (drafted,) = (one for one in night.receipts if one.kind == "pull")
-    texts = [one.text for one in published_for(told, drafted.names)]
+    texts = [one.text for finding in view(told).findings for one in finding.publications]
     assert [text for text in texts if text.startswith("patch #")]
     assert "draft pull request" in headline(night)
     assert "draft pull request" not in headline(told)

@@ -9,7 +9,7 @@ from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
-from nightwatch_core.publish import candidate_score, effect_key, in_order, plan_issues, plan_pulls
+from nightwatch_core.publish import effect_key, in_order, plan_issues, plan_pulls
 from nightwatch_core.text.markers import read_marker
 
 NIGHT = "2026-11-20-abcdef"
@@ -42,28 +42,6 @@ def pulls(*analyses, own=(), receipts=(), options=EVERY, files=FILES, night=NIGH
 
 def reasons(plan):
     return [skip.reason for skip in plan.skips]
-
-
-@pytest.mark.parametrize(
-    ("more", "score"),
-    [
-        ({"confidence": "low"}, 0.025),
-        ({"confidence": "medium"}, 0.175),
-        ({"confidence": "high"}, 0.325),
-        ({"confidence": "high", "next_steps": ("Look.",)}, 0.375),
-        ({"confidence": "low", "fix": (FIX,)}, 0.625),
-        ({"confidence": "high", "fix": (FIX,), "next_steps": ("Look.",)}, 0.975),
-    ],
-)
-def test_candidates_score_as_designed(more, score):
-    assert candidate_score(analysis(**more)) == pytest.approx(score)
-
-
-def test_occurrences_give_a_tenth_at_most():
-    many = case(group(occurrences=15), others=(group("v1:b", occurrences=1_000_000),))
-    assert candidate_score(analysis(many, confidence="low")) == pytest.approx(0.1)
-    few = case(group(occurrences=15), others=(group("v1:b", occurrences=3),))
-    assert candidate_score(analysis(few, confidence="low")) == pytest.approx(18 / 200)
 
 
 def test_the_best_come_first_and_equal_ones_stay_in_order():

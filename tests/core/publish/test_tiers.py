@@ -10,7 +10,8 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Reproduction, not_run
 from nightwatch_core.publish.expected_value import expected_value
-from nightwatch_core.publish.issue_text import FindingView, pull_body
+from nightwatch_core.publish.finding import FindingView
+from nightwatch_core.publish.issue_text import pull_body
 from nightwatch_core.publish.plan import for_review
 from nightwatch_core.publish.tiers import RULES, Candidate, tier_of
 

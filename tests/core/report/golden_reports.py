@@ -26,8 +26,8 @@ from rich.console import Console  # noqa: E402
 from nightwatch_core.adapters.html.page import as_html  # noqa: E402
 from nightwatch_core.adapters.slack.messages import messages  # noqa: E402
 from nightwatch_core.models.report import RunReport  # noqa: E402
-from nightwatch_core.report.markdown import as_markdown  # noqa: E402
 from nightwatch_core.report.terminal import NightReport  # noqa: E402
+from nightwatch_core.report.view import as_markdown  # noqa: E402
 
 FOLDER = Path(__file__).with_name("golden")
 NIGHTS = {

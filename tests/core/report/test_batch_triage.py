@@ -13,10 +13,10 @@ from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
-from nightwatch_core.report.excerpts import BRIEF
-from nightwatch_core.report.markdown import as_markdown
-from nightwatch_core.report.publications import UNJUDGED, sight_rows
+from nightwatch_core.report.sections import UNJUDGED, sight_rows
+from nightwatch_core.report.view import as_markdown
 
 
 def sighting(number: int, said: FirstSight | str, **changes: object) -> Sighting:
@@ -53,7 +53,7 @@ def test_what_came_of_each_is_said_the_worst_first() -> None:
     assert [(row.error, row.result) for row in rows[:5]] == [
         ("E4", "analysed: error 1 above"),
         ("E3", "its analysis failed: see above"),
-        ("E5", "ignored by now"),
+        ("E5", "ignored since"),
         ("E2", "to be analysed on a later night"),
         ("E1", "nothing further"),
     ]

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from core.report_fixture import NOW, degraded, empty, failed, hostile, shown
 
+from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.options import Health, NightOptions, ServiceCalls, StateFolder
-from nightwatch_core.models.report import Accounts, NightRecord
-from nightwatch_core.report.blocks import Entries, Paragraphs
-from nightwatch_core.report.excerpts import BRIEF, FULL
+from nightwatch_core.models.report import NightRecord
+from nightwatch_core.publish.blocks import BRIEF, FULL, Entries, Paragraphs
 from nightwatch_core.report.health import HealthFacts, health
 from nightwatch_core.report.view import record_of, view
 
@@ -131,11 +131,6 @@ def test_what_cannot_be_kept_or_read_is_away():
             {"state": StateFolder(free=2**29, size=2**37)},
             ("0.5 GiB are free on the disk of the state folder",),
         ),
-        ({"lessons": 449}, ()),
-        (
-            {"lessons": 460},
-            ("460 lessons of 500 at hand: the least useful are archived from there on",),
-        ),
     ],
 )
 def test_what_is_due(facts: dict[str, object], due: tuple[str, ...]):
@@ -146,7 +141,7 @@ def test_what_is_due(facts: dict[str, object], due: tuple[str, ...]):
 
 
 def test_old_prices_and_gaps_are_due():
-    report = empty(options=CONNECTED, accounts=Accounts(priced="2026-05-01"))
+    report = empty(options=CONNECTED, usage=Usage(priced="2026-05-01"))
     night = report.night.model_copy(update={"left_out": "3 h before the window were never read"})
     report = report.model_copy(update={"night": night})
     told = health(report, HealthFacts(calls=WELL, lessons=1, state=ROOM))

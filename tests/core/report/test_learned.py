@@ -18,10 +18,14 @@ from nightwatch_core.models.knowledge import (
 )
 from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult
-from nightwatch_core.report.blocks import Paths
-from nightwatch_core.report.excerpts import BRIEF
-from nightwatch_core.report.publications import capture_command
-from nightwatch_core.report.sections import ORDER, VERDICTS, backtest_sentence, learned_sentence
+from nightwatch_core.publish.blocks import BRIEF, Paths
+from nightwatch_core.report.sections import (
+    ORDER,
+    VERDICTS,
+    backtest_sentence,
+    capture_command,
+    learned_sentence,
+)
 from nightwatch_core.report.view import record_of, view
 
 

@@ -26,7 +26,7 @@ from rich.cells import cell_len
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import Receipt
-from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.view import as_markdown
 
 NIGHTS = {
     "complete": complete(),
@@ -173,7 +173,12 @@ def test_markdown_of_a_hostile_night_renders_as_text() -> None:
     raw = MarkdownIt("commonmark").enable("table").parse(source)
     html = {token.content.strip() for token in raw if token.type == "html_block"}
     folded = {"Stack trace", "Considered", "How it was found", "What is known"}
-    folded |= {"Before the change", "With the change", "The second attempt"}
+    folded |= {
+        "Before the change",
+        "With the change",
+        "What the second attempt printed",
+        "The second attempt",
+    }
     folded |= {"What the run printed"}
     assert html == {"</details>", *(f"<details><summary>{one}</summary>" for one in folded)}
     inline = [child for token in raw for child in token.children or ()]

@@ -26,17 +26,17 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case, DroppedGroup, RejectedRecord
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Receipt, Skip
-from nightwatch_core.report.blocks import Command, Fact, Facts
-from nightwatch_core.report.excerpts import (
+from nightwatch_core.publish.blocks import (
     BRIEF,
     DIFF_LINES,
+    Command,
+    Fact,
+    Facts,
     Limits,
     diff_excerpt,
-    evidence_excerpt,
 )
 from nightwatch_core.report.headline import headline
-from nightwatch_core.report.publications import known_since
-from nightwatch_core.report.view import record_of, view
+from nightwatch_core.report.view import known_since, record_of, view
 
 
 def test_headline_of_a_night() -> None:
@@ -67,7 +67,6 @@ def test_headline_of_a_failed_night_never_counts() -> None:
     assert headline(empty(status="failed", errors=7)) == (
         "The night failed after 7 error groups had been read."
     )
-    assert not view(failed()).counts
     assert view(failed()).standing == "failed"
 
 
@@ -135,10 +134,16 @@ def test_price_unknown_is_said() -> None:
 
 
 def test_evidence_lines_are_numbered() -> None:
-    evidence = Evidence(path="a.py", line=9, quote="\none\n\nthree\n", verified=True)
-    lines = evidence_excerpt(evidence).lines
-    assert [(each.number, each.text) for each in lines] == [(9, "one"), (10, ""), (11, "three")]
-    assert evidence_excerpt(evidence.model_copy(update={"verified": False})).lines == ()
+    pieces = tuple(
+        Evidence(path="a.py", line=9, quote="\none\n\nthree\n", verified=verified)
+        for verified in (True, False)
+    )
+    (finding,) = view(empty(analyses=(analysis(evidence=pieces),))).findings
+    (section,) = (each for each in finding.sections if each.kind == "evidence")
+    quoted, unverified = section.blocks[0].items  # type: ignore[union-attr]
+    rows = [(each.number, each.text) for each in quoted.lines]
+    assert rows == [(9, "one"), (10, ""), (11, "three")]
+    assert unverified.lines == ()
 
 
 def test_diffs_of_every_action() -> None:
@@ -264,8 +269,6 @@ def test_what_nobody_knows_is_counted_apart() -> None:
         "3 of 4 error groups analysed: 1 with a root cause, 1 fix proposed · "
         "2 without a known cause · 1 looked at before, cause not known"
     )
-    assert Fact(name="causes unknown", text="3") in view(report).counts
-    assert not [one for one in view(complete()).counts if "unknown" in one.name]
     cells = [(row.sure, row.cause) for row in view(report).rows]
     assert cells[1] == ("–", "Cause unknown; it failed in tidepool/feeds.py:57.")
     assert cells[0][0] == "high"
