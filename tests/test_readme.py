@@ -104,15 +104,15 @@ def shapes_table() -> str:
 def shape_modules() -> list[ModuleType]:
     """The modules that bring shapes, by their names."""
     names = [module.name for module in pkgutil.iter_modules(shapes.__path__, f"{shapes.__name__}.")]
-    modules = [importlib.import_module(name) for name in names if not name.endswith(".table")]
-    return [module for module in modules if shapes_in(module)]
+    return [module for module in map(importlib.import_module, names) if shapes_in(module)]
 
 
 def shapes_in(module: ModuleType) -> list[Any]:
     """The shapes of documents, or of lines, in the tables of a module."""
     kinds = (Shape, line_shapes.LineShape)
     tables = [value for value in vars(module).values() if isinstance(value, tuple)]
-    return [item for table in tables for item in table if isinstance(item, kinds)]
+    own = [table for table in tables if table is not SHAPES]
+    return [item for table in own for item in table if isinstance(item, kinds)]
 
 
 # What stands between which markers of which document.

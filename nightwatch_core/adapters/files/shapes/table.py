@@ -8,10 +8,8 @@ from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
 from nightwatch_core.adapters.files.records import FIELDS, squeezed
-from nightwatch_core.adapters.files.shapes.clouds import CLOUDS
+from nightwatch_core.adapters.files.shapes import clouds, log_stores, trackers
 from nightwatch_core.adapters.files.shapes.described import Shape, descriptions, shapes_of
-from nightwatch_core.adapters.files.shapes.log_stores import LOG_STORES
-from nightwatch_core.adapters.files.shapes.trackers import TRACKERS, with_facets
 from nightwatch_core.adapters.files.shapes.values import Inside, Item, Record, text_at, title_parts
 
 _DESCRIBED = descriptions("generic.toml")
@@ -69,7 +67,7 @@ def _wrapper(document: Record, inside: Inside) -> Iterator[Item]:
 
 
 def _facets(document: Record, _: Inside) -> Iterator[Item]:
-    yield with_facets(document)
+    yield trackers.with_facets(document)
 
 
 GENERIC = shapes_of(
@@ -79,7 +77,7 @@ GENERIC = shapes_of(
 )
 
 # The first that applies wins; a document that is none of these is a record itself.
-SHAPES: tuple[Shape, ...] = (*CLOUDS, *TRACKERS, *LOG_STORES, *GENERIC)
+SHAPES: tuple[Shape, ...] = (*clouds.CLOUDS, *trackers.TRACKERS, *log_stores.LOG_STORES, *GENERIC)
 OWN_RECORD = "JSON record"  # a record whose fields have the names that many sources use
 
 
