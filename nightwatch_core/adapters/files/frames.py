@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files import limits
@@ -16,40 +17,26 @@ from nightwatch_core.traces.in_app import own_row
 from nightwatch_core.traces.parsing import parse
 
 Fields = Mapping[str, object]
-Parts = Mapping[str, str]
 
 # The source that frame objects carry: the failing line and the lines around it, by tracker.
 
 # Lines by their numbers: Sentry, Ignition and Flare, Bugsnag, Honeybadger, Airbrake.
 _NUMBERED = ("context", "code_snippet", "codeSnippet", "code", "source", "snippet", "excerpt")
 _FAILING = ("context_line", "contextLine", "code")  # the line alone: Sentry, Rollbar
-_ALONE = ("source_line", "sourceLine", "code_line", "codeLine", "text_line")
 
 
-class Source(NamedTuple):
-    """Lines of source as a record holds them."""
-
-    code: str
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-
-
-def _source_of(frame: Fields, line: int) -> Source | None:
+def _source_lines(frame: Fields, line: int) -> dict[int, str]:
     for name in _NUMBERED:
         rows = _numbered(frame.get(name))
         if line in rows:
-            above, below = (
-                range(line - limits.SOURCE_AROUND, line),
-                range(line + 1, line + 1 + limits.SOURCE_AROUND),
-            )
-            before, after = (tuple(rows[n] for n in near if n in rows) for near in (above, below))
-            return Source(rows[line], before, after)
+            return rows
     context, of_line = _mapping(frame.get("context")), _mapping(frame.get("line"))
     code = _first(frame, *_FAILING) or _first(of_line, "context")  # Elastic APM's is of the line
     before = _texts(frame, "pre_context", "preContext") or _texts(context, "pre")
     after = _texts(frame, "post_context", "postContext") or _texts(context, "post")
-    code = code if code or (before and after) else _first(frame, *_ALONE)
-    return Source(code, before, after) if code or (before and after) else None
+    if not code and not (before and after):
+        return {}
+    return dict(enumerate((*before, code, *after), line - len(before)))
 
 
 def _numbered(value: object) -> dict[int, str]:
@@ -65,29 +52,21 @@ def _numbered(value: object) -> dict[int, str]:
     return {number_of(number) or 0: text if isinstance(text, str) else "" for number, text in pairs}
 
 
-def source_rows(frame: Fields, line: int) -> list[str]:
+def source_rows(frame: Fields, line: int, language: str) -> list[str]:
     """Write the source of a frame for the parsers of traces; empty where it carries none.
 
-    >>> source_rows({"context_line": "  total()", "pre_context": ["def pay():"]}, 7)
+    Python prints the failing line itself, so there it comes first, alone.
+
+    >>> source_rows({"context_line": "  total()", "pre_context": ["def pay():"]}, 7, "ruby")
     ['         6| def pay():', '    >    7|   total()']
     """
-    source = _source_of(frame, line)
-    if source is None or line < 1:
+    lines = _source_lines(frame, line)
+    if line < 1 or line not in lines:
         return []
-    before = source.before[-min(limits.SOURCE_AROUND, line - 1) :] if line > 1 else ()
-    above = [row(n, _cut(text)) for n, text in enumerate(before, line - len(before))]
-    below = [row(n, _cut(t)) for n, t in enumerate(source.after[: limits.SOURCE_AROUND], line + 1)]
-    return [*above, row(line, _cut(source.code), failing=True), *below]
-
-
-def code_of(frame: Fields, line: int) -> str:
-    """Give the failing line alone, on one line; empty where the record does not hold it.
-
-    >>> code_of({"code": {"6": "def pay", "7": "  total"}}, 7)
-    'total'
-    """
-    source = _source_of(frame, line)
-    return _cut(source.code).strip() if source else ""
+    near = range(max(1, line - limits.SOURCE_AROUND), line + limits.SOURCE_AROUND + 1)
+    rows = [row(n, _cut(lines[n]), failing=n == line) for n in near if n in lines]
+    code = _cut(lines[line]).strip() if language == "python" else ""
+    return [f"    {code}", *rows] if code else rows
 
 
 def _mapping(value: object) -> Fields:
@@ -113,7 +92,7 @@ def _cut(text: str) -> str:
 
 
 class Language(Value):
-    """How a language is told, and how it prints a frame."""
+    """How a language is recognised, and how it prints a frame."""
 
     ends: tuple[str, ...]  # of paths
     form: str
@@ -127,137 +106,119 @@ class _Frames(Value):
 
 
 _FRAMES = data_table("nightwatch_core.adapters.files", "frames.toml", _Frames)
-LANGUAGES = _FRAMES.languages
-OTHER = "other"  # stands for the languages that have no form of their own
-OWN_FIELDS = (
+_LANGUAGES = _FRAMES.languages
+_OTHER = "other"  # stands for the languages that have no form of their own
+_OWN_FIELDS = (
     "in_app", "inApp", "in_project", "inProject", "is_application_frame", "isApplicationFrame",
 )  # fmt: skip
 _PROJECT_ROOTS = ("[PROJECT_ROOT]/", "/PROJECT_ROOT/")  # Honeybadger's and Airbrake's
 
 
-def parts_of(frame: Fields) -> dict[str, str]:
-    """Give the parts of a frame as texts; "" and "0" stand for what it does not say.
-
-    >>> parts_of({"file": "a.rb", "line": {"number": 7}})["line"]
-    '7'
-    """
-    parts: dict[str, str] = {}
-    for part, names in _FRAMES.fields.items():
-        value = next((frame[name] for name in names if frame.get(name) not in (None, "")), "")
-        if part in ("line", "column"):
-            if isinstance(value, Mapping):  # Elastic's
-                column = value.get("column") if part == "line" else None
-                parts["column"] = str(number_of(column) or 0)
-                value = value.get("number")
-            parts[part] = str(number_of(value) or int(parts.get(part, "0")))
-        else:
-            parts[part] = name_of(value)
-    for root in _PROJECT_ROOTS:
-        parts["path"] = parts["path"].removeprefix(root)
-    return parts
-
-
-class Framed(NamedTuple):
-    """A frame object and its parts as texts."""
+class RecordFrame(NamedTuple):
+    """A frame object and its parts; "" and 0 stand for what it does not say."""
 
     fields: Fields
-    parts: Parts
+    path: str = ""
+    line: int = 0
+    column: int = 0
+    function: str = ""
+    module: str = ""
+    text: str = ""  # as it was printed
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether the tracker calls the frame the application's."""
+        return any(self.fields.get(name) is True for name in _OWN_FIELDS)
 
 
-def framed(frame: Fields) -> Framed:
-    """Read the parts of a frame, once for all that is written of it."""
-    return Framed(frame, parts_of(frame))
+def record_frame(frame: Fields) -> RecordFrame:
+    """Read the parts of a frame object.
+
+    >>> record_frame({"file": "a.rb", "line": {"number": 7}}).line
+    7
+    """
+    found: dict[str, object] = {
+        part: next((frame[name] for name in names if frame.get(name) not in (None, "")), "")
+        for part, names in _FRAMES.fields.items()
+    }
+    position = found["line"]
+    line, column = position, found["column"]
+    if isinstance(position, Mapping):  # Elastic's
+        line, column = position.get("number"), position.get("column")
+    path = name_of(found["path"])
+    for root in _PROJECT_ROOTS:
+        path = path.removeprefix(root)
+    names = (name_of(found[part]) for part in ("function", "module", "text"))
+    return RecordFrame(frame, path, number_of(line) or 0, number_of(column) or 0, *names)
 
 
-def language_of(frames: Sequence[Framed], platform: str = "") -> str:
-    """Return the language that most paths end like; the tracker's word where none tells.
+def language_of(frames: Sequence[RecordFrame], platform: str = "") -> str:
+    """Return the language that most paths end like; the tracker's word where no path decides.
 
-    >>> language_of([framed({"path": "a.rb"}), framed({"path": "b.html"})])
+    >>> language_of([RecordFrame({}, path="a.rb"), RecordFrame({}, path="b.html")])
     'ruby'
-    >>> language_of([framed({"method": "run"})], "Java")
+    >>> language_of([RecordFrame({}, function="run")], "Java")
     'java'
     """
-    paths = [frame.parts["path"].lower().partition("?")[0] for frame in frames]
-    told = Counter(
-        next((name for name, row in LANGUAGES.items() if path.endswith(row.ends)), OTHER)
-        for path in paths
+    paths = [frame.path.lower().partition("?")[0] for frame in frames]
+    counts = Counter(
+        name for path in paths for name, row in _LANGUAGES.items() if path.endswith(row.ends)
     )
-    del told[OTHER]
-    if told:
-        return max(LANGUAGES, key=lambda name: told[name])
+    if counts:
+        return max(_LANGUAGES, key=lambda name: counts[name])
     word = platform.strip().lower()
-    return next((name for name, row in LANGUAGES.items() if word in row.platforms), OTHER)
+    return next((name for name, row in _LANGUAGES.items() if word in row.platforms), _OTHER)
 
 
-def frame_lines(frames: Sequence[Framed], innermost: int, language: str) -> list[str]:
-    """Print frames as they stand, with the source that the nearest ones to `innermost` carry."""
-    with_source = _with_source(frames, innermost)
-    return [
-        text
-        for n, frame in enumerate(frames)
-        for text in _lines(frame, n, language, n in with_source)
-    ]
+def frame_lines(frames: Sequence[RecordFrame], innermost: int, language: str) -> list[str]:
+    """Print frames in their order, with the source that the nearest ones to `innermost` carry."""
+    own = [n for n, frame in enumerate(frames) if frame.is_own]
+    nearest = sorted(own or range(len(frames)), key=lambda n: abs(n - innermost))
+    with_source = frozenset(nearest[: limits.SOURCE_FRAMES])
+    lines: list[str] = []
+    for n, frame in enumerate(frames):
+        printed = frame.text or _printed(frame, n, language)
+        if printed:
+            lines.append(printed)
+        if printed and not frame.text and n in with_source:
+            lines += source_rows(frame.fields, frame.line, language)
+    return lines
 
 
-def own_rows(frames: Sequence[Framed]) -> list[str]:
-    """Say which frames the tracker calls the application's; nothing where it does not tell apart.
+def own_rows(frames: Sequence[RecordFrame]) -> list[str]:
+    """Name the frames that the tracker calls the application's; none where all are, or no frame is.
 
-    >>> own_rows([framed({"file": "a.rb", "line": 1, "in_app": True}), framed({"file": "b.rb"})])
-    ['    in app| a.rb:1']
+    >>> own = RecordFrame({"in_app": True}, "a.rb", 1)
+    >>> own_rows([own, RecordFrame({}, "b.rb")]), own_rows([own])
+    (['    in app| a.rb:1'], [])
     """
-    own = [frame for frame in frames if is_own(frame.fields)]
+    own = [frame for frame in frames if frame.is_own]
     if len(own) == len(frames):
         return []
-    places = [(item.parts["path"], int(item.parts["line"])) for item in own if item.parts["path"]]
+    places = [(frame.path, frame.line) for frame in own if frame.path]
     return [own_row(path, line) for path, line in dict.fromkeys(places)]
 
 
-def is_own(frame: Fields) -> bool:
-    """Tell whether the tracker calls a frame the application's."""
-    return any(frame.get(name) is True for name in OWN_FIELDS)
-
-
-def _with_source(frames: Sequence[Framed], innermost: int) -> frozenset[int]:
-    own = [n for n, frame in enumerate(frames) if is_own(frame.fields)]
-    nearest = sorted(own or range(len(frames)), key=lambda n: abs(n - innermost))
-    return frozenset(nearest[: limits.SOURCE_FRAMES])
-
-
-def _lines(item: Framed, number: int, language: str, with_source: bool) -> list[str]:
-    part = item.parts
-    printed = _line(part, number, language)
-    if not printed or not with_source or part["text"]:
-        return [printed] if printed else []
-    line = int(part["line"])
-    code = code_of(item.fields, line) if language == "python" else ""
-    return [printed, *([f"    {code}"] if code else []), *source_rows(item.fields, line)]
-
-
-def _line(part: Parts, number: int, language: str) -> str:
-    if part["text"]:
-        return part["text"]
-    owned = ".".join(name for name in (part["module"], part["function"]) if name) or "unknown"
-    if language == OTHER:
-        function = part["function"] or part["module"]
-        if not (part["path"] or function):
-            return ""
-        return frame_row(part["path"], int(part["line"]), int(part["column"]), function)
-    if not part["path"]:
-        has_name = owned != "unknown"
-        return LANGUAGES[language].without_file.format(owned=owned) if has_name else ""
-    if part["line"] == "0" and language not in ("python", "java"):
+def _printed(frame: RecordFrame, number: int, language: str) -> str:
+    """Print a frame in the form of its language; empty where it says too little."""
+    if language == _OTHER:
+        function = frame.function or frame.module
+        has_any = frame.path or function
+        return frame_row(frame.path, frame.line, frame.column, function) if has_any else ""
+    row = _LANGUAGES[language]
+    owned = ".".join(filter(None, (frame.module, frame.function)))
+    if not frame.path:
+        return row.without_file.format(owned=owned) if owned else ""
+    if not frame.line and language not in ("python", "java"):
         return ""
-    named = {
-        **part,
-        "function": part["function"] or "unknown",
-        "line": "None" if part["line"] == "0" else part["line"],
-    }
-    if language == "ruby":  # a quote ends the name
-        named["function"] = named["function"].replace("'", "")
-    column = f":{part['column']}" if part["column"] != "0" else ""
-    at_line = f":{part['line']}" if part["line"] != "0" else ""
-    return LANGUAGES[language].form.format(
-        **named, owned=owned, number=number, at_column=column, at_line=at_line
+    return row.form.format(
+        path=frame.path,
+        line=frame.line or None,
+        function=frame.function.replace("'", "") or "unknown",  # a quote ends the name
+        owned=owned or "unknown",
+        number=number,
+        at_line=f":{frame.line}" if frame.line else "",
+        at_column=f":{frame.column}" if frame.column else "",
     )
 
 
@@ -306,7 +267,7 @@ def _frame_lines(frames: Sequence[Mapping[str, object]]) -> list[str]:
     Python alone prints the outermost first.
     """
     is_outermost_first = any(_OUTERMOST_FIRST & frame.keys() for frame in frames)
-    ordered = [framed(frame) for frame in frames]
+    ordered = list(map(record_frame, frames))
     language = language_of(ordered)
     is_python = language == "python"
     ordered = ordered if is_outermost_first == is_python else ordered[::-1]
@@ -326,7 +287,7 @@ class Thrown(NamedTuple):
 
     error_class: str
     message: str
-    frames: tuple[Framed, ...] = ()  # innermost first
+    frames: tuple[RecordFrame, ...] = ()  # innermost first
 
 
 def thrown(error_class: object, message: object, frames: object, reverse: bool = False) -> Thrown:
@@ -334,7 +295,7 @@ def thrown(error_class: object, message: object, frames: object, reverse: bool =
 
     `reverse` is for frames that stand outermost first.
 
-    >>> [one.parts["path"] for one in thrown("KeyError", "no", [{"file": "a.rb"}, "b.rb"]).frames]
+    >>> [frame.path for frame in thrown("KeyError", "no", [{"file": "a.rb"}, "b.rb"]).frames]
     ['a.rb']
     """
     listed = frames if isinstance(frames, list) else []
@@ -344,7 +305,7 @@ def thrown(error_class: object, message: object, frames: object, reverse: bool =
         ordered = [*ordered[: limits.MAX_LINES // 2], *ordered[-limits.MAX_LINES // 2 :]]
     name = name_of(error_class)
     words = text_of(message).removeprefix(f"{name}: ")
-    return Thrown(name, words, tuple(framed(item) for item in ordered))
+    return Thrown(name, words, tuple(map(record_frame, ordered)))
 
 
 def chain_text(chain: Sequence[Thrown], platform: str = "") -> str:
@@ -353,7 +314,8 @@ def chain_text(chain: Sequence[Thrown], platform: str = "") -> str:
     >>> chain_text([thrown("KeyError", "no total", [{"file": "a.rb", "line": 7}])])
     "KeyError: no total\\n  a.rb:7:in `unknown'"
     """
-    chain = _bounded(chain)
+    if len(chain) > limits.MAX_LINKS:
+        chain = (*chain[: limits.MAX_LINKS // 2], *chain[-limits.MAX_LINKS // 2 :])
     frames = [frame for item in chain for frame in item.frames]
     if not frames:
         return ""
@@ -361,12 +323,6 @@ def chain_text(chain: Sequence[Thrown], platform: str = "") -> str:
     write = _WRITERS.get(language, _caused_by)
     first, _, rest = write(chain, language).partition("\n")
     return text_of("\n".join((first, *own_rows(frames), rest)), limits.STACK_LIMIT) if rest else ""
-
-
-def _bounded(chain: Sequence[Thrown]) -> Sequence[Thrown]:
-    if len(chain) <= limits.MAX_LINKS:
-        return chain
-    return (*chain[: limits.MAX_LINKS // 2], *chain[-limits.MAX_LINKS // 2 :])
 
 
 def _header(item: Thrown) -> str:
@@ -377,13 +333,9 @@ def _header(item: Thrown) -> str:
     return name if _LIKE_PLACE.search(line) and parse(header).links else header
 
 
-def _printed(item: Thrown, language: str) -> list[str]:
-    return frame_lines(item.frames, 0, language)
-
-
 def _caused_by(chain: Sequence[Thrown], language: str) -> str:
-    parts = ["\n".join((_header(item), *_printed(item, language))) for item in chain]
-    return "\nCaused by: ".join(parts)
+    parts = [(_header(item), *frame_lines(item.frames, 0, language)) for item in chain]
+    return "\nCaused by: ".join(map("\n".join, parts))
 
 
 def _python(chain: Sequence[Thrown], language: str) -> str:
@@ -396,31 +348,33 @@ def _python(chain: Sequence[Thrown], language: str) -> str:
 
 
 def _php(chain: Sequence[Thrown], language: str) -> str:
-    """PHP prints causes first, and beside a place what was called there: one frame further in."""
+    """PHP prints causes first, and with a place what was called there: one frame further in."""
     parts = []
     for n, item in enumerate(reversed(chain)):
-        places = [frame.parts for frame in item.frames]
         word = "Next" if n else "PHP Fatal error:  Uncaught"
-        inner = places[0] if places else {"path": ""}
-        at = f" in {inner['path']}:{inner['line']}" if inner["path"] else ""
-        called = [_called(outer, at) for outer, at in zip(item.frames[1:], places, strict=False)]
-        rows = [*frame_lines(called, 0, language)]
-        if places:
-            rows.append(f"#{len(rows)} [internal function]: {places[-1]['function'] or 'main'}()")
-        head = f"{word} {_header(item)}{at}"
-        parts.append("\n".join((head, "Stack trace:", *rows) if places else (head,)))
+        if not item.frames:
+            parts.append(f"{word} {_header(item)}")
+            continue
+        inner = item.frames[0]
+        at = f" in {inner.path}:{inner.line}" if inner.path else ""
+        called = [
+            outer._replace(function=_method(inside), module="")
+            for inside, outer in pairwise(item.frames)
+        ]
+        rows = frame_lines(called, 0, language)
+        rows.append(f"#{len(rows)} [internal function]: {item.frames[-1].function or 'main'}()")
+        parts.append("\n".join((f"{word} {_header(item)}{at}", "Stack trace:", *rows)))
     return "\n\n".join(parts)
 
 
-def _called(frame: Framed, inner: Mapping[str, str]) -> Framed:
-    owner, name = inner["module"], inner["function"] or "unknown"
-    function = f"{owner}::{name}" if owner and "::" not in name else name
-    return frame._replace(parts={**frame.parts, "function": function, "module": ""})
+def _method(frame: RecordFrame) -> str:
+    name = frame.function or "unknown"
+    return f"{frame.module}::{name}" if frame.module and "::" not in name else name
 
 
 def _csharp(chain: Sequence[Thrown], language: str) -> str:
     heads = [_header(item) for item in chain]
-    frames = [_printed(item, language) for item in chain]
+    frames = [frame_lines(item.frames, 0, language) for item in chain]
     lines = [heads[0], *(f" ---> {head}" for head in heads[1:]), *frames[-1]]
     for outer in reversed(frames[:-1]):
         lines += [_END_OF_CAUSE, *outer]
@@ -428,9 +382,8 @@ def _csharp(chain: Sequence[Thrown], language: str) -> str:
 
 
 def _go(chain: Sequence[Thrown], language: str) -> str:
-    """Go's errors have no frames of their own: those of the first that has any stand for all."""
-    item = next(item for item in chain if item.frames)
-    return "\n".join((_header(item), *_printed(item, language)))
+    """Go's errors have no frames of their own: those of the first that has any are for all."""
+    return _caused_by([next(item for item in chain if item.frames)], language)
 
 
 _WRITERS = {"python": _python, "php": _php, "csharp": _csharp, "go": _go}
@@ -456,38 +409,25 @@ class ReportedExceptions:
     (['no 0', 'no 1', 'no 2'], 1)
     """
 
-    def __init__(self, parser: ExceptionOf, most: int = limits.TRACES_KEPT) -> None:
-        """Begin with nothing remembered; at most `most` traces are."""
+    def __init__(self, parser: ExceptionOf) -> None:
         self._parser = parser
-        self._most = most
         self._kept: dict[tuple[bool, int], ExceptionLink] = {}
-        self._whole: dict[int, ExceptionLink] = {}  # by all lines
 
     def __call__(self, raw: str) -> ExceptionLink:
         """Read the exception that a raw stack trace reports."""
-        whole = hash(raw)
-        exception = self._whole.get(whole)
-        if exception is None:
-            exception = self._read(raw)
-            if len(self._whole) >= self._most:
-                self._whole.clear()
-            self._whole[whole] = exception
-        return exception
-
-    def _read(self, raw: str) -> ExceptionLink:
-        headers = tuple(_headers(raw))
+        headers = _headers(raw)
         for key, header in headers:
-            known = self._kept.get(key)
-            message = _message(header, known.error_class) if known else None
-            if known and message is not None:
-                return known.model_copy(update={"message": message})
+            earlier = self._kept.get(key)
+            message = _message(header, earlier.error_class) if earlier else None
+            if earlier and message is not None:
+                return earlier.model_copy(update={"message": message})
         exception = self._parser(raw)
+        if len(self._kept) >= limits.TRACES_KEPT:
+            self._kept.clear()
         for key, header in headers:
-            if exception.error_class and _message(header, exception.error_class) == (
-                exception.message
+            if exception.error_class and exception.message == _message(
+                header, exception.error_class
             ):
-                if len(self._kept) >= self._most:
-                    self._kept.clear()
                 self._kept[key] = exception
         return exception
 

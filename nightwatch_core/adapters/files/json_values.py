@@ -28,7 +28,7 @@ from nightwatch_core.adapters.files.shapes.values import DECODER
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.errors import ReadingProgress
 
-# How much one reading of all files has taken, where it has to end, and who hears of it.
+# How much one reading of all files has taken, and where it has to end.
 
 Listener = Callable[[ReadingProgress], None]
 
@@ -37,31 +37,16 @@ class Enough(Exception):  # noqa: N818 (not an error: what was read counts)
     """A bound is reached: what was read counts, what follows is left out; the text says why."""
 
 
-class Bounds(NamedTuple):
-    """Limits of one reading."""
-
-    bytes: int = limits.MOST_BYTES  # read and unpacked
-    records: int = limits.MOST_RECORDS  # errors or not
-    ratio: int = limits.MOST_RATIO  # of one file: unpacked bytes by those on disk
-    ratio_from: int = limits.RATIO_FROM  # unpacked bytes from which on the ratio counts
-
-
 @dataclass
 class Meter:
-    """Counts bytes and records of a reading; raises `Enough` at a bound.
+    """Counts bytes and records of a reading; raises `Enough` at a bound."""
 
-    >>> meter = Meter(Bounds(records=2))
-    >>> meter.count_record(), meter.count_record()
-    (None, None)
-    """
-
-    bounds: Bounds = Bounds()
     listener: Listener | None = None
     total: int = 0  # bytes of all files on disk
     bytes: int = 0  # read and unpacked, of all files
     records: int = 0
-    done: int = 0  # bytes on disk of the files before this one
-    reached: int = 0  # bytes on disk of all files
+    _done: int = 0  # bytes on disk of the files before this one
+    _reached: int = 0  # bytes on disk of all files
     _file: str = ""
     _size: int = 0
     _begun_at: int = 0
@@ -69,7 +54,7 @@ class Meter:
 
     def begin(self, file: str, size: int, position: Callable[[], int]) -> None:
         """Go on with another file; `position` says how far it is read."""
-        self.done += self._size
+        self._done += self._size
         self._file, self._size, self._position = file, size, position
         self._begun_at = self.bytes
 
@@ -77,28 +62,24 @@ class Meter:
         """Count bytes that were read or unpacked."""
         self.bytes += count
         if self.listener:
-            self._tell(self.listener)
-        if self.bytes > self.bounds.bytes:
-            raise Enough(f"{self.bounds.bytes / 1e6:,.0f} MB are read")
-        unpacked, most = self.bytes - self._begun_at, self.bounds.ratio
-        if unpacked > self.bounds.ratio_from and unpacked > most * max(self._size, 1):
-            raise Enough(f"it unpacks to more than {most} times its size")
-
-    def _tell(self, listener: Listener) -> None:
-        """Archives are read back and forth; what was reached stays reached."""
-        at = self.done + min(self._position(), self._size)
-        self.reached = max(self.reached, at)
-        listener(
-            ReadingProgress(
-                file=self._file, bytes=self.reached, of_bytes=self.total, records=self.records
+            # Archives are read back and forth; what was reached stays reached.
+            self._reached = max(self._reached, self._done + min(self._position(), self._size))
+            self.listener(
+                ReadingProgress(
+                    file=self._file, bytes=self._reached, of_bytes=self.total, records=self.records
+                )
             )
-        )
+        if self.bytes > limits.MOST_BYTES:
+            raise Enough(f"{limits.MOST_BYTES / 1e6:,.0f} MB are read")
+        unpacked = self.bytes - self._begun_at
+        if unpacked > max(limits.RATIO_FROM, limits.MOST_RATIO * self._size):
+            raise Enough(f"it unpacks to more than {limits.MOST_RATIO} times its size")
 
     def count_record(self) -> None:
         """Count a record, whatever it is."""
         self.records += 1
-        if self.records > self.bounds.records:
-            raise Enough(f"{self.bounds.records:,} records are read")
+        if self.records > limits.MOST_RECORDS:
+            raise Enough(f"{limits.MOST_RECORDS:,} records are read")
 
 
 # Files as they lie on disk: opened, unpacked member by member, decoded; told by their content.

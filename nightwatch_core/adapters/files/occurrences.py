@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
+from ipaddress import IPv6Address
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -24,16 +25,17 @@ from nightwatch_core.adapters.files.records import (
     present,
     text_of,
 )
-from nightwatch_core.adapters.files.refusals import refusal, unreadable
 from nightwatch_core.adapters.files.shapes import values
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.values import Item, LogLine, Record
 from nightwatch_core.adapters.files.times import LATEST_YEAR, has_zone, settled, time_of
 from nightwatch_core.models.errors import ExceptionLink, Occurrence, RejectedRecord
+from nightwatch_core.privacy.scrubber import REMOVAL
+from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.words import last_segment
 
 # Generic `type` and `class` fields hold these where they do not name an exception.
-NO_CLASSES = frozenset(
+_NO_CLASSES = frozenset(
     ("error", "errors", "exception", "event", "log", "logs", "record", "default", "transaction",
      "transactionerror", "errortrace", "span", "metric", "message", "string", "null", "none")
 )  # fmt: skip
@@ -51,7 +53,7 @@ _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 def occurrence_of(
     record: Mapping[str, object], place: str, exception_of: ExceptionOf, *, words_do: bool = False
 ) -> Occurrence | str | None:
-    """A record as an occurrence; a sentence where it cannot be one; None where it is no error.
+    """Read a record as an occurrence; a sentence says why it is none; None for what is no error.
 
     `exception_of` reads class and message from a raw stack trace. With `words_do`, a level of its
     own and a message are enough for an error that was logged.
@@ -64,7 +66,8 @@ def occurrence_of(
     count = number_of(first(fields, "count"))
     if count == 0:
         return None
-    at, begin, last = (_time(fields, name) for name in ("time", "first_seen", "last_seen"))
+    at, begin, end = (_time(fields, name) for name in ("time", "first_seen", "last_seen"))
+    last = end or at
     return Occurrence(
         error_class=error_class,
         message=message,
@@ -77,14 +80,10 @@ def occurrence_of(
         user=name_of(first(fields, "user", _is_text)),
         users=number_of(first(fields, "users")),
         count=count or 1,
-        first_seen=_earliest(begin, last or at),
-        last_seen=last or at or begin,
+        first_seen=begin if begin and last and begin < last else None,
+        last_seen=last or begin,
         place=place,
     )
-
-
-def _earliest(first: datetime | None, last: datetime | None) -> datetime | None:
-    return first if first and last and first < last else None
 
 
 class _Failure(NamedTuple):
@@ -99,10 +98,9 @@ def _failure(
     stack = stack_text(first(fields, "stacktrace", _is_stack) or _nested_stack(fields))
     message = text_of(first(fields, "message", _is_text))
     level = first(fields, "level", _is_text)
-    error_class, is_logged = (
-        _class(fields, said_quietly=is_quiet(level) and not stack),
-        _is_logged(fields),
-    )
+    error_class = _class(fields, is_quiet(level) and not stack)
+    names = present(tuple(fields))
+    is_logged = bool(names["level"]) and names["message"][:1] in _LOGGED_WORDS
     if error_class and stack and not is_logged:
         return _Failure(error_class, "" if message == stack else message, stack)
     raw = stack or (message if has_lines(message) else "")
@@ -117,25 +115,20 @@ def _failure(
         return _Failure(
             name_of(exception.error_class), text_of(exception.message) or message, stack
         )
-    if named := named_in(fields):
-        return _Failure(named.error_class, named.message or message, stack or place_of(fields))
+    errors = (fields.get(name) for name in _ERRORS[:2])
+    named = next(
+        (m for text in errors if isinstance(text, str) and (m := _NAMED.match(text))), None
+    )
+    if named:
+        return _Failure(named["name"], named["message"] or message, stack or place_of(fields))
     if is_quiet(level) or is_answered(first(fields, "status", _is_text)):
         return None
     logged = message_with_error(fields, message)
-    is_loud_itself = words_do and is_loud(_own_level(fields))
+    own_levels = (n for n in names["level"] if not n.startswith("around") and _is_text(fields[n]))
+    is_loud_itself = words_do and is_loud(fields.get(next(own_levels, "")))
     if logged and (exception.frames or is_loud_itself or is_logged_error(fields, level)):
         return _Failure(LOGGED, logged, stack or place_of(fields))
     return f"no error class{', and none in its stack trace' if stack else ' and no stack trace'}"
-
-
-def _own_level(fields: Mapping[str, object]) -> object:
-    names = (n for n in present(tuple(fields))["level"] if not n.startswith("around"))
-    return next((fields[name] for name in names if _is_text(fields[name])), None)
-
-
-def _is_logged(fields: Mapping[str, object]) -> bool:
-    names = present(tuple(fields))
-    return bool(names["level"]) and names["message"][:1] in _LOGGED_WORDS
 
 
 def _time(fields: Mapping[str, object], field: str) -> datetime | None:
@@ -147,22 +140,18 @@ def _time(fields: Mapping[str, object], field: str) -> datetime | None:
     return times.get(own if own and has_zone(fields[own]) else around)
 
 
-def _class(fields: Mapping[str, object], *, said_quietly: bool) -> str:
+def _class(fields: Mapping[str, object], is_quiet_record: bool) -> str:
+    """The class of an exception: other records may hold any word as their `type` or `class`."""
     for name in present(tuple(fields))["error_class"]:
-        value = fields[name]
-        is_generic = name in _GENERIC
-        if not isinstance(value, str) or (is_generic and said_quietly):
-            continue
-        if _is_class(value.strip(), is_generic=is_generic):
-            return name_of(value)
+        value = name_of(fields[name]) if isinstance(fields[name], str) else ""
+        if name not in _GENERIC:
+            names_class = value not in _NO_CLASSES
+        else:
+            is_word = value.lower() in _NO_CLASSES or not _LIKE_A_CLASS.fullmatch(value)
+            names_class = not is_quiet_record and not is_word
+        if value and names_class:
+            return value
     return ""
-
-
-def _is_class(value: str, *, is_generic: bool) -> bool:
-    """Fields of an exception name its class, though it be `Error`; others may hold any word."""
-    if not is_generic:
-        return value not in NO_CLASSES | {""}
-    return value.lower() not in NO_CLASSES and bool(_LIKE_A_CLASS.fullmatch(name_of(value)))
 
 
 def _nested_stack(fields: Mapping[str, object]) -> object:
@@ -201,18 +190,8 @@ def _transaction(fields: Mapping[str, object]) -> str:
 # Records of level error that name no exception: what was logged, and the place that logged it.
 
 # Squeezed names of fields, best first, also of what surrounds the record.
-_LOGGERS = ("logger", "loggername", "loglogger", "sourcecontext", "channel", "category", "name")
-_ERRORS = ("error", "err", "errormessage", "exceptionmessage", "reason")
-_FILES = ("sourcefile", "sourcelocationfile", "logoriginfilename", "codefilepath", "pathname",
-          "callerfile", "sourcefilename", "filename", "file",
-          "logginggoogleapiscomsourcelocationfile", "aroundsourcefile")  # fmt: skip
-_LINES = ("sourceline", "sourcelocationline", "logoriginfileline", "codelineno", "codelinenumber",
-          "lineno", "callerline", "sourcelinenumber", "linenumber", "line",
-          "logginggoogleapiscomsourcelocationline", "aroundsourceline")  # fmt: skip
-_FUNCTIONS = ("sourcefunction", "sourcelocationfunction", "logoriginfunction", "codefunction",
-              "codefunctionname", "funcname", "function", "func", "aroundsourcefunction",
-              "logginggoogleapiscomsourcelocationfunction")  # fmt: skip
-_CALLERS = ("caller", "source", "callsite", "src")  # one text: cart.go:7
+_LOGGED = data_table("nightwatch_core.adapters.files", "logged.toml", dict[str, tuple[str, ...]])
+_ERRORS, _CALLERS, _FILES = _LOGGED["errors"], _LOGGED["callers"], _LOGGED["files"]
 _CALLER = re.compile(r"(?P<file>\S{1,400}\.\w{1,5}):(?P<line>\d{1,7})(?::\d{1,5})?$")
 # "Cart::Empty: no lines": a qualified name, or one that ends as names of exceptions do.
 _NAMED = re.compile(
@@ -220,29 +199,6 @@ _NAMED = re.compile(
     r"|[A-Z]\w{0,80}(?:Error|Exception|Failure|Invalid|NotFound))(?:: (?P<message>.*))?$",
     re.DOTALL,
 )
-
-
-class Named(NamedTuple):
-    """Class and message out of one text."""
-
-    error_class: str
-    message: str
-
-
-def named_in(fields: Mapping[str, object]) -> Named | None:
-    """Give the class that stands before the message of an error; None where none does.
-
-    >>> named_in({"error": "Cart::Empty: no lines"})
-    Named(error_class='Cart::Empty', message='no lines')
-    >>> named_in({"error": "Dial failed: refused"}) is None
-    True
-    """
-    for name in _ERRORS[:2]:
-        text = fields.get(name)
-        match = _NAMED.match(text) if isinstance(text, str) else None
-        if match:
-            return Named(match["name"], match["message"] or "")
-    return None
 
 
 def is_logged_error(fields: Mapping[str, object], level: object) -> bool:
@@ -253,7 +209,7 @@ def is_logged_error(fields: Mapping[str, object], level: object) -> bool:
     """
     if not is_loud(level):
         return False
-    names = (*_ERRORS, *_LOGGERS, *_CALLERS, *_FILES)
+    names = (*_ERRORS, *_LOGGED["loggers"], *_CALLERS, *_FILES)
     return any(isinstance(fields.get(name), str) for name in names)
 
 
@@ -281,10 +237,12 @@ def place_of(fields: Mapping[str, object]) -> str:
         (m for caller in callers if (m := _CALLER.match(caller[: limits.NAME_LIMIT]))), None
     )
     file = match["file"] if match else _first(fields, _FILES)
-    line = number_of(match["line"] if match else _first(fields, _LINES))
+    line = number_of(match["line"] if match else _first(fields, _LOGGED["lines"]))
     if not isinstance(file, str) or not line:
         return ""
-    return stack_text([{"file": file, "line": line, "function": _first(fields, _FUNCTIONS)}])
+    return stack_text(
+        [{"file": file, "line": line, "function": _first(fields, _LOGGED["functions"])}]
+    )
 
 
 def _first(fields: Mapping[str, object], names: tuple[str, ...]) -> object:
@@ -340,6 +298,55 @@ class Doubts:
         elif self._are_lines is not False:
             self._are_lines = True
             yield from (None for _ in range(self._lines - self.streams.of_traces))
+
+
+# Records that cannot be read: the names of their fields, never their values.
+
+_FIELDS_NAMED = 12  # by a refusal
+_FIELD_NAME = re.compile(r"[\w$@.:/()\[\] -]{1,40}")
+_PERSONAL = re.compile(r"\w@\w|\d{4}")  # an address or a number where a name should be
+_ADDRESS = re.compile(r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_NETWORK = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+_NETWORK_6 = re.compile(r"(?<![\w:])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?![\w:])")
+_REMOVED = "[address removed]"
+
+
+def refusal(place: str, problem: str, record: Record) -> RejectedRecord:
+    """Refuse a record and name its fields.
+
+    >>> refusal("a:1", "no error class", {"shortId": "A-1", "metadata": {}, "count": 3}).reason
+    'no error class; its fields: shortId, metadata, count'
+    """
+    names = [str(name) for name in record if name != "around"]  # ours
+    shown = dict.fromkeys(
+        name if _FIELD_NAME.fullmatch(name) and not _PERSONAL.search(name) else "…"
+        for name in names[:_FIELDS_NAMED]
+    )
+    more = f" and {len(names) - _FIELDS_NAMED} more" if len(names) > _FIELDS_NAMED else ""
+    reason = f"{problem}; its fields: {', '.join(shown)}{more}"
+    return RejectedRecord(place=place, reason=reason)
+
+
+def unreadable(place: str, problem: str, text: str) -> RejectedRecord:
+    """Refuse a text and keep its beginning, without addresses of people.
+
+    >>> unreadable("a:1", "no JSON", '{"user": "mia@example.com", "ip": "203.0.113.9"').text
+    '{"user": "[address removed]", "ip": "[address removed]"'
+    >>> unreadable("a:1", "no JSON", '{"ip": "2001:db8::1", "at": "10:20:30"').text
+    '{"ip": "[address removed]", "at": "10:20:30"'
+    """
+    kept = REMOVAL.scrub(text_of(text[: limits.EXCERPT]))
+    kept = _NETWORK.sub(_REMOVED, _ADDRESS.sub(_REMOVED, kept))
+    return RejectedRecord(place=place, reason=problem, text=_NETWORK_6.sub(_without_address, kept))
+
+
+def _without_address(text: re.Match[str]) -> str:
+    """Times look like such addresses."""
+    try:
+        IPv6Address(text[0])
+    except ValueError:
+        return text[0]
+    return _REMOVED
 
 
 # Values and lines of one file as entries: occurrences, rejects, and what is missing.

@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from io import BytesIO
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.frames import ReportedExceptions
-from nightwatch_core.adapters.files.json_values import Bounds, Enough, Listener, Meter
+from nightwatch_core.adapters.files.json_values import Enough, Listener, Meter
 from nightwatch_core.adapters.files.occurrences import CLOCK_SLACK, Entry, FileReader
 from nightwatch_core.adapters.files.records import name_of
 from nightwatch_core.adapters.stores import atomic_files
@@ -41,7 +41,7 @@ from nightwatch_core.traces.parsing import parse
 
 # Which files are meant: names with commas between them, folders, patterns, lists of names.
 
-LIST = "@"  # before the name of a file that lists names, one a line
+_LIST = "@"  # before the name of a file that lists names, one a line
 _MOST_COMMAS = 8  # in one name
 _LIST_LIMIT = 16_777_216  # bytes of a list of names
 
@@ -51,14 +51,6 @@ class File(NamedTuple):
 
     path: Path
     label: str
-
-
-class Below(NamedTuple):
-    """The files of a name, and sentences: what cannot be read, and what is left out."""
-
-    files: tuple[File, ...]
-    unread: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
 
 
 def named_paths(errors: str) -> tuple[Path, ...]:
@@ -81,21 +73,21 @@ def named_paths(errors: str) -> tuple[Path, ...]:
     return tuple(names)
 
 
-def files_of(path: Path) -> Below:
-    """Give the file itself, all files of a folder or pattern, or those that a list names."""
+def files_of(path: Path) -> Iterator[File | str]:
+    """Yield a file, or those of a folder, pattern or list; sentences say what is wrong."""
     text = str(path)
     if is_there(path):
-        return _of_folder(path) if path.is_dir() else Below((_file(path),))
-    if text == STANDARD_INPUT:
-        return Below((), ("the standard input is read by `--errors -` of a command alone",))
-    if text.startswith(LIST):
-        return _of_list(_path(text.removeprefix(LIST)))
-    if glob.has_magic(text):
+        yield from _of_folder(path) if path.is_dir() else (_file(path),)
+    elif text == STANDARD_INPUT:
+        yield "the standard input is read by `--errors -` of a command alone"
+    elif text.startswith(_LIST):
+        yield from _of_list(_path(text.removeprefix(_LIST)))
+    elif glob.has_magic(text):
         matches = islice(glob.iglob(text, recursive=True), limits.MAX_FILES + 1)  # noqa: PTH207
         files = [_file(path) for path in sorted(map(Path, matches)) if path.is_file()]
-        unread = () if files else (f"no file matches {_shown(text)}",)
-        return _bounded(files, [], text)._replace(unread=unread)
-    return Below((_file(path),))  # that it is not there is said when it is opened
+        yield from files or (f"no file matches {_shown(text)}",)
+    else:
+        yield _file(path)  # that it does not exist is said when it is opened
 
 
 def is_there(path: Path) -> bool:
@@ -106,57 +98,41 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def _of_folder(folder: Path) -> Below:
+def _of_folder(folder: Path) -> Iterator[File | str]:
     """Files below a folder, sorted; hidden ones are left out, links to folders not followed."""
-    problems: list[str] = []
-    files: list[File] = []
-    for path in islice(_walk(folder, problems), limits.MAX_FILES + 1):
-        if path.is_file():
-            files.append(_file(path, folder))
-        else:
-            problems.append(
-                f"{_shown(path)} is {'a broken link' if path.is_symlink() else 'no file'}"
-            )
-    if not files:
-        problems.append(f"{_shown(folder)} holds no files")
-    return _bounded(files, problems, folder)
-
-
-def _walk(folder: Path, problems: list[str]) -> Iterator[Path]:
-    def unreadable(error: OSError) -> None:
-        problems.append(
-            f"{_shown(error.filename)} cannot be read ({error.strerror}): check permissions"
-        )
-
     below: list[Path] = []
-    for root, folders, names in os.walk(folder, onerror=unreadable):
+    unreadable: list[OSError] = []
+    for root, folders, names in os.walk(folder, onerror=unreadable.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below += (Path(root, name) for name in names if not name.startswith("."))
         if len(below) > limits.MAX_FILES:
             break
-    yield from sorted(below)
+    for path in sorted(below):
+        if path.is_file():
+            yield _file(path, folder)
+        else:
+            yield f"{_shown(path)} is {'a broken link' if path.is_symlink() else 'no file'}"
+    for error in unreadable:
+        yield f"{_shown(error.filename)} cannot be read ({error.strerror}): check permissions"
+    if not below:
+        yield f"{_shown(folder)} holds no files"
 
 
-def _of_list(path: Path) -> Below:
+def _of_list(path: Path) -> Iterator[File | str]:
     try:
         with path.open("rb") as file:
             text = file.read(_LIST_LIMIT).decode("utf-8-sig", "replace")
     except (OSError, ValueError) as error:
-        return Below((), (f"the list {_shown(path)} cannot be read: {_shown(error)}",))
+        yield f"the list {_shown(path)} cannot be read: {_shown(error)}"
+        return
     names = [line.strip() for line in text.splitlines() if line.strip()]
-    circle = Below((), (f"{_shown(path)}: a list names no lists",))
-    below = [circle if name.startswith(LIST) else files_of(_path(name)) for name in names]
-    left_out = [sentence for path in below for sentence in path.left_out]
-    files = [file for path in below for file in path.files]
-    unread = tuple(sentence for path in below for sentence in path.unread)
-    empty = () if names else (f"{_shown(path)} lists no files",)
-    return _bounded(files, left_out, path)._replace(unread=(*unread, *empty))
-
-
-def _bounded(files: list[File], problems: list[str], name: Path | str) -> Below:
-    if len(files) > limits.MAX_FILES:
-        problems.append(f"{_shown(name)}: files after the first {limits.MAX_FILES:,} are left out")
-    return Below(tuple(files[: limits.MAX_FILES]), (), tuple(problems))
+    if not names:
+        yield f"{_shown(path)} lists no files"
+    for name in names:
+        if name.startswith(_LIST):
+            yield f"{_shown(path)}: a list names no lists"
+        else:
+            yield from files_of(_path(name))
 
 
 def _path(name: str) -> Path:
@@ -270,7 +246,6 @@ def missing_of(reading: Reading) -> tuple[str, ...]:
 
 
 NO_TIMES = timedelta(days=1)  # the window of records that say no time
-_BOUNDS = Bounds()
 
 
 class ErrorFiles:
@@ -278,7 +253,7 @@ class ErrorFiles:
 
     The window is the span of the records: from the first to a microsecond after the last, which
     stands for "now". Records older than the lookback before the last record are left out; records
-    without a time are always counted. The files are read once for each lookback and kept.
+    without a time are always counted. The files are read once, and again for another lookback.
     """
 
     def __init__(
@@ -288,7 +263,6 @@ class ErrorFiles:
         app_prefixes: tuple[str, ...] = (),
         language: str = "",
         app: str = "",
-        bounds: Bounds = _BOUNDS,
         listener: Listener | None = None,
         zone: tzinfo = UTC,
     ) -> None:
@@ -298,7 +272,6 @@ class ErrorFiles:
         The `listener` hears how far the reading is.
         """
         self._zone = zone
-        self._bounds = bounds
         self._listener = listener
         self._app = app
         self._paths = paths
@@ -306,8 +279,8 @@ class ErrorFiles:
         self._app_prefixes = app_prefixes
         self._language = language
         self._lock = threading.Lock()
-        self._kept: dict[timedelta | None, Reading] = {}
         self._newest: Reading | None = None
+        self._lookback: timedelta | None = None  # of the newest reading
         self._exceptions = ReportedExceptions(self._exception_of)
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
@@ -355,7 +328,7 @@ class ErrorFiles:
         return f"{self._names}: {', '.join((*facts, *missing_of(reading)[:3]))}"
 
     def contents(self) -> FileContents:
-        reading = self._kept_reading(None, None)
+        reading = self._reading(None, None, may_fail=False)
         return FileContents(
             shapes=tuple(reading.shapes.most_common()),
             records=reading.tally.records,
@@ -376,38 +349,50 @@ class ErrorFiles:
         reported = trace.links[0] if trace.links else ExceptionLink()
         return reported.model_copy(update={"frames": trace.frames[:1]})
 
-    def _reading(self, lookback: timedelta | None, until: datetime | None) -> Reading:
-        reading = self._kept_reading(lookback, until)
-        self._check_records(reading)
+    def _reading(
+        self, lookback: timedelta | None, until: datetime | None, *, may_fail: bool = True
+    ) -> Reading:
+        """Read the files, unless they were read for this lookback."""
+        with self._lock:
+            if self._newest is None or self._lookback != lookback:
+                self._newest = self._read(lookback, until and until + CLOCK_SLACK)
+                self._lookback = lookback
+            reading = self._newest
+        if may_fail and not reading.readable and reading.rejected:
+            rejects = list(reading.rejects.values())[:3]
+            first = "; ".join(f"{reject.place}: {reject.reason}" for reject in rejects)
+            raise StopTheNight(
+                f"none of the {reading.rejected} records of {self._names} is readable ({first}): "
+                "give JSON Lines, a JSON export, a table or a log with stack traces; the shapes "
+                "that are read are listed in nightwatch_core/adapters/files/README.md"
+            )
         return reading
 
-    def _kept_reading(self, lookback: timedelta | None, until: datetime | None) -> Reading:
-        with self._lock:
-            if lookback not in self._kept:
-                self._kept[lookback] = self._read(lookback, until and until + CLOCK_SLACK)
-            self._newest = self._kept[lookback]
-            return self._newest
-
     def _read(self, lookback: timedelta | None, latest: datetime | None) -> Reading:
-        reading = self._kept.get(None) or self._pass(None, latest)
+        if not self._paths:
+            raise StopTheNight("no error file is given: name one with --errors")
+        reading = self._pass(None, latest)
         if reading.ahead and reading.tally.span is None:
             reading = self._pass(None, None)  # not the records' clock is wrong, but the caller's
         window = window_of(reading)
         if lookback is not None and window and window.since < window.until - lookback:
             reading = self._pass(window.until - lookback, reading.latest)
-        if not self._paths:
-            raise StopTheNight("no error file is given: name one with --errors")
         if not reading.opened and reading.unread:
             raise StopTheNight(f"no error file can be read: {'; '.join(reading.unread[:3])}")
         return reading
 
     def _pass(self, begin: datetime | None, latest: datetime | None) -> Reading:
         reading = Reading(Tally(self._name), begin, latest, self._app)
-        below = [files_of(path) for path in self._paths]
-        files = [file for path in below for file in path.files]
-        reading.unread += [sentence for path in below for sentence in path.unread]
-        reading.partial += [sentence for path in below for sentence in path.left_out]
-        meter = Meter(self._bounds, self._listener, total=sum(map(_size, files)))
+        files: list[File] = []
+        for item in chain.from_iterable(map(files_of, self._paths)):
+            if isinstance(item, str):
+                reading.unread.append(item)
+            elif len(files) < limits.MAX_FILES:
+                files.append(item)
+            else:
+                reading.unread.append(f"files after the first {limits.MAX_FILES:,} are left out")
+                break
+        meter = Meter(self._listener, total=sum(map(_size, files)))
         for number, file in enumerate(files, 1):
             try:
                 self._read_file(file, reading, meter)
@@ -434,17 +419,6 @@ class ErrorFiles:
         reading.opened += 1
         if reading.entries == before:
             reading.partial.append(f"{file.label} holds no records")
-
-    def _check_records(self, reading: Reading) -> None:
-        """A night that could read nothing must not report that there was nothing."""
-        if not reading.readable and reading.rejected:
-            rejects = list(reading.rejects.values())[:3]
-            first = "; ".join(f"{reject.place}: {reject.reason}" for reject in rejects)
-            raise StopTheNight(
-                f"none of the {reading.rejected} records of {self._names} is readable ({first}): "
-                "give JSON Lines, a JSON export, a table or a log with stack traces; the shapes "
-                "that are read are listed in nightwatch_core/adapters/files/README.md"
-            )
 
 
 def _size(file: File) -> int:

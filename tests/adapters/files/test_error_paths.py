@@ -7,7 +7,7 @@ import pytest
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 
 from nightwatch_core.adapters.files import limits
-from nightwatch_core.adapters.files.source import ErrorFiles, files_of, named_paths
+from nightwatch_core.adapters.files.source import ErrorFiles, File, files_of, named_paths
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.errors import Fetched
 
@@ -19,7 +19,7 @@ def read(errors: str) -> Fetched:
 
 
 def labels(path: Path) -> list[str]:
-    return [file.label for file in files_of(path).files]
+    return [item.label for item in files_of(path) if isinstance(item, File)]
 
 
 def test_names_with_commas_between_them(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from error_records import FULL, NOW, PYTHON, fetched, groups_of, json_lines, only, written
 
-from nightwatch_core.adapters.files.json_values import Bounds
+from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.errors import Fetched, ReadingProgress
+from nightwatch_core.models.errors import ReadingProgress
 
 RECORD = json_lines([FULL]).encode()
 
@@ -40,10 +40,6 @@ def tarred(members: Mapping[str, bytes], mode: str = "w") -> bytes:
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
-
-
-def bounded(path: Path, **bounds: int) -> Fetched:
-    return groups_of(ErrorFiles((path,), bounds=Bounds(**bounds)), None, NOW)
 
 
 @pytest.mark.parametrize(
@@ -144,10 +140,14 @@ def test_names_of_members_are_data(tmp_path: Path) -> None:
     assert reject.place == "a.zip/../../etc/pass wd:1"
 
 
-def test_a_file_that_unpacks_to_very_much_is_left(tmp_path: Path) -> None:
+def test_a_file_that_unpacks_to_very_much_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MOST_RATIO", 50)
+    monkeypatch.setattr(limits, "RATIO_FROM", 100_000)
     line = b'{"error.class":"Shop::Empty","message":"no order"}\n'
     path = written(tmp_path, gzip.compress(line * 20_000), "bomb.gz")
-    answer = bounded(path, ratio=50, ratio_from=100_000)
+    answer = fetched(path)
     assert 0 < answer.groups[0].occurrences < 20_000
     assert answer.partial == (
         "bomb.gz: it unpacks to more than 50 times its size; what follows is left out: "
@@ -155,19 +155,21 @@ def test_a_file_that_unpacks_to_very_much_is_left(tmp_path: Path) -> None:
     )
 
 
-def test_a_zip_of_nothing_is_left(tmp_path: Path) -> None:
+def test_a_zip_of_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_BYTES", 1_000_000)
     path = written(tmp_path, zipped({"a.log": (b"x" * 999 + b"\n") * 30_000}), "bomb.zip")
-    answer = bounded(path, bytes=1_000_000)
+    answer = fetched(path)
     assert answer.groups == ()
     assert answer.partial == (
         "bomb.zip: 1 MB are read; what follows is left out: give a part of it",
     )
 
 
-def test_many_records_end_in_a_sentence(tmp_path: Path) -> None:
+def test_many_records_end_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_RECORDS", 300)
     path = written(tmp_path, gzip.compress(RECORD * 1_000), "many.gz")
     written(tmp_path, RECORD, "zz.jsonl")
-    answer = groups_of(ErrorFiles((tmp_path,), bounds=Bounds(records=300)), None, NOW)
+    answer = fetched(tmp_path)
     assert answer.groups[0].occurrences == 300
     assert answer.partial == (
         "many.gz: 300 records are read; what follows, and 1 more files is left out: "

@@ -1,4 +1,4 @@
-"""Refused records: the names of their fields, the nearest shape, and nothing about people."""
+"""Refused records: the names of their fields, and nothing about people."""
 
 from pathlib import Path
 
@@ -6,20 +6,19 @@ import pytest
 from adapters.files.export_cases import CASES, read_case
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 
-from nightwatch_core.adapters.files.refusals import refusal, unreadable
+from nightwatch_core.adapters.files.occurrences import refusal, unreadable
 from nightwatch_core.errors import StopTheNight
 
 PEOPLE = ("mia@example.com", "m@e.com", "203.0.113.9", "dev@example.com", "u-17", "u17")
 
 
-def test_a_refusal_names_fields_and_the_nearest_shape(tmp_path: Path) -> None:
+def test_a_refusal_names_fields(tmp_path: Path) -> None:
     names = ("id", "culprit", "metadata", "count", "permalink", "isUnhandled")
     issue = CASES["one issue"].content
     assert isinstance(issue, dict)
     part = {name: issue[name] for name in names}
     (reject,) = fetched(written(tmp_path, json_lines([FULL, part]))).rejects
     assert reject.reason.startswith("no error class and no stack trace; its fields: id, culprit")
-    assert 'nearest to "issue of Sentry", which has shortId, userCount besides' in reject.reason
     assert (reject.place, reject.text, reject.count) == ("errors.txt:2", "", 1)
 
 

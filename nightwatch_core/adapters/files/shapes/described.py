@@ -46,7 +46,6 @@ def _conditions(text: str | list[str]) -> tuple[str, ...]:
 
 
 Paths = Annotated[tuple[str, ...], BeforeValidator(paths_in)]
-Names = Annotated[tuple[str, ...], BeforeValidator(str.split)]
 Conditions = Annotated[tuple[str, ...], BeforeValidator(_conditions)]
 Field = Literal[
     "error_class", "message", "title", "stack", "component", "action", "transaction", "method",
@@ -128,7 +127,6 @@ class Description(Value):
     name: str = ""  # for people; none where it unpacks what other shapes read
     when: Conditions = ()
     needs: Paths = ()  # instead, where code tells it: fields without which it need not be asked
-    marks: Names = ()
     inside: Paths = ()  # where the documents stand that it holds
     each: Paths = ()  # where the objects stand that are a record each
     fields: dict[Field, Paths] = {}
@@ -210,14 +208,12 @@ Unpack = Callable[[Record, Inside], Iterator[Item]]
 class Shape(NamedTuple):
     """A shape of JSON documents.
 
-    `marks` are the dotted names of fields that it is known by, for whoever has something like it.
     Where none of `needs` is a field of a document, `applies` is not asked; () asks it always.
     """
 
     name: str  # for people: "answer of New Relic"
     applies: Callable[[Record], bool]
     unpack: Unpack
-    marks: tuple[str, ...]
     needs: tuple[str, ...] = ()
 
 
@@ -240,7 +236,6 @@ def shapes_of(
                 row.name,
                 applies.get(name) or partial(_hold, alternatives),
                 unpack.get(name) or row.unpack,
-                row.marks,
                 row.needs or _needs(alternatives),
             )
         )
