@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints, ValidationError
 
@@ -16,6 +15,7 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import digest, text_table
 
 PROMPT = 60_000  # characters of a prompt, with everything inherited
+MOST_BASES = 5  # files that extend each other
 EXAMPLES, EXAMPLE = 10, 10_000  # examples; characters of each
 
 BASE = "base-analyzer"  # leads where no agent speaks the trace's language
@@ -49,10 +49,10 @@ class FrontMatter(Value, extra="forbid", strict=True):
     examples: Annotated[list[Example], Field(max_length=EXAMPLES)] | None = None
 
 
-class AgentFile(Value):
+class AgentFile(NamedTuple):
     """An agent file: its front matter, its prompt, and what is wrong with it."""
 
-    meta: dict[str, Any] = {}
+    meta: dict[str, Any]
     body: str = ""
     problem: str = ""
 
@@ -60,15 +60,14 @@ class AgentFile(Value):
     def languages(self) -> tuple[str, ...]:
         """Return the languages, also where other fields are wrong."""
         named = self.meta.get("languages")
-        named = named if isinstance(named, list) else []
-        return tuple(language for language in named if isinstance(language, str))
+        return tuple(map(str, named)) if isinstance(named, list) else ()
 
 
 class BrokenFile(StopTheNight):
     """An agent file that cannot be used; names file and key, and what is allowed."""
 
-    def __init__(self, said: str, languages: tuple[str, ...] = ()) -> None:
-        super().__init__(said)
+    def __init__(self, complaint: str, languages: tuple[str, ...] = ()) -> None:
+        super().__init__(complaint)
         self.languages = languages
 
 
@@ -86,18 +85,16 @@ def read_agent_file(text: str) -> AgentFile:
         meta, body = frontmatter.read(text)
     except frontmatter.BrokenFrontMatter as broken:
         where = f"line {broken.line}: {broken.problem}" if broken.line else str(broken)
-        return AgentFile(problem=where[:200])
+        return AgentFile({}, "", where[:200])
     try:
         FrontMatter.model_validate(meta)
     except ValidationError as wrong:
         error = wrong.errors(include_url=False, include_input=False)[0]
-        known = f"it is not known, only {', '.join(FrontMatter.model_fields)}"
-        is_unknown = error["type"] == "extra_forbidden"
-        reason = known if is_unknown else line(frontmatter.problem_text(error))
-        return AgentFile(
-            meta=meta, body=body, problem=f"{line(str(error['loc'][0]), 60)}: {reason}"
-        )
-    return AgentFile(meta=meta, body=body)
+        reason = line(frontmatter.problem_text(error))
+        if error["type"] == "extra_forbidden":
+            reason = f"it is not known, only {', '.join(FrontMatter.model_fields)}"
+        return AgentFile(meta, body, f"{line(str(error['loc'][0]), 60)}: {reason}")
+    return AgentFile(meta, body)
 
 
 def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
@@ -105,56 +102,43 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
 
     Name, description and languages are its own; examples replace a base's. `text_of` gives the text
     of an agent's file (the name is the file's, without `.md`), None where there is none; a base
-    analyser without a file is the built-in one. Raises `StopTheNight` naming file, key and
-    what is allowed, also where bases form a circle or do not exist.
+    analyser without a file is the built-in one. Raises `BrokenFile` naming file, key and
+    what is allowed.
 
     >>> text = "---\\nlanguages: [go]\\n---\\nFind the cause.\\n"
     >>> inherited("go-services", {"go-services": text}.get).languages
     ('go',)
     """
-    chain = _chain(name, text_of)
     fields: dict[str, Any] = {}
-    for _, file in reversed(chain):
-        fields = {key: value for key, value in fields.items() if key not in _OWN}
-        fields |= {key: value for key, value in file.meta.items() if value is not None}
-    bodies = [file.body.strip() for _, file in reversed(chain)]
+    bodies, texts = list[str](), list[str]()
+    languages: tuple[str, ...] = ()
+    current: str | None = name
+    while current is not None:
+        text = text_of(current)
+        if text is None and current == BASE and texts:
+            text = BUILT_IN.prompt
+        file = read_agent_file(text or "")
+        problem = "there is no such file" if text is None else file.problem
+        if len(texts) == MOST_BASES:
+            problem = "extends: it leads back to itself, or too many files extend each other"
+        languages = languages if texts else file.languages
+        if problem:
+            raise BrokenFile(f"agents/{line(current, 60)}.md: {problem}", languages)
+        not_inherited = _OWN if texts else ()
+        for key, value in file.meta.items():
+            if value is not None and key not in not_inherited:
+                fields.setdefault(key, value)
+        bodies.insert(0, file.body.strip())
+        texts.append(text or "")
+        current = file.meta.get("extends")
     examples = [f"<example>\n{text.strip()}\n</example>" for text in fields.get("examples") or ()]
     heading = ["# Worked examples"] if examples else []
     prompt = "\n\n".join(filter(None, (*bodies, *heading, *examples)))
     if not 0 < len(prompt) <= PROMPT:
         wrong = f"the prompt below the front matter must have 1 to {PROMPT} characters"
-        raise BrokenFile(f"agents/{name}.md: {wrong}", chain[0][1].languages)
-    texts = "\0".join(text_of(item) or BUILT_IN.prompt for item, _ in chain)
-    return AgentSpec.model_validate(
-        {**fields, "name": name, "prompt": prompt, "digest": digest(texts)}
-    )
-
-
-def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, AgentFile]]:
-    """The agent's file and those of its bases, the nearest first."""
-    chain: list[tuple[str, AgentFile]] = []
-    current: str | None = name
-    while current is not None:
-        own = chain[0][1].languages if chain else ()
-        before = [item for item, _ in chain]
-        text = text_of(current)
-        if text is None and current == BASE and chain:
-            return [*chain, (BASE, AgentFile(body=BUILT_IN.prompt))]
-        file = read_agent_file(text or "")
-        base, problem = file.meta.get("extends"), file.problem
-        if text is None:
-            problem = "there is no such file"
-        elif not problem and file.meta.get("name") not in (None, current):
-            problem = f"name: it has to be {current!r}, as the file is called"
-        elif not problem and base in (*before, current):
-            problem = f"extends: it leads back to itself: {' → '.join((*before, current, base))}"
-        if problem:
-            asked = "".join(f", which agents/{item}.md extends" for item in reversed(before))
-            why = f"agents/{line(current, 60)}.md: {problem}{asked}"
-            raise BrokenFile(why, own or file.languages)
-        chain.append((current, file))
-        current = base
-    return chain
+        raise BrokenFile(f"agents/{name}.md: {wrong}", languages)
+    update = {"name": name, "prompt": prompt, "digest": digest("\0".join(texts))}
+    return AgentSpec.model_validate({**fields, **update})
 
 
 def agents_of(store: AgentStore) -> Agents:
@@ -170,13 +154,7 @@ def agents_of(store: AgentStore) -> Agents:
         except StopTheNight as trouble:
             languages = trouble.languages if isinstance(trouble, BrokenFile) else ()
             broken.append(BrokenAgent(name=name, complaint=str(trouble), languages=languages))
-    spoken = sorted((language, spec.name) for spec in specs for language in spec.languages)
-    shared = tuple(
-        f"agents/{name}.md: {language} is spoken by agents/{other}.md already, which leads"
-        for (known, other), (language, name) in pairwise(spoken)
-        if known == language
-    )
-    complaints = (*(agent.complaint for agent in broken), *shared)
+    complaints = tuple(agent.complaint for agent in broken)
     return Agents(specs=tuple(specs), broken=tuple(broken), complaints=complaints)
 
 

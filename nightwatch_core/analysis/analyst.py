@@ -7,8 +7,8 @@ from typing import Any
 from nightwatch_core.analysis import second_look, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
-from nightwatch_core.analysis.loop import CallHistory, begin, bound_in_sight, converse
-from nightwatch_core.analysis.previews import cut_out, preview_text, window
+from nightwatch_core.analysis.loop import CallHistory, converse
+from nightwatch_core.analysis.previews import preview_text, window
 from nightwatch_core.analysis.prompts import (
     OUTCOME_EVENTS,
     TEXTS,
@@ -53,7 +53,6 @@ from nightwatch_core.models.options import MAX_TURNS, NightOptions
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, LibraryReader, Model
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.plain_text import text_lines
 
 ANSWER_TOKENS = 32_000  # of one reply, thinking included, where nobody says
 FIX_TURNS, FIX_WINDOWS = 5, 4  # of a fix asked for alone: turns; windows of source
@@ -139,7 +138,7 @@ def owed(research: ResearchContext) -> Lesson | None:
 def little_research(
     lesson: Lesson, priors: Iterable[PriorAnalysis], read: Callable[[str], str | None]
 ) -> ResearchContext:
-    """Cut out the lines around the lesson's quotes, each stretch once; `read` gives a text.
+    """Cut out the lines around the lesson's quotes; `read` gives a text.
 
     The places of a fix that people turned down come first, with more lines.
     """
@@ -153,15 +152,9 @@ def little_research(
     shown: list[Preview] = []
     for path, number, size in (*edited, *quoted):
         text = read(path)
-        same = [preview for preview in shown if preview.path == path]
-        is_shown = any(preview.start <= number <= preview.end for preview in same)
-        if not text or is_shown or len(shown) >= FIX_WINDOWS:
-            continue
-        cut = window(path, text, number, size, "failing")
-        near = [p for p in same if p.start <= cut.end + 1 and cut.start <= p.end + 1]
-        first, last = min(p.start for p in (cut, *near)), max(p.end for p in (cut, *near))
-        joined = cut_out(path, text_lines(text), first, last, "failing", "")
-        shown = [*(preview for preview in shown if preview not in near), joined]
+        is_shown = any(p.path == path and p.start <= number <= p.end for p in shown)
+        if text and not is_shown and len(shown) < FIX_WINDOWS:
+            shown.append(window(path, text, number, size, "failing"))
     own = tuple(prior for prior in priors if prior.lesson.fingerprint == lesson.fingerprint)
     return ResearchContext(previews=tuple(shown), priors=own)
 
@@ -224,22 +217,21 @@ def without_orders(
             parts[KeptBack.model_validate({"part": part, "order": order})] = None
         return not order
 
-    edits = tuple(
-        edit
-        if stays("description", edit.description)
-        else edit.model_copy(update={"description": ""})
-        for edit in answer.file_changes
-    )
+    def kept(part: str, text: str) -> str:
+        return text if stays(part, text) else ""
+
+    steps, learnings = answer.suggested_next_steps, answer.learnings
     update = {
-        "suggested_next_steps": tuple(
-            step for step in answer.suggested_next_steps if stays("next step", step)
-        ),
+        "suggested_next_steps": tuple(step for step in steps if stays("next step", step)),
         "learnings": tuple(
-            item for item in answer.learnings if stays("learning", f"{item.path}\n{item.fact}")
+            item for item in learnings if stays("learning", f"{item.path}\n{item.fact}")
         ),
         "tags": tuple(tag for tag in answer.tags if stays("tag", tag)),
-        "question": answer.question if stays("question", answer.question) else "",
-        "file_changes": edits,
+        "question": kept("question", answer.question),
+        "file_changes": tuple(
+            edit.model_copy(update={"description": kept("description", edit.description)})
+            for edit in answer.file_changes
+        ),
     }
     return answer.model_copy(update=update), tuple(parts)
 
@@ -316,19 +308,15 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
     if not (why := second_look.wanted(first)):
         return first
     try:
-        able, allowance = briefing.model.capabilities(), _allowance(briefing)
-        if able.local:
+        if briefing.model.capabilities().local:
             return second_look.skipped(first, why, second_look.SAME_AGAIN)
         research = briefing.research
         again = shown_again(first, briefing.code.read_file, research.previews)
         previews = (*research.previews, *again)
         briefing = replace(briefing, research=research.model_copy(update={"previews": previews}))
         conversation = opening(briefing, second_look.seed(first))
-        state = begin(conversation, able, allowance)
-        bound = state.budget.bound(concluding=True) or bound_in_sight(state, allowance.seconds)
-        if bound:
-            return second_look.skipped(first, why, second_look.NOT_ENOUGH.format(bound=bound))
-        return second_look.better(first, _look(briefing, allowance, conversation), why)
+        second = _look(briefing, _allowance(briefing), conversation)
+        return second_look.better(first, second, why)
     except NightWatchError as trouble:
         return second_look.failed(first, why, str(trouble), trouble.usage or Usage())
 

@@ -101,23 +101,14 @@ def failure(case: Case, trouble: BaseException) -> Failure:
 
 
 def ending_text(analysis: Analysis) -> str:
-    """Describe for the log how it ended, and what was shortened, cleared or analysed again."""
-    usage, look = analysis.usage, analysis.second_look
-    counts = (
-        (analysis.truncated, "tool results shortened"),
-        (analysis.missed, "files asked for that are not there"),
-        (usage.cleared_tokens, "tokens cleared"),
-        (usage.compactions, "summaries"),
-    )
-    parts = [
-        f"{analysis.ending.kind} {analysis.ending.detail}".rstrip(),
-        f"{analysis.iterations} turns, {usage.new_tokens:,} new tokens",
-        *(f"{count:,} {text}" for count, text in counts if count),
-    ]
+    """Describe for the log how it ended."""
+    ending, look = analysis.ending, analysis.second_look
+    text = f"{ending.kind} {ending.detail}".rstrip()
+    text += f"; {analysis.iterations} turns, {analysis.usage.new_tokens:,} new tokens"
     if look:
         result = f"skipped, {look.skipped}" if look.skipped else f"the {look.kept} verdict was kept"
-        parts.append(f"second look, because {look.wanted}: {result}")
-    return "; ".join(parts)
+        text += f"; second look, because {look.wanted}: {result}"
+    return text
 
 
 # One turn's tool calls: run side by side, answered in order, never the same one twice.

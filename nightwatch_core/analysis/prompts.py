@@ -345,24 +345,19 @@ def conventions(reader: CodeReader, path: str = "") -> str:
         if pointed and f"{folder}{pointed[1]}" in paths:
             file = f"{folder}{pointed[1]}"
             text = _conventions_in(reader, file)
-        if not text.strip():
-            continue
-        head = name(file)[:300]
-        room = CONVENTIONS - len(head) - 40
-        if len(text) <= room:
-            return f"{head}:\n{text}"
-        return f"{head} (its beginning):\n{_cut(text, room)}"
+        if text:
+            return f"{name(file)[:300]}:\n{_beginning(text, CONVENTIONS - 350)}"
     return ""
 
 
 def _conventions_in(reader: CodeReader, file: str) -> str:
     """The text without comments of Markdown, of which an open one goes on to the end."""
-    first, *rest = clean((reader.read_file(file) or "")[:CONVENTIONS_READ]).split("<!--")
-    text = first + "".join(part.partition("-->")[2] for part in rest)
+    text = clean((reader.read_file(file) or "")[:CONVENTIONS_READ])
+    text = re.sub(r"<!--.*?(?:-->|\Z)", "", text, flags=re.DOTALL)
     return re.sub(r"\n\s*\n\s*\n", "\n\n", text).strip()
 
 
-def _cut(text: str, room: int) -> str:
+def _beginning(text: str, room: int) -> str:
     if len(text) <= room:
         return text
     end = text.rfind("\n", room // 2, room)

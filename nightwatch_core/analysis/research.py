@@ -88,7 +88,6 @@ class _Past:
         places = [(f.repo_path, f.line) for f in frames if f.repo_path and f.line]
         self.places = tuple(dict.fromkeys(places))[:BLAMED_FRAMES]
         self.unfit = frozenset((f.repo_path, f.line) for f in frames if f.fit == "differs")
-        self.unblamed: set[str] = set()
         self.files = tuple(dict.fromkeys(path for path, _ in self.places))
 
     @cached_property
@@ -106,17 +105,18 @@ class _Past:
 
     @cached_property
     def released_paths(self) -> tuple[str, ...]:
-        if (one := self.released) is None:
+        failing = self.released
+        if failing is None:
             return ()
-        return _asked(self.code.paths_changed, one.before.sha, one.release.sha) or ()
+        return _asked(self.code.paths_changed, failing.before.sha, failing.release.sha) or ()
 
     @cached_property
     def released_files(self) -> tuple[ChangedFile, ...]:
         own = [path for path in self.files if path in self.released_paths]
         manifests = [path for path in self.released_paths if is_manifest(path)]
         paths = (*own[:HISTORIES], *manifests[:MANIFESTS])
-        one = self.released
-        return tuple(file for path in paths if one for file in self.compared(one, path))
+        failing = self.released
+        return tuple(file for path in paths if failing for file in self.compared(failing, path))
 
     def compared(self, failing: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
         return _asked(self.code.compare, failing.before.sha, failing.release.sha, path) or ()
@@ -125,11 +125,7 @@ class _Past:
         return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
 
     def blame(self, path: str, start: int, end: int) -> tuple[Blame, ...]:
-        if path in self.unblamed:
-            return ()
-        blames = _asked(self.code.blame, path, start, end) or ()
-        self.unblamed |= set() if blames else {path}
-        return blames
+        return _asked(self.code.blame, path, start, end) or ()
 
     def history(self, path: str) -> tuple[LoggedCommit, ...]:
         return _asked(self.code.history, path, "", RECENT_READ) or ()

@@ -23,23 +23,13 @@ NO_CAUSE = "cause unknown"
 
 SAME_AGAIN = "the rules would see the same again"
 NOTHING_NEW = "there is nothing new to see"
-NOT_ENOUGH = "too little is left of the allowance ({bound})"
 
 
-def news(first: Analysis, findings: tuple[str, ...]) -> str:
-    """Name what a second analysis could see that the first did not; empty for nothing.
-
-    `findings` are others of the night.
-    """
+def has_news(first: Analysis) -> bool:
+    """Check whether a second analysis could see by itself what the first did not."""
     is_verified = first.evidence and all(evidence.verified for evidence in first.evidence)
-    reasons = (
-        ("it was cut off", first.ending.kind == "wrapped up"),
-        ("quotes that are not in the code", not is_verified),
-        ("explanations left open", _hypotheses(first, "open")),
-        ("steps it named", first.next_steps),
-        ("findings of tonight", findings),
-    )
-    return next((name for name, holds in reasons if holds), "")
+    is_cut_off = first.ending.kind == "wrapped up"
+    return bool(is_cut_off or not is_verified or _hypotheses(first, "open") or first.next_steps)
 
 
 def wanted(first: Analysis) -> str:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from nightwatch_core.analysis import second_look
 from nightwatch_core.analysis.budget import split_budget
-from nightwatch_core.analysis.prompts import LEADER_FINDINGS, RUN_FACT
+from nightwatch_core.analysis.prompts import RUN_FACT
 from nightwatch_core.analysis.second_look import LEAST_SCORE
 from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.intake.cases import families, root_class
@@ -31,7 +32,8 @@ from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import last_segment
 
 LEADER_LINES, LEADER_LINE, LEADER_FILES = 4, 200, 3  # finding and learnings; characters; files
-RUN_FACTS, RUN_CONTEXT, RUN_QUOTE = 10, 1_500, 80  # facts; characters of all, of a quote in one
+LEADER_FILES_LINE = 400  # characters of the files a leader examined
+RUN_FACTS, RUN_QUOTE = 7, 80  # facts for an error; characters of a quote in one
 OTHER_FINDINGS = 6  # of tonight, told to a second look
 
 
@@ -76,37 +78,30 @@ def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
 def relevant_facts(
     facts: Iterable[RunFact], prepared: Prepared, family: frozenset[str]
 ) -> tuple[RunFact, ...]:
-    """Choose the facts for an error, the closest first: at most ten lines and 1,500 characters.
+    """Choose at most seven facts that touch an error.
 
     Facts of its own family are left out: the family's findings are passed on whole.
     """
-    rated = [(_points(fact, prepared), fact) for fact in facts if not set(fact.sources) <= family]
-    close = [item for item in rated if item[0]]
-    close.sort(key=lambda item: -item[0])
-    chosen, left = list[RunFact](), RUN_CONTEXT
-    for _, fact in close[:RUN_FACTS]:
-        left -= len(fact.text) + 1
-        if left < 0:
-            break
-        chosen.append(fact)
-    return tuple(chosen)
+    touching = (
+        fact for fact in facts if not set(fact.sources) <= family and _touches(fact, prepared)
+    )
+    return tuple(islice(touching, RUN_FACTS))
 
 
-def _points(fact: RunFact, prepared: Prepared) -> int:
-    """Rate how closely the fact touches the error; 0 where it does not."""
+def _touches(fact: RunFact, prepared: Prepared) -> bool:
+    """Check for the same failing file, the same change, or a name in message or source."""
     case, research = prepared.case, prepared.research
     messages = [f"{group.error_class} {group.message[:2_000]}" for group in case.groups[:8]]
-    said = "\n".join((*messages, _symptom(case).text))
-    source = "\n".join(p.text for p in research.previews if p.kind in ("failing", "flow"))
+    source = [p.text for p in research.previews if p.kind in ("failing", "flow")]
+    text = "\n".join((*messages, _symptom(case).text, *source))
     top = case.trace.top if case.trace else None
     commits = {author.commit.sha for author in research.changes.authors if author.kind != "used"}
     for suspect in research.suspects:
         commits |= {suspect.pull.sha, *suspect.pull.commits}
     return (
-        6 * (top is not None and top.repo_path in fact.paths)
-        + 6 * _names_any(fact.names, said)
-        + 4 * _names_any(fact.names, source)
-        + 4 * any(sha[:10] in fact.changes for sha in commits)
+        (top is not None and top.repo_path in fact.paths)
+        or any(sha[:10] in fact.changes for sha in commits)
+        or any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in fact.names)
     )
 
 
@@ -132,12 +127,6 @@ def _fact(finding: Analysis) -> RunFact:
         line=first.line,
         changes=changes,
         sources=(finding.case.fingerprint,),
-    )
-
-
-def _names_any(names: Iterable[str], text: str) -> bool:
-    return any(
-        len(name) >= 4 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names
     )
 
 
@@ -256,16 +245,12 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
     for learning in leader.learnings[: LEADER_LINES - 1]:
         place = f" ({learning.path}:{learning.line})" if learning.path else ""
         rows.append(shortened(one_line(f"learned: {learning.fact}{place}"), LEADER_LINE))
-    tags = shortened(one_line(", ".join(leader.tags)), LEADER_LINE)
-    patterns = [f"patterns seen: {tags}"] if tags else []
-    room = LEADER_FINDINGS - sum(len(row) + 1 for row in (*rows, *patterns)) - 2
-    paths, files = tuple(map(one_line, leader.read)), ""
-    for shown in range(len(paths), 0, -1):
-        left = len(paths) - shown
-        files = f"files examined: {', '.join(paths[:shown])}{f', and {left} more' if left else ''}"
-        if len(files) <= room:
-            return (*rows, files, *patterns)
-    return (*rows, *patterns)
+    files, tags = one_line(", ".join(leader.read)), one_line(", ".join(leader.tags))
+    if files:
+        rows.append(shortened(f"files examined: {files}", LEADER_FILES_LINE))
+    if tags:
+        rows.append(shortened(f"patterns seen: {tags}", LEADER_LINE))
+    return tuple(rows)
 
 
 def assignment_of(
@@ -288,17 +273,14 @@ def assignment_of(
 
 
 def finding_line(leader: Analysis) -> str:
-    """Write title, confidence, files and root cause in a line, half of it or more for the cause."""
+    """Write title, confidence, files and root cause in a line of 200 characters."""
     name = one_line(leader.title) or last_segment(leader.case.leader.error_class)
-    title = shortened(name, LEADER_LINE // 3)
-    room = LEADER_LINE // 2 - len(f"{title} (): ")
-    about, link = str(leader.confidence), "; "
-    paths = (*(edit.path for edit in leader.fix), *(evidence.path for evidence in leader.evidence))
-    for path in tuple(dict.fromkeys(paths))[:LEADER_FILES]:
-        if len(about) + len(link) + len(path) > room:
-            break
-        about, link = f"{about}{link}{path}", ", "
-    return shortened(f"{title} ({about}): {one_line(leader.root_cause)}", LEADER_LINE)
+    edited = (edit.path for edit in leader.fix)
+    paths = dict.fromkeys((*edited, *(evidence.path for evidence in leader.evidence)))
+    files = one_line(", ".join([*paths][:LEADER_FILES]))
+    about = f"{leader.confidence}; {shortened(files, LEADER_LINE // 4)}" if files else ""
+    title = f"{shortened(name, LEADER_LINE // 3)} ({about or leader.confidence})"
+    return shortened(f"{title}: {one_line(leader.root_cause)}", LEADER_LINE)
 
 
 # Second analyses of weak verdicts, when all errors were analysed once.
@@ -330,16 +312,13 @@ def third_wave(
     wanted = (analysis for analysis in analyses if second_look.wanted(analysis))
     for first in sorted(wanted, key=lambda item: item.has_cause):  # those without a cause first
         findings = _other_findings(first, analyses, waves)
-        facts = (fact.text for fact in waves.facts_for(prepared[first.fingerprint]))
-        new = (*findings, *(text for text in facts if text not in first.handed))
-        if able is None or able.local or first.by_fallback:
-            reason = second_look.SAME_AGAIN
-        elif second_look.news(first, new):
-            chosen.append((first, findings))
-            continue
+        facts = {fact.text for fact in waves.facts_for(prepared[first.fingerprint])}
+        is_same = able is None or able.local or first.by_fallback
+        if is_same or not (findings or facts - {*first.handed} or second_look.has_news(first)):
+            why = second_look.SAME_AGAIN if is_same else second_look.NOTHING_NEW
+            skipped.append(second_look.skipped(first, second_look.wanted(first), why))
         else:
-            reason = second_look.NOTHING_NEW
-        skipped.append(second_look.skipped(first, second_look.wanted(first), reason))
+            chosen.append((first, findings))
     failures = tuple(failure for result in results for failure in result.failures)
     shares = split_budget(options, len(chosen), total_usage(analyses, failures), able)
     most = split_budget(options, 1, able=able)[0]
@@ -393,4 +372,4 @@ def _other_findings(
         and not second_look.wanted(other)
     ]
     others.sort(key=lambda other: other.fingerprint not in family)
-    return tuple(finding_line(other)[:LEADER_LINE] for other in others[:OTHER_FINDINGS])
+    return tuple(map(finding_line, others[:OTHER_FINDINGS]))

@@ -49,19 +49,14 @@ def priced(model: str, usage: Usage) -> Usage:
     prices = PRICES.get(model)
     if prices is None:
         return usage.model_copy(update={"cost": None, "saved": None})
-    return priced_by(token_prices(model), prices.date, usage)
-
-
-def token_prices(model: str) -> tuple[TokenPrice, ...]:
-    """Return a model's list prices; empty where there are none."""
-    return PRICES[model].tiers if model in PRICES else ()
+    return priced_by(prices.tiers, prices.date, usage)
 
 
 def priced_by(prices: tuple[TokenPrice, ...], date: str, usage: Usage, share: float = 1.0) -> Usage:
     """Add to one request's usage its cost at a share of these prices, None where none covers it.
 
-    >>> kept = token_prices("claude-opus-5-5")
-    >>> priced_by(kept, "2026-09-25", Usage(input_tokens=1000, output_tokens=100), 0.5).cost
+    >>> prices = PRICES["claude-opus-5-5"].tiers
+    >>> priced_by(prices, "2026-09-25", Usage(input_tokens=1000, output_tokens=100), 0.5).cost
     0.003
     """
     covering = (

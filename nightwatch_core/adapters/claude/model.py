@@ -5,13 +5,11 @@ never resumed by the client library), and over when its time is, whatever the ot
 """
 
 import asyncio
-import hashlib
 import json
 import random
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import anthropic
@@ -85,11 +83,6 @@ class Calls:
         self._asking = threading.Lock()
         self._sleep = pause
 
-    @property
-    def account(self) -> str:
-        whose = f"{self.address}\n{self.key}".encode()
-        return hashlib.sha256(whose).hexdigest()[:16]
-
     def features(self, end: float) -> Features:
         """Return the model's features, looked up once."""
         if not self._asking.acquire(timeout=max(end - time.monotonic(), 0.0)):
@@ -118,12 +111,7 @@ class Calls:
                 self._meter.count(library.SERVICE, error)
                 raise error from None
 
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(bounded())
-        with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
-            return beside.submit(asyncio.run, bounded()).result()
+        return asyncio.run(bounded())
 
     async def _patiently(self, once: Callable[[Any], Awaitable[T]], end: float) -> T:
         async with self._client() as client:
@@ -287,33 +275,6 @@ def _objects(value: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 # One turn of a model: a request streamed, its answer whole, and everything it took counted.
 
 
-def answer_to(
-    request_of: Callable[[Features], Json], calls: Calls, timeout: float, gate: Gate
-) -> Reply:
-    """Return the model's answer to the request; see `Claude.reply`."""
-    end, spent = time.monotonic() + timeout, list[Usage]()
-    try:
-        request = request_of(calls.features(end))
-        cached = beginning(request, (calls.address, calls.key))
-        with gate.entered(cached, end - time.monotonic()) as ended:
-
-            async def once(client: Any) -> Json:
-                try:
-                    return await _streamed(client, request, spent, ended)
-                finally:
-                    ended(False)
-
-            message = calls.ask(once, end)
-    except library.TooLong as long:
-        usage = sum(spent, Usage())
-        turn = AssistantTurn()
-        return Reply(turn=turn, stop="context exceeded", usage=usage, detail=str(long))
-    except NightWatchError as trouble:
-        trouble.usage = sum(spent, Usage())
-        raise
-    return reply_of(message, sum(spent, Usage()))
-
-
 async def _streamed(client: Any, request: Json, spent: list[Usage], ended: Ended) -> Json:
     """One message, whole; what it took is in `spent` even where it breaks."""
     begun: Any = None
@@ -367,13 +328,30 @@ class Claude:
         The usage holds what broken attempts took, as far as the service had said so; an error
         carries it too.
         """
-
-        def request_of(features: Features) -> Json:
+        end, spent, calls = time.monotonic() + timeout, list[Usage](), self._calls
+        try:
+            features = calls.features(end)
             request = request_for(conversation, features, self._tuning)
-            announced = betas(features, self._tuning)
-            return request | ({"betas": announced} if announced else {})
+            if announced := betas(features, self._tuning):
+                request["betas"] = announced
+            cached = beginning(request, (calls.address, calls.key))
+            with self._gate.entered(cached, end - time.monotonic()) as ended:
 
-        return answer_to(request_of, self._calls, timeout, self._gate)
+                async def once(client: Any) -> Json:
+                    try:
+                        return await _streamed(client, request, spent, ended)
+                    finally:
+                        ended(False)
+
+                message = calls.ask(once, end)
+        except library.TooLong as long:
+            usage = sum(spent, Usage())
+            turn = AssistantTurn()
+            return Reply(turn=turn, stop="context exceeded", usage=usage, detail=str(long))
+        except NightWatchError as trouble:
+            trouble.usage = sum(spent, Usage())
+            raise
+        return reply_of(message, sum(spent, Usage()))
 
     def capabilities(self) -> Capabilities:
         """Return the capabilities of the Models API; raises `StopTheNight` for a retired model."""

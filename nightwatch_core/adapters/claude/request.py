@@ -24,79 +24,58 @@ from nightwatch_core.models.conversation import (
     UserTurn,
 )
 
-PATIENCE = 15.0  # that a call waits for another one's response to begin
+PATIENCE = 15.0  # seconds that a call waits for another one's response to begin
 WARM = 240.0  # the service keeps for 300 what was not used, anew with every use
 THINKING = {"low": 4_000, "medium": 8_000, "high": 12_000}  # by the effort that is wanted
+LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
 LEAST_THINKING = 1_024  # the service's own bound
 SHARE = 0.5  # of the time a call has that it may wait: the rest is for the call itself
-LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
-MOST_STRICT = 20  # tools of a request
-MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there
 
-# One call writes the cache that the others read: of calls with one beginning the first goes ahead.
-#
-# System prompt and tools are the same for all errors of an agent, and are kept by the service once
-# they were sent; but what one call writes can be read only by calls that are sent after its
-# response
-# began. So while nobody has written a beginning, the first call goes and the others wait until its
-# response begins, or it fails, or they have waited long enough. From there on all go side by side.
+# System prompt and tools are the same for all errors of an agent. What one call writes into the
+# service's cache can be read only by calls that are sent after its response began: so the first
+# call goes ahead, and the others wait until its response begins, it fails, or they waited enough.
 
-Ended = Callable[[bool], None]  # told True when the response begins, False when it or the call ends
+Ended = Callable[[bool], None]  # True: the response begins; False: it or the call has ended
 
 
 class Gate:
-    """Beginnings that were written lately, and those that are being written; for many threads."""
+    """Beginnings of prompts that were written lately, or are being written; for many threads."""
 
     def __init__(
-        self,
-        patience: float = PATIENCE,
-        warm: float = WARM,
-        clock: Callable[[], float] = time.monotonic,
-        event: Callable[[], threading.Event] = threading.Event,
+        self, patience: float = PATIENCE, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`clock` gives seconds; calls wait for what `event` makes."""
-        self._patience, self._warm, self._clock, self._event = patience, warm, clock, event
+        self._patience, self._clock = patience, clock
         self._lock = threading.Lock()
-        self._until: dict[str, float] = {}  # when a beginning may be forgotten
-        self._first: dict[str, threading.Event] = {}  # calls that go ahead
+        self._first: dict[str, tuple[float, threading.Event]] = {}  # warm until; has begun
 
     @contextmanager
     def entered(self, beginning: str, seconds: float) -> Iterator[Ended]:
-        """Wait for the first request of a cache entry, at most `seconds`.
+        """Wait for the first call with this beginning, at most half of `seconds`.
 
         A call whose `beginning` is empty keeps nothing and waits for nobody.
         """
-        own, other = self._enter(beginning) if beginning else (None, None)
-        if other:
-            other.wait(max(0.0, min(self._patience, seconds * SHARE)))
+        with self._lock:
+            until, begun = self._first.get(beginning, (0.0, threading.Event()))
+            is_first = until <= self._clock()
+            if is_first and beginning:
+                begun = threading.Event()
+                self._first[beginning] = (self._clock() + WARM, begun)
+        if not is_first:
+            begun.wait(max(0.0, min(self._patience, seconds * SHARE)))
 
         def ended(began: bool) -> None:
-            self._end(beginning, own, began)
+            with self._lock:
+                if began and beginning:
+                    self._first[beginning] = (self._clock() + WARM, begun)
+                elif is_first and not begun.is_set():
+                    self._first.pop(beginning, None)
+            if began or is_first:
+                begun.set()
 
         try:
             yield ended
         finally:
             ended(False)
-
-    def _enter(self, beginning: str) -> tuple[threading.Event | None, threading.Event | None]:
-        with self._lock:
-            now = self._clock()
-            if self._until.get(beginning, now) > now:
-                return None, None
-            if beginning in self._first:
-                return None, self._first[beginning]
-            self._until = {name: until for name, until in self._until.items() if until > now}
-            self._first[beginning] = self._event()
-            return self._first[beginning], None
-
-    def _end(self, beginning: str, own: threading.Event | None, began: bool) -> None:
-        with self._lock:
-            if began and beginning:
-                self._until[beginning] = self._clock() + self._warm
-            if own is not None and self._first.get(beginning) is own:
-                del self._first[beginning]
-        if own is not None:
-            own.set()
 
 
 GATE = Gate()  # what one process sends goes through one gate
@@ -138,7 +117,7 @@ def complete(schema: Mapping[str, Any]) -> Json:
 
 
 def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
-    """Return the tools; `strict` ones where the service can compile their schemas.
+    """Return the tools; `strict` where the service compiles their schemas.
 
     >>> spec = ToolSpec(name="look", description="Look.", parameters={"type": "object"})
     >>> tool_params((spec,), strict=False)[0]["input_schema"]
@@ -148,17 +127,15 @@ def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
         {"name": spec.name, "description": spec.description, "input_schema": spec.parameters}
         for spec in specs
     ]
-    if not strict or len(plain) > MOST_STRICT:
-        return plain
-    schemas = [transform_schema(_without_defaults(spec.parameters)) for spec in specs]
-    left_out = sum(
-        len(schema.get("properties", {})) - len(schema.get("required", ())) for schema in schemas
-    )
-    if left_out > MOST_LEFT_OUT:
+    if not strict:
         return plain
     return [
-        {**tool, "input_schema": schema, "strict": True}
-        for tool, schema in zip(plain, schemas, strict=True)
+        {
+            **tool,
+            "input_schema": transform_schema(_without_defaults(tool["input_schema"])),
+            "strict": True,
+        }
+        for tool in plain
     ]
 
 
@@ -273,7 +250,7 @@ def _output(conversation: Conversation, features: Features) -> Json:
 
 
 def _with_marker(turns: list[Json]) -> list[Json]:
-    """With a marker where the last request ended, if too much was said since to look back."""
+    """Mark where the last request ended, if too much was said since for the cache to look back."""
     replies = [number for number, turn in enumerate(turns) if turn["role"] == "assistant"]
     asked = [number for number, turn in enumerate(turns) if turn["role"] == "user"]
     before = [number for number in asked if replies and number < replies[-1]]

@@ -123,48 +123,22 @@ def test_a_first_call_that_says_nothing_is_not_waited_for_long():
             assert isinstance(slow.result()[0], TryLater)
 
 
-class Ticking:
-    """A clock that is set by hand."""
-
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 def test_after_four_minutes_without_a_call_one_goes_ahead_again():
-    clock, waited = Ticking(), []
+    now = [0.0]
+    gate = Gate(patience=0.2, clock=lambda: now[0])
 
-    class Noting(threading.Event):
-        def wait(self, timeout=None):
-            waited.append(timeout)
-            return True
+    def seconds_waited():
+        began = time.monotonic()
+        with gate.entered("p", LONG):
+            return time.monotonic() - began
 
-    gate = Gate(clock=clock, event=Noting)
-    for now, waits in ((0, 1), (200, 0), (439, 0), (679, 1), (900, 0)):
-        clock.now, before = float(now), len(waited)
-        with gate.entered("p", 100.0) as first, gate.entered("p", 8.0) as second:
-            first(True)
-            second(True)
-        assert len(waited) - before == waits, now
-    assert waited == [4.0, 4.0]
-
-
-def test_a_call_that_never_began_leaves_the_gate_as_it_was():
-    waited = []
-
-    class Noting(threading.Event):
-        def wait(self, timeout=None):
-            waited.append(self.is_set())
-            return True
-
-    gate = Gate(event=Noting)
-    for _ in range(2):
-        with gate.entered("p", 8.0) as first, gate.entered("p", 8.0):
-            first(False)
-        with gate.entered("q", 8.0), gate.entered("", 8.0):
-            pass
-    assert waited == [False, False]
+    with gate.entered("p", LONG) as first:
+        assert seconds_waited() > 0.1
+        first(True)
+    assert seconds_waited() < 0.1
+    now[0] = 241.0
+    with gate.entered("p", LONG):
+        assert seconds_waited() > 0.1
 
 
 def test_what_does_not_change_the_prompt_is_no_other_beginning():

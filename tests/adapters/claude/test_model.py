@@ -1,6 +1,5 @@
 """Claude over real HTTP: conversations that go well."""
 
-import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -238,14 +237,6 @@ def test_a_retired_model_stops_the_night_and_names_another():
 def test_an_unknown_model_stops_the_night():
     with Anthropic() as server, pytest.raises(StopTheNight, match="no model 'claude-nine'"):
         claude(server, "claude-nine").reply(shown(), 10)
-
-
-def test_it_works_where_a_loop_is_running():
-    async def inside():
-        return claude(server).reply(shown(), 10)
-
-    with Anthropic() as server:
-        assert asyncio.run(inside()).stop == "answer"
 
 
 def test_many_conversations_at_once():

@@ -35,7 +35,7 @@ def test_a_file_that_only_points_is_followed(pointer):
 
 def test_a_long_file_gives_its_beginning():
     text = told({"CLAUDE.md": "".join(f"- rule {n}\n" for n in range(9_000))})
-    assert text.startswith("CLAUDE.md (its beginning):\n- rule 0\n")
+    assert text.startswith("CLAUDE.md:\n- rule 0\n")
     assert text.endswith("\n…")
     assert CONVENTIONS * 0.8 < len(text) <= CONVENTIONS
 
