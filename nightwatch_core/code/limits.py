@@ -67,6 +67,5 @@ FLOW_READS, FLOW_NODES = 24, 200_000  # names of a statement that are followed; 
 STATEMENT_LINES = 12  # of a statement that are looked at
 
 # Band-aids: changes that make a crash go away and leave its cause
-HANDLER_STATEMENTS = 4  # that a handler or guard may have and still only look away
 OPTIONAL_ROWS = 60  # lines above a guard in which its value may be said to be optional
 SAID_STEMS, SAID_AGAIN = 4, 0.8  # words of an explanation; share of them that a cause repeats
