@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from fnmatch import fnmatchcase
-from itertools import groupby
+from itertools import pairwise
 from typing import NamedTuple
 
 from nightwatch_core.code import limits
@@ -12,11 +12,9 @@ from nightwatch_core.code.definitions import defined_name
 from nightwatch_core.code.edit_policy import common_lines
 from nightwatch_core.code.edits import apply
 from nightwatch_core.code.languages import Language
-from nightwatch_core.code.syntax import uses
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import ChangedFile
 from nightwatch_core.models.research import DependencyChange
-from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.placing import ReadFile
 
 MANIFESTS = (
@@ -34,6 +32,7 @@ _HEADER = re.compile(  # of an entry of a lock file whose version stands in a li
     r'|"(?:node_modules/)?(?P<key>@?[\w./-]{1,150})":\s*\{|^"?(?P<yarn>@?[\w./-]{1,150})@'
 )
 _PARTS = frozenset(("packages", "dependencies", "devDependencies"))  # of lock files, no libraries
+_TELLING = 7  # letters and digits of a line that is not in every file
 _COMMENTS = ("#", "//", "<!--")
 _FIELDS = frozenset(("version", "resolved", "name", "python", "requires-python", "revision"))
 
@@ -57,27 +56,21 @@ def renamed_to(name: str, diff: str) -> str:
 
 
 def replaces(old: str, new: str, diff: str, language: Language) -> bool:
-    """Return whether a change took a definition away and put one of another name in its hunk.
-
-    Where neither line defines anything, as for parameters, it is enough that one name is gone from
-    the hunk and the other has come.
+    """Return whether a change put one name in the place of another, or its definition.
 
     >>> from nightwatch_core.code.languages import PYTHON
     >>> diff = "@@ -1 +1 @@\\n-def total(a):\\n+def sum_of(a, b):"
     >>> replaces("total", "sum_of", diff, PYTHON), replaces("a", "b", diff, PYTHON)
     (True, False)
     """
-    for hunk in re.split(r"(?m)^@@", diff):
-        rows = [row for row in hunk.split("\n") if row[:1] in "+-"]
-        gone, come = ([row[1:] for row in rows if row[:1] == sign] for sign in "-+")
-        if any(uses(old, row) for row in come) or any(uses(new, row) for row in gone):
-            continue
-        if any(uses(old, row) for row in gone) and any(uses(new, row) for row in come):
-            before = {defined_name(row, language) for row in gone}
-            after = {defined_name(row, language) for row in come}
-            if (old in before) == (new in after):
-                return True
-    return False
+    for hunk in diff.split("\n@@"):
+        gone, come = (
+            {defined_name(row[1:], language) for row in hunk.split("\n") if row[:1] == sign}
+            for sign in "-+"
+        )
+        if old in gone - come and new in come - gone:
+            return True
+    return renamed_to(old, diff) == new
 
 
 def is_manifest(path: str) -> bool:
@@ -183,75 +176,44 @@ def _lines(text: str | None) -> list[str]:
     return rows[:-1] if rows[-1] == "" else rows
 
 
-# Which lines of a file two changes touch, though they were made on different commits.
-#
-# A change is found in today's file by what it takes away and what stands around it, as `patch`
-# does:
-# numbers of lines are those of a commit that nobody has here.
-
-_HEAD = re.compile(r"@@ -(\d{1,9})")
-
-
-class Hunk(NamedTuple):
-    """Lines of a diff that stand together, each with its mark."""
-
-    start: int  # of its first line in the old file, from 1; 0: not known
-    rows: tuple[str, ...]
-
-    def lines(self, *marks: str) -> list[str]:
-        """Return its lines with one of these marks, without them."""
-        return [row[1:].rstrip() for row in self.rows if row[:1] in marks]
-
-
-class Span(NamedTuple):
-    """Lines from `start` up to `end`, which is none of them, from 0; none where both are one."""
-
-    start: int
-    end: int
-
-    def meets(self, other: "Span") -> bool:
-        """Return whether they overlap, or one begins where the other ends."""
-        return self.start <= other.end and other.start <= self.end
+# Whether two changes touch the same lines, though they were made on different commits: lines are
+# compared by their text, since numbers are those of a commit that nobody has here.
 
 
 class Change(NamedTuple):
-    """The effect of a diff on one file of today."""
+    """The lines of one file that a diff touches, without those that are in every file."""
 
     path: str
-    spans: tuple[Span, ...]  # of the lines that it changes, where they stand in the file
-    removed: frozenset[str]  # lines that tell something, their white space made even
+    removed: frozenset[str]
     added: frozenset[str]
-    is_whole: bool = True  # all of it was found in the file
+    touched: frozenset[str]  # removed, or right above or below what is changed
 
 
-def change_in(file: ChangedFile, path: str, text: str) -> Change:
-    """Find what a diff changes in `text`, the file as it is today."""
-    lines = [row.rstrip() for row in text_lines(text)]
-    read = tuple(_hunks(file.diff))[: limits.HUNKS]
-    spans = [tuple(_spans(hunk, lines)) for hunk in read]
-    return Change(
-        path,
-        tuple(span for item in spans for span in item),
-        _telling(line for hunk in read for line in hunk.lines("-")),
-        _telling(line for hunk in read for line in hunk.lines("+")),
-        all(spans),
-    )
+def change_in(file: ChangedFile, path: str) -> Change:
+    """Read what a diff changes in the file that has this path today."""
+    rows = [row or " " for row in file.diff.split("\n")]
+    removed = [row[1:] for row in rows if row[0] == "-"]
+    touched = list(removed)
+    for row, other in (*pairwise(rows), *pairwise(rows[::-1])):
+        if row[0] in "+-" and other[0] == " ":
+            touched.append(other[1:])
+    added = (row[1:] for row in rows if row[0] == "+")
+    return Change(path, _telling(removed), _telling(added), _telling(touched))
 
 
 def meet(change: Change, other: Change) -> bool:
     """Return whether both change the same lines of a file, or lines next to each other."""
     if change.path != other.path:
         return False
-    by_text = not (change.is_whole and other.is_whole) and not change.removed.isdisjoint(
-        other.removed
-    )
-    return by_text or any(a.meets(b) for a in change.spans for b in other.spans)
+    if not change.removed and not other.removed:
+        return not change.touched.isdisjoint(other.touched)
+    return bool(change.removed & other.touched or other.removed & change.touched)
 
 
 def holds(one: Iterable[Change], other: Iterable[Change]) -> bool:
     """Return whether `one` adds every line that `other` adds, or removes all if that adds none."""
     theirs, ours = {change.path: change for change in one}, tuple(other)
-    empty = Change("", (), frozenset(), frozenset())
+    empty = Change("", frozenset(), frozenset(), frozenset())
     adds = [our for our in ours if our.added]
     if adds:
         return all(add.added <= theirs.get(add.path, empty).added for add in adds)
@@ -259,57 +221,6 @@ def holds(one: Iterable[Change], other: Iterable[Change]) -> bool:
     return bool(gone) and all(item.removed == theirs.get(item.path, empty).removed for item in gone)
 
 
-def _hunks(diff: str) -> Iterator[Hunk]:
-    start, rows = 0, list[str]()
-    for row in diff.split("\n"):
-        if row.startswith("@@"):
-            if rows:
-                yield Hunk(start, tuple(rows))
-            found = _HEAD.match(row)
-            start, rows = int(found[1]) if found else 0, []
-        elif row[:1] in (" ", "+", "-"):
-            rows.append(row)
-        elif not row:  # of an empty line of context some leave the mark out
-            rows.append(" ")
-    if rows:
-        yield Hunk(start, tuple(rows))
-
-
-def _spans(hunk: Hunk, lines: list[str]) -> Iterator[Span]:
-    found = _located(hunk, lines)
-    if found is None:
-        return
-    at, rows = found
-    for is_change, group in groupby(rows, lambda row: row[:1] != " "):
-        old = sum(row[:1] != "+" for row in group)
-        if is_change:
-            yield Span(at, at + old)
-        at += old
-
-
-def _located(hunk: Hunk, lines: list[str]) -> tuple[int, tuple[str, ...]] | None:
-    above = next((n for n, row in enumerate(hunk.rows) if row[:1] != " "), 0)
-    below = next((n for n, row in enumerate(hunk.rows[::-1]) if row[:1] != " "), 0)
-    for fuzz in range(limits.HUNK_FUZZ + 1):
-        first, last = min(fuzz, above), min(fuzz, below)
-        rows = hunk.rows[first : len(hunk.rows) - last]
-        old = [row[1:].rstrip() for row in rows if row[:1] != "+"]
-        if not any(map(_tells, old)):
-            return None
-        if places := _places(old, lines):
-            near = hunk.start - 1 + first
-            return min(places, key=lambda place: abs(place - near)), rows
-    return None
-
-
-def _places(block: list[str], lines: list[str]) -> list[int]:
-    starts = (n for n, line in enumerate(lines) if line == block[0])
-    return [n for n in starts if lines[n : n + len(block)] == block]
-
-
 def _telling(lines: Iterable[str]) -> frozenset[str]:
-    return frozenset(" ".join(line.split()) for line in lines if _tells(line))
-
-
-def _tells(line: str) -> bool:
-    return len(re.findall(r"[^\W_]", line)) >= limits.TELLING_CHARACTERS
+    plain = (" ".join(line.split()) for line in lines)
+    return frozenset(line for line in plain if len(re.findall(r"[^\W_]", line)) >= _TELLING)

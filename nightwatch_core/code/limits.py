@@ -41,8 +41,6 @@ SUSPECTS, CANDIDATES, RELEASES = 3, 5, 200  # items
 NEAR_DAYS = 30  # before an error began, in which a change may have brought it
 COMPARED_LINES, LATER_COMMITS = 5_000, 20  # lines of two texts; commits of one file
 NAMED_PATHS = 3  # of files that are others on the base branch
-HUNKS, HUNK_FUZZ = 200, 3  # of one file; lines around a hunk that may be others by now
-TELLING_CHARACTERS = 8  # letters and digits of a changed line that tells something
 
 # Quotes
 QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines

@@ -288,7 +288,10 @@ def _guard_only(change: Change) -> Iterator[SymptomFix]:
     explained.update(row for node in blocks for row in _rows(node))
     if (inline or blocks) and not _has_effective_change(change, explained):
         yield from inline
-        yield from (change.fix("guard_only", node.start_point[0]) for node in blocks)
+        for node in blocks:
+            last = "".join(_statements_of(body_of(node))[-1:])
+            kind: Kind = "masking_default" if P["made_up"].search(last) else "guard_only"
+            yield change.fix(kind, node.start_point[0])
 
 
 def _rows(node: Node) -> range:

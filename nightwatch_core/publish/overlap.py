@@ -105,10 +105,8 @@ def _overlap(
 
 def _changes(files: Iterable[ChangedFile], read: Read) -> Iterator[Change]:
     for file in files:
-        path, text = file.path, read(file.path)
-        if text is None and file.old_path:
-            path, text = file.old_path, read(file.old_path)
-        yield change_in(file, path, text or "")
+        is_moved = bool(file.old_path) and read(file.path) is None
+        yield change_in(file, file.old_path if is_moved else file.path)
 
 
 def _pairs(ours: Iterable[Change], theirs: tuple[Change, ...]) -> Iterator[tuple[Change, Change]]:

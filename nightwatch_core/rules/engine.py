@@ -1,13 +1,8 @@
 """Answer like a model, by rules that read the code through the same tools; no network."""
 
 import re
-import tomllib
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cache
-from importlib.resources import files
-
-from pydantic import TypeAdapter
 
 from nightwatch_core.code.limits import NEAR_DAYS
 from nightwatch_core.code.releases import onset
@@ -41,6 +36,7 @@ from nightwatch_core.rules.findings import (
 )
 from nightwatch_core.rules.names import undefined_name, unknown_member
 from nightwatch_core.rules.none import missing_key, none_receiver
+from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.words import last_segment
 
 NAME = "rules"
@@ -308,19 +304,13 @@ class Category(Value):
     steps: tuple[str, ...]
 
 
-@cache
-def categories() -> dict[str, Category]:
-    """Read categories.toml; raises `ValidationError` where it does not hold what it should."""
-    text = (files(__package__) / "categories.toml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[str, Category]).validate_python(tomllib.loads(text))
-
-
+CATEGORIES = data_table(__package__, "categories.toml", dict[str, Category])
 _CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
 
 
 def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Say what the class and the message give away, and what to look at: that is no cause."""
-    category = categories().get(symptom.kind, categories()["unknown"])
+    category = CATEGORIES.get(symptom.kind, CATEGORIES["unknown"])
     call = _CALL.search(masked(failing.text, failing.language))
     service = f"the service called by `{call[1]}`" if call else "a service"
     words = {

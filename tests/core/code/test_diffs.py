@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.code.diffs import (
-    Span,
     change_in,
     dependency_changes,
     holds,
@@ -126,13 +125,11 @@ def test_a_diff_makes_the_new_text_of_the_old(old: list[str], new: list[str]) ->
     assert patched(old, numbered_diff(old, new)) == new
 
 
-# Which lines two changes touch, though they were made on different commits.
-
-TODAY = "".join(f"line number {n}\n" for n in range(1, 41))
+# Whether two changes touch the same lines, though they were made on different commits.
 
 
-def change(diff, path="a.py", text=TODAY):
-    return change_in(ChangedFile(path=path, diff=diff), path, text)
+def change(diff, path="a.py"):
+    return change_in(ChangedFile(path=path, diff=diff), path)
 
 
 def hunk(at, *rows):
@@ -143,35 +140,26 @@ AT_20 = hunk(19, " line number 19", "-line number 20", "+line twenty", " line nu
 
 
 @pytest.mark.parametrize(
-    ("diff", "spans"),
-    [
-        (AT_20, (Span(19, 20),)),
-        (AT_20.replace("-19,3", "-119,3"), (Span(19, 20),)),  # numbers of an older commit
-        (AT_20.replace("@@ -19,3 +19,3 @@", "@@"), (Span(19, 20),)),  # no numbers at all
-        (AT_20.replace(" line number 19", " gone since"), (Span(19, 20),)),  # another neighbour
-        (AT_20.replace("-line number 20", "-line that is gone"), ()),
-        (hunk(20, " line number 20", "+put between", " line number 21"), (Span(20, 20),)),
-        ("@@ too large to be shown @@", ()),
-        ("", ()),
-        ("@@ -" + "9" * 5000 + " @@\n-x", ()),
-    ],
-)
-def test_a_change_is_found_where_its_lines_stand_today(diff, spans):
-    assert change(diff).spans == spans
-
-
-@pytest.mark.parametrize(
     ("other", "touches"),
     [
+        (AT_20.replace("-19,3", "-119,3"), True),  # numbers of an older commit
         (hunk(20, " line number 20", "-line number 21", "+x", " line number 22"), True),  # next to
         (hunk(21, " line number 21", "-line number 22", "+x", " line number 23"), False),
         (hunk(20, " line number 20", "+put between", " line number 21"), True),
         (hunk(1, "-line number 20", "+its neighbours are others", "-and so is this one"), True),
+        ("@@ too large to be shown @@", False),
+        ("", False),
     ],
 )
 def test_changes_meet_where_they_overlap_or_touch(other, touches):
     assert meet(change(AT_20), change(other)) is touches
     assert not meet(change(AT_20), change(other, path="b.py"))
+
+
+def test_what_is_put_in_at_the_same_place_meets():
+    one, two = (hunk(7, " line number 7", f"+put in {n}", " line number 8") for n in "ab")
+    assert meet(change(one), change(two))
+    assert not meet(change(one), change(two.replace("number", "count")))
 
 
 def test_the_same_result_is_the_same_whatever_stands_beside_it():

@@ -4,7 +4,7 @@ import pytest
 
 from nightwatch_core.code.symptoms import RULES as SYMPTOMS
 from nightwatch_core.code.symptoms import symptom_of
-from nightwatch_core.rules.engine import RULES, categories
+from nightwatch_core.rules.engine import CATEGORIES, RULES
 
 CASES = [
     ("NoMethodError", "undefined method 'total' for nil", "none receiver", {"name": "total"}),
@@ -112,7 +112,7 @@ def test_a_word_in_a_message_does_not_make_a_bug_transient():
 
 def test_every_kind_has_a_rule_or_a_category_and_is_reached_by_a_case():
     kinds = {rule.kind for rule in SYMPTOMS.symptoms} | {"unknown"}
-    assert kinds == set(RULES) | set(categories())
+    assert kinds == set(RULES) | set(CATEGORIES)
     assert kinds == {kind for _, _, kind, _ in CASES}
 
 
