@@ -1,14 +1,12 @@
 """Turns proposed edits into whole files: exact old text, found once, or no change at all."""
 
 import hashlib
-import keyword
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import unified_diff
 
 from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code.code_view import as_written, inside
-from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.edit_policy import hidden_in, refusal, too_large
 from nightwatch_core.code.injected_instructions import (
     InjectedInstructions,
@@ -226,14 +224,8 @@ def grounds_of(
     )
 
 
-# Every edit of a fix judged by itself: what may stay of it, and what is refused with the reason.
-#
-# A refused edit takes along those that make no sense without it: half a fix is worse than none.
+# The edits of a fix judged: half a fix is worse than none, but a test or a note may be left out.
 
-_NAME = re.compile(r"[^\W\d]\w{2,}")
-_WORDS = frozenset(
-    (*keyword.kwlist, "self", "this", "end", "def", "new", "null", "nil", "function")
-)
 _PROSE = (".md", ".rst", ".adoc", ".txt")
 
 
@@ -254,25 +246,29 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
     paths = frozenset(code.paths())
     kept: tuple[Edit, ...] = ()
     reasons: list[tuple[Edit, str]] = []
-    for edit in edits:
-        plain = _plain(edit, code)
+    for edit in (_plain(edit, code) for edit in edits):
         why = (
-            _misplaced(plain, paths, grounds)
-            or apply((*kept, plain), code.read_file, paths).refusal.removeprefix(f"{plain.path}: ")
-            or _apart(plain, paths, grounds)
-            or _undue_deletion(plain, grounds)
-            or _ordered(plain, grounds)
+            _misplaced(edit, paths, grounds)
+            or apply((*kept, edit), code.read_file, paths).refusal.removeprefix(f"{edit.path}: ")
+            or _apart(edit, paths, grounds)
+            or _undue_deletion(edit, grounds)
+            or _ordered(edit, grounds)
         )
-        if why:
-            reasons.append((plain, why))
-        else:
-            kept = (*kept, plain)
-    for rule in (_broken, _left_over, _oversized):
-        gone = rule(kept, [edit for edit, _ in reasons], code, paths)
-        reasons += gone
-        kept = tuple(edit for edit in kept if all(edit is not item for item, _ in gone))
-    refused = tuple(_refused(edit, why, paths) for edit, why in reasons)
-    return JudgedFix(edits=kept, refused=tuple(dict.fromkeys(refused)))
+        reasons.append((edit, why))
+        kept = kept if why else (*kept, edit)
+    changes = apply(kept, code.read_file, paths).changes if kept else ()
+    broken = {change.path: _broken(change, code.read_file(change.path)) for change in changes}
+    reasons = [(edit, why or broken.get(edit.path, "")) for edit, why in reasons]
+    missing = next((edit.path for edit, why in reasons if why and not _is_aside(edit)), None)
+    if missing is not None:
+        whole = f"it makes no sense without the refused edit of {ascii(missing[:200])[1:-1]}"
+    else:
+        whole = too_large(changes, code.read_file)
+    reasons = [(edit, why or whole) for edit, why in reasons]
+    refused = (_refused(edit, why, paths) for edit, why in reasons if why)
+    return JudgedFix(
+        edits=tuple(edit for edit, why in reasons if not why), refused=tuple(dict.fromkeys(refused))
+    )
 
 
 def _plain(edit: Edit, code: CodeReader) -> Edit:
@@ -292,8 +288,8 @@ def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
     return "it was not read" if is_unread else ""
 
 
-# A new file lies beside a file that was read, a new test below tests.
 def _apart(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
+    """Say why a new file is out of place: it lies beside a file that was read, or below tests."""
     if edit.action != "create" or grounds.read is None:
         return ""
     folder = _folder(edit.path)
@@ -319,6 +315,11 @@ def _ordered(edit: Edit, grounds: Grounds) -> str:
     return quarantine_reason("it", new) if new and not is_old else ""
 
 
+def _broken(change: FileChange, before: str | None) -> str:
+    why = syntax.complaint(change.path, change.text, before) if change.text is not None else ""
+    return _it(change.path, why or hidden_in(change, before or ""))
+
+
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
@@ -332,69 +333,8 @@ def _it(path: str, why: str) -> str:
     return re.sub(f"^{re.escape(ascii(path[:200])[1:-1])} ", "it ", why)
 
 
-Gone = list[tuple[Edit, str]]
-
-
-def _broken(
-    kept: tuple[Edit, ...], _: list[Edit], code: CodeReader, paths: Collection[str]
-) -> Gone:
-    gone: Gone = []
-    for change in apply(kept, code.read_file, paths).changes if kept else ():
-        before, text = code.read_file(change.path), change.text
-        why = syntax.complaint(change.path, text, before) if text is not None else ""
-        if why := why or hidden_in(change, before or ""):
-            gone += [(e, _it(e.path, why)) for e in kept if e.path == change.path]
-    return gone
-
-
-def _left_over(
-    kept: tuple[Edit, ...], refused: list[Edit], code: CodeReader, _: Collection[str]
-) -> Gone:
-    gone: Gone = []
-    left, lost = list(kept), list(refused)
-    while lost:
-        one = lost.pop(0)
-        names = frozenset[str]() if _is_aside(one) else _introduced(one, code)
-        needing = [edit for edit in left if _needs(edit, one, names, code)]
-        left = [edit for edit in left if edit not in needing]
-        lost += needing
-        why = f"it makes no sense without the refused edit of {ascii(one.path[:200])[1:-1]}"
-        gone += [(edit, why) for edit in needing]
-    if any(not _is_aside(edit) for edit in refused) and all(map(_is_aside, left)):
-        gone += [(edit, "of the fix itself nothing is left") for edit in left]
-    return gone
-
-
-def _needs(edit: Edit, refused: Edit, names: frozenset[str], code: CodeReader) -> bool:
-    if edit.path == refused.path:
-        return True
-    if refused.action == "delete":
-        return not _is_aside(refused)
-    return not names.isdisjoint(_words(edit.new) - _words(code.read_file(edit.path) or ""))
-
-
-def _introduced(edit: Edit, code: CodeReader) -> frozenset[str]:
-    before = code.read_file(edit.path) if inside(edit.path) else None
-    defined = frozenset(definition.name for definition in definitions_in(edit.path, edit.new))
-    if before is None and defined:
-        return defined | _words(edit.path.rpartition("/")[2].partition(".")[0])
-    return _words(edit.new) - _words(before or "")
-
-
 def _is_aside(edit: Edit) -> bool:
     return bool(TEST.search(edit.path)) or edit.path.lower().endswith(_PROSE)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_NAME.findall(text)) - _WORDS
-
-
-def _oversized(
-    kept: tuple[Edit, ...], _: list[Edit], code: CodeReader, paths: Collection[str]
-) -> Gone:
-    changes = apply(kept, code.read_file, paths).changes if kept else ()
-    why = too_large(changes, code.read_file)
-    return [(edit, why) for edit in kept] if why else []
 
 
 def reasons(refused: Iterable[RefusedEdit]) -> tuple[str, ...]:

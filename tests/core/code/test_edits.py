@@ -128,8 +128,6 @@ def test_a_diff_shows_what_goes_and_what_comes():
     ]  # fmt: skip
 
 
-GUARD = Edit(path="shop/guard.py", action="create", new="def priced(line):\n    return line\n")
-USES = Edit(path="shop/cart.py", old="line.price", new="priced(line)")
 TEST = Edit(path="tests/test_cart.py", action="create", new="def test_total():\n    assert total\n")
 
 
@@ -156,10 +154,18 @@ def test_an_edit_in_escapes_is_put_into_the_files_own_characters():
     assert kept(edit, code=code)[0].old == "'a\u200bb'"
 
 
-def test_only_the_edit_that_cannot_stand_is_dropped():
+def test_a_fix_stands_as_a_whole_and_a_test_or_a_note_may_be_left_out():
     bad = Edit(path="shop/pay.py", old="nothing of the kind", new="pass")
-    assert kept(FIX, bad) == (FIX,)
-    assert judge((FIX, bad)).refused[0].reason == "the old text stands there 0 times, not once"
+    note = Edit(path="docs/changes.md", action="create", new="Fixed.\n")
+    fix = judge((FIX, bad, TEST, note))
+    assert fix.edits == ()
+    assert [edit.reason for edit in fix.refused] == [
+        "it makes no sense without the refused edit of shop/pay.py",
+        "the old text stands there 0 times, not once",
+        *["it makes no sense without the refused edit of shop/pay.py"] * 2,
+    ]
+    wrong_test = TEST.model_copy(update={"new": "def test_total(:\n"})
+    assert kept(FIX, wrong_test, note) == (FIX, note)
 
 
 def test_a_file_that_nobody_read_is_not_changed_but_a_new_one_may_be_made():
@@ -171,7 +177,7 @@ def test_a_file_that_nobody_read_is_not_changed_but_a_new_one_may_be_made():
 def test_a_new_file_lies_beside_what_was_read_and_a_test_beside_tests():
     code = tree({**TREE_FILES, "tests/test_pay.py": "", "docs/a.md": ""})
     made = Edit(path="shop/sub/guard.py", action="create", new="x = 1\n")
-    assert refused(made, FIX, code=code, read=("shop/cart.py",)) == [made.path]
+    assert refused(made, code=code, read=("shop/cart.py",)) == [made.path]
     beside = made.model_copy(update={"path": "shop/guard.py"})
     assert refused(beside, TEST, FIX, code=code, read=("shop/cart.py",)) == []
     lonely = TEST.model_copy(update={"path": "spec/other/test_cart.py"})
@@ -185,20 +191,6 @@ def test_a_file_goes_only_where_the_analysis_says_so_and_never_the_one_that_fail
     said = "shop/pay.py is left over and overrides total."
     assert refused(gone, FIX, read=read, reasoning=said) == []
     assert refused(gone, read=read, reasoning=said, failing=frozenset({gone.path})) == [gone.path]
-
-
-def test_what_uses_a_name_that_only_a_refused_edit_brings_goes_with_it():
-    secret = GUARD.model_copy(update={"path": "bin/guard.py"})
-    assert kept(secret, USES) == ()
-    assert kept(GUARD, USES) == (GUARD, USES)
-
-
-def test_a_test_or_a_note_without_its_fix_is_no_fix():
-    bad = Edit(path="shop/pay.py", old="nothing of the kind", new="pass")
-    note = Edit(path="docs/changes.md", action="create", new="Fixed.\n")
-    fix = judge((bad, TEST, note))
-    assert fix.edits == ()
-    assert fix.refused[-1].reason == "of the fix itself nothing is left"
 
 
 def test_all_edits_of_a_file_that_no_longer_parses_go():
