@@ -58,7 +58,6 @@ class Made(NamedTuple):
 
     sha: str
     is_new: bool
-    whole: str = ""  # where there are several: all of them as one commit, on no branch
 
 
 class PathState(NamedTuple):
@@ -129,10 +128,10 @@ def wanted_steps(
             now.pop(path, None)
             if state.mode != GONE:
                 now[path] = Node(path, state.mode, state.oid, None, path)
-    came = {path for step in steps for path in step.wanted}
-    ended = {path: state_at(now, path) or PathState(GONE, "") for path in came}
-    news = {p: s for p, s in ended.items() if s != (state_at(before, p) or PathState(GONE, ""))}
-    if news != whole:
+    nothing = PathState(GONE, "")
+    ended = {path: state_at(now, path) or nothing for step in steps for path in step.wanted}
+    new = {p: s for p, s in ended.items() if s != (state_at(before, p) or nothing)}
+    if new != whole:
         raise Refused("its commits do not add up to what was proposed")
     return tuple(steps)
 
@@ -270,34 +269,19 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     before = read_tree(git, base)
     _check_not_moved(git, pull, base, before)
     steps = wanted_steps(pull, before, partial(_content, git), partial(_written, git))
-    commits = _committed(git, base, steps, at)
-    commit, whole = commits[-1], ""
-    if len(commits) > 1:
-        whole = _whole(git, base, commit, pull, at)
+    commit = base
+    for step in steps:
+        before_step, commit = commit, commit_tree(git, commit, step.wanted, step.message, at)
+        if changed(git, before_step, commit) != step.wanted:
+            raise Refused("the commit would change other files than proposed")
     if pull.as_patch:
-        return _kept(git, ref, commit)._replace(whole=whole)
+        return _kept(git, ref, commit)
     created = git.attempt("update-ref", "--no-deref", "-m", "nightwatch: draft", ref, commit, "")
     if created.code:
         if tip := checkout.heads().get(ref):
-            return _made_before(git, pull.branch, tip, steps)._replace(whole=whole)
+            return _made_before(git, pull.branch, tip, steps)
         raise Refused(f"the branch cannot be made: {created.complaint}")
-    return Made(commit, is_new=True, whole=whole)
-
-
-def _committed(git: Git, base: str, steps: tuple[Step, ...], at: datetime) -> tuple[str, ...]:
-    commits = [base]
-    for step in steps:
-        commits.append(commit_tree(git, commits[-1], step.wanted, step.message, at))
-        if changed(git, commits[-2], commits[-1]) != step.wanted:
-            raise Refused("the commit would change other files than proposed")
-    return tuple(commits[1:])
-
-
-def _whole(git: Git, base: str, last: str, pull: DraftPull, at: datetime) -> str:
-    """All commits as one, kept on no branch: what a squash of them is known by."""
-    wanted = changed(git, base, last)
-    whole = commit_tree(git, base, wanted, commit_message(pull), at)
-    return _kept(git, f"{_KEPT}whole-{pull.key[:12]}", whole).sha
+    return Made(commit, is_new=True)
 
 
 def patch(git: Git, commit: str, context: int = 3, commits: int = 1) -> bytes:

@@ -7,6 +7,7 @@ what was fixed today.
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -24,7 +25,6 @@ from nightwatch_core.adapters.git.command import (
     SHOWN_FILES,
     TITLE_CHARACTERS,
     Git,
-    Outcome,
     is_sha,
     read_time,
 )
@@ -346,18 +346,13 @@ class History:
         return tuple(sorted(name for name in names if name))
 
     def obtain_past(self, path: str) -> bool:
-        """Fetch what tells who wrote the file's lines, through renames; False where it is too much.
-
-        Without what stood beside it, lines that came from elsewhere are not seen as such.
-        """
+        """Fetch the file's past, through renames; False where that is too much."""
         if self._obtain is None:
             return True
         names = [path]
         for name in names:
-            below = (f":(literal){name}",)
-            if not self._obtain(self._missing(below)):
+            if not self._obtain(self._missing((f":(literal){name}",))):
                 return len(names) > 1
-            self._obtain(self._missing_beside(below))
             if len(names) < FORMER_NAMES:
                 names += [name for name in self._former_names(path) if name not in names][:1]
         return True
@@ -368,15 +363,6 @@ class History:
         fields = outcome.output.decode(errors="replace").split("\0")
         pairs = zip(fields, fields[1:], strict=False)
         return [old for status, old in pairs if re.fullmatch(r"\n?R\d+", status)]
-
-    def _missing_beside(self, below: Sequence[str]) -> list[str]:
-        """Return what commits of a file replaced elsewhere: blobs it may have come from."""
-        asked = ("log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-diff")
-        output = self._git.run(*asked, *_PLAIN, self._sha, "--", *below)
-        before = sorted({node.before for node in read_raw(output) if node.before.strip("0")})
-        names = "".join(f"{oid}\n" for oid in before).encode()
-        listed = self._git.run("cat-file", "--batch-check=%(objectname)", stdin=names).decode()
-        return [row.split()[0] for row in listed.splitlines() if row.endswith(" missing")]
 
     def _holds(self, sha: str) -> bool:
         # What is no commit, or not there, is no ancestor either.
@@ -482,14 +468,13 @@ def blamed(
     tell.
     """
     revisions = "".join(f"{revision}\n" for revision in ignored_revisions(ignored)).encode()
-    ways, place = list(LOOKING), ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
-    while ways:
-        asked = ("blame", "--line-porcelain", *ways.pop(0), "--ignore-revs-file=/dev/stdin")
-        outcome = _answer(git, (*asked, *place), revisions)
-        if outcome is None:
-            ways = ways[-1:]  # what took too long once is not worth a second wait
-        elif not outcome.code:
-            return tuple(_rows(outcome.output.decode(errors="replace"), path))
+    place = ("--ignore-revs-file=/dev/stdin", "-L", f"{lines[0]},{lines[1]}", sha, "--", path)
+    for options in LOOKING:
+        asked = ("blame", "--line-porcelain", *options, *place)
+        with suppress(TryLater):
+            outcome = git.attempt(*asked, stdin=revisions, timeout=QUICK_SECONDS)
+            if not outcome.code:
+                return tuple(_rows(outcome.output.decode(errors="replace"), path))
     return ()
 
 
@@ -501,13 +486,6 @@ def ignored_revisions(text: str) -> tuple[str, ...]:
     """
     words = (line.partition("#")[0].strip().lower() for line in text.splitlines())
     return tuple(dict.fromkeys(word for word in words if is_sha(word)))[:IGNORED_REVISIONS]
-
-
-def _answer(git: Git, arguments: tuple[str, ...], revisions: bytes) -> Outcome | None:
-    try:
-        return git.attempt(*arguments, stdin=revisions, timeout=QUICK_SECONDS)
-    except TryLater:
-        return None
 
 
 def _rows(porcelain: str, path: str) -> Iterator[Blame]:

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,15 +143,12 @@ class BlobReader:
         if not is_sha(oid):
             raise GiveUp(f"{oid[:80]!a} is not an object name")
         with self._lock:
-            for last in (False, True):  # a process that died in between is started anew, once
-                process = self._running()
-                try:
-                    return _answer(process, oid)
-                except (OSError, EOFError) as error:
-                    _end(process)
-                    if last:
-                        raise TryLater(f"git cat-file stopped answering: {error}") from error
-        raise AssertionError("unreachable")
+            process = self._running()
+            try:
+                return _answer(process, oid)
+            except (OSError, EOFError) as error:
+                _end(process)
+                raise TryLater(f"git cat-file stopped answering: {error}") from error
 
     def _running(self) -> subprocess.Popen[bytes]:
         process = self._process
@@ -201,7 +199,5 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            try:
+            with suppress(OSError):  # what was still to be written to a dead process
                 stream.close()
-            except OSError:  # what was still to be written to a dead process
-                continue

@@ -61,13 +61,11 @@ def draft_state(
     git, base, made_on = checkout.git, str(meta.get("base", "")), str(meta.get("made_on", ""))
     if is_sha(made_on) and git.attempt("cat-file", "-e", f"{made_on}^{{commit}}").code:
         return None
-    commits = [str(meta[name]) for name in ("commit", "whole") if is_sha(str(meta.get(name, "")))]
-    tips = heads_of(heads, item.branch)
+    commit, tips = str(meta.get("commit", "")), heads_of(heads, item.branch)
     try:
         for head in heads_of(heads, base) if base else (checkout.base()[1],):
-            for commit in commits:
-                if state := _merged(git, commit, tips, head):
-                    return state
+            if state := _merged(git, commit, tips, head) if is_sha(commit) else None:
+                return state
             for tip in tips if is_sha(made_on) else ():  # people may have made it anew
                 if _is_below(git, tip, head) and not _is_below(git, tip, made_on):
                     return DraftState("merged", _merged_at(git, tip, head), edited=True)
@@ -392,7 +390,6 @@ class LocalDelivery:
         atomic_files.write(path.with_suffix(".patch"), shown)
         places: dict[str, object] = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
         places |= {"made_on": pull.commit}
-        places |= {"whole": made.whole} if made.whole else {}
         places |= {"as_patch": True, "fix": pull.fix} if pull.as_patch else {}
         write(path, {**self._meta(pull, number), **places}, pull.body)
         return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))

@@ -289,14 +289,3 @@ def test_steps_that_do_not_add_up_to_what_passed_are_refused(still: Path, commit
 
     assert receipt.status == "refused"
     assert git(still, "for-each-ref") == refs
-
-
-def test_steps_are_merged_once_a_squash_of_them_is(shop: Path) -> None:
-    delivery(shop).publish(pull(shop, **STEPPED))
-    git(shop, "gc", "-q", "--prune=now")
-    assert state_of_pull(shop) == "open"
-    git(shop, "commit", "--quiet", "--allow-empty", "-m", "Other")
-    git(shop, "merge", "--quiet", "--squash", "nightwatch/0123456789ab")
-    git(shop, "commit", "--quiet", "-m", "Count (#9)")
-
-    assert state_of_pull(shop) == "merged"
