@@ -10,16 +10,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.proposals import NOT_LAID_OUT, Bounds, Check, Command, FileChange, Run
 from nightwatch_core.ports import Sandbox
-from nightwatch_core.proof.kits import (
-    EXPLAINED_CHARACTERS,
-    NAMES,
-    OUTPUT_CHARACTERS,
-    Kit,
-    Reading,
-    Runner,
-    Words,
-    reading_of,
-)
+from nightwatch_core.proof import kits
 from nightwatch_core.text.plain_text import one_line, plural
 
 LEAST_SECONDS = 5.0  # for a command to be worth starting
@@ -30,7 +21,7 @@ class NightCache:
     """Cache of facts about projects, so that nothing runs twice in a night."""
 
     def __init__(self) -> None:
-        self.base_runs: dict[tuple[str, Words, int], Run] = {}
+        self.base_runs: dict[tuple[str, kits.Words, int], Run] = {}
         self.prepared: dict[str, tuple[str, str]] = {}  # key and trouble, by manifests
         self.runners: dict[str, tuple[str, str]] = {}  # a name, else why none tells, by project
         self.lacking = ""  # why nothing can be run at all
@@ -43,7 +34,7 @@ class Environment:
     def __init__(
         self,
         sandbox: Sandbox,
-        kit: Kit,
+        kit: kits.Kit,
         commit: Commit,
         changes: tuple[FileChange, ...],
         known: NightCache,
@@ -67,14 +58,14 @@ class Environment:
                 self.known.prepared[name] = ready.key, ""
                 self.seconds += ready.seconds
             except GiveUp as trouble:
-                self.known.prepared[name] = "", one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+                self.known.prepared[name] = "", one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
         self._key, self.lacks = self.known.prepared[name]
 
     def has_time(self) -> bool:
         """Tell whether another command is worth starting."""
         return self.seconds_left >= LEAST_SECONDS
 
-    def base(self, words: Words, most: float, again: int = 0) -> Run:
+    def base(self, words: kits.Words, most: float, again: int = 0) -> Run:
         """Run on the base; the same words are run once a night, unless it is asked for `again`."""
         name = (self.commit.sha, (self._key, *words), again)
         known = self.known.base_runs.get(name)
@@ -82,19 +73,21 @@ class Environment:
             known = self.known.base_runs[name] = self._run(words, (), most)
         return known
 
-    def fixed(self, words: Words, most: float) -> Run:
+    def fixed(self, words: kits.Words, most: float) -> Run:
         """Run with the fix."""
         return self._run(words, self.changes, most)
 
-    def base_reading(self, words: Words, form: str, most: float, again: int = 0) -> Reading:
+    def base_reading(
+        self, words: kits.Words, form: str, most: float, again: int = 0
+    ) -> kits.Reading:
         """Run tests on the base."""
-        return reading_of(self.base(words, most, again), form)
+        return kits.reading_of(self.base(words, most, again), form)
 
-    def fixed_reading(self, words: Words, form: str, most: float) -> Reading:
+    def fixed_reading(self, words: kits.Words, form: str, most: float) -> kits.Reading:
         """Run tests with the fix."""
-        return reading_of(self.fixed(words, most), form)
+        return kits.reading_of(self.fixed(words, most), form)
 
-    def _run(self, words: Words, changes: tuple[FileChange, ...], most: float) -> Run:
+    def _run(self, words: kits.Words, changes: tuple[FileChange, ...], most: float) -> Run:
         """Raises `GiveUp` where the tree cannot be laid out or nothing confines programs."""
         inner = words
         if self.kit.root:
@@ -152,7 +145,7 @@ def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str
     return tuple(dict.fromkeys(path for path in ours if environment.kit.root + path not in gone))
 
 
-def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> Runner | str:
+def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> kits.Runner | str:
     """Return the first runner with a readable run on the base, else what the last one printed."""
     runners = environment.known.runners
     if found := runners.get(environment.project):
@@ -179,7 +172,7 @@ def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> Runner 
 
 
 def tested(
-    environment: Environment, runner: Runner, nearest: tuple[str, ...]
+    environment: Environment, runner: kits.Runner, nearest: tuple[str, ...]
 ) -> Iterator[tuple[Check, Compared]]:
     """Compare the nearest tests, then the whole suite, as far as there is time."""
     if nearest:
@@ -189,7 +182,7 @@ def tested(
 
 
 def _compared(
-    environment: Environment, runner: Runner, words: Words, what: str
+    environment: Environment, runner: kits.Runner, words: kits.Words, what: str
 ) -> tuple[Check, Compared]:
     started, shown = environment.seconds, f"{runner.name}: {what}"
     base = environment.base_reading(words, runner.form, environment.seconds_left / 3)
@@ -218,12 +211,16 @@ def _compared(
 
 
 def _judged(
-    environment: Environment, runner: Runner, words: Words, base: Reading, fixed: Reading
+    environment: Environment,
+    runner: kits.Runner,
+    words: kits.Words,
+    base: kits.Reading,
+    fixed: kits.Reading,
 ) -> Compared:
     if fixed.is_readable and not (fixed.failed - base.failed) and not _fewer(base, fixed):
         return Compared()
     again = environment.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
-    output = again.run.output[-OUTPUT_CHARACTERS:]
+    output = again.run.output[-kits.OUTPUT_CHARACTERS :]
     if not again.is_readable:
         ended = again.run.ended if again.run.ended != "exited" else _last_line(again)
         return Compared(worse=f"it does not come to its end with the fix: {ended}", output=output)
@@ -237,15 +234,15 @@ def _judged(
         flaky, steady = flaky | (steady & later), steady - later
     if not steady:
         return Compared(flaky=flaky)
-    worse = f"red with the fix, green without it: {', '.join(sorted(steady)[:NAMES])}"
+    worse = f"red with the fix, green without it: {', '.join(sorted(steady)[: kits.NAMES])}"
     return Compared(worse=worse, output=output, flaky=flaky)
 
 
-def _fewer(base: Reading, fixed: Reading) -> bool:
+def _fewer(base: kits.Reading, fixed: kits.Reading) -> bool:
     """Tell whether fewer tests are run: what stops the runner early must not look green."""
     return base.ran is not None and (fixed.ran is None or fixed.ran < base.ran)
 
 
-def _last_line(reading: Reading) -> str:
+def _last_line(reading: kits.Reading) -> str:
     lines = [line for line in reading.run.output.splitlines() if line.strip()]
-    return one_line(lines[-1])[:EXPLAINED_CHARACTERS] if lines else "it prints nothing"
+    return one_line(lines[-1])[: kits.EXPLAINED_CHARACTERS] if lines else "it prints nothing"

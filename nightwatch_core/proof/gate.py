@@ -9,6 +9,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Run, not_run
 from nightwatch_core.ports import CodeReader, Sandbox
+from nightwatch_core.proof import kits
 from nightwatch_core.proof.environment import (
     Compared,
     Environment,
@@ -17,16 +18,6 @@ from nightwatch_core.proof.environment import (
     test_file,
     tested,
     usable_runner,
-)
-from nightwatch_core.proof.kits import (
-    EXPLAINED_CHARACTERS,
-    NAMES,
-    OUTPUT_CHARACTERS,
-    Inspection,
-    Kit,
-    Runner,
-    Words,
-    kit_for,
 )
 from nightwatch_core.text.plain_text import digest, one_line
 
@@ -40,7 +31,7 @@ _PLACE = re.compile(r":\d+(:\d+)?(?=:|\s|$)|\bline \d+\b")  # moves with every e
 _ABSENT = re.compile(r"No module named|not found|Cannot find module|can't be found")
 
 
-def inspected(environment: Environment, inspection: Inspection) -> Check | None:
+def inspected(environment: Environment, inspection: kits.Inspection) -> Check | None:
     """Compare the complaints of a check; None where it does not concern the changed files."""
     files = environment.kit.inner(tuple(c.path for c in environment.changes if c.text is not None))
     files = tuple(path for path in files if path.endswith(inspection.endings))
@@ -60,12 +51,12 @@ def inspected(environment: Environment, inspection: Inspection) -> Check | None:
     if base.ended != "exited" or not new:
         text = f"{shown}: nothing that the base does not have"
         return Check(name=inspection.name, outcome="passed", text=text, seconds=fixed.seconds)
-    first = one_line(next(iter(new)))[:EXPLAINED_CHARACTERS]
+    first = one_line(next(iter(new)))[: kits.EXPLAINED_CHARACTERS]
     return Check(
         name=inspection.name,
         outcome="failed",
         text=f"{inspection.name}: {first}",
-        output=fixed.output[-OUTPUT_CHARACTERS:],
+        output=fixed.output[-kits.OUTPUT_CHARACTERS :],
         seconds=fixed.seconds,
     )
 
@@ -86,7 +77,7 @@ def _lacking(sandbox: Sandbox, known: NightCache) -> str:
         try:
             sandbox.confinement()
         except GiveUp as trouble:
-            known.lacking = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+            known.lacking = one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
     return known.lacking
 
 
@@ -100,14 +91,14 @@ def gated(
     if lacking := _lacking(sandbox, known):
         return not_run("no sandbox", lacking)
     paths = tree.paths()
-    kit = kit_for(tuple(c.path for c in draft.changes), paths, tree.read_file, options)
+    kit = kits.kit_for(tuple(c.path for c in draft.changes), paths, tree.read_file, options)
     if isinstance(kit, str):
         return not_run("no tests", kit)
     environment = Environment(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
     try:
         result = _result(environment, paths)
     except GiveUp as trouble:
-        text = one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        text = one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
         result = not_run("trouble", text)
     return result.model_copy(update={"fix": draft.fix, "seconds": round(environment.seconds, 1)})
 
@@ -129,8 +120,8 @@ def _result(environment: Environment, paths: tuple[str, ...]) -> GateResult:
         outcome="failed" if failed else "passed" if ran else "not run",
         text=failed,
         checks=tuple(checks),
-        preexisting=tuple(sorted(preexisting - flaky)[:NAMES]),
-        flaky=tuple(sorted(flaky)[:NAMES]),
+        preexisting=tuple(sorted(preexisting - flaky)[: kits.NAMES]),
+        flaky=tuple(sorted(flaky)[: kits.NAMES]),
     )
     if result.outcome != "not run":
         return result
@@ -149,7 +140,9 @@ def _steps(environment: Environment, paths: tuple[str, ...]) -> Iterator[tuple[C
             yield check, Compared()
     if environment.kit.verify:
         words = ("/bin/sh", "-c", environment.kit.verify)
-        yield from tested(environment, Runner(name="verify", words=words, takes_files=False), ())
+        yield from tested(
+            environment, kits.Runner(name="verify", words=words, takes_files=False), ()
+        )
         return
     nearest = nearest_tests(environment, paths)
     runner = usable_runner(environment, nearest)
@@ -167,7 +160,9 @@ _TIMELESS = 1e9  # seconds: whoever asks counts them
 class TryOut:
     """One project at one commit. What is run depends on what is asked alone, never on what was."""
 
-    def __init__(self, sandbox: Sandbox, kit: Kit, tree: CodeReader, known: NightCache) -> None:
+    def __init__(
+        self, sandbox: Sandbox, kit: kits.Kit, tree: CodeReader, known: NightCache
+    ) -> None:
         """Nothing is prepared before the first call; `known` is shared by the night's."""
         self._kit, self._tree = kit, tree
         self._environment = Environment(sandbox, kit, tree.commit, (), known, _TIMELESS)
@@ -198,7 +193,7 @@ class TryOut:
             raise GiveUp(f"snippets of {self._kit.language} cannot be run here")
         return self._run(self._kit.snippet(code))
 
-    def _run(self, words: Words) -> Run:
+    def _run(self, words: kits.Words) -> Run:
         if not self._is_prepared:
             self._environment.prepare()
             self._is_prepared = True
@@ -219,5 +214,5 @@ def try_out(
     if not files or _lacking(sandbox, known):
         return None
     detected = options.model_copy(update={"verify": ""})  # a person's words run all at once
-    kit = kit_for(files, tree.paths(), tree.read_file, detected)
+    kit = kits.kit_for(files, tree.paths(), tree.read_file, detected)
     return None if isinstance(kit, str) else TryOut(sandbox, kit, tree, known)

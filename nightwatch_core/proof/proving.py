@@ -25,17 +25,7 @@ from nightwatch_core.models.proposals import (
     Reproduction,
     not_run,
 )
-from nightwatch_core.proof.asking import (
-    REASON,
-    Judge,
-    ProofBriefing,
-    ProposedEdits,
-    Question,
-    prompt,
-    propose_edits,
-    refusal,
-    shown_files,
-)
+from nightwatch_core.proof import asking
 from nightwatch_core.proof.gate import gated
 from nightwatch_core.proof.reproduction import Candidate, WithFix, by_model, harness_for, with_fix
 from nightwatch_core.proof.stories import made_in_steps
@@ -53,7 +43,7 @@ _UNPAID = (
 )
 
 
-def proved(briefing: ProofBriefing) -> GateResult:
+def proved(briefing: asking.ProofBriefing) -> GateResult:
     """Return the result of running a fix; never raises for what the fix or the project does."""
     reproduction, usage = by_model(briefing) if briefing.options.reproduce else (_OFF, Usage())
     judge = partial(judged, briefing, reproduction)
@@ -63,7 +53,7 @@ def proved(briefing: ProofBriefing) -> GateResult:
 
 
 def judged(
-    briefing: ProofBriefing, reproduction: Reproduction, fix: tuple[Edit, ...]
+    briefing: asking.ProofBriefing, reproduction: Reproduction, fix: tuple[Edit, ...]
 ) -> GateResult:
     """Run a fix with the test that reproduces its crash; what passes is what is published."""
     failed = GateResult(outcome="failed", fix=fix_digest(fix), reproduction=reproduction)
@@ -78,7 +68,7 @@ def judged(
         update = {"text": check.text, "checks": (check,), "seconds": check.seconds}
         return failed.model_copy(update=update)
     reason = check.text if tested.fate != "green" else ""
-    if reason := reason or refusal((*fix, *reproduction.test), (), briefing):
+    if reason := reason or asking.refusal((*fix, *reproduction.test), (), briefing):
         reproduction = _without_test(reproduction, reason)
     else:
         reproduction = reproduction.model_copy(update={"green": tested.output})
@@ -91,7 +81,7 @@ def _without_test(reproduction: Reproduction, reason: str) -> Reproduction:
 
 
 def _with_test(
-    briefing: ProofBriefing,
+    briefing: asking.ProofBriefing,
     reproduction: Reproduction,
     fix: tuple[Edit, ...],
     changes: tuple[FileChange, ...],
@@ -110,7 +100,7 @@ def _with_test(
 
 
 def _gated(
-    briefing: ProofBriefing,
+    briefing: asking.ProofBriefing,
     fix: tuple[Edit, ...],
     checks: tuple[Check, ...],
     reproduction: Reproduction,
@@ -132,7 +122,9 @@ def _gated(
 # The correction of a fix that failed here, or whose branch failed its checks.
 
 
-def corrected(briefing: ProofBriefing, failed: GateResult, judge: Judge) -> GateResult:
+def corrected(
+    briefing: asking.ProofBriefing, failed: GateResult, judge: asking.Judge
+) -> GateResult:
     """Ask once for other edits than those that failed, and have them judged.
 
     Return the result that passed, with its edits; else `failed` with the attempt.
@@ -173,7 +165,7 @@ def corrected(briefing: ProofBriefing, failed: GateResult, judge: Judge) -> Gate
     return result.model_copy(update=update)
 
 
-def mended(briefing: ProofBriefing, run: CiRun) -> GateResult:
+def mended(briefing: asking.ProofBriefing, run: CiRun) -> GateResult:
     """Ask once for other edits after the checks of a fix's branch failed, and run them here.
 
     `edits` are empty where there are none, and `text` says why. Never raises for what the model,
@@ -208,30 +200,30 @@ def _failed_output(result: GateResult) -> str:
 
 
 def _second_attempt(
-    briefing: ProofBriefing, fix: tuple[Edit, ...], reason: str, output: str, used: Usage
-) -> ProposedEdits:
+    briefing: asking.ProofBriefing, fix: tuple[Edit, ...], reason: str, output: str, used: Usage
+) -> asking.ProposedEdits:
     """Ask for other edits on the same base than those that failed; `output` is untrusted."""
-    previews = shown_files(fix, briefing.shown.read_file)
+    previews = asking.shown_files(fix, briefing.shown.read_file)
     end = block(output[-_OUTPUT:], _OUTPUT, code=True)  # of an output the end says most
 
     def inside_fence(text: str) -> str:
         return fenced(text, briefing.fence)
 
-    text = prompt("correction").format(
+    text = asking.prompt("correction").format(
         data=only_data(briefing.fence),
         error=inside_fence(error_text(briefing.analysis.case)),
         cause=inside_fence(block(briefing.analysis.root_cause, _CAUSE)),
         diff=inside_fence(halves(diff(fix), _DIFF)),
-        failed=inside_fence(f"{line(reason, REASON)}\n{end}".rstrip()),
+        failed=inside_fence(f"{line(reason, asking.REASON)}\n{end}".rstrip()),
         code="\n\n".join(inside_fence(preview_text(item)) for item in previews),
         turns=_TURNS,
     )
     outside = (reason, output)
-    question = Question(
+    question = asking.Question(
         text, previews, briefing.shown, briefing.allowance, _TURNS, outside, _UNPAID, used
     )
-    attempt = propose_edits(briefing, question)
-    refused = refusal(attempt.edits, fix, briefing, attempt.read) if attempt.edits else ""
+    attempt = asking.propose_edits(briefing, question)
+    refused = asking.refusal(attempt.edits, fix, briefing, attempt.read) if attempt.edits else ""
     if refused:
         return attempt._replace(edits=(), because=f"the edits may not be run: {refused}")
     return attempt

@@ -25,6 +25,7 @@ from nightwatch_core.models.proposals import Check, FileChange, Outcome, Reprodu
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.privacy.scrubber import holds_mask
+from nightwatch_core.proof import kits
 from nightwatch_core.proof.asking import ProofBriefing, prompt
 from nightwatch_core.proof.crash import (
     RECORDERS,
@@ -42,15 +43,6 @@ from nightwatch_core.proof.crash import (
     unlike,
 )
 from nightwatch_core.proof.environment import Environment, nearest_tests, usable_runner
-from nightwatch_core.proof.kits import (
-    EXPLAINED_CHARACTERS,
-    OUTPUT_CHARACTERS,
-    Kit,
-    Reading,
-    Runner,
-    kit_for,
-    reading_of,
-)
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.json_objects import object_in
 from nightwatch_core.text.plain_text import middle_out, one_line, shortened, text_lines
@@ -64,7 +56,7 @@ _NATIVE = {"--tb=short": "--tb=native"}  # pytest prints what production would
 class Shown(NamedTuple):
     """Result of running a test."""
 
-    reading: Reading
+    reading: kits.Reading
     raised: tuple[Raised, ...]
     crash: Raised | None  # the one that is production's
     unlike: str  # what tells the nearest one from it, where none is
@@ -88,7 +80,7 @@ class Shown(NamedTuple):
     @property
     def output(self) -> str:
         """Return the end of what it printed."""
-        return self.reading.run.output[-OUTPUT_CHARACTERS:].strip()
+        return self.reading.run.output[-kits.OUTPUT_CHARACTERS :].strip()
 
     @property
     def facts(self) -> tuple[RuntimeFact, ...]:
@@ -102,7 +94,12 @@ class Harness:
     """One crash, the project it is about, and the seconds that are left for its tests."""
 
     def __init__(
-        self, briefing: ProofBriefing, crash: Crash, kit: Kit, recorder: Recorder, runner: Runner
+        self,
+        briefing: ProofBriefing,
+        crash: Crash,
+        kit: kits.Kit,
+        recorder: Recorder,
+        runner: kits.Runner,
     ) -> None:
         self.briefing, self.crash, self.kit, self.runner = briefing, crash, kit, runner
         self._recorder = recorder
@@ -130,12 +127,12 @@ class Harness:
         self.seconds += environment.seconds
         printed, raised = printed_and_raised(run.output, mark)
         run = run.model_copy(update={"output": printed})
-        reading = reading_of(run, self.runner.form)
+        reading = kits.reading_of(run, self.runner.form)
         crash, why = self._likest(raised, exact, path, reading)
         return Shown(reading, raised, crash, why)
 
     def _likest(
-        self, raised: tuple[Raised, ...], exact: bool, test: str, reading: Reading
+        self, raised: tuple[Raised, ...], exact: bool, test: str, reading: kits.Reading
     ) -> tuple[Raised | None, str]:
         """Return the exception that is production's, else why the nearest one is not."""
         expected = simple_class(self.crash.error_class)
@@ -149,7 +146,7 @@ class Harness:
                 other = why
         return None, other
 
-    def _handled(self, raised: Raised, exact: bool, test: str, reading: Reading) -> str:
+    def _handled(self, raised: Raised, exact: bool, test: str, reading: kits.Reading) -> str:
         """Say so where an exception crashed nothing: the code that raises it catches it, too.
 
         Where that is not written down, a test that is red with a fix has to print its place.
@@ -173,7 +170,9 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
         return f"{crash.places[0].path} is not in the commit that failed"
     least = least_places(crash, briefing.analysis.fix, failing.read_file)
     crash = crash._replace(least=least)
-    kit = kit_for((crash.places[0].path,), failing.paths(), failing.read_file, briefing.options)
+    kit = kits.kit_for(
+        (crash.places[0].path,), failing.paths(), failing.read_file, briefing.options
+    )
     if isinstance(kit, str):
         return kit
     recorder = RECORDERS.get(kit.language)
@@ -186,7 +185,7 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
         environment.prepare()
         runner = usable_runner(environment, nearest_tests(environment, failing.paths()))
     except GiveUp as trouble:
-        return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        return one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
     if isinstance(runner, str):
         return f"the project's tests cannot be run: {environment.lacks or runner}"
     if runner.some(("a",)) == runner.whole:
@@ -196,7 +195,7 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
 
 def _environment(
     briefing: ProofBriefing,
-    kit: Kit,
+    kit: kits.Kit,
     tree: CodeReader,
     changes: tuple[FileChange, ...],
     seconds: float,

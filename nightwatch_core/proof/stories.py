@@ -28,16 +28,7 @@ from nightwatch_core.models.options import SECONDS_PER_ERROR
 from nightwatch_core.models.proposals import GateResult, Step, Story
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.proof.asking import (
-    Judge,
-    ProofBriefing,
-    Question,
-    ask,
-    prompt,
-    propose_edits,
-    refusal,
-    shown_files,
-)
+from nightwatch_core.proof import asking
 from nightwatch_core.text.escaping import block, clean, line
 from nightwatch_core.text.plain_text import one_line, shortened
 
@@ -54,7 +45,7 @@ object once more."""
 
 
 def made_in_steps(
-    briefing: ProofBriefing, whole: GateResult, judge: Judge, bare: Judge
+    briefing: asking.ProofBriefing, whole: GateResult, judge: asking.Judge, bare: asking.Judge
 ) -> GateResult:
     """Make a fix in steps where it failed in one piece or spans several files, and that is paid.
 
@@ -83,11 +74,11 @@ def _reason(analysis: Analysis, result: GateResult) -> str:
 
 @dataclass
 class _Making:
-    briefing: ProofBriefing
+    briefing: asking.ProofBriefing
     allowance: Allowance
     whole: GateResult  # of the fix in one piece
-    judge: Judge
-    bare: Judge
+    judge: asking.Judge
+    bare: asking.Judge
     used: Usage = Usage()
     seconds: float = 0.0
     edits: tuple[Edit, ...] = ()  # of the steps that passed
@@ -133,14 +124,14 @@ class _Making:
     def _plan(self) -> tuple[tuple[PlannedStep, ...], str]:
         """Ask for the steps; return them, else the reason why there are none."""
         briefing, analysis = self.briefing, self.briefing.analysis
-        previews = shown_files(analysis.fix, briefing.shown.read_file)
+        previews = asking.shown_files(analysis.fix, briefing.shown.read_file)
         printed = tuple(item.output for item in self.whole.checks)
         paths = briefing.base.paths()
         research = ResearchContext(previews=previews)
         orders = injected_instructions(texts_of(analysis.case, research, printed))
         files = tuple(sorted({edit.path for edit in analysis.fix}))
         test = self.whole.reproduction.test if self.whole.reproduction else ()
-        request = prompt("plan").format(
+        request = asking.prompt("plan").format(
             **self._context(previews),
             most=MOST_STEPS,
             diff=self._fenced(halves(diff((*analysis.fix, *test)), _DIFF)),
@@ -168,7 +159,7 @@ class _Making:
         }
         schema = {"type": "object", "properties": fields, "required": [*fields]}
         question = self._question(request, previews, briefing.shown, printed)
-        asked = ask(briefing, question, complain, prompt("plan_system"), schema)
+        asked = asking.ask(briefing, question, complain, asking.prompt("plan_system"), schema)
         self.used += asked.usage
         self.read += asked.read
         if asked.answer is None:
@@ -194,7 +185,7 @@ class _Making:
         proposed = diff(tuple(edit for edit in briefing.analysis.fix if edit.path in step.files))
         failed = self.whole.text if self.whole.outcome == "failed" else ""
         failed = f"\n\nIt did not pass: {line(failed, _TEXT)}" if failed else ""
-        request = prompt("step").format(
+        request = asking.prompt("step").format(
             **self._context(previews),
             number=index + 1,
             of=len(plan),
@@ -205,11 +196,11 @@ class _Making:
             diff=self._fenced(f"{halves(proposed, _DIFF)}{failed}") if proposed else "Nothing.",
         )
         question = self._question(request, previews, code, (self.whole.text,))
-        made = propose_edits(briefing, question)
+        made = asking.propose_edits(briefing, question)
         self.used += made.usage
         self.read += made.read
         edits = (*self.edits, *made.edits)
-        if not made.edits or (reason := refusal(edits, self.edits, briefing)):
+        if not made.edits or (reason := asking.refusal(edits, self.edits, briefing)):
             return made.because if not made.edits else reason
         result = (self.judge if step is plan[-1] else self.bare)(edits)
         self.seconds += result.seconds
@@ -227,13 +218,13 @@ class _Making:
             folder = new.rpartition("/")[0]
             near = [p for p in paths if p.rpartition("/")[0] == folder and "__init__" not in p]
             rest += [*_tests_of(step.files, paths), *near][:1]
-        return shown_files((*proposed, *(Edit(path=path) for path in rest)), code.read_file)
+        return asking.shown_files((*proposed, *(Edit(path=path) for path in rest)), code.read_file)
 
     def _question(
         self, text: str, previews: tuple[Preview, ...], code: CodeReader, outside: tuple[str, ...]
-    ) -> Question:
+    ) -> asking.Question:
         used = self.whole.usage + self.used
-        return Question(text, previews, code, self.allowance, TURNS, outside, _UNPAID, used)
+        return asking.Question(text, previews, code, self.allowance, TURNS, outside, _UNPAID, used)
 
     def _fenced(self, text: str) -> str:
         return fenced(text, self.briefing.fence)

@@ -16,24 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from nightwatch_core.adapters.git import command, objects
 from nightwatch_core.adapters.git.checkout import LOCAL, Checkout, heads_of
-from nightwatch_core.adapters.git.command import (
-    CHANGED_FILES,
-    FILE_BYTES,
-    PATH_CHARACTERS,
-    Git,
-    is_sha,
-    new_repository,
-)
-from nightwatch_core.adapters.git.objects import (
-    EXECUTABLE,
-    FILE,
-    FOLDER,
-    GONE,
-    Node,
-    parent_folders,
-    read_tree,
-)
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import DraftPull, FileChange
 
@@ -46,7 +30,7 @@ COMMITS = 10  # of one draft
 _GIT_FOLDER = re.compile(r"\.git|git~\d+")
 _SEPARATORS = "\\:\u2044\u2215\u29f5\u29f8"  # the last look like slashes
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")  # categories of characters nobody sees
-Base = Mapping[str, Node]
+Base = Mapping[str, objects.Node]
 
 
 class Refused(GiveUp):
@@ -78,23 +62,23 @@ class Step(NamedTuple):
 def wanted_changes(
     changes: tuple[FileChange, ...],
     before: Base,
-    content: Callable[[Node], bytes],
-    named: Callable[[bytes, Node | None], str],
+    content: Callable[[objects.Node], bytes],
+    named: Callable[[bytes, objects.Node | None], str],
 ) -> dict[str, PathState]:
     """Return what shall stand where; raises `Refused` with the reason for what must not be made.
 
     `content` reads a file of the base, `named` says how git names new content that takes a file's
     place.
     """
-    if len(changes) > CHANGED_FILES:
-        raise Refused(f"{len(changes)} files are more than {CHANGED_FILES}")
+    if len(changes) > command.CHANGED_FILES:
+        raise Refused(f"{len(changes)} files are more than {command.CHANGED_FILES}")
     if len({change.path.casefold() for change in changes}) < len(changes):
         raise Refused("a file is changed twice")
     wanted = {change.path: _wanted(change, before, content, named) for change in changes}
     new = {path: state for path, state in wanted.items() if state != state_at(before, path)}
     if not new:
         raise Refused("nothing would change")
-    for path in parent_folders(wanted):
+    for path in objects.parent_folders(wanted):
         if path in wanted:
             raise Refused(f"{path[:200]!a} would be both file and folder")
     return new
@@ -103,8 +87,8 @@ def wanted_changes(
 def wanted_steps(
     pull: DraftPull,
     before: Base,
-    content: Callable[[Node], bytes],
-    named: Callable[[bytes, Node | None], str],
+    content: Callable[[objects.Node], bytes],
+    named: Callable[[bytes, objects.Node | None], str],
 ) -> tuple[Step, ...]:
     """Return the commits of a draft, in order; raises `Refused` as `wanted_changes`.
 
@@ -117,7 +101,7 @@ def wanted_steps(
         raise Refused(f"{len(pull.commits)} commits are more than {COMMITS}")
     now, own, steps = dict(before), set[str](), list[Step]()
 
-    def read(node: Node) -> bytes:
+    def read(node: objects.Node) -> bytes:
         return b"" if node.oid in own else content(node)  # what we wrote is text
 
     for commit in pull.commits:
@@ -126,9 +110,9 @@ def wanted_steps(
         own |= {state.oid for state in wanted.values()}
         for path, state in wanted.items():
             now.pop(path, None)
-            if state.mode != GONE:
-                now[path] = Node(path, state.mode, state.oid, None, path)
-    nothing = PathState(GONE, "")
+            if state.mode != objects.GONE:
+                now[path] = objects.Node(path, state.mode, state.oid, None, path)
+    nothing = PathState(objects.GONE, "")
     ended = {path: state_at(now, path) or nothing for step in steps for path in step.wanted}
     new = {p: s for p, s in ended.items() if s != (state_at(before, p) or nothing)}
     if new != whole:
@@ -139,7 +123,7 @@ def wanted_steps(
 def state_at(base: Base, path: str) -> PathState | None:
     """Return what stands at the path; None where nothing or a folder does."""
     node = base.get(path)
-    return PathState(node.mode, node.oid) if node and node.mode != FOLDER else None
+    return PathState(node.mode, node.oid) if node and node.mode != objects.FOLDER else None
 
 
 def check_not_moved(changes: Iterable[FileChange], then: Base, now: Base) -> None:
@@ -162,44 +146,44 @@ def plain_message(text: str) -> str:
 def _wanted(
     change: FileChange,
     before: Base,
-    content: Callable[[Node], bytes],
-    named: Callable[[bytes, Node | None], str],
+    content: Callable[[objects.Node], bytes],
+    named: Callable[[bytes, objects.Node | None], str],
 ) -> PathState:
     shown = f"{change.path[:200]!a}"
     if why := why_unsafe(change.path):
         raise Refused(f"{shown} {why}")
     node = before.get(change.path)
-    node = None if node and node.mode == FOLDER else node
+    node = None if node and node.mode == objects.FOLDER else node
     if node is None and change.text is None:
         raise Refused(f"{shown} is not there to be deleted")
     if node is None:
         _check_room(change.path, before)
-    elif node.mode not in (FILE, EXECUTABLE):
+    elif node.mode not in (objects.FILE, objects.EXECUTABLE):
         raise Refused(f"{shown} is a {node.kind}, no plain file")
     if change.text is None:
-        return PathState(GONE, "")
+        return PathState(objects.GONE, "")
     text = _bytes(shown, change.text)
     if node is not None:
         # readers replace bytes that are not UTF-8; writing that back would change more than
         # asked
-        if (node.size or 0) > FILE_BYTES:
-            raise Refused(f"{shown} is over {FILE_BYTES} bytes")
+        if (node.size or 0) > command.FILE_BYTES:
+            raise Refused(f"{shown} is over {command.FILE_BYTES} bytes")
         try:
             content(node).decode()
         except UnicodeDecodeError as error:
             raise Refused(f"{shown} is not UTF-8") from error
-    return PathState(node.mode if node else FILE, named(text, node))
+    return PathState(node.mode if node else objects.FILE, named(text, node))
 
 
 def _check_room(path: str, before: Base) -> None:
     """A new file must not stand on, below, or beside a name that some systems hold for the same."""
-    taken = {*before, *parent_folders(before)}
+    taken = {*before, *objects.parent_folders(before)}
     folded = {name.casefold() for name in taken}
     if path.casefold() in folded:
         raise Refused(f"{path[:200]!a} is taken already")
-    for folder in parent_folders([path]):
+    for folder in objects.parent_folders([path]):
         node = before.get(folder)
-        if node and node.mode != FOLDER:
+        if node and node.mode != objects.FOLDER:
             raise Refused(f"{folder[:200]!a} is a {node.kind}, no folder")
         if folder not in taken and folder.casefold() in folded:
             raise Refused(f"{folder[:200]!a} is there in another spelling")
@@ -210,8 +194,8 @@ def _bytes(shown: str, text: str) -> bytes:
         content = text.encode()
     except UnicodeEncodeError as error:
         raise Refused(f"{shown}: the new text holds half a character") from error
-    if "\0" in text or len(content) > FILE_BYTES:
-        raise Refused(f"{shown}: the new text is binary or over {FILE_BYTES} bytes")
+    if "\0" in text or len(content) > command.FILE_BYTES:
+        raise Refused(f"{shown}: the new text is binary or over {command.FILE_BYTES} bytes")
     return content
 
 
@@ -228,7 +212,7 @@ def why_unsafe(path: str) -> str:
     """
     spellings = [path]
     for _ in range(3):  # "%25252e" is a dot after three rounds
-        path = unicodedata.normalize("NFKC", unquote(path[: PATH_CHARACTERS + 1]))
+        path = unicodedata.normalize("NFKC", unquote(path[: command.PATH_CHARACTERS + 1]))
         spellings.append(path)
     return next((why for why, is_unsafe in UNSAFE if any(map(is_unsafe, spellings))), "")
 
@@ -238,7 +222,7 @@ def _is_in_git_folder(path: str) -> bool:
 
 
 UNSAFE: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("is empty or too long", lambda path: not 0 < len(path) <= PATH_CHARACTERS),
+    ("is empty or too long", lambda path: not 0 < len(path) <= command.PATH_CHARACTERS),
     ("holds unseen characters", lambda path: any(unicodedata.category(c) in _UNSEEN for c in path)),
     ("is absolute", lambda path: path.startswith(("/", "~")) or path[1:2] == ":"),
     ("holds a backslash or colon", lambda path: any(c in path for c in _SEPARATORS)),
@@ -266,7 +250,7 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     git = checkout.git
     ref = f"{_KEPT}{pull.key[:12]}" if pull.as_patch else _ref(git, pull.branch)
     base = _base(checkout, pull.base)
-    before = read_tree(git, base)
+    before = objects.read_tree(git, base)
     _check_not_moved(git, pull, base, before)
     steps = wanted_steps(pull, before, partial(_content, git), partial(_written, git))
     commit = base
@@ -284,13 +268,13 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     return Made(commit, is_new=True)
 
 
-def patch(git: Git, commit: str, context: int = 3, commits: int = 1) -> bytes:
+def patch(git: command.Git, commit: str, context: int = 3, commits: int = 1) -> bytes:
     """Return the last commits as mails that `git am` takes, with so many lines around changes."""
     names = [f"{commit}~{back}" for back in reversed(range(commits))]
     return b"".join(git.run(_PATCH[0], f"-U{context}", *_PATCH[1:], name) for name in names)
 
 
-def changed(git: Git, before: str, after: str) -> dict[str, PathState]:
+def changed(git: command.Git, before: str, after: str) -> dict[str, PathState]:
     """Return what differs between two commits: path to what stands there after.
 
     A file whose mode differs, or that is no plain file, has the mode "was → is" and fits nothing.
@@ -299,20 +283,22 @@ def changed(git: Git, before: str, after: str) -> dict[str, PathState]:
     states = {}
     for about, path in zip(fields[::2], fields[1::2], strict=False):
         was, mode, _, oid, _ = about.removeprefix(":").split()
-        is_plain = mode in (FILE, GONE) if GONE in (was, mode) else was == mode
+        is_plain = (
+            mode in (objects.FILE, objects.GONE) if objects.GONE in (was, mode) else was == mode
+        )
         mark = mode if is_plain else f"{was} → {mode}"
-        states[path] = PathState(mark, "" if mode == GONE else oid)
+        states[path] = PathState(mark, "" if mode == objects.GONE else oid)
     return states
 
 
-def _kept(git: Git, ref: str, commit: str) -> Made:
+def _kept(git: command.Git, ref: str, commit: str) -> Made:
     """Keep git from dropping a patch's commit, on which no branch stands; the newest counts."""
     was = git.attempt("rev-parse", "--verify", "--quiet", ref).output.decode().strip()
     _do(git, "update-ref", "--no-deref", ref, commit, environment={})
     return Made(commit, is_new=was != commit)
 
 
-def _ref(git: Git, branch: str) -> str:
+def _ref(git: command.Git, branch: str) -> str:
     ref = f"{LOCAL}{branch}"
     if not _BRANCH.fullmatch(branch) or git.attempt("check-ref-format", ref).code:
         raise Refused(f"{branch[:80]!a} cannot be the name of a branch")
@@ -328,25 +314,30 @@ def _base(checkout: Checkout, name: str) -> str:
     return heads[0]
 
 
-def _check_not_moved(git: Git, pull: DraftPull, base: str, now: Mapping[str, Node]) -> None:
+def _check_not_moved(
+    git: command.Git, pull: DraftPull, base: str, now: Mapping[str, objects.Node]
+) -> None:
     """The edits were made on `pull.commit`: on another text they may mean something else."""
     if pull.commit == base:
         return
-    if not is_sha(pull.commit) or git.attempt("cat-file", "-e", f"{pull.commit}^{{commit}}").code:
+    if (
+        not command.is_sha(pull.commit)
+        or git.attempt("cat-file", "-e", f"{pull.commit}^{{commit}}").code
+    ):
         raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
-    check_not_moved(pull.changes, read_tree(git, pull.commit), now)
+    check_not_moved(pull.changes, objects.read_tree(git, pull.commit), now)
 
 
-def _content(git: Git, node: Node) -> bytes:
+def _content(git: command.Git, node: objects.Node) -> bytes:
     return git.run("cat-file", "blob", node.oid)
 
 
-def _written(git: Git, content: bytes, _: Node | None) -> str:
+def _written(git: command.Git, content: bytes, _: objects.Node | None) -> str:
     return git.run("hash-object", "-w", "-t", "blob", "--stdin", stdin=content).decode().strip()
 
 
 def commit_tree(
-    git: Git, base: str, wanted: Mapping[str, PathState], message: str, at: datetime
+    git: command.Git, base: str, wanted: Mapping[str, PathState], message: str, at: datetime
 ) -> str:
     """Return a new commit on `base` (empty: on nothing) at whose paths stands what is wanted."""
     nothing = "0" * (len(base) or 40)
@@ -369,14 +360,16 @@ def commit_tree(
     return _do(git, *asked, stdin=message.encode(), environment=signature)
 
 
-def _do(git: Git, *arguments: str, environment: Mapping[str, str], stdin: bytes = b"") -> str:
+def _do(
+    git: command.Git, *arguments: str, environment: Mapping[str, str], stdin: bytes = b""
+) -> str:
     outcome = git.attempt(*arguments, stdin=stdin, environment=environment)
     if outcome.code:
         raise Refused(f"git {arguments[0]}: {outcome.complaint}")
     return outcome.output.decode().strip()
 
 
-def _made_before(git: Git, branch: str, tip: str, steps: tuple[Step, ...]) -> Made:
+def _made_before(git: command.Git, branch: str, tip: str, steps: tuple[Step, ...]) -> Made:
     commit = tip
     for step in reversed(steps):
         parents = git.line("rev-parse", f"{commit}^@").split()
@@ -403,7 +396,7 @@ _QUOTED = (
 Text = Mapping[str, tuple[str, bytes]]  # mode and content, by path
 
 
-def mailed(git: Git, commit: str, scrub: Callable[[str], str], commits: int = 1) -> str:
+def mailed(git: command.Git, commit: str, scrub: Callable[[str], str], commits: int = 1) -> str:
     """Return the last commits, each as a mail, in the order in which they are applied.
 
     Raises `Refused` where that would show what is masked.
@@ -412,7 +405,7 @@ def mailed(git: Git, commit: str, scrub: Callable[[str], str], commits: int = 1)
     return "".join(_mail(git, name, scrub) for name in names)
 
 
-def _mail(git: Git, commit: str, scrub: Callable[[str], str]) -> str:
+def _mail(git: command.Git, commit: str, scrub: Callable[[str], str]) -> str:
     for context in _CONTEXTS:
         text = patch(git, commit, context).decode("utf-8", "surrogateescape")
         if scrub(text) == text:
@@ -428,7 +421,7 @@ def mailed_changes(
     Raises as `mailed`.
     """
     with tempfile.TemporaryDirectory(prefix="nightwatch-patch-") as folder:
-        git = new_repository(Path(folder), "main")
+        git = command.new_repository(Path(folder), "main")
         commit = commit_tree(git, "", _blobs_of(git, trees[0]), "Base", at)
         for (before, after), message in zip(pairwise(trees), messages, strict=True):
             gone = {path: PathState("0", "") for path in before if path not in after}
@@ -437,10 +430,10 @@ def mailed_changes(
         return mailed(git, commit, scrub, len(messages))
 
 
-def _blobs_of(git: Git, files: Text) -> dict[str, PathState]:
+def _blobs_of(git: command.Git, files: Text) -> dict[str, PathState]:
     asked = ("hash-object", "-w", "-t", "blob", "--stdin")
     return {
-        path: PathState(mode or FILE, git.line(*asked, stdin=content))
+        path: PathState(mode or objects.FILE, git.line(*asked, stdin=content))
         for path, (mode, content) in files.items()
     }
 

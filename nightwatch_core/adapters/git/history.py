@@ -13,21 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from nightwatch_core.adapters.git.command import (
-    DIFF_CHARACTERS,
-    LINE_CHARACTERS,
-    LOGGED_COMMITS,
-    NAME_CHARACTERS,
-    PATH_CHARACTERS,
-    PULLS,
-    QUERY_CHARACTERS,
-    QUICK_SECONDS,
-    SHOWN_FILES,
-    TITLE_CHARACTERS,
-    Git,
-    is_sha,
-    read_time,
-)
+from nightwatch_core.adapters.git import command
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit, MergedPull
 
@@ -98,7 +84,7 @@ def number_in(subject: str) -> int:
     return named[0] if named else 0
 
 
-def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
+def merged_pulls(git: command.Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     """Return pull requests on the first-parent line of `sha`, committed at `since` or later.
 
     Newest first, at most 200, out of the newest 5,000 commits. The author of a merge is whoever
@@ -106,10 +92,10 @@ def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     """
     start = max(0, int(since.timestamp()))
     asked = ("-m", "--name-only", "--no-renames", "-z", "--no-ext-diff", "--no-textconv")
-    return tuple(islice(_pulls(git, sha, *asked, f"--max-age={start}")[0], PULLS))
+    return tuple(islice(_pulls(git, sha, *asked, f"--max-age={start}")[0], command.PULLS))
 
 
-def pull_numbers(git: Git, sha: str) -> dict[str, int]:
+def pull_numbers(git: command.Git, sha: str) -> dict[str, int]:
     """Return numbers of pull requests by commit, newest first, out of the newest 5,000 commits.
 
     A pull request is named by what stands on the first-parent line of `sha`; that comes before the
@@ -124,7 +110,7 @@ def pull_numbers(git: Git, sha: str) -> dict[str, int]:
 
 
 def _pulls(
-    git: Git, sha: str, *asked: str
+    git: command.Git, sha: str, *asked: str
 ) -> tuple[Iterator[MergedPull], dict[str, MergedCommits]]:
     mark = secrets.token_hex(16)  # no message and no file name can hold it
     shown = f"--format={'%x00'.join((mark, *_FIELDS, ''))}"
@@ -135,7 +121,7 @@ def _pulls(
     return filter(None, pulls), merged
 
 
-def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:
+def _merged_commits(git: command.Git, sha: str) -> dict[str, MergedCommits]:
     listing = git.run(
         *("log", "--no-patch", "--no-color", f"--max-count={COMMITS_READ}"),
         *("--format=%H%x00%P%x00%an", "--end-of-options", sha, "--"),
@@ -162,7 +148,7 @@ def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:
 
 
 def _authors(names: Iterable[str]) -> str:
-    each = dict.fromkeys(name.strip()[:NAME_CHARACTERS] for name in names)
+    each = dict.fromkeys(name.strip()[: command.NAME_CHARACTERS] for name in names)
     return ", ".join([name for name in each if name][:PULL_AUTHORS])
 
 
@@ -173,10 +159,10 @@ def _pull(commit: MainlineCommit, merged: Mapping[str, MergedCommits]) -> Merged
     commits, authors = merged.get(commit.sha, MergedCommits())
     return MergedPull(
         number=named[0],
-        title=named[1][:TITLE_CHARACTERS],
+        title=named[1][: command.TITLE_CHARACTERS],
         sha=commit.sha,
         author=authors or commit.author,  # who merged did not write it
-        merged_at=read_time(commit.at),
+        merged_at=command.read_time(commit.at),
         files=commit.files[:PULL_FILES],
         commits=commits[:PULL_COMMITS],
     )
@@ -219,7 +205,7 @@ def with_sources(
     if not any(node.status == "A" for node in chosen):
         return chosen
     gone = (node for node in changed if node.status == "D" and node not in chosen)
-    return (*chosen, *gone)[:SHOWN_FILES]
+    return (*chosen, *gone)[: command.SHOWN_FILES]
 
 
 def read_raw(output: bytes) -> Iterator[ChangedNode]:
@@ -251,9 +237,9 @@ def hunks(patch: str) -> str:
     if not start:
         return ""
     lines: list[str] = []
-    room = DIFF_CHARACTERS
+    room = command.DIFF_CHARACTERS
     for line in patch[start.start() :].rstrip("\n").split("\n"):
-        line = line.rstrip("\r")[:LINE_CHARACTERS]
+        line = line.rstrip("\r")[: command.LINE_CHARACTERS]
         room -= len(line) + 1
         if room < 0:
             return "\n".join((*lines, _REST))
@@ -276,7 +262,7 @@ class History:
     `obtain` fetches blobs where the repository lacks some, None where it has all of them.
     """
 
-    def __init__(self, git: Git, sha: str, obtain: Obtain | None = None) -> None:
+    def __init__(self, git: command.Git, sha: str, obtain: Obtain | None = None) -> None:
         """Ask nothing yet; `sha` is a full one."""
         self._git = git
         self._sha = sha
@@ -297,7 +283,7 @@ class History:
         if name in self._listed or not _SHORTENED.fullmatch(name):
             return name if name in self._listed else ""
         names = self._git.attempt("rev-parse", f"--disambiguate={name}").output.decode().split()
-        commits = [name for name in names if is_sha(name) and self._holds(name)]
+        commits = [name for name in names if command.is_sha(name) and self._holds(name)]
         return commits[0] if len(commits) == 1 else ""
 
     def show(self, name: str, path: str = "") -> CommitDiff | None:
@@ -329,12 +315,12 @@ class History:
         `follow` a file through renames, as far back as its old texts are there. Raises `GiveUp`
         where the texts of too many files would have to be fetched or looked at.
         """
-        if not _is_path(path) or len(text) > QUERY_CHARACTERS or not _is_printed(text):
+        if not _is_path(path) or len(text) > command.QUERY_CHARACTERS or not _is_printed(text):
             return ()
         below = (f":(literal){path}",) if path else ()
         if text and self._obtain and not self._obtain(self._missing(below)):
             raise GiveUp("too many old files would have to be fetched: name one file")
-        most = f"--max-count={max(1, min(limit, LOGGED_COMMITS))}"
+        most = f"--max-count={max(1, min(limit, command.LOGGED_COMMITS))}"
         asked = (*_ALL, most, *((f"-S{text}",) if text else ()), self._sha, "--", *below)
         followed = self._logged("--follow", *asked) if follow and path else None
         return self._logged(*asked) or () if followed is None else followed
@@ -382,7 +368,7 @@ class History:
         self, commits: Sequence[str], changed: tuple[ChangedNode, ...], path: str
     ) -> tuple[ChangedFile, ...]:
         below = tuple(node for node in changed if _is_below(node.path, path))
-        chosen = with_sources(below[:SHOWN_FILES], changed)
+        chosen = with_sources(below[: command.SHOWN_FILES], changed)
         blobs = [oid for offer in chosen for oid in offer.blobs]
         if not chosen or (self._obtain and not self._obtain(blobs)):
             return ()
@@ -390,7 +376,7 @@ class History:
         names = self._git.run(*_CHANGES, "--numstat", "-z", "-M", *place)
         patch = self._git.attempt(
             *(*_CHANGES, "--patch", "--unified=3", "-M", *place),
-            timeout=QUICK_SECONDS,
+            timeout=command.QUICK_SECONDS,
             limit=COMMIT_BYTES,
         )
         texts = re.split(r"^diff --git ", patch.output.decode(errors="replace"), flags=re.M)[1:]
@@ -409,9 +395,9 @@ class History:
             "--format=" + "%x00".join((mark, *_COMMIT_FIELDS[:-1])),
         )
         try:
-            outcome = self._git.attempt("log", *shown, *asked, timeout=QUICK_SECONDS)
+            outcome = self._git.attempt("log", *shown, *asked, timeout=command.QUICK_SECONDS)
         except TryLater as error:
-            raise GiveUp(f"that took over {QUICK_SECONDS:.0f} s: name a file") from error
+            raise GiveUp(f"that took over {command.QUICK_SECONDS:.0f} s: name a file") from error
         records = outcome.output.decode(errors="replace").split(f"{mark}\0")[1:]
         if outcome.code:
             return None
@@ -423,16 +409,16 @@ class History:
         sha, author, at, subject = record.rstrip("\n").split("\0")[:4]
         return LoggedCommit(
             sha=sha,
-            author=author[:NAME_CHARACTERS],
-            at=read_time(at),
-            subject=subject[:TITLE_CHARACTERS],
+            author=author[: command.NAME_CHARACTERS],
+            at=command.read_time(at),
+            subject=subject[: command.TITLE_CHARACTERS],
             pull=self.pulls.get(sha, 0),
         )
 
     def _missing(self, below: Sequence[str]) -> list[str]:
         asked = ("rev-list", "--objects", "--missing=print", self._sha, "--", *below)
         printed = self._git.run(*asked).decode(errors="replace").splitlines()
-        return [word[1:] for word in printed if word.startswith("?") and is_sha(word[1:])]
+        return [word[1:] for word in printed if word.startswith("?") and command.is_sha(word[1:])]
 
 
 def _is_printed(text: str) -> bool:
@@ -442,7 +428,7 @@ def _is_printed(text: str) -> bool:
 def _is_path(path: str) -> bool:
     parts = path.split("/")
     is_inside = not path.startswith("/") and ".." not in parts
-    return is_inside and len(path) <= PATH_CHARACTERS and _is_printed(path)
+    return is_inside and len(path) <= command.PATH_CHARACTERS and _is_printed(path)
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -460,7 +446,7 @@ LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
 
 
 def blamed(
-    git: Git, sha: str, path: str, lines: tuple[int, int], ignored: str = ""
+    git: command.Git, sha: str, path: str, lines: tuple[int, int], ignored: str = ""
 ) -> tuple[Blame, ...]:
     """Return who wrote the lines of the file at `path`, as the system spells it, in commit `sha`.
 
@@ -472,7 +458,7 @@ def blamed(
     for options in LOOKING:
         asked = ("blame", "--line-porcelain", *options, *place)
         with suppress(TryLater):
-            outcome = git.attempt(*asked, stdin=revisions, timeout=QUICK_SECONDS)
+            outcome = git.attempt(*asked, stdin=revisions, timeout=command.QUICK_SECONDS)
             if not outcome.code:
                 return tuple(_rows(outcome.output.decode(errors="replace"), path))
     return ()
@@ -485,7 +471,7 @@ def ignored_revisions(text: str) -> tuple[str, ...]:
     'aaaa'
     """
     words = (line.partition("#")[0].strip().lower() for line in text.splitlines())
-    return tuple(dict.fromkeys(word for word in words if is_sha(word)))[:IGNORED_REVISIONS]
+    return tuple(dict.fromkeys(word for word in words if command.is_sha(word)))[:IGNORED_REVISIONS]
 
 
 def _rows(porcelain: str, path: str) -> Iterator[Blame]:
@@ -504,10 +490,10 @@ def _row(fields: Mapping[str, str], text: str, path: str) -> Blame:
     former = fields.get("filename", path)
     return Blame(
         sha=sha,
-        author=fields.get("author", "")[:NAME_CHARACTERS],
-        at=read_time(fields.get("committer-time", "")),
-        subject=fields.get("summary", "")[:TITLE_CHARACTERS],
+        author=fields.get("author", "")[: command.NAME_CHARACTERS],
+        at=command.read_time(fields.get("committer-time", "")),
+        subject=fields.get("summary", "")[: command.TITLE_CHARACTERS],
         line=int(line),
-        text=text.rstrip("\r")[:LINE_CHARACTERS],
+        text=text.rstrip("\r")[: command.LINE_CHARACTERS],
         path="" if former == path or former.startswith('"') else former,  # quoted: odd names
     )

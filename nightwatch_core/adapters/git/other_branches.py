@@ -3,15 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from nightwatch_core.adapters.git import command
 from nightwatch_core.adapters.git.checkout import LOCAL, REMOTE, Checkout
-from nightwatch_core.adapters.git.command import (
-    DIFF_CHARACTERS,
-    NAME_CHARACTERS,
-    QUICK_SECONDS,
-    TITLE_CHARACTERS,
-    Git,
-    read_time,
-)
 from nightwatch_core.adapters.git.history import hunks
 from nightwatch_core.models.code import ChangedFile, OtherPull
 
@@ -44,15 +37,15 @@ def _changing(checkout: Checkout, paths: tuple[str, ...], since: datetime) -> It
     )
     for record in listing.split(_END)[:-1]:
         ref, tip, at, author, subject, body = record.decode(errors="replace").split("\0", 5)
-        moment = read_time(at)
+        moment = command.read_time(at)
         if ref.strip() in own or tip in seen or moment < since:
             continue
         seen.add(tip)
         if files := tuple(_files(git, base, tip, paths)):
             yield OtherPull(
-                title=subject[:TITLE_CHARACTERS],
-                body=body[:DIFF_CHARACTERS],
-                author=author[:NAME_CHARACTERS],
+                title=subject[: command.TITLE_CHARACTERS],
+                body=body[: command.DIFF_CHARACTERS],
+                author=author[: command.NAME_CHARACTERS],
                 branch=ref.strip().removeprefix(LOCAL).removeprefix(REMOTE),
                 at=moment,
                 sha=tip,
@@ -60,14 +53,16 @@ def _changing(checkout: Checkout, paths: tuple[str, ...], since: datetime) -> It
             )
 
 
-def _files(git: Git, base: str, tip: str, paths: tuple[str, ...]) -> Iterator[ChangedFile]:
+def _files(git: command.Git, base: str, tip: str, paths: tuple[str, ...]) -> Iterator[ChangedFile]:
     below = (f":(literal){path}" for path in paths)
-    names = git.attempt(*_DIFF, "-z", "--name-only", base, tip, "--", *below, timeout=QUICK_SECONDS)
+    names = git.attempt(
+        *_DIFF, "-z", "--name-only", base, tip, "--", *below, timeout=command.QUICK_SECONDS
+    )
     for path in names.output.decode(errors="replace").split("\0"):
         if path in paths:
             shown = git.attempt(
                 *(*_DIFF, "-p", "-U3", "--no-color", base, tip, "--", f":(literal){path}"),
-                timeout=QUICK_SECONDS,
-                limit=8 * DIFF_CHARACTERS,
+                timeout=command.QUICK_SECONDS,
+                limit=8 * command.DIFF_CHARACTERS,
             )
             yield ChangedFile(path=path, diff=hunks(shown.output.decode(errors="replace")))

@@ -6,26 +6,8 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from nightwatch_core.adapters.git.command import (
-    BLAMED_LINES,
-    HITS,
-    LINE_CHARACTERS,
-    QUERY_CHARACTERS,
-    QUICK_SECONDS,
-    Git,
-    is_sha,
-)
+from nightwatch_core.adapters.git import command, objects
 from nightwatch_core.adapters.git.history import IGNORED_FILE, History, Obtain, blamed
-from nightwatch_core.adapters.git.objects import (
-    EXECUTABLE,
-    BlobReader,
-    CommitTree,
-    Node,
-    decode_text,
-    parent_folders,
-    plain_folder,
-    read_tree,
-)
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import (
     Blame,
@@ -48,26 +30,26 @@ EXCLUDED_FILES = 100  # too large to be searched, the largest first
 _LINK_BYTES = 4_096
 
 
-def lay_out(git: Git, sha: str, folder: Path, most_bytes: int, most_files: int) -> int:
+def lay_out(git: command.Git, sha: str, folder: Path, most_bytes: int, most_files: int) -> int:
     """Write every file and link of a commit below an empty folder; returns how many are not here.
 
     Submodules are left out. Raises `GiveUp` where the tree is too large to be laid out.
     """
-    nodes = [node for node in read_tree(git, sha).values() if node.kind in ("file", "link")]
+    nodes = [node for node in objects.read_tree(git, sha).values() if node.kind in ("file", "link")]
     size = sum(node.size or 0 for node in nodes)
     if len(nodes) > most_files or size > most_bytes:
         raise GiveUp(f"the tree has {len(nodes)} files of {size // 1024**2} MiB: too large")
-    for name in sorted(parent_folders(node.raw for node in nodes)):
+    for name in sorted(objects.parent_folders(node.raw for node in nodes)):
         (folder / name).mkdir(exist_ok=True)
         (folder / name).chmod(0o755)
-    blobs, missing = BlobReader(git), 0
+    blobs, missing = objects.BlobReader(git), 0
     files = [node for node in nodes if node.kind == "file"]
     for node in (*files, *(node for node in nodes if node.kind == "link")):  # links come last
         missing += not _write(blobs, node, folder / node.raw)
     return missing
 
 
-def _write(blobs: BlobReader, node: Node, path: Path) -> bool:
+def _write(blobs: objects.BlobReader, node: objects.Node, path: Path) -> bool:
     try:
         content = blobs.read(node.oid)
         if node.kind == "link":
@@ -75,7 +57,7 @@ def _write(blobs: BlobReader, node: Node, path: Path) -> bool:
             return True
         with path.open("xb") as file:
             file.write(content)
-        path.chmod(0o755 if node.mode == EXECUTABLE else 0o644)
+        path.chmod(0o755 if node.mode == objects.EXECUTABLE else 0o644)
     except (GiveUp, OSError, ValueError):
         return False
     return True
@@ -84,16 +66,16 @@ def _write(blobs: BlobReader, node: Node, path: Path) -> bool:
 class GitReader:
     """A `CodeReader` over a repository, pinned to one commit; safe for many threads."""
 
-    def __init__(self, git: Git, commit: Commit, obtain: Obtain | None = None) -> None:
+    def __init__(self, git: command.Git, commit: Commit, obtain: Obtain | None = None) -> None:
         """Take a repository that has all blobs, or a way to `obtain` them.
 
         Raises `GiveUp` where the commit is not named by its full sha.
         """
-        if not is_sha(commit.sha):
+        if not command.is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
         self._git = git
         self._commit = commit
-        self._blobs = BlobReader(git)
+        self._blobs = objects.BlobReader(git)
         self._history = History(git, commit.sha, obtain)
 
     @property
@@ -110,17 +92,17 @@ class GitReader:
         Bytes that are not UTF-8 become replacement characters.
         """
         node = self._tree.source(path)
-        return decode_text(self._blobs.read(node.oid)) if node else None
+        return objects.decode_text(self._blobs.read(node.oid)) if node else None
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Find lines of text files that hold `query` literally, in the order of paths and lines.
 
         Raises `GiveUp` where it takes too long.
         """
-        folder = plain_folder(path)
+        folder = objects.plain_folder(path)
         if not self._tree.has(folder) or not _is_one_line(query):
             return ()
-        limit = max(1, min(limit, HITS))
+        limit = max(1, min(limit, command.HITS))
         try:
             raw = self._tree.nodes[folder].raw if folder in self._tree.nodes else folder
             below = (f":(literal){raw}" if raw else ".", *self._excluded)
@@ -128,12 +110,14 @@ class GitReader:
                 *("grep", "-F", "-n", "-I", "-z", "--no-color", "--full-name", "--no-textconv"),
                 *("--no-recurse-submodules", "-e", query, self._commit.sha, "--"),
                 *below,
-                timeout=QUICK_SECONDS,
+                timeout=command.QUICK_SECONDS,
                 limit=SEARCH_BYTES,
                 lines=limit,
             )
         except TryLater as error:
-            raise GiveUp(f"the search took over {QUICK_SECONDS:.0f} s: name a folder") from error
+            raise GiveUp(
+                f"the search took over {command.QUICK_SECONDS:.0f} s: name a folder"
+            ) from error
         if outcome.code > 1 and not outcome.cut:
             raise GiveUp(f"git grep failed: {outcome.complaint}")
         hits = (hit for hit in _hits(outcome.output) if self._tree.source(hit.path))
@@ -153,7 +137,7 @@ class GitReader:
         """
         text = self.read_file(path)
         count = len(text.removesuffix("\n").split("\n")) if text else 0
-        last = min(count, start if end is None else end, start + BLAMED_LINES - 1)
+        last = min(count, start if end is None else end, start + command.BLAMED_LINES - 1)
         if not 1 <= start <= last or not self._history.obtain_past(path):
             return ()
         raw = self._tree.nodes[path].raw
@@ -174,7 +158,7 @@ class GitReader:
 
         Raises `GiveUp` where too much would have to be looked at for `text`.
         """
-        path = plain_folder(path)
+        path = objects.plain_folder(path)
         return self._history.log(path, text, limit, follow=path in self._tree.nodes)
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
@@ -186,8 +170,8 @@ class GitReader:
         return self._history.paths_changed(old_sha, new_sha)
 
     @cached_property
-    def _tree(self) -> CommitTree:
-        return CommitTree(read_tree(self._git, self._commit.sha))
+    def _tree(self) -> objects.CommitTree:
+        return objects.CommitTree(objects.read_tree(self._git, self._commit.sha))
 
     @cached_property
     def _excluded(self) -> tuple[str, ...]:
@@ -200,7 +184,7 @@ class GitReader:
 def _is_one_line(query: str) -> bool:
     """Git takes a query of several lines for several queries, and no halves of characters."""
     is_plain = not any(c in "\n\r\0" or "\ud800" <= c <= "\udfff" for c in query)
-    return 0 < len(query) <= QUERY_CHARACTERS and is_plain
+    return 0 < len(query) <= command.QUERY_CHARACTERS and is_plain
 
 
 def _hits(output: bytes) -> Iterator[SearchHit]:
@@ -211,10 +195,10 @@ def _hits(output: bytes) -> Iterator[SearchHit]:
         if second < 0 or end < 0:
             return
         path = output[start:first].partition(b":")[2].decode(errors="replace")
-        text = output[second + 1 : min(end, second + 1 + 4 * LINE_CHARACTERS)]
+        text = output[second + 1 : min(end, second + 1 + 4 * command.LINE_CHARACTERS)]
         yield SearchHit(
             path=path,
             line=int(output[first + 1 : second]),
-            text=text.decode(errors="replace").rstrip("\r")[:LINE_CHARACTERS],
+            text=text.decode(errors="replace").rstrip("\r")[: command.LINE_CHARACTERS],
         )
         start = end + 1

@@ -18,13 +18,6 @@ from nightwatch_core.adapters.sandbox.ladder import LADDER, Confinement, first_t
 from nightwatch_core.adapters.sandbox.supervision import (
     CHANGES,
     ENV,
-    KEPT_COUNT,
-    KEPT_DAYS,
-    LEFT_SECONDS,
-    PREPARE_SECONDS,
-    PREPARED_FILES,
-    PREPARED_MB,
-    ROOM_SECONDS,
     TREE,
     WORK,
     Cell,
@@ -43,6 +36,14 @@ from nightwatch_core.models.proposals import (
     Prepared,
     Run,
 )
+
+PREPARE_SECONDS = 600.0
+PREPARED_MB = 4_096  # of one project's dependencies
+PREPARED_FILES = 400_000
+KEPT_DAYS = 14  # dependencies that nobody used
+KEPT_COUNT = 8
+ROOM_SECONDS = 5.0  # between two looks at how much was fetched
+LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more
 
 # Where a sandbox keeps trees, changes and dependencies: a folder that its user can be shown.
 

@@ -25,13 +25,6 @@ DEVICES_MB = 64  # of /dev/shm
 OPEN_FILES = 1_024
 TREE_BYTES = 512 * 1024 * 1024
 TREE_FILES = 60_000
-PREPARE_SECONDS = 600.0
-PREPARED_MB = 4_096  # of one project's dependencies
-PREPARED_FILES = 400_000
-KEPT_DAYS = 14  # dependencies that nobody used
-KEPT_COUNT = 8
-ROOM_SECONDS = 5.0  # between two looks at how much was fetched
-LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more
 
 NOBODY = 65_534
 _MB = 1024 * 1024
