@@ -51,6 +51,16 @@ def rewrite(path: Path, content: bytes) -> None:
     write(path, content, mode=stat.S_IMODE(path.lstat().st_mode) if path.exists() else SHARED)
 
 
+def append(path: Path, content: bytes) -> None:
+    """Add to a file that only its owner may read, made where it is missing; raises `OSError`."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, OWNERS)
+    try:
+        os.write(handle, content)
+    finally:
+        os.close(handle)
+
+
 def move(path: Path, target: Path, sync: Sync = os.fsync) -> None:
     """Give a file another name on the same disk: it has one of them, whenever the power goes.
 
@@ -87,6 +97,18 @@ def only_writer(
         raise trouble(
             f"cannot write to {place} ({error.strerror or error}): check its permissions and the "
             "space left on its disk"
+        ) from error
+
+
+@contextmanager
+def on_disk(folder: Path) -> Iterator[None]:
+    """Raise `StopTheNight` with what to do where a folder of the state cannot be used."""
+    try:
+        yield
+    except OSError as error:
+        raise StopTheNight(
+            f"{folder} cannot be used ({error.strerror or error}): free some space, check who may "
+            "write there, or name another state folder with NIGHTWATCH_STATE"
         ) from error
 
 

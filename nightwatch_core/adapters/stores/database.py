@@ -343,7 +343,7 @@ class NightStore:
         night = report.night.model_copy(update={"folder": str(folder)})
         report = _encodable(report.model_copy(update={"night": night}))
         rejects = "".join(f"{reject.model_dump_json()}\n" for reject in report.rejects)
-        with _on_disk(folder):
+        with atomic_files.on_disk(folder):
             atomic_files.write(folder / "report.json", report.model_dump_json(indent=1).encode())
             atomic_files.write(folder / "report.md", as_markdown(report).encode())
             atomic_files.write(folder / "report.html", as_html(report).encode())
@@ -360,7 +360,7 @@ class NightStore:
 
     def reports(self) -> Iterator[RunReport]:
         started = {row["id"]: (row["started"], row["rowid"]) for row in self._rows()}
-        with _on_disk(self._nights):
+        with atomic_files.on_disk(self._nights):
             files = {file.parent.name: file for file in self._nights.glob("*/report.json")}
             unlisted = {id: (_changed(files[id]), 0) for id in files.keys() - started.keys()}
         ages = started | unlisted
@@ -391,7 +391,7 @@ class NightStore:
     def _hold(self, id: str) -> None:
         folder = self._folder(id)
         lock = FileLock(folder / ".lock", thread_local=False)
-        with _on_disk(folder):
+        with atomic_files.on_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if folder.resolve() in _HELD:
                 return
@@ -460,17 +460,6 @@ def _read(file: Path) -> RunReport | None:
         return RunReport.model_validate_json(file.read_bytes())
     except (OSError, ValidationError):
         return None
-
-
-@contextmanager
-def _on_disk(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StopTheNight(
-            f"{folder} cannot be used ({error.strerror or error}): free some space, check who may "
-            "write there, or name another state folder with NIGHTWATCH_STATE"
-        ) from error
 
 
 def _encodable(report: RunReport) -> RunReport:

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -201,7 +201,7 @@ class BatchFiles:
         fields = batch.model_dump(mode="json", exclude_defaults=True)
         content = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
         oldest = batch.submitted - timedelta(days=COLLECTED_DAYS)
-        with self._on_disk():
+        with atomic_files.on_disk(self._folder):
             make_private(self._folder)
             atomic_files.write(self._file(batch), content)
             for old in self.batches() if batch.is_intent else ():
@@ -212,7 +212,7 @@ class BatchFiles:
         """Forget an intent; a file that has an id by now stays."""
         kept, _ = _read(self._file(batch))
         if kept and kept.is_intent:
-            with self._on_disk():
+            with atomic_files.on_disk(self._folder):
                 atomic_files.remove(self._file(batch))
 
     def batches(self) -> tuple[Batch, ...]:
@@ -227,18 +227,8 @@ class BatchFiles:
         return self._folder / f"{batch.digest}.json"
 
     def _files(self) -> list[Path]:
-        with self._on_disk():
+        with atomic_files.on_disk(self._folder):
             return sorted(self._folder.glob("*.json"))
-
-    @contextmanager
-    def _on_disk(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise StopTheNight(
-                f"{self._folder} cannot be used ({error.strerror or error}): free some space, "
-                "check who may write there, or name another state folder with NIGHTWATCH_STATE"
-            ) from error
 
 
 def _read(file: Path) -> tuple[Batch | None, str]:
@@ -268,7 +258,6 @@ LEVEL = 3  # of lzma: a tenth larger than its best, in a fifth of the time
 MEMORY = 128 * 2**20  # bytes that unpacking may take
 _NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HEAD = re.compile(rf"{MAGIC} (\d{{1,6}}) ([0-9a-f]{{64}})\n".encode())
-_OPEN = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 log = logging.getLogger(__name__)
 
 
@@ -286,11 +275,8 @@ class BundleFiles:
 
     def add(self, night: str, lines: Iterable[str]) -> None:
         """Add lines to a night's journal; raises `OSError`."""
-        journal = self._journal(night)
-        journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(journal, _OPEN, atomic_files.OWNERS)
-        with open(handle, "ab") as file:  # noqa: PTH123
-            file.write("".join(f"{line}\n" for line in lines).encode("ascii"))
+        content = "".join(f"{line}\n" for line in lines).encode("ascii")
+        atomic_files.append(self._journal(night), content)
 
     def journal(self, night: str) -> Iterator[str]:
         """Return the lines of a night's journal, as far as they were written."""
@@ -374,7 +360,6 @@ def _unpacked(packed: bytes, path: Path) -> str:
 # analysis.
 
 LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 
 
 class Transcripts:
@@ -431,17 +416,12 @@ class Transcripts:
         )
 
     def _append(self, file: Path, entry: TranscriptEntry) -> None:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(file, _APPEND, 0o600)
-        try:
-            os.fchmod(handle, 0o600)
-            line = self._line(entry)
-            if os.fstat(handle).st_size + len(line) > self._most:
-                self._closed.add(file)
-                line = self._line(TranscriptEntry(kind="full", at=entry.at))
-            os.write(handle, line)
-        finally:
-            os.close(handle)
+        line = self._line(entry)
+        size = file.stat().st_size if file.is_file() else 0
+        if size + len(line) > self._most:
+            self._closed.add(file)
+            line = self._line(TranscriptEntry(kind="full", at=entry.at))
+        atomic_files.append(file, line)
 
     def _line(self, entry: TranscriptEntry) -> bytes:
         values = self._clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)

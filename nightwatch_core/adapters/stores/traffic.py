@@ -75,7 +75,6 @@ def sending(files: int = 0) -> Iterator[None]:
 # had a name, `sent/<run>.jsonl`. A line is written before the request is sent, so that neither a
 # failing service nor a kill leaves one out. Bodies are in `sent/texts/`, compressed.
 
-_OPEN = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 _MASKED_BEFORE = "Claude"  # and too large to be looked through for every turn
 _log = logging.getLogger(__name__)
 
@@ -160,11 +159,7 @@ class Manifest:
         kept = _text_file(file.parent, line.sha256)
         if line.sha256 and not kept.exists():
             atomic_files.write(kept, zlib.compress(text), sync=lambda _: None)
-        handle = os.open(file, _OPEN, atomic_files.OWNERS)
-        try:
-            os.write(handle, line.model_dump_json(exclude_defaults=True).encode() + b"\n")
-        finally:
-            os.close(handle)
+        atomic_files.append(file, line.model_dump_json(exclude_defaults=True).encode() + b"\n")
 
 
 class SentRequests:
