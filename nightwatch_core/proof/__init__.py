@@ -1,4 +1,1 @@
-"""Proves fixes: the crash is raised by a test, and gone with the fix; what fails is mended once.
-
-Each part asks the model within the fix's allowance and runs what comes of it in the sandbox.
-"""
+"""Prove fixes: a test raises the crash and passes with the fix; what fails is mended once."""

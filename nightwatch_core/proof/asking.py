@@ -87,10 +87,7 @@ def ask(
     system: str = TEXTS["fix_system"],
     schema: dict[str, Any] | None = None,
 ) -> Asked:
-    """Ask a question; never raises. An answer that `complain` objects to is sent back once.
-
-    A model that cannot be used any more tonight is noted in `briefing.known`.
-    """
+    """Ask a question; never raises. An answer that `complain` objects to is sent back once."""
     if briefing.model is None or briefing.known.silent:
         return Asked(because=briefing.known.silent or "no model is available")
     case, research = briefing.analysis.case, ResearchContext(previews=question.previews)

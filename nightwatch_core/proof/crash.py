@@ -1,8 +1,7 @@
 """Compare what a test raised with what production raised.
 
-What a test prints can be made up by it. What it raises is recorded by the language's own machinery
-(a trace function, a trace point, a debugger; `recorders/`), and stands behind the output, after a
-mark that whoever wrote the test does not know.
+What a test prints can be made up by it. What it raises is recorded by `recorders/`, and stands
+behind the output, after a mark that the test's author does not know.
 """
 
 import json
@@ -332,8 +331,7 @@ _REFUSAL = re.compile(r"^\s*(?:raise|throw|fail|abort)\b")
 def least_places(crash: Crash, fix: tuple[Edit, ...], read: Read) -> int:
     """Count the places that a test comes through: all that the fix changes, at least one.
 
-    What only refuses what it is given has to be called as production called it. `read` gives the
-    files that failed.
+    Code that only refuses its argument has to be called as production called it.
     """
     changed = [
         number

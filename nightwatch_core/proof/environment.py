@@ -88,7 +88,6 @@ class Environment:
         return kits.reading_of(self.fixed(words, most), form)
 
     def _run(self, words: kits.Words, changes: tuple[FileChange, ...], most: float) -> Run:
-        """Raises `GiveUp` where the tree cannot be laid out or nothing confines programs."""
         inner = words
         if self.kit.root:
             inner = ("/bin/sh", "-c", 'cd "$0" && exec "$@"', self.kit.root, *words)
@@ -121,11 +120,7 @@ class Compared(NamedTuple):
 
 
 def test_file(text: str, files: Collection[str]) -> str:
-    """Return the file of tests that is named; raises `GiveUp` where no file of `files` is it.
-
-    >>> test_file("./tests/test_a.py", ("tests/test_a.py",))
-    'tests/test_a.py'
-    """
+    """Return the file of tests that is named; raises `GiveUp` where no file of `files` is it."""
     path = inside(text.strip()) or ""
     if path not in files or path.startswith("-"):
         raise GiveUp("no such file of tests is in the project: name one as find_files lists it")
@@ -239,7 +234,6 @@ def _judged(
 
 
 def _fewer(base: kits.Reading, fixed: kits.Reading) -> bool:
-    """Tell whether fewer tests are run: what stops the runner early must not look green."""
     return base.ran is not None and (fixed.ran is None or fixed.ran < base.ran)
 
 

@@ -72,7 +72,6 @@ def is_absent(run: Run) -> bool:
 
 
 def _lacking(sandbox: Sandbox, known: NightCache) -> str:
-    """Return why nothing can be run; the sandbox is asked until it refuses once."""
     if not known.lacking:
         try:
             sandbox.confinement()
@@ -84,10 +83,7 @@ def _lacking(sandbox: Sandbox, known: NightCache) -> str:
 def gated(
     draft: DraftPull, tree: CodeReader, sandbox: Sandbox, options: NightOptions, known: NightCache
 ) -> GateResult:
-    """Run what can be run of a draft; `tree` is the commit that its edits were made on.
-
-    Never raises for what the draft or the project does: that is a result.
-    """
+    """Run what can be run of a draft, made on the commit of `tree`; never raises."""
     if lacking := _lacking(sandbox, known):
         return not_run("no sandbox", lacking)
     paths = tree.paths()

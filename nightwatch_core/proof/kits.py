@@ -1,4 +1,4 @@
-"""Find how the project of some files is tested and checked: from its own files and `kits.toml`.
+"""Find how the project of some files is tested: from its own files and `kits.toml`.
 
 A person's own words (`prepare`, `verify`) win. Where nobody knows, a sentence says what to set.
 """
@@ -167,8 +167,6 @@ def _language_of(changed: Words, paths: Words) -> tuple[str, str]:
 
 
 class _Project(NamedTuple):
-    """Facts about one project."""
-
     facts: frozenset[str]  # names that `when` may have
     fields: Fields = {}
     preparation: Preparation | None = None
@@ -360,7 +358,7 @@ _PROJECTS: Mapping[str, Callable[[str, Words, Callable[[str], str]], _Project]] 
 def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
     """Say how each kind of project is tested, and where its dependencies come from.
 
-    Nothing is run, and nothing is fetched. Raises `GiveUp` where the tree cannot be read.
+    Raises `GiveUp` where the tree cannot be read.
     """
     paths, said = tree.paths(), []
     for path in _one_of_each(paths):
@@ -424,13 +422,7 @@ class Reading(NamedTuple):
 
 
 def reading_of(run: Run, form: str) -> Reading:
-    """Read a run; of a `form` that is not known any of them that fits.
-
-    >>> text = "FAILED a/test_b.py::test_c - assert 1 == 2\\n1 failed, 2 passed in 0.01s"
-    >>> reading = reading_of(Run(code=1, output=text), "pytest")
-    >>> sorted(reading.failed), reading.ran, reading.is_readable
-    (['a/test_b.py::test_c'], 3, True)
-    """
+    """Read a run's output; of an unknown `form` any that fits."""
     text, known = run.output[-READ_CHARACTERS:], kits().forms
     forms = [known[form]] if form in known else list(known.values())
     failed = frozenset(

@@ -1,8 +1,4 @@
-"""Prove a fix before it becomes a draft: reproduce the crash, run the gate, correct it once.
-
-The model is asked for a test that reproduces the crash and, where the fix fails, once for other
-edits. A fix that still fails, or spans several files, is made in steps where that is paid for.
-"""
+"""Prove a fix before it becomes a draft: reproduce the crash, run the gate, correct it once."""
 
 from functools import partial
 
@@ -168,8 +164,7 @@ def corrected(
 def mended(briefing: asking.ProofBriefing, run: CiRun) -> GateResult:
     """Ask once for other edits after the checks of a fix's branch failed, and run them here.
 
-    `edits` are empty where there are none, and `text` says why. Never raises for what the model,
-    the fix or the project does.
+    `edits` are empty where there are none, and `text` says why. Never raises.
     """
     before = briefing.analysis.gate
     reproduction = before.reproduction if before and before.reproduction else _NONE
@@ -233,10 +228,7 @@ def _second_attempt(
 
 
 def proof_allowance(analysis: Analysis, options: NightOptions, used: Usage) -> Allowance:
-    """Return the allowance for proving a fix, given the night's usage so far.
-
-    Tokens are separate (`PROOF_TOKENS`); USD are what the analysis left of the error's.
-    """
+    """Return what proving a fix may cost: `PROOF_TOKENS`, and USD that the analysis left."""
     share = split_budget(options, 1, used)[0]
     left = max(0, options.total_token_budget - used.new_tokens)
     cost, spent = share.cost, analysis.usage.cost

@@ -16,12 +16,7 @@ _MOST = 400  # lines
 
 
 def requirements(paths: tuple[str, ...], text: Callable[[str], str]) -> tuple[str, ...]:
-    """List what pip is to install for the project of `paths`, each line once; empty for nothing.
-
-    >>> files = {"requirements.txt": "# one\\nDjango==5.1\\n-e .\\n"}
-    >>> requirements(tuple(files), lambda name: files.get(name, ""))
-    ('Django==5.1',)
-    """
+    """Return what pip is to install for the project of `paths`; empty for nothing."""
     extras: set[str] = set()
     lines: list[str] = []
     for name in sorted(paths):
@@ -32,11 +27,7 @@ def requirements(paths: tuple[str, ...], text: Callable[[str], str]) -> tuple[st
 
 
 def names_of(lines: tuple[str, ...]) -> frozenset[str]:
-    """Return the packages that lines name, as they are compared.
-
-    >>> sorted(names_of(("Django==5.1", "zope.interface>=5", "--hash=x")))
-    ['django', 'zope-interface']
-    """
+    """Return the packages that lines name, as they are compared."""
     named = (_NAME.match(line) for line in lines)
     return frozenset(re.sub(r"[-_.]+", "-", item[0]).lower() for item in named if item)
 
@@ -80,8 +71,8 @@ def _of_pyproject(text: str, extras: set[str]) -> Iterator[str]:
 def _of_poetry(name: str, how: object) -> str:
     """Return a dependency as pip writes it.
 
-    >>> _of_poetry("django", "^4.2"), _of_poetry("x", {"version": "*"}), _of_poetry("python", "3")
-    ('django>=4.2,<5', 'x', '')
+    >>> _of_poetry("django", "^4.2"), _of_poetry("python", "3")
+    ('django>=4.2,<5', '')
     """
     version = how.get("version", "*") if isinstance(how, Mapping) else how
     if name == "python" or not isinstance(version, str) or not _NAME.match(name):

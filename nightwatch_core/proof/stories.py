@@ -1,7 +1,4 @@
-"""Make a large fix in ordered steps: a plan, then one commit a step, each run before the next.
-
-The first step that does not pass ends it; then the fix in one piece is kept, with what was tried.
-"""
+"""Make a large fix in ordered steps: a plan, then one commit a step, each run before the next."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -49,9 +46,8 @@ def made_in_steps(
 ) -> GateResult:
     """Make a fix in steps where it failed in one piece or spans several files, and that is paid.
 
-    `judge` runs edits with the test that reproduces the error, `bare` without it: the crash has to
-    be gone after the last step. Return `whole`, with the steps, unless all passed. Raises what the
-    judges raise.
+    `judge` runs edits with the test that reproduces the error, `bare` without it. Return `whole`,
+    with the steps, unless all passed.
     """
     reason = _reason(briefing.analysis, whole)
     may_ask = briefing.model and not briefing.known.silent
@@ -210,7 +206,6 @@ class _Making:
         return ""
 
     def _previews(self, step: PlannedStep, code: ChangedCode) -> tuple[Preview, ...]:
-        """Show the step's files around what was proposed for them; for a new test, an example."""
         paths = self.briefing.base.paths()
         proposed = [e for e in self.briefing.analysis.fix if e.path in step.files and e.old]
         rest = sorted({*step.files} - {edit.path for edit in proposed})

@@ -1,7 +1,6 @@
-"""Makes a branch out of a draft pull request, with git's plumbing: one commit, or one a step.
+"""Make a branch of a draft pull request with git's plumbing: one commit, or one a step.
 
-Neither working tree nor index of the checkout is touched, no existing branch is moved, and the
-branch appears last: whatever fails before leaves nothing that anyone can see.
+Working tree, index and other branches stay untouched; the branch appears last.
 """
 
 import binascii
@@ -65,10 +64,9 @@ def wanted_changes(
     content: Callable[[objects.Node], bytes],
     named: Callable[[bytes, objects.Node | None], str],
 ) -> dict[str, PathState]:
-    """Return what shall stand where; raises `Refused` with the reason for what must not be made.
+    """Return the state of every changed path; raises `Refused` with the reason.
 
-    `content` reads a file of the base, `named` says how git names new content that takes a file's
-    place.
+    `content` reads a file of the base, `named` returns the object name of new content.
     """
     if len(changes) > command.CHANGED_FILES:
         raise Refused(f"{len(changes)} files are more than {command.CHANGED_FILES}")
@@ -90,10 +88,7 @@ def wanted_steps(
     content: Callable[[objects.Node], bytes],
     named: Callable[[bytes, objects.Node | None], str],
 ) -> tuple[Step, ...]:
-    """Return the commits of a draft, in order; raises `Refused` as `wanted_changes`.
-
-    Whatever way there, the last one leaves exactly what the draft's `changes` say.
-    """
+    """Return the commits of a draft, in order; raises `Refused` as `wanted_changes`."""
     whole = wanted_changes(pull.changes, before, content, named)
     if not pull.commits:
         return (Step(commit_message(pull), pull.changes, whole),)
@@ -176,7 +171,6 @@ def _wanted(
 
 
 def _check_room(path: str, before: Base) -> None:
-    """A new file must not stand on, below, or beside a name that some systems hold for the same."""
     taken = {*before, *objects.parent_folders(before)}
     folded = {name.casefold() for name in taken}
     if path.casefold() in folded:
@@ -202,13 +196,7 @@ def _bytes(shown: str, text: str) -> bytes:
 def why_unsafe(path: str) -> str:
     """Say why `path` must not be written to a tree; empty where it may.
 
-    Every reading of the path counts: as it is, with compatibility characters folded, and with
-    percent signs decoded.
-
-    >>> why_unsafe("app/models/order.rb")
-    ''
-    >>> why_unsafe("app/%2e%2e/x"), why_unsafe("a/.GIT /config"), why_unsafe("／etc/passwd")
-    ('leaves the repository', 'is in the git folder', 'is absolute')
+    The path counts as it is, with compatibility characters folded, and with percent signs decoded.
     """
     spellings = [path]
     for _ in range(3):  # "%25252e" is a dot after three rounds
@@ -243,10 +231,7 @@ _PATCH = (
 
 
 def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
-    """Make the pull request's branch on the head of its base, dated `at`.
-
-    Raises `Refused` with the reason, in words for the report.
-    """
+    """Make the pull request's branch on the head of its base, dated `at`; raises `Refused`."""
     git = checkout.git
     ref = f"{_KEPT}{pull.key[:12]}" if pull.as_patch else _ref(git, pull.branch)
     base = _base(checkout, pull.base)
@@ -275,9 +260,9 @@ def patch(git: command.Git, commit: str, context: int = 3, commits: int = 1) -> 
 
 
 def changed(git: command.Git, before: str, after: str) -> dict[str, PathState]:
-    """Return what differs between two commits: path to what stands there after.
+    """Return what differs between two commits, by path.
 
-    A file whose mode differs, or that is no plain file, has the mode "was → is" and fits nothing.
+    A changed mode, or anything but a plain file, is the mode "was → is", which fits nothing.
     """
     fields = git.run(*_DIFF, before, after).decode(errors="replace").split("\0")
     states = {}
@@ -397,10 +382,7 @@ Text = Mapping[str, tuple[str, bytes]]  # mode and content, by path
 
 
 def mailed(git: command.Git, commit: str, scrub: Callable[[str], str], commits: int = 1) -> str:
-    """Return the last commits, each as a mail, in the order in which they are applied.
-
-    Raises `Refused` where that would show what is masked.
-    """
+    """Return the last commits as mails, in order; raises `Refused` where masked text would show."""
     names = [f"{commit}~{back}" for back in reversed(range(commits))]
     return "".join(_mail(git, name, scrub) for name in names)
 
@@ -416,10 +398,7 @@ def _mail(git: command.Git, commit: str, scrub: Callable[[str], str]) -> str:
 def mailed_changes(
     trees: Sequence[Text], messages: Sequence[str], at: datetime, scrub: Callable[[str], str]
 ) -> str:
-    """Return the changes from each set of files to the next as mails, without a repository.
-
-    Raises as `mailed`.
-    """
+    """Return the changes from each set of files to the next as mails; raises as `mailed`."""
     with tempfile.TemporaryDirectory(prefix="nightwatch-patch-") as folder:
         git = command.new_repository(Path(folder), "main")
         commit = commit_tree(git, "", _blobs_of(git, trees[0]), "Base", at)
@@ -439,11 +418,6 @@ def _blobs_of(git: command.Git, files: Text) -> dict[str, PathState]:
 
 
 def _sturdy(mail: str) -> str:
-    """The mail as it is where nothing can happen to it, else quoted-printable.
-
-    >>> _sturdy("From: a\\nSubject: b\\n\\n-x\\n+y\\n")
-    'From: a\\nSubject: b\\n\\n-x\\n+y\\n'
-    """
     head, _, body = mail.partition("\n\n")
     lines = body.split("\n")
     if all(map(_is_sturdy, lines)):

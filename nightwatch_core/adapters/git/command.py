@@ -1,9 +1,7 @@
-"""Runs git on one repository: no shell, no hooks, no network, no prompts, no working tree.
+"""Run git on one repository: no shell, no hooks, no network, no prompts, no working tree.
 
-The checkout may come from a stranger: its configuration and attributes must not make git start
-programs or hide a change, and what a person has changed but not committed must not be seen. So git
-is run with a clean environment and no working tree, and what reads or makes objects is asked in a
-repository of our own that has neither configuration nor attributes, and borrows the objects.
+The checkout may come from a stranger: its configuration and attributes must not start programs or
+hide a change. So objects are read and made from an empty repository of our own that borrows them.
 """
 
 import os
@@ -40,10 +38,7 @@ _views: dict[str, tempfile.TemporaryDirectory[str]] = {}  # by form; removed whe
 
 
 def plain_view(form: str) -> Path:
-    """Return a git folder without configuration, attributes, refs and objects.
-
-    `form` is how its objects are named: sha1 or sha256.
-    """
+    """Return a git folder without configuration and refs, for objects named by sha1 or sha256."""
     with _lock:
         kept = _views.get(form)
         if kept is None or not (Path(kept.name) / "HEAD").is_file():  # folders below /tmp age
@@ -106,10 +101,7 @@ class Objects(NamedTuple):
 
 
 class Git(NamedTuple):
-    """Git commands on the repository whose git folder is `folder`.
-
-    One that is not our own has `objects`, so that its configuration does not count.
-    """
+    """Git commands on one repository; with `objects` its configuration is ignored."""
 
     folder: Path
     objects: Objects | None = None
@@ -209,7 +201,7 @@ def start(
     environment: Mapping[str, str],
     largest: int = WRITTEN_BYTES,
 ) -> subprocess.Popen[bytes]:
-    """Start git in `folder`; no file that it writes gets larger than `largest` bytes.
+    """Start git in `folder`, where it writes no file of more than `largest` bytes.
 
     Raises `StopTheNight` where there is no git, or no such folder.
     """
@@ -238,7 +230,7 @@ def start(
 
 
 def open_repository(folder: Path) -> Git:
-    """Open the repository that `folder` is in: a checkout, a part of one, a worktree, a bare one.
+    """Open the repository that `folder` is in: a checkout, a worktree or a bare one.
 
     Raises `StopTheNight`, with what to do, where there is none or its history is not whole.
     """
@@ -275,20 +267,12 @@ def new_repository(folder: Path, branch: str) -> Git:
 
 
 def is_sha(text: str) -> bool:
-    """Tell whether `text` is a full object name, so that git takes it for nothing else.
-
-    >>> is_sha("a" * 40), is_sha("main"), is_sha("--output=x")
-    (True, False, False)
-    """
+    """Tell whether `text` is a full object name, so that git takes it for nothing else."""
     return bool(_SHA.fullmatch(text))
 
 
 def read_time(seconds: str) -> datetime:
-    """Read a time as git prints it; what no calendar holds becomes its nearest end.
-
-    >>> read_time("0").isoformat(), read_time("99999999999999").year
-    ('1970-01-01T00:00:00+00:00', 9999)
-    """
+    """Read a time as git prints it; what no calendar holds becomes its nearest end."""
     digits = seconds.strip()
     number = int(digits) if digits.isdecimal() and len(digits) < 20 else 0
     return datetime.fromtimestamp(min(number, _LAST_SECOND), UTC)

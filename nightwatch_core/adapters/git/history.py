@@ -1,8 +1,4 @@
-"""History up to one commit: changes of each commit, and the commits that changed a file.
-
-Nothing later is told, and nothing on other branches: who reads a commit of yesterday must not see
-what was fixed today.
-"""
+"""History up to one commit; nothing later is shown, and nothing of other branches."""
 
 import re
 import secrets
@@ -56,10 +52,7 @@ _SQUASHED = re.compile(r"^(.{1,1000}) \(#(\d{1,9})\)$")
 
 
 def pull_of(commit: MainlineCommit) -> tuple[int, str] | None:
-    """Return number and title of the pull request that a commit brought; None where it is of none.
-
-    A merge that names no pull request has the number 0.
-    """
+    """Return number and title of a commit's pull request; 0 for a merge without a number."""
     subject = commit.subject
     first = next((line.strip() for line in commit.body.splitlines() if line.strip()), "")
     if commit.is_merge and (match := _GITHUB.match(subject)):
@@ -75,20 +68,15 @@ def pull_of(commit: MainlineCommit) -> tuple[int, str] | None:
 
 
 def number_in(subject: str) -> int:
-    """Return the pull request that a commit's first line names; 0 where it names none.
-
-    >>> number_in("Count lines (#41)"), number_in("Merge pull request #7 from a/b"), number_in("x")
-    (41, 7, 0)
-    """
+    """Return the pull request that a commit's first line names; 0 where it names none."""
     named = pull_of(MainlineCommit("", True, "", "", subject, ""))
     return named[0] if named else 0
 
 
 def merged_pulls(git: command.Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
-    """Return pull requests on the first-parent line of `sha`, committed at `since` or later.
+    """Return the newest 200 pull requests on the first-parent line of `sha`, since a moment.
 
-    Newest first, at most 200, out of the newest 5,000 commits. The author of a merge is whoever
-    wrote the commits it brought in: at most three names; its own author where none is known.
+    The author of a merge is whoever wrote its commits: at most three names.
     """
     start = max(0, int(since.timestamp()))
     asked = ("-m", "--name-only", "--no-renames", "-z", "--no-ext-diff", "--no-textconv")
@@ -96,11 +84,7 @@ def merged_pulls(git: command.Git, sha: str, since: datetime) -> tuple[MergedPul
 
 
 def pull_numbers(git: command.Git, sha: str) -> dict[str, int]:
-    """Return numbers of pull requests by commit, newest first, out of the newest 5,000 commits.
-
-    A pull request is named by what stands on the first-parent line of `sha`; that comes before the
-    commits it brought.
-    """
+    """Return pull requests' numbers by the commits they brought, newest first."""
     pulls, merged = _pulls(git, sha, "--no-patch")
     numbers = {pull.sha: pull.number for pull in pulls if pull.number}
     for own, number in tuple(numbers.items()):
@@ -257,13 +241,10 @@ _CHANGES = ("diff-tree", "-r", "--root", "--no-commit-id", "--diff-merges=first-
 
 
 class History:
-    """The commits that `sha` holds; safe for many threads.
-
-    `obtain` fetches blobs where the repository lacks some, None where it has all of them.
-    """
+    """The commits that `sha` holds; safe for many threads."""
 
     def __init__(self, git: command.Git, sha: str, obtain: Obtain | None = None) -> None:
-        """Ask nothing yet; `sha` is a full one."""
+        """Ask nothing yet; `obtain` fetches blobs where the repository lacks some."""
         self._git = git
         self._sha = sha
         self._obtain = obtain
@@ -312,8 +293,7 @@ class History:
     ) -> tuple[LoggedCommit, ...]:
         """Return commits, newest first, without merges; `text` is what they added or removed.
 
-        `follow` a file through renames, as far back as its old texts are there. Raises `GiveUp`
-        where the texts of too many files would have to be fetched or looked at.
+        `follow` a file through renames. Raises `GiveUp` where too many files would be looked at.
         """
         if not _is_path(path) or len(text) > command.QUERY_CHARACTERS or not _is_printed(text):
             return ()
@@ -448,10 +428,9 @@ LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
 def blamed(
     git: command.Git, sha: str, path: str, lines: tuple[int, int], ignored: str = ""
 ) -> tuple[Blame, ...]:
-    """Return who wrote the lines of the file at `path`, as the system spells it, in commit `sha`.
+    """Return who wrote the lines of a file in commit `sha`; empty where git cannot tell.
 
-    `ignored` is the text of a file that lists revisions to look through. Empty where git cannot
-    tell.
+    `ignored` is the text of a file that lists revisions to look through.
     """
     revisions = "".join(f"{revision}\n" for revision in ignored_revisions(ignored)).encode()
     place = ("--ignore-revs-file=/dev/stdin", "-L", f"{lines[0]},{lines[1]}", sha, "--", path)
@@ -465,11 +444,7 @@ def blamed(
 
 
 def ignored_revisions(text: str) -> tuple[str, ...]:
-    """Return the full shas of a list of revisions, without its comments, at most 1,000.
-
-    >>> ignored_revisions("# black\\n" + "a" * 40 + "  # all of it\\nmain\\n")[0][:4]
-    'aaaa'
-    """
+    """Return the full shas of a list of revisions, without its comments, at most 1,000."""
     words = (line.partition("#")[0].strip().lower() for line in text.splitlines())
     return tuple(dict.fromkeys(word for word in words if command.is_sha(word)))[:IGNORED_REVISIONS]
 

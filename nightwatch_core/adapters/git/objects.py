@@ -79,10 +79,9 @@ class CommitTree:
 
 
 def read_tree(git: Git, sha: str) -> dict[str, Node]:
-    """Read everything in the tree of commit `sha`, by path, in git's order.
+    """Read the tree of commit `sha`, by path; raises `GiveUp` where there is no such commit.
 
-    Names that lead out of the tree or hold control characters are left out: they are in no honest
-    repository. Raises `GiveUp` where there is no such commit or the tree is absurdly large.
+    Names that lead out of the tree or hold control characters are left out.
     """
     listing = git.run("ls-tree", "-r", "-l", "-z", "--full-tree", "--end-of-options", sha)
     nodes: dict[str, Node] = {}
@@ -99,11 +98,7 @@ def read_tree(git: Git, sha: str) -> dict[str, Node]:
 
 
 def parent_folders(paths: Iterable[str]) -> set[str]:
-    """Return every folder above the paths.
-
-    >>> sorted(parent_folders(["a/b/c.rb", "d"]))
-    ['a', 'a/b']
-    """
+    """Return every folder above the paths."""
     folders: set[str] = set()
     for path in paths:
         while (path := path.rpartition("/")[0]) and path not in folders:
@@ -136,10 +131,7 @@ class BlobReader:
         self._owner = 0
 
     def read(self, oid: str) -> bytes:
-        """Read the content of blob `oid`.
-
-        Raises `GiveUp` where the repository lacks it, `TryLater` where git does not answer.
-        """
+        """Read a blob; raises `GiveUp` where it is missing, `TryLater` if git does not answer."""
         if not is_sha(oid):
             raise GiveUp(f"{oid[:80]!a} is not an object name")
         with self._lock:

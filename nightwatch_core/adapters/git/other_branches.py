@@ -18,10 +18,9 @@ _END = b"\0\1\0"
 def branches_changing(
     checkout: Checkout, paths: tuple[str, ...], since: datetime
 ) -> tuple[OtherPull, ...]:
-    """Return at most 20 that change one of the files, the newest first.
+    """Return at most 20 branches that change one of the files, newest first, each once.
 
-    A branch is told once, whether it is here, at origin, or both. Of those that changed `since`
-    then the sixty newest are looked at.
+    The sixty newest that changed `since` then are looked at.
     """
     return tuple(_changing(checkout, tuple(dict.fromkeys(paths)), since))[:OTHER_BRANCHES]
 

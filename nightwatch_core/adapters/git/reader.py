@@ -31,9 +31,9 @@ _LINK_BYTES = 4_096
 
 
 def lay_out(git: command.Git, sha: str, folder: Path, most_bytes: int, most_files: int) -> int:
-    """Write every file and link of a commit below an empty folder; returns how many are not here.
+    """Write every file and link of a commit below an empty folder; returns how many are missing.
 
-    Submodules are left out. Raises `GiveUp` where the tree is too large to be laid out.
+    Raises `GiveUp` where the tree is too large.
     """
     nodes = [node for node in objects.read_tree(git, sha).values() if node.kind in ("file", "link")]
     size = sum(node.size or 0 for node in nodes)
@@ -67,10 +67,7 @@ class GitReader:
     """A `CodeReader` over a repository, pinned to one commit; safe for many threads."""
 
     def __init__(self, git: command.Git, commit: Commit, obtain: Obtain | None = None) -> None:
-        """Take a repository that has all blobs, or a way to `obtain` them.
-
-        Raises `GiveUp` where the commit is not named by its full sha.
-        """
+        """Take a repository that has all blobs, or a way to `obtain` them; raises `GiveUp`."""
         if not command.is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
         self._git = git
@@ -87,18 +84,12 @@ class GitReader:
         return self._tree.paths
 
     def read_file(self, path: str) -> str | None:
-        """Read the text at `path`; None for what is not there, no file, binary, or over 2 MiB.
-
-        Bytes that are not UTF-8 become replacement characters.
-        """
+        """Read the text at `path`; None for what is not there, no file, binary, or over 2 MiB."""
         node = self._tree.source(path)
         return objects.decode_text(self._blobs.read(node.oid)) if node else None
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find lines of text files that hold `query` literally, in the order of paths and lines.
-
-        Raises `GiveUp` where it takes too long.
-        """
+        """Find lines that hold `query`, by path and line; raises `GiveUp` if it takes too long."""
         folder = objects.plain_folder(path)
         if not self._tree.has(folder) or not _is_one_line(query):
             return ()
@@ -131,10 +122,7 @@ class GitReader:
         return self._tree.entries(path)
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
-        """Find who last wrote the lines, counted from 1, at most 400; empty where it is no text.
-
-        Empty, too, where that cannot be found out in time.
-        """
+        """Find who last wrote the lines, counted from 1, at most 400; empty if that is unknown."""
         text = self.read_file(path)
         count = len(text.removesuffix("\n").split("\n")) if text else 0
         last = min(count, start if end is None else end, start + command.BLAMED_LINES - 1)
@@ -147,17 +135,11 @@ class GitReader:
         return tuple(row.model_copy(update={"pull": pulls.get(row.sha, 0)}) for row in rows)
 
     def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
-        """Return what a commit of this history changed; None where it is none of it.
-
-        At most 50 files are shown, 40,000 characters of each.
-        """
+        """Return a commit's changes: at most 50 files, 40,000 characters of each; else None."""
         return self._history.show(sha, path)
 
     def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
-        """Return commits, newest first, at most 100; merges are left out.
-
-        Raises `GiveUp` where too much would have to be looked at for `text`.
-        """
+        """Return at most 100 commits, newest first; raises `GiveUp` where `text` takes too long."""
         path = objects.plain_folder(path)
         return self._history.log(path, text, limit, follow=path in self._tree.nodes)
 
@@ -182,7 +164,6 @@ class GitReader:
 
 
 def _is_one_line(query: str) -> bool:
-    """Git takes a query of several lines for several queries, and no halves of characters."""
     is_plain = not any(c in "\n\r\0" or "\ud800" <= c <= "\udfff" for c in query)
     return 0 < len(query) <= command.QUERY_CHARACTERS and is_plain
 

@@ -25,7 +25,7 @@ def as_html(report: RunReport, limits: Limits = FULL) -> str:
 
 
 def bars(counts: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
-    """Place and height of each bar of a sparkline: (x, y, height); small counts stay visible.
+    """Return place and height of each bar of a sparkline; small counts stay visible.
 
     >>> bars((0, 1, 100))
     ((0, 36, 0), (5, 34, 2), (10, 0, 36))

@@ -54,10 +54,7 @@ class DraftState(NamedTuple):
 def draft_state(
     checkout: Checkout, item: OwnItem, meta: Mapping[str, object], heads: dict[str, str]
 ) -> DraftState | None:
-    """Return the state of the draft in `item`, given the `heads` of branches.
-
-    None where it was made in another repository, which a state folder may hold drafts of, too.
-    """
+    """Return the state of a draft, given the `heads` of branches; None for another repository's."""
     git, base, made_on = checkout.git, str(meta.get("base", "")), str(meta.get("made_on", ""))
     if is_sha(made_on) and git.attempt("cat-file", "-e", f"{made_on}^{{commit}}").code:
         return None
@@ -196,10 +193,7 @@ class OutboxFiles(NamedTuple):
 
 
 def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
-    """Return an issue or pull request and its front matter; None for other or unreadable files.
-
-    Neither is a copy that somebody made: it has another name than it was given.
-    """
+    """Return an issue or pull request and its front matter; None for copies and broken files."""
     try:
         meta = document.meta() if document.kind != "comment" else {}
         if not meta.get("fingerprint") or str(meta.get("number")) != str(document.number):
@@ -237,8 +231,8 @@ def write(path: Path, meta: Mapping[str, object], body: str) -> None:
 def name(kind: str, number: int, title: str) -> str:
     """Return the file name of an issue or pull request.
 
-    >>> name("issue", 7, "Wrong total: ../../etc"), name("pull", 12345, "…")
-    ('issue-0007-wrong-total-etc.md', 'pull-12345-untitled.md')
+    >>> name("issue", 7, "Wrong total: ../../etc")
+    'issue-0007-wrong-total-etc.md'
     """
     words = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in title[:500])
     slug = "-".join(words.split())[:50].strip("-")
@@ -246,11 +240,7 @@ def name(kind: str, number: int, title: str) -> str:
 
 
 def comment_name(number: int, key: str) -> str:
-    """Return the file name of a comment on issue `number`.
-
-    >>> comment_name(7, "k")
-    'comment-0007-8254c329a9.md'
-    """
+    """Return the file name of a comment on issue `number`."""
     digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()
     return f"comment-{number:04d}-{digest[:10]}.md"
 
@@ -264,11 +254,6 @@ def _closed_at(document: Document, meta: Mapping[str, object]) -> datetime:
 
 
 def _reason(value: object) -> str:
-    """A reason as people write it.
-
-    >>> _reason("Not planned"), _reason(None)
-    ('not_planned', '')
-    """
     return "_".join(str(value or "").lower().replace("-", " ").split())
 
 
@@ -281,10 +266,9 @@ _LOCK_SECONDS = 60.0  # seconds until another publisher has to be done
 
 
 class LocalDelivery:
-    """`Outbox` and `Tracker` in one: what it publishes, people read and close as files.
+    """`Outbox` and `Tracker` in one: Markdown files below `nights/<night>/outbox/`.
 
-    An issue or pull request is a Markdown file below `nights/<night>/outbox/`. In its front matter
-    a person may set `state` to closed, `state_reason` to not_planned, and leave `words` to us.
+    In the front matter people set `state`, `state_reason`, and `words` for us.
     """
 
     def __init__(
@@ -295,10 +279,7 @@ class LocalDelivery:
         clock: Clock,
         scrub: Callable[[str], str] = REMOVAL.scrub,
     ) -> None:
-        """Nothing is written before the first `publish`; without a checkout there are no drafts.
-
-        Patches go through `scrub`: what surrounds a change may be secret. The branch is as it is.
-        """
+        """Write nothing yet; without a checkout there are no drafts. Patches go through `scrub`."""
         self._files = OutboxFiles(nights)
         self._night = night
         self._checkout = checkout
@@ -317,11 +298,7 @@ class LocalDelivery:
             return receipt_for(proposal, "refused", reason=str(refused))
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """Return every issue and pull request of all nights, by number; skip unreadable files.
-
-        A pull request is merged once its base holds its commit, the same change, or its branch, and
-        closed where the branch is gone. Those of other repositories are left out.
-        """
+        """Return the issues and pull requests of all nights about this repository, by number."""
         pulls: list[tuple[OwnItem, Mapping[str, object]]] = []
         items: list[OwnItem] = []
         for document in self._files.documents():
@@ -429,7 +406,6 @@ class LocalDelivery:
         return self._comment(reopen)
 
     def _join(self, item: Document, comment: Comment | Reopen) -> None:
-        """Enter the errors that share the item's cause, so that each of them finds it."""
         if not comment.also:
             return
         try:
@@ -483,10 +459,7 @@ class WorkingCopy:
         raise StopTheNight(f"{self._folder} is in no git checkout: name one with --repo")
 
     def read(self, name: str) -> str | None:
-        """Return the text of the file `name`, byte for byte; None where there is none.
-
-        Raises `GiveUp` where it is a link, no plain file, no UTF-8 text, or cannot be read.
-        """
+        """Return the text of a file, None where there is none; raises `GiveUp` if it is no text."""
         path = self._path(name)
         try:
             return text_of(path) if path.exists() else None
@@ -496,10 +469,7 @@ class WorkingCopy:
             raise GiveUp(f"{path} cannot be read: {error.strerror}") from error
 
     def write(self, name: str, text: str, before: str | None) -> str:
-        """Replace the file, whole or not at all, with the permissions it had; returns its path.
-
-        Raises `GiveUp` where it no longer says what it said `before`, or cannot be written.
-        """
+        """Replace the file and return its path; raises `GiveUp` where it changed since `before`."""
         path = self._path(name)
         if self.read(name) != before:
             raise GiveUp(f"{path} has changed meanwhile: try again")

@@ -1,8 +1,7 @@
 """The source of installed libraries: virtual environments, gems, node_modules, modules, vendor.
 
-Nothing is executed, and nothing is read but files that belong to the package that was asked for:
-every path is listed first, resolved, and has to lie inside the package's own folder. A checkout may
-come from a stranger, so a folder found beside it is not followed where it is a link.
+Nothing is executed, and nothing outside the package's own folder is read: a checkout may come from
+a stranger.
 """
 
 import csv
@@ -31,7 +30,6 @@ _DISTRIBUTIONS = 2_000  # of one folder
 
 
 def _distribution_of(shelf: Path, package: str) -> Path | None:
-    """Return the .dist-info folder of a distribution, or of the one that brings a module."""
     there = _distributions(shelf)
     by_name = {_plain(item.stem.rpartition("-")[0]): item for item in there}
     if own := by_name.get(_plain(package)):
@@ -40,7 +38,6 @@ def _distribution_of(shelf: Path, package: str) -> Path | None:
 
 
 def _listed_files(record: Path) -> tuple[str, ...]:
-    """Return the files a RECORD lists, those that leave the folder left out."""
     rows = csv.reader((_text(record) or "").splitlines())
     names = (row[0].replace("\\", "/") for row in rows if row)
     return tuple(

@@ -1,4 +1,1 @@
-"""The MCP server that answers people's own coding agents.
-
-What it answers belongs to `learnings/`; no other module imports the SDK.
-"""
+"""The MCP server that answers people's own coding agents."""

@@ -1,8 +1,6 @@
 """The memory for people's own coding agents: an MCP server over standard input and output.
 
-The official SDK is an optional extra and is imported here alone, when the server starts. While it
-serves, the SDK keeps standard output for the protocol: what anything else prints goes to standard
-error.
+The official SDK is an optional extra, imported when the server starts.
 """
 
 from collections.abc import Callable
@@ -52,10 +50,7 @@ Intent = Annotated[
 
 
 def serve(library: LessonLibrary) -> None:
-    """Answer until the client goes away.
-
-    Raises `StopTheNight` with what to install where the SDK is missing.
-    """
+    """Answer until the client goes away; raises `StopTheNight` where the SDK is missing."""
     try:
         _server(library).run("stdio")
     except* (BrokenPipeError, ConnectionError):

@@ -1,4 +1,1 @@
-"""Runs what nobody has read: bubblewrap or namespaces; never bare.
-
-Which commands are run, and what their ends mean, is decided by `nightwatch_core/proof/`.
-"""
+"""Run what nobody has read: in bubblewrap or namespaces, never bare."""

@@ -56,10 +56,9 @@ _FILES = {  # of /etc: this machine's are not shown
 
 
 def open_place(state: Path, user: int) -> Path:
-    """Return the folder, made where it is not there.
+    """Return the sandbox's folder, made where it is missing; raises `GiveUp` if it is not ours.
 
-    Below the state folder; who is root has it beside, because nobody may look into a root's state.
-    Raises `GiveUp` where somebody else has made it, or it cannot be written.
+    It is below the state folder; root has it elsewhere, because nobody may look into root's state.
     """
     place, folder_mode, file_mode = state / "sandbox", 0o700, 0o600
     if user != os.geteuid():
@@ -96,10 +95,7 @@ def new_folder(below: Path, user: int) -> Path:
 
 
 def lay_changes(changes: tuple[FileChange, ...], folder: Path) -> tuple[str, ...]:
-    """Write the files that changes make below an empty folder; returns what they delete.
-
-    Raises `GiveUp` for a path that leads out of a tree.
-    """
+    """Write changed files below an empty folder; returns what is deleted; raises `GiveUp`."""
     for change in changes:
         parts = change.path.split("/")
         if "\0" in change.path or any(part in ("", ".", "..") for part in parts):
@@ -311,8 +307,6 @@ def _holds(language: str, folder: Path) -> bool:
 
 
 class _Room:
-    """Tells whether a folder holds more than it may; looked at now and then."""
-
     def __init__(self, folder: Path) -> None:
         self._folder, self._next = folder, time.monotonic() + ROOM_SECONDS
 
@@ -355,10 +349,9 @@ class LocalSandbox:
         libraries: tuple[Path, ...] = (),
         ladder: tuple[Confinement, ...] = LADDER,
     ) -> None:
-        """Nothing is made before the first call.
+        """Make nothing yet; `folders` are shown read-only besides the system's programs.
 
-        `folders` are shown read-only besides the system's programs; dependencies are those of
-        `libraries`, installed before, else fetched where `network` allows it.
+        Dependencies are those of `libraries`, else fetched where `network` allows it.
         """
         self._state, self._lay_out, self._ladder = state, lay_out, ladder
         self._user = runner()

@@ -34,10 +34,9 @@ _CHUNK = 65_536
 def run_bounded(
     words: Sequence[str], bounds: Bounds, enough: Callable[[], bool] | None = None
 ) -> Run:
-    """Run a command with an empty environment and no input; who is root becomes nobody first.
+    """Run a command with an empty environment and no input; root becomes nobody first.
 
-    `enough` is asked now and then whether it has taken too much room. Raises `GiveUp` where it
-    cannot be started.
+    It ends where `enough` says so. Raises `GiveUp` where it cannot be started.
     """
     nobody = NOBODY if os.geteuid() == 0 else None
     began = time.monotonic()
@@ -122,10 +121,7 @@ def _watch(
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """Kill the namespace's first process, which takes all others along, and wait until it is gone.
-
-    Its parent may have left it the last thing to do, so its group is killed as well.
-    """
+    """Kill the namespace's first process, which takes all others along, and its group."""
     inner = _children(process.pid)
     for kill, pid in ((os.killpg, process.pid), *((os.kill, pid) for pid in inner)):
         with suppress(ProcessLookupError, PermissionError):

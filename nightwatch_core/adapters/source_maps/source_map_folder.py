@@ -1,7 +1,6 @@
-"""Maps of bundles in a folder, and what a map says of a place: symbolic reads it, natively.
+"""Maps of bundles in a folder, read by Sentry's symbolic.
 
-Symbolic is Sentry's own and maintained. It is given no minified source, because its JavaScript
-parser overflows the stack on deeply nested text; functions are told from the original source.
+It is given no minified source: its JavaScript parser overflows the stack on deeply nested text.
 """
 
 import os
@@ -35,10 +34,7 @@ class SourceMapFolder:
     """A `SourceMaps` on a folder, which may be none: then only maps of the repository are read."""
 
     def __init__(self, folder: Path | None = None, most: int = MAP_BYTES) -> None:
-        """Look at the folder when first asked; maps of more than `most` bytes are not read.
-
-        Raises `StopTheNight` where the folder cannot be used.
-        """
+        """Look at the folder when first asked; raises `StopTheNight` where it cannot be used."""
         if folder is not None and not folder.is_dir():
             raise StopTheNight(f"no folder of source maps: {folder}")
         if folder is not None and _library() is None:
@@ -86,7 +82,6 @@ class SourceMapFolder:
 
 
 def _maps_below(folder: Path) -> Iterator[str]:
-    """Maps of a folder by their relative paths; links lead nowhere."""
     left = MAPS
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -25,11 +25,10 @@ def write(
     mode: int = OWNERS,
     sync: Sync = os.fsync,
 ) -> None:
-    """Write or replace a file, and its folder where it is missing; raises `OSError`.
+    """Write or replace a file and bring it to the disk; raises `OSError`.
 
-    The content goes to a temporary neighbour, or one in the folder `through` of the same disk, to
-    the disk, and only then to its name. `mode` are its permissions, the owner's alone where none
-    are given; `SHARED` leaves them to the system.
+    The content goes to a temporary file in the folder, or in `through`, and then to its name.
+    `mode` are its permissions; `SHARED` leaves them to the system.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = (through or path.parent) / f"{TEMPORARY}{secrets.token_hex(8)}"
@@ -62,10 +61,7 @@ def append(path: Path, content: bytes) -> None:
 
 
 def move(path: Path, target: Path, sync: Sync = os.fsync) -> None:
-    """Give a file another name on the same disk: it has one of them, whenever the power goes.
-
-    Raises `OSError`. What has the name already is replaced: look before, as the only writer.
-    """
+    """Give a file another name on the same disk, replacing what has it; raises `OSError`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     path.replace(target)
     _keep(target.parent, sync)
@@ -84,8 +80,7 @@ def only_writer(
 ) -> Iterator[None]:
     """Hold a lock file while a place is written to.
 
-    Raises `TryLater` where another process holds it for longer than `patience` seconds, `trouble`
-    where the place cannot be written.
+    Raises `TryLater` after `patience` seconds, `trouble` where the place cannot be written.
     """
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
@@ -126,10 +121,9 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_private(folder: Path) -> None:
-    """Make the folder, or take from others every right they have to it or to anything in it.
+    """Make the folder, or take from others every right to it and to anything in it.
 
-    Links are not followed; what belongs to somebody else stays as it is. Raises `StopTheNight`
-    where there cannot be such a folder.
+    Links are not followed. Raises `StopTheNight` where there cannot be such a folder.
     """
     try:
         folder.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)

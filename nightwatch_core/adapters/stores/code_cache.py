@@ -1,8 +1,7 @@
 """The code cache: what is read of a commit is read once, and kept as a record.
 
-Memory stands in front of the records, which other processes and later nights see too, and these in
-front of a repository or the network. One thread asks for what the others wait for; a failure is not
-kept.
+Memory stands in front of the records, which later nights see, too, and these in front of a
+repository or the network.
 """
 
 import hashlib
@@ -87,7 +86,6 @@ class SingleFlight(Generic[K, V]):
 
 
 def _copy(error: BaseException) -> BaseException:
-    """Copy an error for another thread: an exception notes what its own analysis has used."""
     if not isinstance(error, NightWatchError):
         return error
     copy = type(error).__new__(type(error), *error.args)
@@ -124,7 +122,7 @@ def recorded_host(host: CodeHost, records: Records, room: int = CACHED_CHARACTER
 
 
 class _Recorded:
-    """What a `CodeReader` is asked, and another one only where no record holds it."""
+    """Answers of one `CodeReader`, recorded."""
 
     def __init__(
         self, reader: CodeReader, records: Records, values: Values, openings: deque[Traffic]

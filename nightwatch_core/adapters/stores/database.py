@@ -43,9 +43,8 @@ _MOVE = "move it away to start without history; what was published is looked for
 def connect(path: Path) -> sqlite3.Connection:
     """Open the database, made or brought up to date as needed; close it when done.
 
-    Statements commit by themselves; say BEGIN IMMEDIATE, or use `transaction`, for several. One
-    connection belongs to one thread. Raises `StopTheNight` where the file cannot be used,
-    `TryLater` where another process keeps it busy.
+    Statements commit by themselves. Raises `StopTheNight` where the file cannot be used, `TryLater`
+    where another process keeps it busy.
     """
     with translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,10 +62,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(path: Path) -> Iterator[sqlite3.Connection]:
-    """Yield one transaction that holds the write lock from its beginning; kept, or all undone.
-
-    Raises as `connect` does.
-    """
+    """Yield a transaction that holds the write lock; raises as `connect` does."""
     with closing(connect(path)) as connection:
         with translated(path):
             connection.execute("BEGIN IMMEDIATE")
@@ -148,10 +144,7 @@ class LedgerOutbox:
         clock: Clock,
         patience: float = PUBLISHING_PATIENCE,
     ) -> None:
-        """`path` is the database of the state folder, `night` the id rows are signed with.
-
-        `patience` is how long another publisher is waited for, in seconds.
-        """
+        """Use the database at `path`; wait `patience` seconds for another publisher."""
         self._outbox = outbox
         self._path = path
         self._night = night
@@ -232,10 +225,7 @@ STATES = {
 
 
 def published(path: Path) -> frozenset[str]:
-    """Return the addresses of everything the ledger at `path` says was published.
-
-    Raises as `LedgerOutbox.publish`.
-    """
+    """Return the addresses of everything that was published, as the ledger at `path` says."""
     if not path.exists():
         return frozenset()
     with transaction(path) as connection:
@@ -251,12 +241,7 @@ def _address(kept: str) -> str:
 
 
 def digest(proposal: Proposal) -> str:
-    """Return the digest of a payload.
-
-    >>> from nightwatch_core.models.proposals import Comment
-    >>> digest(Comment(key="k", fingerprint="f", number=1, body="b"))[:12]
-    '0c214345e282'
-    """
+    """Return the digest of a payload."""
     content = proposal.model_dump(mode="json")
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -334,10 +319,9 @@ class NightStore:
         return next(filter(None, ends), None)
 
     def keep(self, report: RunReport) -> str:
-        """Write report.json, .md, .html and, where there are any, rejects.jsonl; each one whole.
+        """Write the report as JSON, Markdown and HTML, and its rejects; returns the folder.
 
-        The JSON, which the others are made from, comes first. Returns the night's folder. Raises
-        `StopTheNight` where the disk is full or the folder cannot be written.
+        Raises `StopTheNight` where the disk is full or the folder cannot be written.
         """
         folder = self._folder(report.night.id)
         night = report.night.model_copy(update={"folder": str(folder)})

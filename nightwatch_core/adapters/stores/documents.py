@@ -48,9 +48,9 @@ T = TypeVar("T")
 
 
 def documents(folder: Path, name: str) -> dict[str, Stamp]:
-    """Return the stamps of the documents `name/*.md`, by file; empty where there is no such folder.
+    """Return the stamps of the documents `name/*.md`, by file; links are left out.
 
-    Links, folders and devices are none. Raises `OSError` where the folder cannot be listed.
+    Empty where there is no such folder. Raises `OSError` where it cannot be listed.
     """
     if (folder / name).is_symlink():
         return {}
@@ -107,10 +107,9 @@ def remove_temporaries(*folders: Path) -> None:
 
 
 def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
-    """Move a document to `place/`, with a file beside it that says why; returns its new name.
+    """Move a document to `place/`, with a file that says why; returns its new name.
 
-    A name that is taken there gets a number. Empty where the document is gone. A writer that is
-    killed leaves the document in one of the two places. Raises `OSError`.
+    A name that is taken gets a number. Empty where the document is gone. Raises `OSError`.
     """
     if not os.path.lexists(folder / file):
         return ""  # somebody has removed it since
@@ -194,10 +193,7 @@ def _entry(text: str, file: str) -> Entry:
 
 
 def with_notes_of(lesson: Lesson, before: str) -> Lesson:
-    """Return the lesson with what people may have added to the document that it replaces.
-
-    These are notes, and rows about related patterns.
-    """
+    """Return the lesson with the notes that people added to the document it replaces."""
     if not before:
         return lesson
     try:
@@ -220,8 +216,7 @@ LOCK = ".lock"
 class KnowledgeFiles:
     """KnowledgeReader and KnowledgeWriter over a folder; one that does not exist yet is empty.
 
-    `index.yml` is written for people and never read. Reading changes nothing; documents that cannot
-    be read are listed, and moved away when the index is rebuilt.
+    Reading changes nothing; broken documents are moved away when the index is rebuilt.
     """
 
     def __init__(self, folder: Path, ignore_file: Path | None = None) -> None:
@@ -262,8 +257,7 @@ class KnowledgeFiles:
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
         """Return the archived lesson of one of these fingerprints, the one seen last of several.
 
-        Only files whose names end with the beginning of a fingerprint are read: a lesson that knows
-        the error by an alias alone is missed. Those that gave way to another document do not count.
+        Only files named for a fingerprint are read; superseded ones do not count.
         """
         with self._reading():
             files = documents(self._folder, ARCHIVE)
@@ -327,10 +321,9 @@ class KnowledgeFiles:
             return tuple(put_away(self._folder, file, ARCHIVE) for file in there)
 
     def rebuild_index(self) -> Index:
-        """Read what changed since it was last read, and write index.yml.
+        """Read what changed, unite documents of one error, and write index.yml.
 
-        Documents of one error are united; those that gave way are moved to archive/, and broken
-        ones to quarantine/, with the reason.
+        Superseded documents are moved to archive/, broken ones to quarantine/, with the reason.
         """
         with self._writing():
             self._check(ARCHIVE)
@@ -351,10 +344,6 @@ class KnowledgeFiles:
         return self._entries.all({file: stamp for each in stamps for file, stamp in each.items()})
 
     def _file_for(self, lesson: Lesson) -> str:
-        """Return the last document in errors/ that holds the lesson's fingerprint.
-
-        Else the name that it had before it was archived, else a free one.
-        """
         entries = self._entries_in(ERRORS).items()
         own = [file for file, entry in entries if _fingerprint(entry) == lesson.fingerprint]
         if own:
@@ -365,10 +354,9 @@ class KnowledgeFiles:
         return free_name(self._folder, file_name(lesson))
 
     def _unite(self, entries: Mapping[str, Entry | str]) -> None:
-        """Make one document of those that hold the same fingerprint.
+        """Make one document of those of one fingerprint, and then put the others away.
 
-        It is written first; then the others are put away, with a word on what took their place. A
-        writer that is killed in between leaves documents that the next one unites to the same.
+        After a kill in between, the next writer unites them to the same.
         """
         groups: dict[str, list[Lesson]] = defaultdict(list)
         for file, entry in entries.items():
@@ -393,7 +381,6 @@ class KnowledgeFiles:
         return (*links(self._folder, ERRORS, PATTERNS), *quarantined(self._folder))
 
     def _pattern_file(self, pattern: Pattern) -> str:
-        """A pattern is known by its title; another one of the same slug gets a longer name."""
         title = line(pattern.title, 200)
         digest = hashlib.sha256(pattern.title.encode("utf-8", "replace")).hexdigest()[:8]
         short = f"{PATTERNS}/{pattern.slug}.md"
@@ -489,11 +476,10 @@ class IgnoreFile:
         return rules_from(self._text())
 
     def add(self, rule: IgnoreRule) -> Added:
-        """Add a rule at the end; one that has expired stays above it.
+        """Add a rule at the end; all other text stays as it is.
 
-        All other text stays as it is. The result is read by the strict reader before it is written.
-        Raises `StopTheNight` where the file cannot be read or written, or
-        would not hold exactly the rules it held and this one; it is untouched then.
+        Raises `StopTheNight`, and changes nothing, where the file would not hold exactly the rules
+        it held and this one.
         """
         lock, place = self.path.with_name(IGNORE_LOCK), str(self.path)
         with atomic_files.only_writer(lock, PATIENCE, place, StopTheNight):

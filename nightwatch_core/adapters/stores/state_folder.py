@@ -45,11 +45,7 @@ _FILES = ("nightwatch.db", "mask-key")
 
 
 def check_state_folder(state: Path, needed: int = 0) -> None:
-    """Raise `StopTheNight` where nothing can be kept in `state`, before anything is paid for.
-
-    That is, where it is no folder or cannot be made, read or written, where something else lies in
-    the place of what belongs there, or where its disk has less than `needed` bytes left.
-    """
+    """Raise `StopTheNight` where `state` cannot be used, or has less than `needed` bytes left."""
     try:
         with suppress(FileNotFoundError):
             state.lstat()
@@ -110,8 +106,7 @@ def prune(
 ) -> Pruned:
     """Delete records not used for `days`, then those used least recently beyond `room` bytes.
 
-    Prefect deletes none of its results. Those of others in the folder are left alone; `now` is in
-    seconds since 1970.
+    Files of others in Prefect's folder are left alone; `now` is in seconds since 1970.
     """
     inside = [path for name in OURS for path in (folder / name).rglob("*")]
     folders = [path for path in inside if path.is_dir() and not path.is_symlink()]
@@ -145,10 +140,7 @@ _BYTES = 32
 
 
 def mask_key(state: Path) -> bytes:
-    """Return the key of a state folder, made where there is none; raises `StopTheNight`.
-
-    One that was torn is made again: by a short key, or none, values could be told from their masks.
-    """
+    """Return the key of a state folder, made where it is missing or torn; raises `StopTheNight`."""
     path = state / "mask-key"
     try:
         if path.exists() and len(path.read_bytes()) != _BYTES:
@@ -196,7 +188,7 @@ class BatchFiles:
     def keep(self, batch: Batch) -> None:
         """Write or replace a batch, by its digest; raises `StopTheNight` where that cannot be.
 
-        With a new intent those go that were collected long before.
+        A new intent removes batches that were collected long before.
         """
         fields = batch.model_dump(mode="json", exclude_defaults=True)
         content = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
@@ -232,7 +224,6 @@ class BatchFiles:
 
 
 def _read(file: Path) -> tuple[Batch | None, str]:
-    """The batch, or why there is none; no reason where there is no file."""
     try:
         batch = Batch.model_validate_json(file.read_bytes())
     except FileNotFoundError:
@@ -296,10 +287,7 @@ class BundleFiles:
         return path
 
     def prune(self, days: int, room: int = BUNDLE_ROOM, now: float | None = None) -> int:
-        """Delete what is older than `days`, and the oldest beyond `room` bytes; returns how many.
-
-        Nothing is younger than now, so that a clock that was set back deletes nothing.
-        """
+        """Delete what is older than `days`, and the oldest beyond `room` bytes; return the count."""
         return _keep_newest(self._files(), days, room, now).deleted
 
     def newest(self) -> Path:
@@ -339,7 +327,6 @@ def read_bundle(path: Path) -> Bundle:
 
 
 def _unpacked(packed: bytes, path: Path) -> str:
-    """The text, never more of it than a night comes to."""
     unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY)
     try:
         text = unpacker.decompress(packed, BUNDLE_TEXT)
@@ -390,7 +377,7 @@ class Transcripts:
     def find(self, wanted: str, night: str = "") -> Transcript:
         """Return the newest transcript of the error called `wanted`, or beginning so.
 
-        Raises `StopTheNight` saying what there is where none, or more than one error, is meant.
+        Raises `StopTheNight` where none, or more than one error, is meant.
         """
         start = _file_name(wanted)
         files = [
@@ -473,9 +460,4 @@ def _read_transcript(file: Path) -> Transcript | None:
 
 
 def _file_name(name: str) -> str:
-    """The file of a night or fingerprint, or the beginning of it.
-
-    >>> _file_name("v1:7c2f"), _file_name("../../etc")
-    ('v1-7c2f', '-.-..-etc')
-    """
     return re.sub(r"^\.|[^A-Za-z0-9._-]", "-", name[:80])

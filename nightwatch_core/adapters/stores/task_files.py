@@ -1,7 +1,6 @@
-"""Task files in one folder, written by people and added to by us.
+"""Task files in one folder, written by people and added to by us; and agent files.
 
-A task is `<folder>/<id>.md`; one with a directory of its own has its documents there, each a task
-file with the id `<id>/<name>`.
+A task is `<folder>/<id>.md`, or `<folder>/<task>/<name>.md` with the id `<task>/<name>`.
 """
 
 import os
@@ -32,9 +31,8 @@ TASK_FOLDERS = 1_000  # in the folder of task files
 
 
 class TaskFiles:
-    """A TaskStore over the `*.md` files in a folder and in the folders right in it; none: empty.
+    """A TaskStore over the `*.md` files in a folder and in the folders right in it.
 
-    An id is a file's path in it without `.md`, and only names that were found there are opened.
     Links are not followed. `lock` is a file elsewhere, so that nothing of ours lies in the folder.
     """
 
@@ -59,8 +57,7 @@ class TaskFiles:
     def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
         """Put notes at the end of a task's file and link related tasks; returns the file.
 
-        Raises `TryLater` while another process writes, `GiveUp` where there is no such task, its
-        file cannot be added to, or the folder cannot be written.
+        Raises `TryLater` while another process writes, `GiveUp` where the file cannot be added to.
         """
         return self._change(id, lambda text: with_notes(text, notes, related))
 
@@ -143,10 +140,7 @@ class AgentFiles:
         return tuple(Path(file).stem for file in files)
 
     def agent(self, name: str) -> AgentSpec:
-        """Return one agent with what its bases give; the built-in one for a base without a file.
-
-        Raises `StopTheNight` with file, line and what to do where a file is missing or wrong.
-        """
+        """Return one agent with what its bases give; raises `StopTheNight` for a wrong file."""
         names = self.names()
         if name in names:
             return inherited(name, lambda item: self._text(item) if item in names else None)

@@ -286,10 +286,7 @@ class ServiceMeter:
     def request(
         self, service: str, refusals: tuple[type[Exception], ...] = (StopTheNight,)
     ) -> Iterator[None]:
-        """Count what is sent within the block as one request.
-
-        Raises `TryLater` at once where nothing came of so many before.
-        """
+        """Count the block as one request; raises `TryLater` if the service has long been silent."""
         began = self.begin(service)
         try:
             yield
@@ -318,10 +315,9 @@ class ServiceMeter:
         *,
         began: float | None = None,
     ) -> None:
-        """Count a request that was answered, or that ended with `error` and when it had begun.
+        """Count a request that was answered, or that ended with `error`; `began` is its start.
 
-        One of `refusals` is a refusal; another `GiveUp` is an answer ("there is no such file");
-        anything else means that no answer came.
+        One of `refusals` is a refusal, another `GiveUp` an answer, anything else no answer.
         """
         refused = isinstance(error, refusals)
         failed = refused or (error is not None and not isinstance(error, GiveUp))
@@ -341,10 +337,7 @@ class ServiceMeter:
             )
 
     def wait(self, service: str, seconds: float) -> None:
-        """Count a pause before a request is sent again.
-
-        Raises `TryLater` where the night has waited for the service long enough.
-        """
+        """Count a pause; raises `TryLater` where the night has waited long enough."""
         with self._guard:
             before = self._before(service)
             if before.waited + seconds > PATIENCE:
@@ -439,8 +432,6 @@ class _Async(httpx2.AsyncByteStream):
 
 
 class _Pieces:
-    """Incoming data, unpacked and counted."""
-
     def __init__(self, bounds: Bounds, packed: str, damaged: Callable[[str], Exception]) -> None:
         self._bounds, self._damaged, self._size = bounds, damaged, 0
         self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
@@ -513,11 +504,7 @@ def bounded_async(
 
 
 def json_of(content: bytes) -> Any:
-    """Return a JSON document; raises `ValueError` for none, and for one too deep or too long.
-
-    >>> json_of(b'{"a": [1]}')
-    {'a': [1]}
-    """
+    """Return a JSON document; raises `ValueError` for none, and for one too deep or too long."""
     if content.count(b",") > VALUES:
         raise ValueError(f"more than {VALUES:,} values")
     try:
