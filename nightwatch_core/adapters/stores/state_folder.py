@@ -287,7 +287,7 @@ class BundleFiles:
         return path
 
     def prune(self, days: int, room: int = BUNDLE_ROOM, now: float | None = None) -> int:
-        """Delete what is older than `days`, and the oldest beyond `room` bytes; return the count."""
+        """Delete what is older than `days`, then the oldest beyond `room` bytes; count them."""
         return _keep_newest(self._files(), days, room, now).deleted
 
     def newest(self) -> Path:
