@@ -11,7 +11,7 @@ LONGEST = 4_096
 HOUR = 3_600_000
 STANDS_FOR = "nr.weight"  # how many events one stands for, where the agent kept a sample
 EVENTS = ("TransactionError", "ErrorTrace", "Transaction")
-AGGREGATES = ("count", "uniqueCount", "earliest", "latest", "uniques", "keyset")
+AGGREGATES = ("count", "uniqueCount", "earliest", "latest", "uniques")
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^'\\\x00-\x1f\x7f]|\\['\\])*')|(?P<number>\d+)"
     r"|(?P<name>[A-Za-z_][\w.]*)|(?P<sign>[(),=*]))"
@@ -221,9 +221,6 @@ def answer(query: Query, events: Sequence[Event]) -> dict[str, Any]:
         and query.where(event)
     ]
     chosen.sort(key=lambda event: event["timestamp"])
-    if any(function == "keyset" for function, _, _ in query.columns):
-        keys = {key: value for event in chosen for key, value in event.items()}
-        return {"results": [{"key": key, "type": _type(value)} for key, value in keys.items()]}
     if query.facets:
         return _facets(query, chosen)
     if query.columns[0][0]:
@@ -293,7 +290,3 @@ def _value(function: str, attribute: str, members: Sequence[Event]) -> Any:
     if not values:
         return None
     return values[0] if function == "earliest" else values[-1]
-
-
-def _type(value: object) -> str:
-    return {bool: "boolean", int: "numeric", float: "numeric"}.get(type(value), "string")

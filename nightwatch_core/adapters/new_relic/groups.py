@@ -1,23 +1,15 @@
-"""Rows of NRQL answers as error groups, and what the team said of them in the Errors Inbox."""
+"""Rows of NRQL answers as error groups, and what the team decided in the Errors Inbox."""
 
 import math
 import re
-from collections import Counter as Tally
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
-from nightwatch_core.adapters.new_relic import nerdgraph
-from nightwatch_core.adapters.new_relic.answers import Answer, TooSlow, Unwell
-from nightwatch_core.adapters.new_relic.nerdgraph import (
-    DETAIL,
-    LONGEST_LABEL,
-    LONGEST_LANGUAGE,
-    LONGEST_TITLE,
-    USERS,
-    NerdGraph,
-)
+from nightwatch_core.adapters.new_relic import nrql
+from nightwatch_core.adapters.new_relic.nerdgraph import QUERIES, Answer, NerdGraph, Unwell, listed
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.errors import (
     MOST_HOSTS,
@@ -25,7 +17,6 @@ from nightwatch_core.models.errors import (
     ErrorGroup,
     ExceptionLink,
     Frame,
-    RejectedRecord,
     Trace,
     Triage,
     TriageState,
@@ -37,14 +28,12 @@ from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse
 
 PAGES = 3  # of the Errors Inbox, of New Relic's length
-MOST_FACETS = 5_000  # what LIMIT MAX means
-MOST_REJECTS = 50  # rows that cannot be read and are listed
 MOST_FRAMES = 500  # of a stack trace
-HALVINGS = 3  # a window that is too much is read in up to 2 ** 3 parts
-LONGEST_MESSAGE = 16_000
+LONGEST_MESSAGE = 16_000  # characters
 LONGEST_NAME = 4_096  # of a class or a transaction
 LONGEST_FRAME = 2_000
-LONGEST_CURSOR = 4_000  # that says where a list goes on
+LONGEST_TITLE = 500  # of an entity or a function
+LONGEST_LABEL = 200  # of a host, a release, an id
 LONGEST_PERSON = 80
 
 # Rows of NRQL answers, read with suspicion.
@@ -61,13 +50,13 @@ class Row:
     pair: Pair
     message: str
     n: int
-    users: int | None = None
-    first: datetime | None = None
-    last: datetime | None = None
-    hosts: tuple[str, ...] = ()
-    release: str = ""
-    commit: str = ""
-    inbox_id: str = ""
+    users: int | None
+    first: datetime | None
+    last: datetime | None
+    hosts: tuple[str, ...]
+    release: str
+    commit: str
+    inbox_id: str
 
     @property
     def newest(self) -> datetime:
@@ -81,60 +70,6 @@ def results_of(answer: Answer, alias: str) -> tuple[list[Any], Mapping[str, Any]
     if not isinstance(rows, list):
         raise Unwell("New Relic left the rows out of its answer: try again in some minutes")
     return rows, container
-
-
-def read(
-    results: Iterable[object], facets: tuple[str, ...]
-) -> tuple[list[Row], list[RejectedRecord]]:
-    """Return the rows of an answer, and the unreadable ones."""
-    rows, rejects = [], []
-    for at, result in enumerate(results):
-        fields = result if isinstance(result, Mapping) else {}
-        names = facet(fields, facets)
-        count = integer(fields.get("n", fields.get("count")))
-        if not names[0] or count is None or count < 1:
-            shown = str(result)[:LONGEST_TITLE]
-            rejects.append(
-                RejectedRecord(place=f"row {at}", reason="no class or no count", text=shown)
-            )
-        else:
-            rows.append(_row(fields, names, count))
-    return rows, rejects
-
-
-def merged(rows: Iterable[Row]) -> list[Row]:
-    """Merge the rows of each facet; its users are at least the most of one row."""
-    by_facet: dict[tuple[Pair, str], Row] = {}
-    for row in rows:
-        key = (row.pair, row.message)
-        by_facet[key] = _both(by_facet[key], row) if key in by_facet else row
-    return list(by_facet.values())
-
-
-def by_release(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair, tuple[str, ...]]:
-    """Return releases seen failing by pair, oldest first."""
-    seen: dict[Pair, list[tuple[datetime, str]]] = {}
-    for fields in filter(_is_object, results):
-        error_class, transaction, release = facet(fields, facets)
-        if error_class and release:
-            first = moment(fields.get("first")) or _NEVER
-            pair = (error_class, transaction)
-            seen.setdefault(pair, []).append((first, release[:LONGEST_LABEL]))
-    return {
-        pair: tuple(dict.fromkeys(name for _, name in sorted(releases)))
-        for pair, releases in seen.items()
-    }
-
-
-def by_hour(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair, dict[int, int]]:
-    """Return errors by pair and clock hour, counted from 1970."""
-    seen: dict[Pair, dict[int, int]] = {}
-    for fields in filter(_is_object, results):
-        error_class, transaction = facet(fields, facets)
-        begin, n = integer(fields.get("beginTimeSeconds")), integer(fields.get("n"))
-        if error_class and begin is not None and n:
-            seen.setdefault((error_class, transaction), {})[begin // _HOUR] = n
-    return seen
 
 
 def facet(fields: Mapping[str, Any], facets: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,39 +107,35 @@ def text(value: object, limit: int = LONGEST_MESSAGE) -> str:
     return value[:limit].encode("utf-8", "replace").decode()
 
 
-def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
-    message = names[2] if len(names) == len(DETAIL) else ""
-    users = [integer(fields.get(f"u{at}")) for at in range(len(USERS))]
-    commit = text(fields.get("commit"), LONGEST_LABEL)
-    hosts = fields.get("hosts")
-    hosts = hosts[:MOST_HOSTS] if isinstance(hosts, list) else []
+def first_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the label that stands at the first of these names."""
+    return next(filter(None, (text(fields.get(name), LONGEST_LABEL) for name in names)), "")
+
+
+def objects(values: Iterable[object]) -> list[Mapping[str, Any]]:
+    """Return the JSON objects among values."""
+    return [value for value in values if isinstance(value, Mapping)]
+
+
+def _row(fields: Mapping[str, Any], facets: tuple[str, ...]) -> Row | None:
+    names = (*facet(fields, facets), "", "")
+    count = integer(fields.get("n", fields.get("count")))
+    if not names[0] or count is None or count < 1:
+        return None
+    users = (integer(fields.get(f"u{at}")) or 0 for at in range(len(nrql.USERS)))
+    commit = first_text(fields, nrql.COMMITS)
     return Row(
-        pair=(names[0], names[1] if len(names) > 1 else ""),
-        message=message or text(fields.get("msg")),
+        pair=(names[0], names[1]),
+        message=names[2] or text(fields.get("msg")),
         n=count,
-        users=max((user for user in users if user is not None), default=None),
+        users=max(users) or None,
         first=moment(fields.get("first")),
         last=moment(fields.get("last")),
-        hosts=tuple(text(host, LONGEST_LABEL) for host in hosts),
-        release=text(fields.get("ver"), LONGEST_LABEL) or commit,
+        hosts=tuple(text(host, LONGEST_LABEL) for host in listed(fields.get("hosts"))[:MOST_HOSTS]),
+        release=first_text(fields, nrql.VERSIONS) or commit,
         commit=commit,
         inbox_id=text(fields.get("inbox"), LONGEST_LABEL),
     )
-
-
-def _both(item: Row, other: Row) -> Row:
-    newest = max(item, other, key=lambda row: row.newest)
-    return replace(
-        newest,
-        n=item.n + other.n,
-        users=max((n for n in (item.users, other.users) if n is not None), default=None),
-        first=min((row.first for row in (item, other) if row.first), default=None),
-        hosts=tuple(dict.fromkeys((*item.hosts, *other.hosts))),
-    )
-
-
-def _is_object(result: object) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(result, Mapping)
 
 
 # Counting a window's errors in New Relic: what is asked, in which order, and what is missing.
@@ -215,116 +146,52 @@ class Counts:
     """Rows of a window, and what is known to be missing."""
 
     whole: list[Row] = field(default_factory=list)  # by class and transaction: how many there are
-    classes: list[Row] = field(default_factory=list)  # by class alone
     detail: list[Row] = field(default_factory=list)  # by message too: which failures they are
-    total: int = 0  # occurrences the service counted, whether it listed them or not
-    rejects: list[RejectedRecord] = field(default_factory=list)
     partial: list[str] = field(default_factory=list)
     traffic: int | None = None  # transactions, failed or not; None: not known
     releases: Mapping[Pair, tuple[str, ...]] = field(default_factory=dict)  # oldest first
     hourly: Mapping[Pair, Mapping[int, int]] = field(default_factory=dict)  # by clock hour
 
 
-class Counter:
-    """Asks for counts of one application; `ask` runs NRQL texts, each named by its alias."""
+def count(ask: Callable[..., Answer], guids: tuple[str, ...], window: Window) -> Counts:
+    """Count everything in the window; raises where the counts themselves are missing.
 
-    def __init__(
-        self, ask: Callable[..., Answer], guids: tuple[str, ...], attributes: frozenset[str]
-    ) -> None:
-        """Take the names of attributes that errors have; nothing is asked yet."""
-        self._ask = ask
-        self._guids = guids
-        self._attributes = attributes
-
-    def count(self, window: Window) -> Counts:
-        """Count everything in the window; raises where the counts themselves are missing."""
-        counts = self._count(window, HALVINGS)
-        counts.whole, counts.detail = merged(counts.whole), merged(counts.detail)
-        counts.whole += _outside_transactions(counts)
-        missing = counts.total - sum(row.n for row in counts.whole)
-        if missing > 0:
-            counts.partial.append(
-                f"{missing} more occurrences are not listed: too many different errors"
-            )
-        counts.traffic = counts.traffic or None  # none at all: they are not recorded
-        if counts.whole:
-            self._add_releases_and_hours(counts, window)
-        if len(counts.rejects) > MOST_REJECTS:
-            many = f"{len(counts.rejects)} rows of New Relic's answer are unreadable"
-            counts.partial.append(many)
-            del counts.rejects[MOST_REJECTS:]
-        counts.partial = list(dict.fromkeys(counts.partial))
-        return counts
-
-    def _count(self, window: Window, halvings: int) -> Counts:
-        counts = Counts()
-        try:
-            answer = self._ask(
-                whole=self._errors(window, nerdgraph.FACETS),
-                classes=self._errors(window, nerdgraph.FACETS[:1]),
-                detail=self._errors(window, nerdgraph.DETAIL),
-                traffic=nerdgraph.traffic(self._guids, window),
-            )
-            counts.traffic = _traffic(answer)
-            counts.whole, counts.total, counts.rejects = _rows(answer, "whole", nerdgraph.FACETS)
-            counts.classes, in_classes, _ = _rows(answer, "classes", nerdgraph.FACETS[:1])
-            counts.total = max(counts.total, in_classes)
-            counts.detail, _, _ = _rows(answer, "detail", nerdgraph.DETAIL)
-        except TooSlow:
-            if not halvings:
-                raise
-            return self._count_halves(window, halvings - 1)
-        except NightWatchError as trouble:
-            if not counts.classes:
-                raise
-            counts.partial.append(f"errors could not be told apart by message: {trouble}")
-        return counts
-
-    def _errors(self, window: Window, facets: tuple[str, ...]) -> str:
-        return nerdgraph.errors(self._guids, window, self._attributes, facets)
-
-    def _count_halves(self, window: Window, halvings: int) -> Counts:
-        middle = window.since + (window.until - window.since) / 2
-        middle = middle.replace(microsecond=middle.microsecond // 1_000 * 1_000)
-        one = self._count(Window(since=window.since, until=middle), halvings)
-        other = self._count(Window(since=middle, until=window.until), halvings)
-        unknown = one.traffic is None or other.traffic is None  # half a traffic is none
-        return Counts(
-            whole=one.whole + other.whole,
-            classes=one.classes + other.classes,
-            detail=one.detail + other.detail,
-            total=one.total + other.total,
-            rejects=one.rejects + other.rejects,
-            partial=one.partial + other.partial,
-            traffic=None if unknown else (one.traffic or 0) + (other.traffic or 0),
+    `ask` runs NRQL texts, each named by its alias.
+    """
+    answer = ask(
+        whole=nrql.errors(guids, window, nrql.FACETS),
+        outside=nrql.errors(guids, window, nrql.FACETS[:1], nrql.OUTSIDE),
+        detail=nrql.errors(guids, window, nrql.DETAIL),
+        traffic=nrql.traffic(guids, window),
+    )
+    counts = Counts(traffic=_traffic(answer))
+    missing = unreadable = 0
+    for alias, facets in (("whole", nrql.FACETS), ("outside", nrql.FACETS[:1])):
+        results, container = results_of(answer, alias)
+        rows = [row for fields in objects(results) if (row := _row(fields, facets))]
+        counts.whole += rows
+        unreadable += len(results) - len(rows)
+        missing += max(0, (_n(container.get("totalResult")) or 0) - sum(row.n for row in rows))
+    if missing:
+        counts.partial.append(
+            f"{missing} more occurrences are not listed: too many different errors"
         )
-
-    def _add_releases_and_hours(self, counts: Counts, window: Window) -> None:
-        version = nerdgraph.first_of(nerdgraph.RELEASES, self._attributes)
-        queries = {}
-        if version:
-            queries["versions"] = nerdgraph.versions(self._guids, window, version)
-        if len(window.hours) < MOST_HOURS:
-            queries["hours"] = nerdgraph.hourly(self._guids, window)
-        if not queries:
-            return
-        try:
-            answer = self._ask(**queries)
-        except NightWatchError as trouble:
-            counts.partial.append(f"releases and hours could not be read: {trouble}")
-            return
-        results: dict[str, list[Any]] = {}
-        for alias in queries:
-            try:
-                results[alias] = results_of(answer, alias)[0]
-            except NightWatchError as trouble:
-                counts.partial.append(f"{alias} of errors could not be read: {trouble}")
-        counts.releases = by_release(results.get("versions", []), (*nerdgraph.FACETS, version))
-        counts.hourly = by_hour(results.get("hours", []), nerdgraph.FACETS)
+    if unreadable:
+        counts.partial.append(f"{unreadable} rows of New Relic's answer are unreadable")
+    try:
+        fields = objects(results_of(answer, "detail")[0])
+        counts.detail = [row for row in (_row(item, nrql.DETAIL) for item in fields) if row]
+    except NightWatchError as trouble:
+        counts.partial.append(f"errors could not be told apart by message: {trouble}")
+    if counts.whole:
+        results = objects(results_of(answer, "whole")[0])
+        release = next((name for name in nrql.RELEASES if any(r.get(name) for r in results)), "")
+        _add_releases_and_hours(counts, ask, guids, window, release)
+    return counts
 
 
 def _traffic(answer: Answer) -> int | None:
-    """The transactions; None where New Relic does not say.
+    """Return the transactions; None where New Relic does not say, or records none.
 
     Errors stand without them, so whatever went wrong with this part ends no night.
     """
@@ -332,38 +199,56 @@ def _traffic(answer: Answer) -> int | None:
         rows = results_of(answer, "traffic")[0]
     except NightWatchError:
         return None
-    count = _count_in(rows[0]) if rows else None
-    return count if count is not None and count >= 0 else None
+    count = _n(rows[0]) if rows else None
+    return count if count and count > 0 else None
 
 
-def _outside_transactions(counts: Counts) -> list[Row]:
-    """Errors outside of transactions, which a facet on transactions leaves out.
-
-    Where the list of transactions is full, nobody knows which of them are.
-    """
-    if len(counts.whole) >= MOST_FACETS:
-        return []
-    listed: dict[str, int] = {}
-    for row in counts.whole:
-        listed[row.pair[0]] = listed.get(row.pair[0], 0) + row.n
-    missing = ((row, row.n - listed.get(row.pair[0], 0)) for row in merged(counts.classes))
-    return [replace(row, n=n) for row, n in missing if n > 0]
-
-
-def _rows(
-    answer: Answer, alias: str, facets: tuple[str, ...]
-) -> tuple[list[Row], int, list[RejectedRecord]]:
-    """Rows, how many occurrences there are in all, and rows that cannot be read."""
-    results, container = results_of(answer, alias)
-    rows, rejects = read(results, facets)
-    listed = sum(row.n for row in rows)
-    total = _count_in(container.get("totalResult"))
-    other = _count_in(container.get("otherResult")) or 0
-    return rows, listed + other if total is None else max(total, listed), rejects
-
-
-def _count_in(fields: object) -> int | None:
+def _n(fields: object) -> int | None:
     return integer(fields.get("n")) if isinstance(fields, Mapping) else None
+
+
+def _add_releases_and_hours(
+    counts: Counts, ask: Callable[..., Answer], guids: tuple[str, ...], window: Window, release: str
+) -> None:
+    """Ask for the failing releases, named by the attribute `release`, and for errors by hour."""
+    queries = {"versions": nrql.versions(guids, window, release)} if release else {}
+    if len(window.hours) < MOST_HOURS:
+        queries["hours"] = nrql.hourly(guids, window)
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    try:
+        answer = ask(**queries) if queries else Answer({})
+        for alias in queries:
+            rows[alias] = objects(results_of(answer, alias)[0])
+    except NightWatchError as trouble:
+        counts.partial.append(f"releases and hours could not be read: {trouble}")
+    counts.releases = _by_release(rows.get("versions", ()), release)
+    counts.hourly = _by_hour(rows.get("hours", ()))
+
+
+def _by_release(rows: Iterable[Mapping[str, Any]], name: str) -> dict[Pair, tuple[str, ...]]:
+    """Return releases seen failing by pair, oldest first."""
+    seen: dict[Pair, list[tuple[datetime, str]]] = {}
+    for fields in rows:
+        error_class, transaction, release = facet(fields, (*nrql.FACETS, name))
+        if error_class and release:
+            first = moment(fields.get("first")) or _NEVER
+            found = seen.setdefault((error_class, transaction), [])
+            found.append((first, release[:LONGEST_LABEL]))
+    return {
+        pair: tuple(dict.fromkeys(release for _, release in sorted(releases)))
+        for pair, releases in seen.items()
+    }
+
+
+def _by_hour(rows: Iterable[Mapping[str, Any]]) -> dict[Pair, dict[int, int]]:
+    """Return errors by pair and clock hour, counted from 1970."""
+    seen: dict[Pair, dict[int, int]] = {}
+    for fields in rows:
+        error_class, transaction = facet(fields, nrql.FACETS)
+        begin, n = integer(fields.get("beginTimeSeconds")), integer(fields.get("n"))
+        if error_class and begin is not None and n:
+            seen.setdefault((error_class, transaction), {})[begin // _HOUR] = n
+    return seen
 
 
 @dataclass
@@ -387,15 +272,13 @@ class Draft:
 def drafts(whole: Iterable[Row], detail: Iterable[Row], app: str) -> dict[str, Draft]:
     """Build groups by fingerprint: `detail` separates messages, `whole` has the counts."""
     by_name: dict[str, Draft] = {}
-    detailed: Tally[Pair] = Tally()
+    detailed: Counter[Pair] = Counter()
     for row in detail:
         by_name.setdefault(_name(app, row), Draft()).rows.append(row)
         detailed[row.pair] += row.n
     largest: dict[Pair, Draft] = {}
-    for draft in by_name.values():
-        for pair in draft.pairs:
-            if pair not in largest or largest[pair].n < draft.n:
-                largest[pair] = draft
+    for draft in sorted(by_name.values(), key=lambda draft: draft.n):
+        largest |= dict.fromkeys(draft.pairs, draft)
     for row in whole:
         missing = row.n - detailed[row.pair]
         if missing > 0 and row.pair in largest:
@@ -409,7 +292,7 @@ def groups(
     by_name: dict[str, Draft], counts: Counts, app: str, window: Window
 ) -> tuple[ErrorGroup, ...]:
     """Return the drafts as groups, most occurrences first."""
-    owners = Tally(pair for draft in by_name.values() for pair in draft.pairs)
+    owners = Counter(pair for draft in by_name.values() for pair in draft.pairs)
     users = {row.pair: row.users for row in counts.whole}
     made = []
     for name, draft in by_name.items():
@@ -443,14 +326,12 @@ def _name(app: str, row: Row) -> str:
 
 
 def _users(draft: Draft, whole: dict[Pair, int | None]) -> int | None:
-    by_pair: Tally[Pair] = Tally()
+    """Return the users; rows of one pair may have the same ones, so its own count is a bound."""
+    by_pair: Counter[Pair] = Counter()
     for row in draft.rows:
-        if row.users is not None:
-            by_pair[row.pair] += row.users
-    if not by_pair:
-        return None
+        by_pair[row.pair] += row.users or 0
     bounds = {pair: n for pair, n in whole.items() if n is not None}
-    return sum(min(n, bounds.get(pair, n)) for pair, n in by_pair.items())
+    return sum(min(n, bounds.get(pair, n)) for pair, n in by_pair.items()) or None
 
 
 def _releases(draft: Draft, counts: Counts) -> tuple[str, ...]:
@@ -460,7 +341,7 @@ def _releases(draft: Draft, counts: Counts) -> tuple[str, ...]:
 
 
 def _hourly(draft: Draft, counts: Counts, window: Window) -> tuple[int, ...]:
-    """By clock hour; the first one was asked for whole, so it is what the others leave."""
+    """Count by clock hour; the first was asked for whole, so it is what the others leave."""
     if not draft.pairs <= set(counts.hourly):
         return ()
     hours = [sum(counts.hourly[pair].get(hour, 0) for pair in draft.pairs) for hour in window.hours]
@@ -469,7 +350,8 @@ def _hourly(draft: Draft, counts: Counts, window: Window) -> tuple[int, ...]:
     return tuple(hours)
 
 
-NAMES = {"service": "New Relic", "inbox": "Errors Inbox"}
+# The Errors Inbox.
+
 STATES: Mapping[object, TriageState] = {
     "UNRESOLVED": "",
     "RESOLVED": "resolved",
@@ -484,12 +366,12 @@ class Entry(NamedTuple):
     regressed_at: datetime | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Inbox:
     """Entries by the source's own group id, and by class and message template."""
 
-    by_id: Mapping[str, Entry]
-    by_name: Mapping[tuple[str, str], frozenset[Entry]]
+    by_id: dict[str, Entry] = field(default_factory=dict)
+    by_name: dict[tuple[str, str], set[Entry]] = field(default_factory=dict)
     more: bool = False  # there are groups that were not read
 
     def entry(self, draft: Draft) -> Entry:
@@ -497,8 +379,7 @@ class Inbox:
         entries = {self.by_id[row.inbox_id] for row in draft.rows if row.inbox_id in self.by_id}
         if not entries:
             names = {(row.pair[0], message_template(row.message)) for row in draft.rows}
-            nothing = frozenset({Entry()})
-            entries = {entry for name in names for entry in self.by_name.get(name, nothing)}
+            entries = {entry for name in names for entry in self.by_name.get(name, {Entry()})}
         triages = {entry.triage for entry in entries}
         if len(triages) != 1:
             return Entry()
@@ -509,33 +390,26 @@ class Inbox:
 def read_inbox(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox:
     """Read the inbox; raises where it cannot be read."""
     first, last = (round(at.timestamp() * 1_000) for at in (window.since, window.until))
-    groups: list[Mapping[str, Any]] = []
+    inbox, asked = (
+        Inbox(),
+        {"guids": list(guids), "states": list(STATES), "from": first, "to": last},
+    )
     cursor: str | None = None
     for _ in range(PAGES):
-        answer = client.ask(
-            nerdgraph.QUERIES["error_groups"],
-            **{"guids": list(guids), "states": list(STATES), "cursor": cursor},
-            **{"from": first, "to": last},
-        )
+        answer = client.ask(QUERIES["error_groups"], **asked, cursor=cursor)
         page = answer.at("actor", "errorsInbox", "errorGroups")
         if not isinstance(page, Mapping) or not isinstance(page.get("results"), list):
             raise Unwell("New Relic left the Errors Inbox out of its answer")
-        groups += [item for item in page["results"] if isinstance(item, Mapping)]
-        cursor = text(page.get("nextCursor"), LONGEST_CURSOR) or None
+        for group in objects(page["results"]):
+            entry = _entry(group, window)
+            inbox.by_id[text(group.get("id"), LONGEST_LABEL)] = entry
+            name = (text(group.get("name")), message_template(text(group.get("message"))))
+            inbox.by_name.setdefault(name, set()).add(entry)
+        cursor = text(page.get("nextCursor")) or None
         if cursor is None:
             break
-    return _inbox(groups, window, cursor is not None)
-
-
-def _inbox(groups: Iterable[Mapping[str, Any]], window: Window, more: bool) -> Inbox:
-    by_id: dict[str, Entry] = {}
-    by_name: dict[tuple[str, str], frozenset[Entry]] = {}
-    for group in groups:
-        entry = _entry(group, window)
-        by_id[text(group.get("id"), LONGEST_LABEL)] = entry
-        name = (text(group.get("name")), message_template(text(group.get("message"))))
-        by_name[name] = by_name.get(name, frozenset()) | {entry}
-    return Inbox(by_id, by_name, more)
+    inbox.more = cursor is not None
+    return inbox
 
 
 def _entry(group: Mapping[str, Any], window: Window) -> Entry:
@@ -551,11 +425,12 @@ def _entry(group: Mapping[str, Any], window: Window) -> Entry:
     state = "regressed" if regressed_at else state
     if not state and not assignee:
         return Entry()
-    return Entry(Triage(state=state, assignee=assignee, **NAMES), regressed_at)
+    triage = Triage(state=state, assignee=assignee, service="New Relic", inbox="Errors Inbox")
+    return Entry(triage, regressed_at)
 
 
 def _assignee(assignment: object) -> str:
-    """The assignee's name; reports may be public, so of an address only what stands before @."""
+    """Return a name; reports may be public, so of an address only what stands before @."""
     if not isinstance(assignment, Mapping):
         return ""
     info = assignment.get("userInfo")
@@ -581,23 +456,22 @@ class TracedOccurrence:
 
 
 def traced_occurrences(
-    rows: Sequence[object], group: ErrorGroup, entities: Sequence[str], version: str
+    rows: Iterable[object], group: ErrorGroup, entities: Sequence[str]
 ) -> tuple[TracedOccurrence, ...]:
     """Return the occurrences of a group among rows of its class, in their order.
 
     Rows without a message count where no row has the group's: they are the same transaction's.
     """
-    fields = (row for row in rows if isinstance(row, Mapping))
-    candidates = [_occurrence(row, group, entities, version) for row in fields]
-    occurrences = [candidate for candidate in candidates if candidate is not None]
-    closest = max((occurrence.closeness for occurrence in occurrences), default=0)
-    return tuple(occurrence for occurrence in occurrences if occurrence.closeness == closest)
+    candidates = [_occurrence(row, group, entities) for row in objects(rows)]
+    found = [candidate for candidate in candidates if candidate is not None]
+    closest = max((occurrence.closeness for occurrence in found), default=0)
+    return tuple(occurrence for occurrence in found if occurrence.closeness == closest)
 
 
 def _occurrence(
-    row: Mapping[str, Any], group: ErrorGroup, entities: Sequence[str], version: str
+    row: Mapping[str, Any], group: ErrorGroup, entities: Sequence[str]
 ) -> TracedOccurrence | None:
-    name, transaction = facet(row, ("error.class", "transactionName"))
+    name, transaction = facet(row, nrql.FACETS)
     id, entity = text(row.get("id"), LONGEST_LABEL), text(row.get("entityGuid"), LONGEST_TITLE)
     if name != group.error_class or not _ID.fullmatch(id) or entity not in entities:
         return None
@@ -613,7 +487,7 @@ def _occurrence(
         closeness = 0
     else:
         return None
-    return TracedOccurrence(id, entity, message, text(row.get(version), LONGEST_LABEL), closeness)
+    return TracedOccurrence(id, entity, message, first_text(row, nrql.RELEASES), closeness)
 
 
 def frames_document(many: int) -> str:
@@ -630,10 +504,10 @@ def frames_document(many: int) -> str:
 
 def traces_in(
     asked: Sequence[TracedOccurrence], answer: Answer, group: ErrorGroup, own: tuple[str, ...]
-) -> tuple[tuple[Trace, ...], tuple[NightWatchError, ...]]:
-    """Return the traces of an answer to `frames_document`, and what went wrong.
+) -> tuple[Trace, ...]:
+    """Return the traces of an answer to `frames_document`; one that is gone is left out.
 
-    A trace that is gone is neither.
+    Raises the first error where no trace came.
     """
     traces, troubles = [], []
     for at, occurrence in enumerate(asked):
@@ -642,9 +516,11 @@ def traces_in(
         except NightWatchError as trouble:
             troubles.append(trouble)
             continue
-        trace = _trace(entity, occurrence, group, own) if isinstance(entity, Mapping) else None
-        traces += [trace] if trace else []
-    return tuple(traces), tuple(troubles)
+        if isinstance(entity, Mapping) and (trace := _trace(entity, occurrence, group, own)):
+            traces.append(trace)
+    if troubles and not traces:
+        raise troubles[0]
+    return tuple(traces)
 
 
 def _trace(
@@ -652,14 +528,12 @@ def _trace(
 ) -> Trace | None:
     exception = entity.get("exception")
     stack = exception.get("stackTrace") if isinstance(exception, Mapping) else None
-    frames = stack.get("frames") if isinstance(stack, Mapping) else None
-    if not isinstance(frames, list) or not frames:
-        return None
-    read = [frame for frame in frames[:MOST_FRAMES] if isinstance(frame, Mapping)]
-    lines = [text(frame.get("formatted"), LONGEST_FRAME) for frame in read]
+    frames = objects(listed(stack.get("frames") if isinstance(stack, Mapping) else None))
+    frames = frames[:MOST_FRAMES]
+    lines = [text(frame.get("formatted"), LONGEST_FRAME) for frame in frames]
     # The message stays out of the text: it is the user's, and could hold lines like frames.
-    trace = parse("\n".join(lines), text(entity.get("language"), LONGEST_LANGUAGE), own)
-    links = trace.links or _links(read, trace.language, own)
+    trace = parse("\n".join(lines), text(entity.get("language"), LONGEST_LABEL), own)
+    links = trace.links or _links(frames, trace.language, own)
     if not links:
         return None
     first, *others = links

@@ -6,16 +6,19 @@ import pytest
 from graphql import build_schema, parse, validate
 from services.nerdgraph import KEY, SCHEMA, NerdGraphService
 
-from nightwatch_core.adapters.new_relic.answers import (
+from nightwatch_core.adapters.new_relic.groups import frames_document
+from nightwatch_core.adapters.new_relic.nerdgraph import (
+    LONGEST_BODY,
+    QUERIES,
     BadKey,
     BadQuery,
     Denied,
+    NerdGraph,
     Throttled,
     TooSlow,
     Unwell,
+    address,
 )
-from nightwatch_core.adapters.new_relic.groups import frames_document
-from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_BODY, QUERIES, NerdGraph, address
 from nightwatch_core.adapters.new_relic.source import nrql_document
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
@@ -33,7 +36,6 @@ def client(service, **given):
         ("", "https://api.newrelic.com/graphql"),
         ("us", "https://api.newrelic.com/graphql"),
         (" EU ", "https://api.eu.newrelic.com/graphql"),
-        ("jp", "https://api.jp.newrelic.com/graphql"),
         ("FedRAMP", "https://gov-api.newrelic.com/graphql"),
         ("https://proxy.example.org/nr", "https://proxy.example.org/nr"),
         ("http://localhost:8080/graphql", "http://localhost:8080/graphql"),
@@ -75,7 +77,6 @@ def test_every_document_fits_the_public_schema():
 PING = QUERIES["ping"]
 KINDS: tuple[tuple[str, dict[str, Any], type[Exception], type[Exception]], ...] = (
     ("errors", {"code": "BAD_API_KEY", "name": "error_code"}, BadKey, StopTheNight),
-    ("errors", {"code": "", "message": "Invalid API key"}, BadKey, StopTheNight),
     ("errors", {"code": "ACCESS_DENIED"}, Denied, StopTheNight),
     ("errors", {"code": "TOO_MANY_REQUESTS"}, Throttled, TryLater),
     ("errors", {"code": "TIMEOUT"}, TooSlow, TryLater),
@@ -90,11 +91,9 @@ KINDS: tuple[tuple[str, dict[str, Any], type[Exception], type[Exception]], ...] 
     ("status", {"status": 307}, Unwell, TryLater),
     ("429", {}, Throttled, TryLater),
     ("cut", {}, Unwell, TryLater),
-    ("truncated", {}, Unwell, TryLater),
     ("slow", {"seconds": 2.5}, TooSlow, TryLater),
     ("answer", {"document": {"data": 5}}, Unwell, TryLater),
     ("answer", {"document": {"errors": ["odd", None, 3]}}, Unwell, TryLater),
-    ("answer", {"document": {"errors": [{"path": {}, "extensions": []}]}}, Unwell, TryLater),
     ("huge", {"size": LONGEST_BODY + 2_000_000}, TooSlow, TryLater),
 )
 
@@ -123,13 +122,7 @@ def test_an_answer_that_drips_ends_at_the_deadline(service):
 
 @pytest.mark.parametrize(
     ("retry_after", "waited"),
-    [
-        ("0", 1.0),
-        ("60", 60.0),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", 1.0),
-        ("Wed, 99 Oct 2065 99:28:00 GMT", 1.0),
-        ("²", 1.0),
-    ],
+    [("0", 1.0), ("60", 60.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 1.0), ("soon", 1.0)],
 )
 def test_it_waits_as_told_within_reason(service, retry_after, waited):
     waits: list[float] = []
@@ -144,7 +137,6 @@ def test_it_waits_as_told_within_reason(service, retry_after, waited):
     ("retry_after", "told"),
     [
         ("61", "61 seconds"),
-        ("86400", "86,400 seconds"),
         ("9" * 20, "86,400 seconds"),
         ("Wed, 21 Oct 2065 07:28:00 GMT", "86,400 seconds"),
     ],
@@ -194,22 +186,3 @@ def test_the_key_shows_nowhere(service):
     assert "\n" not in said
     assert "\x1b" not in said
     assert len(said) < 500
-
-
-def test_the_stand_in_is_strict(service):
-    asked = client(service)
-    for wrong in (
-        '{actor{account(id:1){nrql(query:"SELECT 1"){results}}}}',
-        "{actor{nothing}}",
-        "{actor{",
-    ):
-        with pytest.raises(BadQuery):
-            asked.ask(wrong).at("actor")
-    text = "SELECT count(*) FROM TransactionError SINCE 1 UNTIL 2"
-    elsewhere = asked.ask(nrql_document(("x",)), account=2, timeout=60, x=text)
-    with pytest.raises(Denied):
-        elsewhere.at("actor", "account")
-    with pytest.raises(BadKey):
-        client(service, key="NRAK-OTHER").ask(PING)
-    assert httpx.get(service.url).status_code == 405
-    assert httpx.post(service.url, content=b"{}").status_code == 400

@@ -3,16 +3,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from services.nrql_table import BadNrql, Parser
+from services.nrql_table import Parser
 
-from nightwatch_core.adapters.new_relic import nerdgraph as nrql
-from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_QUERY
+from nightwatch_core.adapters.new_relic import nrql
 from nightwatch_core.models.errors import Window
 from nightwatch_core.text.templates import transaction_template
 
 END = datetime(2026, 11, 21, 4, tzinfo=UTC)
 WINDOW = Window(since=END - timedelta(days=1), until=END)
-EVERYTHING = frozenset((*nrql.USERS, *nrql.VERSIONS, *nrql.COMMITS, *nrql.HOSTS, nrql.INBOX_GROUP))
 SURROGATES_TOO = st.text(st.characters(exclude_categories=()), max_size=300)
 NAMES = SURROGATES_TOO | st.text("'\\\"`%\n\0 <>n()=-/A", max_size=300)
 
@@ -23,7 +21,7 @@ NAMES = SURROGATES_TOO | st.text("'\\\"`%\n\0 <>n()=-/A", max_size=300)
 @example("<n>\ud800", "line\nbreak\0")
 def test_no_name_changes_a_query_and_every_name_is_found(name, transaction):
     template = transaction_template(transaction)
-    text = nrql.occurrences(("GUID",), WINDOW, name, template, "")
+    text = nrql.occurrences(("GUID",), WINDOW, name, template)
     query = Parser(text).parse()
     assert (query.event, query.limit, query.newest_first) == ("ErrorTrace", 500, True)
     assert (query.since, query.until) == (1795147200000, 1795233600000)
@@ -61,20 +59,14 @@ def test_what_cannot_be_said_is_refused(text):
         nrql.literal(text)
 
 
-def test_an_escape_that_is_not_documented_is_never_needed():
-    for name in ("App\\Cart", "it's", '"', "`", "%'\\" * 99):
-        assert "\\" not in nrql.matching("error.class", name)
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        nrql.errors(("A", "B"), WINDOW, EVERYTHING, nrql.DETAIL),
-        nrql.errors(("A",), WINDOW, frozenset(), nrql.FACETS),
+        nrql.errors(("A", "B"), WINDOW, nrql.DETAIL),
+        nrql.errors(("A",), WINDOW, nrql.FACETS[:1], nrql.OUTSIDE),
         nrql.versions(("A",), WINDOW, "service.version"),
         nrql.hourly(("A",), WINDOW),
         nrql.count(("A",), WINDOW),
-        nrql.keys("ErrorTrace", ("A",), WINDOW),
     ],
 )
 def test_every_query_is_understood(text):
@@ -84,29 +76,14 @@ def test_every_query_is_understood(text):
 
 
 def test_the_count_leads_because_it_ranks_the_facets():
-    text = nrql.errors(("A",), WINDOW, EVERYTHING, nrql.FACETS)
+    text = nrql.errors(("A",), WINDOW, nrql.FACETS)
     assert text.startswith("SELECT count(*) AS 'n', ")
     assert text.endswith(" LIMIT MAX")
     assert nrql.NOT_EXPECTED in text
 
 
-def test_only_attributes_that_exist_are_selected():
-    known = frozenset({"userId", "tags.releaseTag", "hostname"})
-    text = nrql.errors(("A",), WINDOW, known, nrql.FACETS)
-    assert "uniqueCount(userId) AS 'u1'" in text
-    assert "latest(tags.releaseTag) AS 'ver'" in text
-    assert "uniques(hostname, 20) AS 'hosts'" in text
-    assert "enduser.id" not in text
-
-
 def test_a_query_that_the_service_refuses_for_its_length_is_not_made():
     with pytest.raises(ValueError, match="longer"):
         nrql.count(tuple("G" * 100 for _ in range(50)), WINDOW)
-    longest = nrql.occurrences(("G" * 100,) * 10, WINDOW, "🔥" * 300, "🔥" * 300, "release")
-    assert len(longest.encode()) <= LONGEST_QUERY
-
-
-def test_the_stand_in_refuses_what_is_not_escaped():
-    for value in ("'it's'", "'tail\\'", "'line\nbreak'", "'\\n'"):
-        with pytest.raises(BadNrql):
-            Parser(f"SELECT id FROM ErrorTrace WHERE id = {value} SINCE 1 UNTIL 2").parse()
+    longest = nrql.occurrences(("G" * 100,) * 10, WINDOW, "🔥" * 300, "🔥" * 300)
+    assert len(longest.encode()) <= nrql.LONGEST_QUERY
