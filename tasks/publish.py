@@ -32,7 +32,7 @@ from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
 from nightwatch_core.publish import ci as ci_watch
-from nightwatch_core.publish.ci import Hands, Waiting, Watched, ci_started
+from nightwatch_core.publish.ci import Hands, Waiting, Watched
 from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
 from nightwatch_core.report.builder import proofs_usage, with_gates
 from tasks.code import bare_reader_of, reader_of
@@ -265,8 +265,7 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
     if base is None or not (drafts or words):
         return CiResult()
     tree = bare_reader_of(options, base)
-    starts = bool(drafts) and bool(ci_started(tree.paths(), tree.read_file, base.branch))
-    waiting = Waiting(report, drafts, _hands(report, tree.read_file), starts=starts)
+    waiting = Waiting(report, drafts, _hands(report, tree.read_file))
     for word in words:
         waiting.say(word)
     if not drafts:
@@ -279,8 +278,7 @@ def watch_ci(report: RunReport, acted: PublishResult) -> CiResult:
 
 def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
     options, cache = report.options, NightCache()
-    clock, none = reading(options).clock, tuple[CiRun, ...]()
-    began = clock.monotonic()
+    none = tuple[CiRun, ...]()
 
     def look(numbers: tuple[int, ...]) -> tuple[tuple[CiRun, ...], str]:
         now = attempt("reading checks", read_ci, options, numbers, otherwise=none)
@@ -302,7 +300,6 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
         read=read,
         # nobody is waited for where a test or a replay has put in who answers
         pause=(lambda _: None) if replacement() else pace().pause,
-        elapsed=lambda: clock.monotonic() - began,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -11,7 +11,7 @@ from nightwatch_core.code.edits import apply, fix_digest
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult
-from nightwatch_core.models.code import CiRun, DraftCi
+from nightwatch_core.models.code import CiRun, CiState, DraftCi
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import (
     Comment,
@@ -26,8 +26,9 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.text.escaping import code_span, markdown
 from nightwatch_core.text.markers import CORRECTION, marker
-from nightwatch_core.text.plain_text import one_line, plural, shortened
+from nightwatch_core.text.plain_text import one_line, shortened
 
+Read = Callable[[str], str | None]
 _BRANCH = "nightwatch/0123456789ab"
 _FOLDER = ".github/workflows/"
 _MOST_FILES, _MOST_CHARACTERS = 40, 64 * 1024
@@ -44,14 +45,12 @@ HOW = (
 )
 
 
-def ci_of_branches(
-    paths: Iterable[str], read: Callable[[str], str | None], base: str, *, pushed: bool
-) -> str:
+def ci_of_branches(paths: Iterable[str], read: Read, base: str, *, pushed: bool) -> str:
     """Say which CI our drafts would start, and how to withhold secrets; raises as `read`.
 
     `pushed` is whether we push branches; on this machine somebody else does.
     """
-    names = ci_started(paths, read, base)
+    names = _ci_started(paths, read, base)
     if not names:
         return "no CI is seen that a branch of ours would start"
     shown = one_line(", ".join(names))[:500]
@@ -59,18 +58,15 @@ def ci_of_branches(
     return f"Warning: {shown} may run a draft {when}, with secrets, before it was read: {HOW}"
 
 
-def ci_started(
-    paths: Iterable[str], read: Callable[[str], str | None], base: str
-) -> tuple[str, ...]:
-    """Name what a branch of ours would start, as far as files of the repository tell."""
-    there = frozenset(paths)
-    flows = sorted(p for p in there if p.startswith(_FOLDER) and p.endswith((".yml", ".yaml")))
+def _ci_started(paths: Iterable[str], read: Read, base: str) -> tuple[str, ...]:
+    present = frozenset(paths)
+    flows = sorted(p for p in present if p.startswith(_FOLDER) and p.endswith((".yml", ".yaml")))
     runs = (
         f"{path.removeprefix(_FOLDER)} ({', '.join(events)})"
         for path in flows[:_MOST_FILES]
         if (events := starting_events(read(path) or "", base))
     )
-    return (*runs, *(other for other in _OTHERS if other in there))
+    return (*runs, *(other for other in _OTHERS if other in present))
 
 
 def starting_events(workflow: str, base: str) -> tuple[str, ...]:
@@ -83,27 +79,23 @@ def starting_events(workflow: str, base: str) -> tuple[str, ...]:
     >>> starting_events("on:\\n  push:\\n    branches-ignore: ['nightwatch/**']", "main")
     ()
     """
-    try:
-        root = yaml.compose(workflow[:_MOST_CHARACTERS], Loader=yaml.SafeLoader)
+    try:  # the base loader makes nothing but texts, lists and mappings, and leaves `on` a text
+        root = yaml.load(workflow[:_MOST_CHARACTERS], Loader=yaml.BaseLoader)  # noqa: S506
     except (yaml.YAMLError, RecursionError, ValueError):
         return _EVENTS
-    events = _entry(root, "on")
-    if not isinstance(events, yaml.MappingNode):
-        named = _texts(events)
-        return tuple(event for event in _EVENTS if event in named)
-    return tuple(event for event in _EVENTS if _starts(events, event, base))
+    events = root.get("on") if isinstance(root, dict) else None
+    if not isinstance(events, dict):
+        return tuple(event for event in _EVENTS if event in _texts(events))
+    return tuple(event for event in _EVENTS if event in events and _starts(events, event, base))
 
 
-def _starts(events: yaml.MappingNode, event: str, base: str) -> bool:
-    if event not in (key.value for key, _ in events.value):
-        return False
-    about = _entry(events, event)
+def _starts(events: dict[str, Any], event: str, base: str) -> bool:
+    rules = events[event] if isinstance(events[event], dict) else {}
     branch = base if event.startswith("pull_request") else _BRANCH
-    wanted, ignored = _texts(_entry(about, "branches")), _texts(_entry(about, "branches-ignore"))
-    only_tags = not wanted and not ignored and _entry(about, "tags") is not None
-    if event == "push" and only_tags:
+    allowed, ignored = _texts(rules.get("branches")), _texts(rules.get("branches-ignore"))
+    if event == "push" and "tags" in rules and not allowed and not ignored:
         return False
-    return not _last_match(ignored, branch) and (not wanted or _last_match(wanted, branch))
+    return not _last_match(ignored, branch) and (not allowed or _last_match(allowed, branch))
 
 
 def _last_match(patterns: tuple[str, ...], branch: str) -> bool:
@@ -116,189 +108,221 @@ def _last_match(patterns: tuple[str, ...], branch: str) -> bool:
     return fits
 
 
-def _entry(node: yaml.Node | None, name: str) -> yaml.Node | None:
-    pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-    return next((value for key, value in pairs if key.value == name), None)
+def _texts(value: object) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if isinstance(item, str))
 
 
-def _texts(node: yaml.Node | None) -> tuple[str, ...]:
-    if isinstance(node, yaml.ScalarNode):
-        return (str(node.value),)
-    items = node.value if isinstance(node, yaml.SequenceNode) else ()
-    return tuple(str(item.value) for item in items if isinstance(item, yaml.ScalarNode))
-
-
-# What the checks of our drafts say after they were published, and what is done about it.
+# Waiting for the checks of a night's drafts.
 #
-# A pass is what ran and was good. Where nothing appears, or it may not be read, that is said,
-# and is
-# none.
+# A pass is what ran and was good. Where nothing appears, or it may not be read, that is said, and
+# is no pass.
 
-Read = Callable[[str], str | None]
 CI_FAILED = "ci-failed"  # a label
-GRACE, QUIET_GRACE = 180.0, 60.0  # seconds in which checks appear; where no CI is seen to start any
-_FIRST = (15.0,) * 4 + (30.0,) * 4
-_EVERY = 60.0  # seconds between all further looks
-_NAMED, _WHY = 5, 600  # checks; characters
-MADE = ("done", "already there")
+LOOK_EVERY = 30.0  # seconds
+GRACE = 180.0  # seconds in which checks appear
+_NAMED, _LONGEST = 5, 600  # checks; characters
+_MADE = ("done", "already there")
 
 
-class Watched(NamedTuple):
-    """A draft of tonight that its checks are waited for."""
+@dataclass
+class Watched:
+    """A draft of tonight whose checks are waited for."""
 
     draft: DraftPull
     number: int
     url: str = ""
-    sha: str = ""  # that its branch stands at by what we did; empty: not known
+    sha: str = ""  # that we left its branch at; empty: not known
     run: CiRun = CiRun(state="pending")
-    former: str = ""  # where it stood before the correction
-    since: float = 0.0  # seconds that had been waited when it came to stand there
-    corrected: str = ""  # what came of the one correction, for people; empty: none was tried
+    former: str = ""  # its commit before the correction, of which checks may still tell
+    since: float = 0.0  # seconds that had been waited when its branch came to stand at `sha`
+    corrected: str = ""  # the result of the one correction, for people; empty: none was tried
 
     @property
     def is_red(self) -> bool:
         """Tell whether its checks failed on what we made, and not on the base before."""
         return self.run.state == "failed" and not self.run.before
 
+    @property
+    def text(self) -> str:
+        """Return the state of its checks, for people."""
+        run, corrected = self.run, f"; {self.corrected}" if self.corrected else ""
+        names = one_line(", ".join(run.failed[:_NAMED])) or "names unknown"
+        before = ", as they do on the base" if run.before else ""
+        texts: dict[CiState, str] = {
+            "passed": "its checks passed",
+            "failed": f"its checks failed{before}: {names}",
+            "pending": "its checks are still running: the next night looks",
+            "none": "no checks appeared within 3 minutes: not passed",
+            "unreadable": f"its checks are not known: {run.because or 'they cannot be read'}",
+        }
+        return texts[run.state] + corrected
+
 
 def watched_drafts(
     drafts: Iterable[DraftPull], receipts: Iterable[Receipt], options: NightOptions
-) -> tuple[Watched, ...]:
-    """List the drafts that a service holds by now; none without branches, and none in a dry run."""
-    made = {
-        receipt.key: receipt for receipt in receipts if receipt.status in MADE and receipt.number
-    }
+) -> list[Watched]:
+    """List the drafts that a service holds; none without branches, and none in a dry run."""
+    made = {item.key: item for item in receipts if item.status in _MADE and item.number}
     if options.delivery != "github" or options.dry_run:
-        return ()
-    return tuple(
+        return []
+    return [
         Watched(draft, there.number or 0, there.url, there.sha)
         for draft in drafts
         if not draft.as_patch and (there := made.get(draft.key))
-    )
+    ]
 
 
-def pauses(minutes: int) -> tuple[float, ...]:
-    """List the seconds between looks: often at first, then once a minute, `minutes` in all.
+class Hands(NamedTuple):
+    """Outside functions that waiting for CI needs."""
 
-    >>> pauses(1), sum(pauses(15)), pauses(0)
-    ((15.0, 15.0, 15.0, 15.0), 900.0, ())
-    """
-    left, kept = 60.0 * minutes, list[float]()
-    while left > 0:
-        pause = _FIRST[len(kept)] if len(kept) < len(_FIRST) else _EVERY
-        kept.append(min(pause, left))
-        left -= kept[-1]
-    return tuple(kept)
+    look: Callable[[tuple[int, ...]], tuple[tuple[CiRun, ...], str]]  # runs, or why there are none
+    mend: Callable[[Watched, Analysis], tuple[GateResult | None, str]]  # likewise
+    publish: Callable[[Proposal], Receipt]
+    read: Read  # a file of the base
+    pause: Callable[[float], None]  # lets that many seconds pass
 
 
-def seen(watched: Watched, run: CiRun) -> Watched:
-    """Take in a look; what is told of the commit before a correction is not of it."""
-    is_stale = bool(watched.former) and run.sha == watched.former
-    return watched._replace(run=CiRun(state="pending", sha=run.sha) if is_stale else run)
+@dataclass
+class Waiting:
+    """Drafts of one night, looked at until their checks have ended or there is no time left."""
+
+    report: RunReport
+    drafts: list[Watched]
+    hands: Hands
+    waited: float = 0.0  # seconds
+    receipts: list[Receipt] = field(default_factory=list)
+    gates: dict[str, GateResult] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+
+    def until_the_end(self, minutes: int) -> CiResult:
+        """Look again and again, at most so many minutes, and say how the checks stand then."""
+        while self._look() and self.waited < 60 * minutes:
+            self.hands.pause(LOOK_EVERY)
+            self.waited += LOOK_EVERY
+        for watched in self.drafts:
+            if watched.is_red:
+                self.say(_red_words(watched, self._repository, self.report.night.id))
+        ended = tuple(
+            DraftCi(
+                number=watched.number,
+                fingerprint=watched.draft.fingerprint,
+                url=watched.url,
+                state=watched.run.state,
+                text=watched.text,
+            )
+            for watched in self.drafts
+        )
+        gates = tuple(self.gates.items())
+        return CiResult(ci=ended, receipts=tuple(self.receipts), gates=gates, usage=self.usage)
+
+    def say(self, proposal: Proposal) -> Receipt:
+        """Publish something, and remember it."""
+        self.receipts.append(self.hands.publish(proposal))
+        return self.receipts[-1]
+
+    @property
+    def _repository(self) -> str:
+        base = self.report.base or self.report.commit
+        return base.repository if base else ""
+
+    def _look(self) -> bool:
+        """Take in how the checks stand, mend what is red once; returns whether to look again."""
+        runs, trouble = self.hands.look(tuple(draft.number for draft in self.drafts))
+        if trouble:
+            for watched in self.drafts:
+                watched.run = CiRun(state="unreadable", because=trouble)
+            return True
+        for watched, run in zip(self.drafts, runs, strict=True):
+            is_stale = bool(watched.former) and run.sha == watched.former
+            watched.run = CiRun(state="pending", sha=run.sha) if is_stale else run
+            if watched.is_red and not watched.corrected:
+                watched.corrected = self._correct(watched)
+        return any(
+            watched.run.state == "pending"
+            or (watched.run.state == "none" and self.waited - watched.since < GRACE)
+            for watched in self.drafts
+        )
+
+    def _correct(self, watched: Watched) -> str:
+        """Push one commit more where another attempt can be had; returns the result, for people."""
+        if not watched.sha or watched.run.sha != watched.sha:
+            return "its branch is not where we left it: it is left alone"
+        name = watched.draft.fingerprint
+        analysis = next((a for a in self.report.analyses if a.fingerprint == name), None)
+        result, trouble = self.hands.mend(watched, analysis) if analysis else (None, "")
+        if result is None:
+            return f"no other attempt: {trouble or 'nothing can be run here'}"
+        self.usage += result.usage
+        night = self.report.night.id
+        update = _update_of(watched, result, self.hands.read, self._repository, night)
+        if update is None:
+            return f"no other attempt passed: {result.text}".rstrip(": ")
+        receipt = self.say(update)
+        if receipt.status not in _MADE:
+            return f"another attempt was not pushed: {receipt.reason}"
+        self.gates[name] = result
+        watched.former, watched.sha, watched.since = watched.sha, receipt.sha, self.waited
+        watched.run = CiRun(state="pending")
+        return "after one correction on its branch"
 
 
-def is_waiting(watched: Watched, waited: float, *, starts: bool) -> bool:
-    """Tell whether another look may tell more, `waited` seconds in all; `starts`: CI is seen.
-
-    >>> one = Watched(DraftPull.model_construct(), 1, run=CiRun(state="none"))
-    >>> is_waiting(one, 90, starts=True), is_waiting(one, 90, starts=False)
-    (True, False)
-    """
-    if watched.run.state == "none":
-        return waited - watched.since < (GRACE if starts else QUIET_GRACE)
-    return watched.run.state == "pending"
-
-
-def told(watched: Watched, waited: float) -> DraftCi:
-    """Say what became of a draft's checks."""
-    text = _state_text(watched.run, waited - watched.since)
-    return DraftCi(
-        number=watched.number,
-        fingerprint=watched.draft.fingerprint,
-        url=watched.url,
-        state=watched.run.state,
-        text=f"{text}; {watched.corrected}" if watched.corrected else text,
-    )
-
-
-def _state_text(run: CiRun, waited: float) -> str:
-    if run.state == "passed":
-        return "its checks passed"
-    if run.state == "failed":
-        names = one_line(", ".join(run.failed[:_NAMED])) or "names unknown"
-        return f"its checks failed{', as they do on the base' if run.before else ''}: {names}"
-    if run.state == "pending":
-        return "its checks are still running: the next night looks"
-    if run.state == "none":
-        spent = plural(round(waited / 60), "minute") if waited >= _EVERY else "a moment"
-        return f"no checks appeared within {spent}: not passed"
-    return f"its checks are not known: {run.because or 'they cannot be read'}"
-
-
-def update_of(
-    watched: Watched,
-    analysis: Analysis,
-    result: GateResult,
-    read: Read,
-    repository: str,
-    night: str,
+def _update_of(
+    watched: Watched, result: GateResult, read: Read, repository: str, night: str
 ) -> PullUpdate | None:
-    """Make the one commit that puts another attempt in the first one's place; None: nothing new.
-
-    `read` gives a file of the base that the draft was made on.
-    """
-    after = apply(result.edits, read)
-    first = {change.path: change.text for change in watched.draft.changes}
+    """The one commit that puts another attempt in the first one's place; None: nothing new."""
+    after, draft = apply(result.edits, read), watched.draft
+    first = {change.path: change.text for change in draft.changes}
     then = {change.path: change.text for change in after.changes}
-    paths = tuple(dict.fromkeys((*first, *then)))
-    now = {path: first[path] if path in first else read(path) for path in paths}
-    wanted = {path: then[path] if path in then else read(path) for path in paths}
     changes = tuple(
-        FileChange(path=path, text=wanted[path]) for path in paths if now[path] != wanted[path]
+        FileChange(path=path, text=new)
+        for path in dict.fromkeys((*first, *then))
+        if (new := then[path] if path in then else read(path))
+        != (first[path] if path in first else read(path))
     )
-    if after.refusal or not changes or not watched.sha:
+    if not result.edits or after.refusal or not changes:
         return None
     key = effect_key("update", repository, str(watched.number))
-    why = result.correction.because if result.correction else ""
+    because = result.correction.because if result.correction else ""
     ran = "It was run here and passed." if result.outcome == "passed" else "It was not run here."
-    failed = _listed(watched.run)
-    text = f"The checks of the first attempt failed ({failed}). This is another one, and "
-    text += f"the last that is made unasked. {ran}"
+    text = (
+        f"The checks of the first attempt failed ({_failed_names(watched.run)}). This is another "
+        f"one, and the last that is made unasked. {ran}\n\n{markdown(because, _LONGEST)}"
+    )
     return PullUpdate(
         key=key,
-        fingerprint=analysis.fingerprint,
-        also=watched.draft.also,
+        fingerprint=draft.fingerprint,
+        also=draft.also,
         number=watched.number,
-        branch=watched.draft.branch,
+        branch=draft.branch,
         head=watched.sha,
-        body=f"{marker(analysis.fingerprint, key, night)}\n\n{text}\n\n{markdown(why, _WHY)}\n",
+        body=f"{marker(draft.fingerprint, key, night)}\n\n{text}\n",
         commit_message=f"{CORRECTION}\n",
         changes=changes,
-        commit=watched.draft.commit,
+        commit=draft.commit,
         fix=fix_digest(result.edits),
     )
 
 
-def red_words(watched: Watched, repository: str, night: str) -> Comment:
-    """Say on a draft that its checks failed, and label it so."""
-    why = f" {markdown(watched.corrected[:1].upper() + watched.corrected[1:], _WHY)}."
-    text = f"The checks failed: {_listed(watched.run)}.{why if watched.corrected else ''} "
+def _red_words(watched: Watched, repository: str, night: str) -> Comment:
+    result = watched.corrected[:1].upper() + watched.corrected[1:]
+    corrected = f" {markdown(result, _LONGEST)}." if result else ""
+    text = f"The checks failed: {_failed_names(watched.run)}.{corrected} "
     return _word(watched.number, watched.draft.fingerprint, text, repository, night)
 
 
 def carried(report: RunReport) -> tuple[Comment, ...]:
-    """Words for open drafts of earlier nights whose checks failed after their night had ended."""
+    """Return words for open drafts of earlier nights whose checks failed after their night."""
     options, base, night = report.options, report.base or report.commit, report.night.id
     if options.delivery != "github" or options.highest_tier()[0] != "draft" or base is None:
         return ()
-    pulls = (
-        outcome for outcome in report.outcomes if outcome.kind == "pull" and not outcome.as_patch
-    )
-    red = (pull for pull in pulls if pull.state == "open" and pull.checks == "failed")
     return tuple(
         _word(item.number, item.fingerprint, "The checks failed. ", base.repository, night)
-        for item in red
-        if CI_FAILED not in item.labels and item.night != night
+        for item in report.outcomes
+        if (item.kind, item.state, item.checks) == ("pull", "open", "failed")
+        and not item.as_patch
+        and CI_FAILED not in item.labels
+        and item.night != night
     )
 
 
@@ -315,112 +339,6 @@ def _word(number: int, fingerprint: str, text: str, repository: str, night: str)
     )
 
 
-def _listed(run: CiRun) -> str:
+def _failed_names(run: CiRun) -> str:
     names = (code_span(shortened(one_line(name), 80)) for name in run.failed[:_NAMED])
     return ", ".join(names) or "names unknown"
-
-
-# Waits for the checks of a night's drafts together: looks, mends what is red once, and tells.
-
-
-class Hands(NamedTuple):
-    """Outside functions that waiting for CI needs."""
-
-    look: Callable[[tuple[int, ...]], tuple[tuple[CiRun, ...], str]]  # runs, or why there are none
-    mend: Callable[[Watched, Analysis], tuple[GateResult | None, str]]  # likewise
-    publish: Callable[[Proposal], Receipt]
-    read: Read  # a file of the base
-    pause: Callable[[float], None]  # lets that many seconds pass
-    elapsed: Callable[[], float]  # seconds since the waiting began
-
-
-@dataclass
-class Waiting:
-    """Drafts of one night, looked at until their checks have ended or there is no time left."""
-
-    report: RunReport
-    drafts: tuple[Watched, ...]
-    hands: Hands
-    starts: bool = True  # files of the repository tell of CI that a branch starts
-    waited: float = 0.0  # seconds
-    receipts: list[Receipt] = field(default_factory=list)
-    gates: dict[str, GateResult] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-
-    def until_the_end(self, minutes: int) -> CiResult:
-        """Look again and again, at most so many minutes, and say how the checks stand then."""
-        for seconds in (*pauses(minutes), 0.0):
-            if not self._look() or self.hands.elapsed() > 60 * minutes:
-                break
-            self.hands.pause(seconds)
-            self.waited += seconds
-        return self._end()
-
-    def say(self, proposal: Proposal) -> Receipt:
-        """Publish something, and remember it."""
-        self.receipts.append(self.hands.publish(proposal))
-        return self.receipts[-1]
-
-    def _look(self) -> bool:
-        """Take in how the checks stand, mend what is red; returns whether to look again."""
-        runs, trouble = self.hands.look(tuple(draft.number for draft in self.drafts))
-        if trouble:
-            unknown = CiRun(state="unreadable", because=trouble)
-            self.drafts = tuple(draft._replace(run=unknown) for draft in self.drafts)
-            return True
-        drafts = map(seen, self.drafts, runs)
-        self.drafts = tuple(self._mended(draft) if draft.is_red else draft for draft in drafts)
-        return any(is_waiting(draft, self.waited, starts=self.starts) for draft in self.drafts)
-
-    def _end(self) -> CiResult:
-        for draft in self.drafts:
-            if draft.is_red:
-                self.say(red_words(draft, self.repository, self.report.night.id))
-        return CiResult(
-            ci=tuple(told(draft, self.waited) for draft in self.drafts),
-            receipts=tuple(self.receipts),
-            gates=tuple(self.gates.items()),
-            usage=self.usage,
-        )
-
-    @property
-    def repository(self) -> str:
-        """Return its name."""
-        base = self.report.base or self.report.commit
-        return base.repository if base else ""
-
-    def _mended(self, watched: Watched) -> Watched:
-        """One commit more on the branch, where another attempt can be had; else why not."""
-        if watched.corrected:
-            return watched
-        if not watched.sha or watched.run.sha != watched.sha:
-            return watched._replace(
-                corrected="its branch is not where we left it: it is left alone"
-            )
-        name = watched.draft.fingerprint
-        analysis = next((a for a in self.report.analyses if a.fingerprint == name), None)
-        result, why = self.hands.mend(watched, analysis) if analysis else (None, "")
-        if result is None or analysis is None:
-            return watched._replace(
-                corrected=f"no other attempt: {why or 'nothing can be run here'}"
-            )
-        self.usage += result.usage
-        update = None
-        if result.edits:
-            told = (watched, analysis, result, self.hands.read)
-            update = update_of(*told, self.repository, self.report.night.id)
-        if update is None:
-            return watched._replace(
-                corrected=f"no other attempt passed: {result.text}".rstrip(": ")
-            )
-        receipt = self.say(update)
-        if receipt.status not in MADE:
-            return watched._replace(corrected=f"another attempt was not pushed: {receipt.reason}")
-        self.gates[name] = result
-        return watched._replace(
-            sha=receipt.sha,
-            former=watched.sha,
-            since=self.waited,
-            run=CiRun(state="pending"),
-            corrected="after one correction on its branch",
-        )

@@ -5,14 +5,12 @@ They are compared by the lines that they change and by the error that they say t
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from nightwatch_core.code.diffs import Change, change_in, file_diffs, holds, meet
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, Standing
-from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import ChangedFile, OtherPull, Overlap
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem
@@ -56,7 +54,7 @@ def overlaps(
     """
     if not analysis.has_fix or not analysis.has_cause:
         return ()
-    ours = tuple(_changes(file_diffs(analysis.fix, read), read))
+    ours = _changes(file_diffs(analysis.fix, read), read)
     known = [item for item in own if item.kind == "pull" and names_of(analysis) & item.names]
     made = f"nightwatch/{effect_key('pull', repository, analysis.fingerprint)[:12]}"
     branches = {made, *(item.branch for item in known if item.branch)}
@@ -76,7 +74,7 @@ def overlaps(
 def _overlap(
     pull: OtherPull, analysis: Analysis, ours: tuple[Change, ...], issue: int, read: Read
 ) -> Overlap | None:
-    theirs = tuple(_changes(pull.files, read))
+    theirs = _changes(pull.files, read)
     touches = any(meet(a, b) for a in ours for b in theirs)
     same = holds(theirs, ours)
     found = Overlap(
@@ -87,41 +85,44 @@ def _overlap(
         url=pull.url,
     )
     if pull.state == "merged":
-        gone = any(not a.removed.isdisjoint(b.removed) for a, b in _pairs(ours, theirs))
-        update = {"kind": "merged", "sha": pull.sha, "at": pull.merged_at, "because": _LINES}
         failed = analysis.case.commit.at if analysis.case.commit else None
-        is_later = bool(failed and pull.merged_at and pull.merged_at > failed)
-        return found.model_copy(update=update) if is_later and (same or gone) else None
+        if not failed or not pull.merged_at or pull.merged_at <= failed:
+            return None
+        gone = any(
+            a.path == b.path and not a.removed.isdisjoint(b.removed) for a in ours for b in theirs
+        )
+        update = {"kind": "merged", "sha": pull.sha, "at": pull.merged_at, "because": _LINES}
+        return found.model_copy(update=update) if same or gone else None
     if pull.state == "closed":
         said = shortened(one_line(next(reversed(pull.words), "")), _SAID)
         update = {"kind": "turned down", "because": "was turned down", "words": said}
         return found.model_copy(update=update) if same else None
-    about = _is_about(pull, analysis, issue)
-    if about or same:
+    if same or _is_about(pull, analysis, issue):
         because = _LINES if touches or same else "says that it is about this error"
         return found.model_copy(update={"kind": "taken", "because": because})
     return found if touches else None
 
 
-def _changes(files: Iterable[ChangedFile], read: Read) -> Iterator[Change]:
+def _changes(files: Iterable[ChangedFile], read: Read) -> tuple[Change, ...]:
+    changes = []
     for file in files:
         is_moved = bool(file.old_path) and read(file.path) is None
-        yield change_in(file, file.old_path if is_moved else file.path)
-
-
-def _pairs(ours: Iterable[Change], theirs: tuple[Change, ...]) -> Iterator[tuple[Change, Change]]:
-    return ((a, b) for a in ours for b in theirs if a.path == b.path)
+        changes.append(change_in(file, file.old_path if is_moved else file.path))
+    return tuple(changes)
 
 
 def _is_about(pull: OtherPull, analysis: Analysis, issue: int) -> bool:
+    """Tell whether it names our issue, or the error's class and the place that fails."""
     text = f"{pull.title}\n{pull.body}"[:_WORDS]
     if issue and re.search(rf"(?:(?<![\w/&])#|/issues/){issue}(?!\d)", text):
         return True
     trace = analysis.case.trace
-    top = trace.top if trace else None
-    classes = {analysis.case.leader.error_class, trace.root.error_class if trace else ""}
-    places = {re.split(r"[.#:]", top.function)[-1], top.repo_path} if top else set()
-    places |= {path.rpartition("/")[2] for path in (top.repo_path if top else "",)}
+    if trace is None or trace.top is None:
+        return False
+    top = trace.top
+    classes = {analysis.case.leader.error_class, trace.root.error_class}
+    places = {re.split(r"[.#:]", top.function)[-1], top.repo_path}
+    places.add(top.repo_path.rpartition("/")[2])
     return _names(text, map(last_segment, classes)) and _names(text, places)
 
 
@@ -131,7 +132,7 @@ def _names(text: str, names: Iterable[str]) -> bool:
 
 
 def with_overlaps(report: RunReport, found: Overlaps) -> RunReport:
-    """Return the report, told which pull requests its fixes meet.
+    """Add to a report which pull requests its fixes overlap with.
 
     What was merged after the code that failed awaits its deploy, as `Standing` says it.
     """
@@ -190,11 +191,11 @@ class Share(NamedTuple):
     @property
     def speaker(self) -> Analysis:
         """Return the finding that is told, with what is known against any of them."""
-        return self.members[0].model_copy(update={name: self._every(name) for name in _AGAINST})
-
-    def _every(self, name: str) -> tuple[object, ...]:
-        values = (item for member in self.members for item in getattr(member, name))
-        return tuple(dict.fromkeys(values))
+        against = {
+            name: tuple(dict.fromkeys(chain(*(getattr(item, name) for item in self.members))))
+            for name in _AGAINST
+        }
+        return self.members[0].model_copy(update=against)
 
     @property
     def others(self) -> tuple[Analysis, ...]:
@@ -224,7 +225,7 @@ def causes(analyses: Iterable[Analysis]) -> tuple[tuple[Analysis, ...], ...]:
     """Put analyses with one cause together: groups, and each group, in the order they came in."""
     groups: list[tuple[set[Sign], list[tuple[int, Analysis]]]] = []
     for at, analysis in enumerate(analyses):
-        signs, members = {*signs_of(analysis)}, [(at, analysis)]
+        signs, members = {*_signs_of(analysis)}, [(at, analysis)]
         for group in [group for group in groups if not signs.isdisjoint(group[0])]:
             signs |= group[0]
             members = [*group[1], *members]
@@ -253,35 +254,33 @@ def shares(members: tuple[Analysis, ...], items: tuple[OwnItem, ...]) -> tuple[S
 
 
 def _led(group: list[Analysis], known: OwnItem | None) -> Share:
-    fresh = [analysis for analysis in group if analysis.ending.kind != "reused"]
-    new = [analysis for analysis in group if known and known.names.isdisjoint(names_of(analysis))]
-    leader = reduce(_better, (fresh or new or group) if known else group)
-    return Share((leader, *(analysis for analysis in group if analysis is not leader)), known)
+    """The share of a group, led by its best analysis; by a fresh one where an item is known."""
+    candidates = group
+    if known:
+        fresh = [item for item in group if item.ending.kind != "reused"]
+        new = [item for item in group if known.names.isdisjoint(names_of(item))]
+        candidates = fresh or new or group
+    leader = candidates[0]
+    for other in candidates[1:]:
+        leader = other if advantage(leader, other) else leader
+    return Share((leader, *(item for item in group if item is not leader)), known)
 
 
-def _better(analysis: Analysis, other: Analysis) -> Analysis:
-    return other if advantage(analysis, other) else analysis
-
-
-def signs_of(analysis: Analysis) -> Iterator[Sign]:
-    """Return the signs of a cause: its changes and the quoted line."""
+def _signs_of(analysis: Analysis) -> Iterator[Sign]:
+    """The signs of a cause: each stretch of changed lines with its file, and quoted lines."""
     if analysis.misfit or not analysis.has_cause:
         return
-    yield from _changes_twins(analysis)
-    if analysis.confidence != "low":
-        yield from _cause_lines(analysis)
-
-
-def _changes_twins(analysis: Analysis) -> Iterator[Sign]:
-    """Each stretch of changed lines, with its file; imports alone say nothing."""
     for file in shown_changes(analysis):
         for is_change, rows in groupby(file.diff.split("\n"), lambda row: row[:1] in ("-", "+")):
             lines = tuple(rows)
             if is_change and _tells([row[1:].strip() for row in lines]):
                 yield ("change", file.path, *(" ".join(row.split()) for row in lines))
+    if analysis.confidence != "low":
+        yield from _cause_lines(analysis)
 
 
 def _tells(lines: list[str]) -> bool:
+    """Tell whether lines tell one cause from another: imports alone say nothing."""
     body = [line for line in lines if line and not _IMPORT.match(line)]
     return len(re.findall(r"[^\W_]", "".join(body))) >= _LEAST
 
@@ -297,11 +296,10 @@ def _cause_lines(analysis: Analysis) -> Iterator[Sign]:
         and (evidence.path, evidence.line) not in passed
         and _tells([evidence.quote])
     ]
-    named = [item for item in quoted if _is_named(item, analysis.root_cause)]
+    named = []
+    for item in quoted:
+        place = re.escape(f"{item.path.rpartition('/')[2]}:{item.line}")
+        if re.search(rf"{place}(?!\d)", analysis.root_cause):
+            named.append(item)
     for item in named or quoted[:1]:
         yield ("line", analysis.commit, item.path, str(item.line))
-
-
-def _is_named(evidence: Evidence, cause: str) -> bool:
-    name = f"{evidence.path.rpartition('/')[2]}:{evidence.line}"
-    return bool(re.search(rf"{re.escape(name)}(?!\d)", cause))

@@ -1,20 +1,19 @@
 """Tiers of findings: report, issue or draft; and the reason for stopping there.
 
-Decided here: by what is verified, how sure it is, what running its fix showed, whom it hurts, and
-the night's cap. What is known, settled, forbidden or beyond tonight's limits is decided where
-issues and drafts are planned (`issues.py`, `pulls.py`).
+Decided here: by evidence, confidence, what running the fix showed, impact, and the night's cap.
+What is known already or beyond tonight's limits is decided in `plan.py`.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.symptom_fixes import NEVER, Kind, SymptomFix, symptom_fixes
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.answer import Edit, Evidence
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions, Tier
-from nightwatch_core.models.proposals import FileChange, GateResult
+from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.publish import finding as parts
 from nightwatch_core.publish.expected_value import (
     PROOF_WORDS,
@@ -49,40 +48,45 @@ class Candidate(NamedTuple):
 
 def tier_of(candidate: Candidate) -> tuple[Tier, Reason | None]:
     """Return the most that comes of a finding, and why no more; None where it may be a draft."""
-    for most, rule in RULES:
-        if reason := rule(candidate):
-            return most, reason
-    return "draft", None
+    return next(_lowered(candidate), ("draft", None))
 
 
-def _unknown(candidate: Candidate) -> Reason | None:
-    if candidate.analysis.has_cause or candidate.options.issues_for_unknown:
-        return None
-    return Reason("unknown", "cause unknown: only in the report")
-
-
-def _capped_at_report(candidate: Candidate) -> Reason | None:
-    most, by = candidate.options.highest_tier()
-    return Reason("choice", f"nothing is published by choice ({by})") if most == "report" else None
-
-
-def _neither_sure_nor_mended(candidate: Candidate) -> Reason | None:
-    of = candidate.analysis
-    if not of.has_cause or of.confidence != "low" or of.has_fix:
-        return None
-    return Reason("weak", "low confidence and no fix: only in the report")
-
-
-def _capped_at_issue(candidate: Candidate) -> Reason | None:
-    most, by = candidate.options.highest_tier()
-    return Reason("choice", f"no pull requests by choice ({by})") if most == "issue" else None
-
-
-def _no_fix(candidate: Candidate) -> Reason | None:
-    of = candidate.analysis
-    if of.has_fix and of.has_cause:
-        return None
-    return Reason("no fix", f"no fix is proposed{_because(of)}")
+def _lowered(candidate: Candidate) -> Iterator[tuple[Tier, Reason]]:
+    """Every rule that lowers the tier; the first decides."""
+    of, options = candidate.analysis, candidate.options
+    most, setting = options.highest_tier()
+    if not of.has_cause and not options.issues_for_unknown:
+        yield "report", Reason("unknown", "cause unknown: only in the report")
+    if most == "report":
+        yield "report", Reason("choice", f"nothing is published by choice ({setting})")
+    if of.has_cause and of.confidence == "low" and not of.has_fix:
+        yield "report", Reason("weak", "low confidence and no fix: only in the report")
+    if most == "issue":
+        yield "issue", Reason("choice", f"no pull requests by choice ({setting})")
+    if not of.has_fix or not of.has_cause:
+        yield "issue", Reason("no fix", f"no fix is proposed{_because(of)}")
+    if awaited := parts.awaited(of):
+        yield "issue", Reason("settled", awaited)
+    if misfit := parts.misfit(of).rstrip("."):
+        yield "issue", Reason("refused", misfit)
+    for reason in filter(None, map(taken, candidate.members)):
+        yield "issue", reason
+    if gate := of.gate:
+        if gate.outcome == "failed":
+            yield "issue", Reason("refused", f"it was run and did not pass: {gate.text}")
+        is_other = gate.fix not in ("", fix_digest(of.fix)) or gate.edits not in ((), of.fix)
+        if gate.outcome == "passed" and is_other:
+            yield "issue", Reason("refused", "what would be published is not what passed")
+        if gate.kind == "enough":
+            yield "issue", Reason("limit", gate.text)
+    if doubt := _doubt(candidate):
+        yield "issue", Reason("weak", f"{doubt}, and no test reproduces the crash")
+    value = expected_value(candidate.members)._replace(proof=candidate.proof)
+    if value.minutes <= 0:
+        seen = plural(sum(member.case.occurrences for member in candidate.members), "time")
+        sure = f"{of.confidence} confidence, {PROOF_WORDS[candidate.proof]}"
+        text = f"seen {seen}, {sure}: not worth a review by itself ({value})"
+        yield "issue", Reason("worth", text)
 
 
 def _because(analysis: Analysis) -> str:
@@ -94,70 +98,19 @@ def _because(analysis: Analysis) -> str:
     return "" if analysis.has_cause else ": cause unknown"
 
 
-def _other_code(candidate: Candidate) -> Reason | None:
-    if awaited := parts.awaited(candidate.analysis):
-        return Reason("settled", awaited)
-    misfit = parts.misfit(candidate.analysis).rstrip(".")
-    return Reason("refused", misfit) if misfit else None
-
-
-def _overtaken(candidate: Candidate) -> Reason | None:
-    return next(filter(None, map(taken, candidate.members)), None)
-
-
-def _did_not_pass(candidate: Candidate) -> Reason | None:
-    gate = candidate.analysis.gate
-    if gate is None:
-        return None
-    if gate.outcome == "failed":
-        return Reason("refused", f"it was run and did not pass: {gate.text}")
-    if gate.outcome == "passed" and not _is_what_passed(gate, candidate.analysis.fix):
-        return Reason("refused", "what would be published is not what passed")
-    return Reason("limit", gate.text) if gate.kind == "enough" else None
-
-
-def _is_what_passed(gate: GateResult, fix: tuple[Edit, ...]) -> bool:
-    return gate.fix in ("", fix_digest(fix)) and (not gate.edits or gate.edits == fix)
-
-
-def _unsure(candidate: Candidate) -> Reason | None:
+def _doubt(candidate: Candidate) -> str:
     """A doubtful fix is a draft only where running showed that the crash is gone with it."""
-    of, proof = candidate.analysis, candidate.proof
-    if proof == "reproduced":
-        return None
+    of = candidate.analysis
+    if candidate.proof == "reproduced":
+        return ""
+    if of.confidence == "low":
+        return "low confidence in the cause"
+    if of.fix_confidence == "low":
+        return "low confidence in what should happen instead"
     fresh = of.ending.kind != "reused"  # a lesson's quotes were looked up when it was taken
-    doubts = (
-        (of.confidence == "low", "low confidence in the cause"),
-        (of.fix_confidence == "low", "low confidence in what should happen instead"),
-        (fresh and not any(e.verified for e in of.evidence), "nothing it quotes is in the code"),
-    )
-    doubt = next((text for is_so, text in doubts if is_so), "")
-    return Reason("weak", f"{doubt}, and no test reproduces the crash") if doubt else None
+    is_quoted = any(evidence.verified for evidence in of.evidence)
+    return "nothing it quotes is in the code" if fresh and not is_quoted else ""
 
-
-def _not_worth_a_review(candidate: Candidate) -> Reason | None:
-    value = expected_value(candidate.members)._replace(proof=candidate.proof)
-    if value.minutes > 0:
-        return None
-    seen = plural(sum(member.case.occurrences for member in candidate.members), "time")
-    sure = f"{candidate.analysis.confidence} confidence, {PROOF_WORDS[candidate.proof]}"
-    return Reason("worth", f"seen {seen}, {sure}: not worth a review by itself ({value})")
-
-
-Rule = Callable[[Candidate], Reason | None]
-RULES: tuple[tuple[Tier, Rule], ...] = (
-    ("report", _unknown),
-    ("report", _capped_at_report),
-    ("report", _neither_sure_nor_mended),
-    ("issue", _capped_at_issue),
-    ("issue", _no_fix),
-    ("issue", _other_code),
-    ("issue", _overtaken),
-    ("issue", _did_not_pass),
-    ("issue", _unsure),
-    ("issue", _not_worth_a_review),
-)
-"""Asked in this order; the first that has a reason says how far a finding goes at most."""
 
 # Fixes that keep a crash away and leave its cause: published as what they are.
 

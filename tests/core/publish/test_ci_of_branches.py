@@ -31,7 +31,7 @@ EVERY = ("push", "pull_request", "pull_request_target", "create")
         ("", ()),
         ("on: [push", EVERY),
         ("[" * 5_000, EVERY),
-        ("on: &a [*a]", ()),
+        ("on: &a [*a]", EVERY),
     ],
 )
 def test_what_a_workflow_runs_for_a_branch_of_ours(workflow: str, events: tuple[str, ...]) -> None:

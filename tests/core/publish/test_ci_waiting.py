@@ -20,7 +20,7 @@ from nightwatch_core.models.proposals import (
     receipt_for,
 )
 from nightwatch_core.models.report import Night
-from nightwatch_core.publish.ci import Hands, Waiting, carried, pauses, watched_drafts
+from nightwatch_core.publish.ci import Hands, Waiting, carried, watched_drafts
 from nightwatch_core.report.builder import start_report
 from nightwatch_core.text.markers import read_marker
 
@@ -63,13 +63,10 @@ class World:
         sha = NEW if isinstance(proposal, PullUpdate) else ""
         return receipt_for(proposal, self.status, 12, reason="no").model_copy(update={"sha": sha})
 
-    def wait(self, minutes=15, made=MADE, starts=True):
-        hands = Hands(
-            self.look, self.mend, self.publish, FILES.get, self.paused.append,
-            lambda: sum(self.paused),
-        )  # fmt: skip
+    def wait(self, minutes=15, made=MADE):
+        hands = Hands(self.look, self.mend, self.publish, FILES.get, self.paused.append)
         drafts = watched_drafts((DRAFT,), (made,), OPTIONS)
-        result = Waiting(report(), drafts, hands, starts=starts).until_the_end(minutes)
+        result = Waiting(report(), drafts, hands).until_the_end(minutes)
         (self.end,) = result.ci
         return result
 
@@ -84,12 +81,12 @@ def report(**more):
 @pytest.mark.parametrize(
     ("runs", "state", "text", "seconds"),
     [
-        ((PENDING, NONE, GREEN), "passed", "its checks passed", 30),
+        ((PENDING, NONE, GREEN), "passed", "its checks passed", 60),
         ((PENDING,), "pending", "still running: the next night looks", 900),
         ((NONE,), "none", "no checks appeared within 3 minutes: not passed", 180),
-        ((NONE, PENDING, GREEN), "passed", "passed", 30),
+        ((NONE, PENDING, GREEN), "passed", "passed", 60),
         ((CiRun(state="unreadable", because="give it Actions"),), "unreadable", "give it", 0),
-        (("GitHub is away", GREEN), "passed", "passed", 15),
+        (("GitHub is away", GREEN), "passed", "passed", 30),
         (("GitHub is away",), "unreadable", "GitHub is away", 900),
         ((RED.model_copy(update={"before": True}),), "failed", "as they do on the base: unit", 0),
     ],
@@ -101,21 +98,6 @@ def test_how_checks_end_and_how_long_that_is_waited_for(runs, state, text, secon
     assert text in world.end.text
     assert not world.published
     assert not world.asked
-
-
-def test_where_no_ci_is_seen_a_minute_is_enough():
-    world = World(NONE)
-    world.wait(starts=False)
-    assert sum(world.paused) == 60
-    assert "within 1 minute" in world.end.text
-
-
-def test_time_that_is_spent_otherwise_counts():
-    world = World(PENDING)
-    drafts = watched_drafts((DRAFT,), (MADE,), OPTIONS)
-    hands = Hands(world.look, world.mend, world.publish, FILES.get, world.paused.append, lambda: 61)
-    assert Waiting(report(), drafts, hands).until_the_end(1).ci[0].state == "pending"
-    assert world.paused == []
 
 
 def test_red_is_mended_once_on_the_same_branch_and_looked_at_again():
@@ -169,14 +151,14 @@ def test_where_no_correction_can_be_had_that_is_said(more, made, why):
 
 @pytest.mark.parametrize("options", [{"delivery": "local"}, {"dry_run": True}, {"delivery": ""}])
 def test_what_is_not_on_a_service_has_no_checks(options):
-    assert watched_drafts((DRAFT,), (MADE,), OPTIONS.model_copy(update=options)) == ()
+    assert watched_drafts((DRAFT,), (MADE,), OPTIONS.model_copy(update=options)) == []
 
 
 def test_patches_and_refused_drafts_have_no_checks():
     patch = DRAFT.model_copy(update={"as_patch": True})
-    assert watched_drafts((patch,), (MADE,), OPTIONS) == ()
+    assert watched_drafts((patch,), (MADE,), OPTIONS) == []
     refused = MADE.model_copy(update={"status": "refused"})
-    assert watched_drafts((DRAFT,), (refused,), OPTIONS) == ()
+    assert watched_drafts((DRAFT,), (refused,), OPTIONS) == []
 
 
 def test_a_draft_whose_checks_failed_after_its_night_is_told_so_the_next():
@@ -193,7 +175,3 @@ def test_a_draft_whose_checks_failed_after_its_night_is_told_so_the_next():
     assert (word.number, word.on, word.label) == (9, "pull", "ci-failed")
     local = OPTIONS.model_copy(update={"delivery": "local"})
     assert carried(report(outcomes=(own,), options=local)) == ()
-
-
-def test_pauses_grow_and_end():
-    assert (len(pauses(240)), sum(pauses(240))) == (245, 14_400.0)

@@ -13,7 +13,7 @@ from nightwatch_core.publish.expected_value import expected_value
 from nightwatch_core.publish.finding import FindingView
 from nightwatch_core.publish.issue_text import pull_body
 from nightwatch_core.publish.plan import for_review
-from nightwatch_core.publish.tiers import RULES, Candidate, tier_of
+from nightwatch_core.publish.tiers import Candidate, tier_of
 
 TESTS = (Check(name="tests", outcome="passed", text="unittest: 5 tests, green"),)
 GREEN = GateResult(outcome="passed", checks=TESTS)
@@ -67,11 +67,6 @@ def test_publish_caps_what_would_be_a_draft(publish, most):
     assert tier(fixed(gate=REPRODUCED), publish=publish) == (
         most, "" if most == "draft" else "choice",
     )  # fmt: skip
-
-
-def test_every_rule_lowers_and_none_goes_back_up():
-    order = [("report", "issue").index(most) for most, _ in RULES]
-    assert order == sorted(order)
 
 
 def test_before_the_gate_what_may_be_reproduced_is_tried_and_after_it_only_what_was():
