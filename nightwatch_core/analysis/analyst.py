@@ -4,34 +4,15 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightwatch_core.analysis import second_look, tools
+from nightwatch_core.analysis import prompts, second_look, tools
 from nightwatch_core.analysis.answers import complaints, mend_request
 from nightwatch_core.analysis.budget import TIERS, tier_of
 from nightwatch_core.analysis.loop import CallHistory, converse
 from nightwatch_core.analysis.previews import preview_text, window
-from nightwatch_core.analysis.prompts import (
-    OUTCOME_EVENTS,
-    TEXTS,
-    conventions,
-    error_text,
-    failed_fix,
-    fenced,
-    first_message,
-    only_data,
-    turned_down,
-)
 from nightwatch_core.analysis.research import line_ranges, shown_again
 from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.analysis.tools import LIMITS_TEXT
-from nightwatch_core.code.injected_instructions import (
-    InjectedInstructions,
-    comments_in,
-    injected_instructions,
-    quarantine_reason,
-    repeated_in_argument,
-    repeated_instruction,
-    texts_of,
-)
+from nightwatch_core.code import injected_instructions as injected
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, KeptBack
@@ -161,24 +142,24 @@ def little_research(
 
 def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
     """Write the message that asks for the fix; `fence` is the night's name for fences."""
-    code = (fenced(preview_text(preview), fence) for preview in research.previews)
-    failed = [*filter(None, map(failed_fix, lesson.fates[-OUTCOME_EVENTS:]))]
-    past = (line(lesson.fix_owed, 300), *failed, turned_down(lesson))
-    return TEXTS["fix_request"].format(
-        data=only_data(fence),
-        why=TEXTS["fix_broken" if lesson.fix_owed else "fix_rejected"],
-        error=fenced(error_text(case), fence),
-        cause=fenced(block(lesson.root_cause, OWED_CAUSE), fence),
-        past=fenced("\n".join(filter(None, past)), fence),
+    code = (prompts.fenced(preview_text(preview), fence) for preview in research.previews)
+    failed = [*filter(None, map(prompts.failed_fix, lesson.fates[-prompts.OUTCOME_EVENTS :]))]
+    past = (line(lesson.fix_owed, 300), *failed, prompts.turned_down(lesson))
+    return prompts.TEXTS["fix_request"].format(
+        data=prompts.only_data(fence),
+        why=prompts.TEXTS["fix_broken" if lesson.fix_owed else "fix_rejected"],
+        error=prompts.fenced(prompts.error_text(case), fence),
+        cause=prompts.fenced(block(lesson.root_cause, OWED_CAUSE), fence),
+        past=prompts.fenced("\n".join(filter(None, past)), fence),
         code="\n\n".join(("## Source around its quotes", *code)),
         turns=FIX_TURNS,
-        doubt=TEXTS["fix_doubt"] if any(map(failed_fix, lesson.fates)) else "",
+        doubt=prompts.TEXTS["fix_doubt"] if any(map(prompts.failed_fix, lesson.fates)) else "",
     )
 
 
 def completed(answer: Answer, lesson: Lesson) -> Answer:
     """Add the answer's fix to the cause of the lesson, or its doubt of that cause."""
-    is_rejected = any(map(failed_fix, lesson.fates))
+    is_rejected = any(map(prompts.failed_fix, lesson.fates))
     doubts = answer.confidence == "low" and not answer.has_fix and is_rejected
     return Answer(
         title=lesson.title or answer.title,
@@ -204,7 +185,7 @@ _TELLS = frozenset({"show_commit", "blame", "history", "get_error_traces"})
 
 
 def without_orders(
-    answer: Answer, orders: InjectedInstructions
+    answer: Answer, orders: injected.InjectedInstructions
 ) -> tuple[Answer, tuple[KeptBack, ...]]:
     """Return the answer without the parts that repeat an injected instruction, and those parts.
 
@@ -213,7 +194,7 @@ def without_orders(
     parts: dict[KeptBack, None] = {}
 
     def stays(part: str, text: str) -> bool:
-        if order := repeated_instruction(text, orders):
+        if order := injected.repeated_instruction(text, orders):
             parts[KeptBack.model_validate({"part": part, "order": order})] = None
         return not order
 
@@ -236,18 +217,19 @@ def without_orders(
     return answer.model_copy(update=update), tuple(parts)
 
 
-def order_of_call(call: ToolCall, case: Case, orders: InjectedInstructions) -> str:
+def order_of_call(call: ToolCall, case: Case, orders: injected.InjectedInstructions) -> str:
     """Give the order from outside that a call repeats; empty where it may be run."""
     frames = [frame.path for frame in (case.trace.frames if case.trace else ())]
     found = (
-        repeated_in_argument(name, value, orders, frames) for name, value in call.arguments.items()
+        injected.repeated_in_argument(name, value, orders, frames)
+        for name, value in call.arguments.items()
     )
     return next(filter(None, found), "")
 
 
 def refusal(order: str) -> str:
     """Tell the model why its call was not run."""
-    why = quarantine_reason("the call", order)
+    why = injected.quarantine_reason("the call", order)
     return f"Not run: {why}. Ask for what the error itself asks for."
 
 
@@ -283,7 +265,7 @@ def analyse(briefing: Briefing) -> Analysis:
     turns = min(allowance.iterations, FIX_TURNS)
     few_turns = allowance.model_copy(update={"iterations": turns})
     update = {
-        "system": TEXTS["fix_system"],
+        "system": prompts.TEXTS["fix_system"],
         "tools": tools.offered(TOOLS & set(briefing.agent.tools), None),
         "answer_schema": schema(),
         "turns": (UserTurn(text=request(briefing.case, lesson, few, briefing.fence)),),
@@ -333,9 +315,9 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     """
     case, agent, plan = briefing.case, briefing.agent, briefing.plan
     top = case.trace.top if case.trace else None
-    quoted = conventions(briefing.code, top.repo_path if top else "")
+    quoted = prompts.conventions(briefing.code, top.repo_path if top else "")
     research = briefing.research.model_copy(update={"conventions": quoted})
-    text = first_message(case, briefing.traces, research, seed, briefing.fence)
+    text = prompts.first_message(case, briefing.traces, research, seed, briefing.fence)
     return Conversation(
         system=f"{agent.prompt}\n\n{LIMITS_TEXT}" if agent.tools else agent.prompt,
         tools=tools.offered(agent.tools, briefing.libraries, runs=briefing.runs is not None),
@@ -357,7 +339,7 @@ def _look(
     `known` holds the cause where only the fix is asked for.
     """
     case, code, research, model = briefing.case, briefing.code, briefing.research, briefing.model
-    orders = injected_instructions(texts_of(case, first.research))
+    orders = injected.injected_instructions(injected.texts_of(case, first.research))
 
     def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
         if order := order_of_call(call, case, orders):
@@ -379,12 +361,12 @@ def _look(
     asked = [call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls]
     refused = {order: None for call in asked if (order := order_of_call(call, case, orders))}
     heard = tuple(
-        result.text if result.name in _TELLS else comments_in(result.text)
+        result.text if result.name in _TELLS else injected.comments_in(result.text)
         for turn in turns
         if isinstance(turn, ResultsTurn)
         for result in turn.results
     )
-    every_order = injected_instructions(texts_of(case, first.research, heard))
+    every_order = injected.injected_instructions(injected.texts_of(case, first.research, heard))
     answer, parts = without_orders(answer, every_order)
     read = _files_seen(briefing, calls)
     found = verdict(case, answer, research, code, read, every_order)

@@ -29,17 +29,9 @@ from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.code.code_view import MARK
 from nightwatch_core.code.limits import LINE
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.analysis import Analysis, Ending, Failure
 from nightwatch_core.models.answer import Allowance, Answer, Usage
-from nightwatch_core.models.conversation import (
-    Capabilities,
-    Conversation,
-    Reply,
-    ResultsTurn,
-    ToolCall,
-    ToolResult,
-    UserTurn,
-)
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
@@ -74,7 +66,7 @@ def gave_up(kind: WithoutAnswer, detail: str) -> GiveUp:
     return trouble
 
 
-def fatal(reply: Reply) -> GiveUp | None:
+def fatal(reply: chat.Reply) -> GiveUp | None:
     """Return why the conversation cannot go on after this reply; None where it can."""
     if reply.stop in ("refused", "context exceeded"):
         return gave_up(reply.stop, reply.detail)
@@ -116,7 +108,9 @@ def ending_text(analysis: Analysis) -> str:
 # A turn is idle if its answers show no new line or row. A line of a file counts once, whether it
 # came in a preview, a search or a reading.
 
-RunTool = Callable[[ToolCall, frozenset[str]], ToolResult]  # a call, and what is shown already
+RunTool = Callable[
+    [chat.ToolCall, frozenset[str]], chat.ToolResult
+]  # a call, and what is shown already
 
 CALLS_AT_ONCE = 8  # calls that run side by side
 _OF_FILES = ("read_file", "search_code", "read_symbol")  # tools that show lines of the repository
@@ -151,12 +145,12 @@ class CallHistory(Value):
         return self.known | self.cleared
 
 
-def lines_of_opening(opening: Conversation) -> frozenset[str]:
+def lines_of_opening(opening: chat.Conversation) -> frozenset[str]:
     """Collect the lines that the first message shows, as `path:line`.
 
     A line of a preview counts where its row is in the text: not all previews need to be told.
     """
-    text = "\n".join(turn.text for turn in opening.turns if isinstance(turn, UserTurn))
+    text = "\n".join(turn.text for turn in opening.turns if isinstance(turn, chat.UserTurn))
     rows = frozenset(row.lstrip() for row in text.split("\n"))
     return frozenset(
         place(preview.path, number)
@@ -167,13 +161,13 @@ def lines_of_opening(opening: Conversation) -> frozenset[str]:
 
 
 def with_results(
-    history: CallHistory, calls: tuple[ToolCall, ...], run_tool: RunTool, turn: int = 1
-) -> tuple[ResultsTurn, CallHistory]:
+    history: CallHistory, calls: tuple[chat.ToolCall, ...], run_tool: RunTool, turn: int = 1
+) -> tuple[chat.ResultsTurn, CallHistory]:
     """Return a result for every call, in order; a call that was made before is not run again.
 
     A repeated call is answered with the turn that holds the answer. `turn` is the model's, from 1.
     """
-    fresh: dict[str, ToolCall] = {}
+    fresh: dict[str, chat.ToolCall] = {}
     for call in calls:
         if _key(call) not in history.answered and len(fresh) < CALLS_A_TURN:
             fresh.setdefault(_key(call), call)
@@ -200,17 +194,17 @@ def with_results(
         "missed": history.missed + sum(result.missing for result in ran.values()),
         "truncated": history.truncated + sum(f"\n{MARK}" in r.text for r in sent.values()),
     }
-    return ResultsTurn(results=tuple(results)), history.model_copy(update=update)
+    return chat.ResultsTurn(results=tuple(results)), history.model_copy(update=update)
 
 
-def _not_run_at_all(calls: tuple[ToolCall, ...], why: str) -> ResultsTurn:
-    results = (ToolResult(id=c.id, name=c.name, text=why, is_error=True) for c in calls)
-    return ResultsTurn(results=tuple(results))
+def _not_run_at_all(calls: tuple[chat.ToolCall, ...], why: str) -> chat.ResultsTurn:
+    results = (chat.ToolResult(id=c.id, name=c.name, text=why, is_error=True) for c in calls)
+    return chat.ResultsTurn(results=tuple(results))
 
 
 def _side_by_side(
-    run_tool: RunTool, calls: Sequence[ToolCall], known: frozenset[str]
-) -> tuple[ToolResult, ...]:
+    run_tool: RunTool, calls: Sequence[chat.ToolCall], known: frozenset[str]
+) -> tuple[chat.ToolResult, ...]:
     """Run all calls, each in a copy of the caller's context; results in order.
 
     Those that share something come after the others, one after another. Raises what the first call
@@ -231,18 +225,18 @@ def _side_by_side(
 
 
 def _not_run(
-    call: ToolCall, sent: Mapping[str, ToolResult], history: CallHistory, turn: int
-) -> ToolResult:
+    call: chat.ToolCall, sent: Mapping[str, chat.ToolResult], history: CallHistory, turn: int
+) -> chat.ToolResult:
     before = history.answered.get(_key(call))
     is_error = before is not None and before.is_error and _key(call) not in sent
     if _key(call) in sent or before:
         text = TEXTS["same_again"].format(turn=before.turn if before else turn)
     else:
         text = TEXTS["too_many_calls"].format(most=CALLS_A_TURN)
-    return ToolResult(id=call.id, name=call.name, text=text, is_error=is_error)
+    return chat.ToolResult(id=call.id, name=call.name, text=text, is_error=is_error)
 
 
-def _shortened(result: ToolResult, longest: int) -> ToolResult:
+def _shortened(result: chat.ToolResult, longest: int) -> chat.ToolResult:
     """The result, cut at its end where it is longer; a cut one counts as not shown."""
     if len(result.text) <= longest:
         return result
@@ -253,7 +247,7 @@ def _shortened(result: ToolResult, longest: int) -> ToolResult:
     return result.model_copy(update={"text": text, "shown": ()})
 
 
-def _key(call: ToolCall) -> str:
+def _key(call: chat.ToolCall) -> str:
     """Equal for calls that ask the same; None stands for an argument that was left out."""
     given = {name: value for name, value in call.arguments.items() if value is not None}
     return json.dumps([call.name, given], sort_keys=True, default=str)
@@ -267,7 +261,7 @@ def _key(call: ToolCall) -> str:
 class LoopState(Value):
     """A conversation under way, what it may still use, and what its tool calls came to."""
 
-    conversation: Conversation
+    conversation: chat.Conversation
     budget: CallBudget
     calls: CallHistory = CallHistory()
     iterations: int = 0
@@ -276,11 +270,13 @@ class LoopState(Value):
     unmended: Answer | None = None  # a readable answer that was sent back once
     cleared: int = 0  # tokens of tool results that the model is no longer sent
 
-    def saying(self, *turns: ResultsTurn | UserTurn, **update: object) -> "LoopState":
+    def saying(self, *turns: chat.ResultsTurn | chat.UserTurn, **update: object) -> "LoopState":
         """Return the state with turns added, and other fields updated."""
         texts: list[str] = []
         for turn in turns:
-            texts += [turn.text] if isinstance(turn, UserTurn) else [r.text for r in turn.results]
+            texts += (
+                [turn.text] if isinstance(turn, chat.UserTurn) else [r.text for r in turn.results]
+            )
         conversation, budget = self.conversation.said(*turns), self.budget.adding(texts)
         return self.model_copy(update={"conversation": conversation, "budget": budget, **update})
 
@@ -290,7 +286,7 @@ class LoopState(Value):
         return self.model_copy(update={"conversation": conversation})
 
 
-def begin(opening: Conversation, able: Capabilities, allowance: Allowance) -> LoopState:
+def begin(opening: chat.Conversation, able: chat.Capabilities, allowance: Allowance) -> LoopState:
     """Return the state before the first call; raises where USD are capped without a price."""
     prices = (able.input_price, able.output_price)
     if not able.local and allowance.cost is not None and None in prices:
@@ -319,13 +315,13 @@ def bound_in_sight(state: LoopState, seconds_left: float) -> Bound | None:
     return state.budget.bound(concluding=False)
 
 
-def request(state: LoopState) -> Conversation:
+def request(state: LoopState) -> chat.Conversation:
     """Return the conversation to send, with the output tokens its bounds allow."""
     granted = state.budget.granted(concluding=state.conversation.tools_off)
     return state.conversation.model_copy(update={"max_tokens": granted})
 
 
-def with_reply(state: LoopState, reply: Reply) -> LoopState:
+def with_reply(state: LoopState, reply: chat.Reply) -> LoopState:
     """Return the state with the model's turn; calls whose results were cleared may be repeated."""
     cleared = max(state.cleared, reply.usage.cleared_tokens)
     forgets = cleared > state.cleared or reply.usage.compactions
@@ -340,7 +336,7 @@ def with_reply(state: LoopState, reply: Reply) -> LoopState:
     )
 
 
-def _with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> LoopState:
+def _with_tool_results(state: LoopState, reply: chat.Reply, run_tool: RunTool) -> LoopState:
     """Add the tool results; the last call of a truncated message may be incomplete."""
     if not reply.turn.calls:
         return state
@@ -359,10 +355,10 @@ def _with_tool_results(state: LoopState, reply: Reply, run_tool: RunTool) -> Loo
         elif tokens < 0.35 * allowance.tokens:
             left = tokens // 1_000 * 1_000
             notice = TEXTS["tokens_left"].format(left=left, tokens=allowance.tokens)
-    return state.saying(turn, *([UserTurn(text=notice)] if notice else []), calls=calls)
+    return state.saying(turn, *([chat.UserTurn(text=notice)] if notice else []), calls=calls)
 
 
-def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState:
+def asked_to_repair(state: LoopState, reply: chat.Reply, complaint: str) -> LoopState:
     """Ask for the answer once more, tools off; raises `GiveUp` the second time.
 
     Where words did not keep the model from calling tools, calls are forbidden: the cache is lost.
@@ -372,7 +368,7 @@ def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState
         raise gave_up("invalid", why)
     if state.bound and (bound := state.budget.bound(concluding=True)):
         raise gave_up("invalid", f"{why}; too little is left to ask again ({bound})")
-    ask, calls = UserTurn(text=TEXTS["repair"].format(why=why)), reply.turn.calls
+    ask, calls = chat.UserTurn(text=TEXTS["repair"].format(why=why)), reply.turn.calls
     if not calls:
         return state.switched(tools_off=True).saying(ask, repaired=True)
     state = state.model_copy(update={"budget": state.budget.uncached()})
@@ -393,7 +389,7 @@ class Conclusion(Value):
 
 
 def converse(
-    opening: Conversation,
+    opening: chat.Conversation,
     model: Model,
     run_tool: RunTool,
     allowance: Allowance,
@@ -417,7 +413,7 @@ def converse(
         while True:
             left = end - clock.monotonic()
             if not state.conversation.tools_off and (bound := bound_in_sight(state, left)):
-                ask = UserTurn(text=TEXTS["wrap_up"], effort="low")
+                ask = chat.UserTurn(text=TEXTS["wrap_up"], effort="low")
                 state = state.switched(tools_off=True).saying(ask, bound=bound)
             seconds = max(left, CONCLUSION_SHARE * allowance.seconds, 1.0)
             reply = _reached(model.reply, request(state), seconds)
@@ -439,7 +435,7 @@ def converse(
 
 
 def _after(
-    state: LoopState, reply: Reply, run_tool: RunTool, complain: Complain
+    state: LoopState, reply: chat.Reply, run_tool: RunTool, complain: Complain
 ) -> tuple[LoopState, Answer | None]:
     if trouble := fatal(reply):
         raise trouble
@@ -451,7 +447,7 @@ def _after(
         return asked_to_repair(state, reply, str(complaint)), None
     has_room = not state.unmended and not state.budget.bound(concluding=True)
     if has_room and (why := complain(answer, state.calls)):
-        return state.saying(UserTurn(text=why), unmended=answer), None
+        return state.saying(chat.UserTurn(text=why), unmended=answer), None
     return state, answer
 
 

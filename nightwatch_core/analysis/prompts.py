@@ -51,7 +51,6 @@ EARLIER_LOOK = 8_000  # characters of what the first look found
 LEADER_FINDINGS, RUN_FACT = 1_500, 200  # characters: of all lines; of a fact of the night
 CONVENTIONS, CONVENTIONS_READ = 2_000, 20_000  # characters: told, and looked at
 OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
-FILE_DIFF, ALL_DIFFS = 1_500, 4_000  # characters of changes: of one file, of all
 
 # The bodies of the first message's sections: what is known, as rows of data.
 
@@ -101,8 +100,8 @@ def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
     Only libraries that the trace goes through, or that the message names, and only changes of the
     last two weeks to the file in which it fails.
     """
-    words = _words_of(case, trace)
-    named = (d for d in changes.dependencies if not words.isdisjoint(_library_names(d.name)))
+    text = _texts_of(case, trace)
+    named = (item for item in changes.dependencies if _is_mentioned(item.name, text))
     libraries = []
     for (path, commit), same in groupby(named, key=lambda item: (item.path, item.commit)):
         versions = (f"{item.name} {item.old or 'none'} -> {item.new or 'none'}" for item in same)
@@ -122,42 +121,33 @@ def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
 
 
 def deployment_text(deployment: Deployment | None) -> str:
-    """Write what was deployed before it began: its files, and the changes of some."""
+    """Write what was deployed before it began, and the files that it changed."""
     if deployment is None:
         return ""
-    left = deployment.changed - len(deployment.paths)
-    more = f" and {left} more" if left > 0 else ""
-    head = line(f"{deployment.name}; {deployment.changed} files changed", 300)
-    parts = [f"{head}: {line(', '.join(deployment.paths), 1_000)}{more}"]
-    left = ALL_DIFFS
-    for file in deployment.diffs:
-        if left <= 0:
-            break
-        text = middle_out(block(file.diff, 4 * FILE_DIFF), min(left, FILE_DIFF))
-        left -= len(text)
-        parts.append(f"{line(file.path, 300)} (+{file.added} -{file.removed})\n{text}")
-    return "\n\n".join(parts)
+    paths = ", ".join(deployment.paths)
+    return line(f"{deployment.name}; {deployment.changed} files changed: {paths}", 1_300)
 
 
-def _words_of(case: Case, trace: Trace | None) -> frozenset[str]:
+def _texts_of(case: Case, trace: Trace | None) -> str:
+    """Messages and frames of a case, in lower case."""
     texts = [text for group in case.groups for text in (group.error_class, group.message)]
     for link in trace.links if trace else ():
         texts += (link.error_class, link.message)
     for frame in trace.frames if trace else ():
         texts += [frame.code] if frame.in_app else [frame.path, frame.module, frame.code]
-    words = " ".join(text[:1_000] for text in texts[:200]).lower()
-    return frozenset(re.findall(r"\w+", words)) | frozenset(re.findall(r"[\w-]+", words))
+    return " ".join(text[:1_000] for text in texts[:200]).lower()
 
 
-def _library_names(library: str) -> frozenset[str]:
-    """Return the names code may use for a library.
+def _is_mentioned(library: str, text: str) -> bool:
+    """Check for a library by any name that code may use for it.
 
-    >>> sorted(_library_names("python-dateutil"))
-    ['dateutil', 'python-dateutil', 'python_dateutil']
+    >>> _is_mentioned("python-dateutil", "from dateutil import tz")
+    True
     """
     name = re.split(r"[/:]", library.lower())[-1]
     bare = re.sub(r"^(?:python-|py)(?=\w{3})|-(?:python|js)$", "", name)
-    return frozenset(item for item in (name, name.replace("-", "_"), bare) if item)
+    names = map(re.escape, filter(None, (name, name.replace("-", "_"), bare)))
+    return bool(re.search(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text))
 
 
 def _commit_text(commit: LoggedCommit) -> str:

@@ -28,31 +28,12 @@ from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.intake.cases import root_class
 from nightwatch_core.memory.researcher import learnings_for_case
+from nightwatch_core.models import code as vcs
+from nightwatch_core.models import research as context
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.code import (
-    Blame,
-    ChangedFile,
-    CommitDiff,
-    LineRange,
-    LoggedCommit,
-    MergedPull,
-    Release,
-)
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import Pattern, PriorAnalysis, TaskFile
-from nightwatch_core.models.research import (
-    AuthorKind,
-    CodeChanges,
-    DependencyChange,
-    Deployment,
-    LikelyFile,
-    LineAuthor,
-    Onset,
-    Preview,
-    Rename,
-    ResearchContext,
-)
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
@@ -66,7 +47,7 @@ HISTORIES, MANIFESTS = 3, 4  # files whose past is read
 RECENT, RECENT_READ = 8, 20  # commits before the onset whose changes are read; commits listed
 RENAMES, SHORTEST_RENAMED = 3, 3  # items; characters
 DEPENDENCIES, CANDIDATES = 12, 8  # items
-CHANGED_PATHS, DIFFS = 20, 12  # files of a deployment: named, and with their changes
+CHANGED_PATHS = 20  # files of a deployment that are named
 READ_AGAIN, RANGES, GAP = 16_000, 80, 2  # characters, ranges; lines between two that are joined
 
 # The history of one case's files, read up to the commit the case is read at.
@@ -81,7 +62,7 @@ _NEAR = timedelta(days=NEAR_DAYS)
 class _Past:
     """Changes before a case began, read once and within limits."""
 
-    def __init__(self, case: Case, code: CodeReader, releases: tuple[Release, ...]) -> None:
+    def __init__(self, case: Case, code: CodeReader, releases: tuple[vcs.Release, ...]) -> None:
         self.case, self.code, self.releases = case, code, releases
         self.onset = onset(case)
         frames = case.trace.in_app if case.trace else ()
@@ -91,7 +72,7 @@ class _Past:
         self.files = tuple(dict.fromkeys(path for path, _ in self.places))
 
     @cached_property
-    def recent_diffs(self) -> tuple[CommitDiff, ...]:
+    def recent_diffs(self) -> tuple[vcs.CommitDiff, ...]:
         near = islice(filter(self.is_near, self.history("")), RECENT)
         return tuple(diff for item in near if (diff := _asked(self.code.show_commit, item.sha)))
 
@@ -111,23 +92,23 @@ class _Past:
         return _asked(self.code.paths_changed, failing.before.sha, failing.release.sha) or ()
 
     @cached_property
-    def released_files(self) -> tuple[ChangedFile, ...]:
-        own = [path for path in self.files if path in self.released_paths]
-        manifests = [path for path in self.released_paths if is_manifest(path)]
-        paths = (*own[:HISTORIES], *manifests[:MANIFESTS])
+    def released_manifests(self) -> tuple[vcs.ChangedFile, ...]:
         failing = self.released
-        return tuple(file for path in paths if failing for file in self.compared(failing, path))
+        if failing is None:
+            return ()
+        shas = (failing.before.sha, failing.release.sha)
+        manifests = [path for path in self.released_paths if is_manifest(path)][:MANIFESTS]
+        return tuple(
+            file for path in manifests for file in _asked(self.code.compare, *shas, path) or ()
+        )
 
-    def compared(self, failing: FirstFailing, path: str = "") -> tuple[ChangedFile, ...]:
-        return _asked(self.code.compare, failing.before.sha, failing.release.sha, path) or ()
-
-    def is_near(self, commit: LoggedCommit) -> bool:
+    def is_near(self, commit: vcs.LoggedCommit) -> bool:
         return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
 
-    def blame(self, path: str, start: int, end: int) -> tuple[Blame, ...]:
+    def blame(self, path: str, start: int, end: int) -> tuple[vcs.Blame, ...]:
         return _asked(self.code.blame, path, start, end) or ()
 
-    def history(self, path: str) -> tuple[LoggedCommit, ...]:
+    def history(self, path: str) -> tuple[vcs.LoggedCommit, ...]:
         return _asked(self.code.history, path, "", RECENT_READ) or ()
 
     def read(self, path: str) -> str:
@@ -144,17 +125,17 @@ def _asked(ask: Callable[..., T], *arguments: object) -> T | None:
 # What the history says about a case: who wrote its lines, and what came before it began.
 
 _ASIDE = re.compile(r"(?:^|[/._-])(?:tests?|docs?|dev|lint)(?:[/._-])", re.IGNORECASE)
-FRESH = timedelta(hours=2)  # what was deployed later than that before an error is shown whole
+FRESH = timedelta(hours=2)  # before an error, in which commits count as deployed for it
 
 
 def changes_of(
     case: Case,
-    previews: tuple[Preview, ...],
-    likely: tuple[LikelyFile, ...],
+    previews: tuple[context.Preview, ...],
+    likely: tuple[context.LikelyFile, ...],
     code: CodeReader,
-    pulls: Iterable[MergedPull] = (),
-    releases: tuple[Release, ...] = (),
-) -> CodeChanges:
+    pulls: Iterable[vcs.MergedPull] = (),
+    releases: tuple[vcs.Release, ...] = (),
+) -> context.CodeChanges:
     """Gather who wrote the case's lines, and what was changed and deployed before it began."""
     past, merged = _Past(case, code, releases), tuple(pulls)
     written = tuple(_authors_of_frames(past))
@@ -165,7 +146,7 @@ def changes_of(
         brought = next((pull.number for pull in merged if is_of(pull, commit.sha)), 0)
         commit = commit.model_copy(update={"pull": commit.pull or brought})
         authors.append(author.model_copy(update={"commit": commit}))
-    return CodeChanges(
+    return context.CodeChanges(
         onset=past.onset,
         authors=tuple(authors),
         renames=_renames(past),
@@ -175,14 +156,14 @@ def changes_of(
     )
 
 
-def _authors_of_frames(past: _Past) -> Iterator[LineAuthor]:
+def _authors_of_frames(past: _Past) -> Iterator[context.LineAuthor]:
     for number, (path, line) in enumerate(past.places):
-        kind: AuthorKind = "caller" if number else "failing"
+        kind: context.AuthorKind = "caller" if number else "failing"
         for blame in () if (path, line) in past.unfit else past.blame(path, line, line):
-            yield LineAuthor(path=path, line=line, kind=kind, commit=_commit(blame))
+            yield context.LineAuthor(path=path, line=line, kind=kind, commit=_commit(blame))
 
 
-def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[LineAuthor, ...]:
+def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[context.LineAuthor, ...]:
     path, line = past.places[0] if past.places else ("", 0)
     text = past.read(path) if path and (path, line) not in past.unfit else ""
     steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
@@ -193,10 +174,12 @@ def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[LineAuthor, 
     newest = max(blames, key=lambda blame: blame.at, default=None)
     if newest is None or newest.sha in known:
         return ()
-    return (LineAuthor(path=path, line=newest.line, kind="sets", commit=_commit(newest)),)
+    return (context.LineAuthor(path=path, line=newest.line, kind="sets", commit=_commit(newest)),)
 
 
-def _authors_of_definitions(past: _Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
+def _authors_of_definitions(
+    past: _Past, previews: tuple[context.Preview, ...]
+) -> Iterator[context.LineAuthor]:
     flow = [preview for preview in reversed(previews) if preview.kind == "flow"]
     heads = {(item.path, item.until or -item.start): item for item in flow}
     for preview in tuple(reversed(heads.values()))[:BLAMED_DEFINITIONS]:
@@ -204,10 +187,10 @@ def _authors_of_definitions(past: _Past, previews: tuple[Preview, ...]) -> Itera
         newest = max(blames, key=lambda blame: blame.at, default=None)
         if newest and past.is_near(commit := _commit(newest)):
             line = newest.line
-            yield LineAuthor(path=preview.path, line=line, kind="used", commit=commit)
+            yield context.LineAuthor(path=preview.path, line=line, kind="used", commit=commit)
 
 
-def _renames(past: _Past) -> tuple[Rename, ...]:
+def _renames(past: _Past) -> tuple[context.Rename, ...]:
     trace = past.case.trace
     message = (trace.root.message if trace else "") or past.case.leader.message
     symptom = symptom_of(root_class(past.case.leader, trace), message)
@@ -215,7 +198,7 @@ def _renames(past: _Past) -> tuple[Rename, ...]:
     if len(name) < SHORTEST_RENAMED:
         return ()
     renames = (
-        Rename(old=name, new=new, path=file.path, commit=shown.commit)
+        context.Rename(old=name, new=new, path=file.path, commit=shown.commit)
         for shown in past.recent_diffs
         for file in shown.files
         if (new := renamed_to(name, file.diff))
@@ -223,10 +206,10 @@ def _renames(past: _Past) -> tuple[Rename, ...]:
     return tuple(renames)[:RENAMES]
 
 
-def _dependencies(past: _Past) -> tuple[DependencyChange, ...]:
+def _dependencies(past: _Past) -> tuple[context.DependencyChange, ...]:
     """Libraries whose version changed shortly before; by which commit, where that is recent."""
-    files: list[tuple[ChangedFile, LoggedCommit | None]]
-    files = [(file, None) for file in past.released_files]
+    files: list[tuple[vcs.ChangedFile, vcs.LoggedCommit | None]]
+    files = [(file, None) for file in past.released_manifests]
     files += [(file, shown.commit) for shown in past.recent_diffs for file in shown.files]
     known = {
         (change.name, change.new): change.model_copy(update={"commit": commit})
@@ -238,8 +221,8 @@ def _dependencies(past: _Past) -> tuple[DependencyChange, ...]:
 
 
 def _candidates(
-    past: _Past, likely: tuple[LikelyFile, ...], pulls: tuple[MergedPull, ...]
-) -> tuple[MergedPull, ...]:
+    past: _Past, likely: tuple[context.LikelyFile, ...], pulls: tuple[vcs.MergedPull, ...]
+) -> tuple[vcs.MergedPull, ...]:
     ranked = candidates(past.case, likely, pulls, past.releases)
     known = {share.pull.sha: share.pull for share in ranked}
     for path in past.files[:HISTORIES]:
@@ -251,55 +234,40 @@ def _candidates(
     return tuple(newest[:CANDIDATES])
 
 
-def _deployment(past: _Past, began: Onset) -> Deployment | None:
-    """The release that brought it, else the commits just before; the case's own files first.
-
-    The changes of other files are shown only where it was deployed shortly before.
-    """
+def _deployment(past: _Past, began: context.Onset) -> context.Deployment | None:
+    """The release that brought it, else the commits just before; the case's own files first."""
     release = past.released
     if release and release.release.at <= began.at and past.released_paths:
-        age = began.at - release.release.at
-        is_fresh, paths = age < FRESH, past.released_paths
-        files = past.released_files + (past.compared(release) if is_fresh else ())
+        paths, age = past.released_paths, began.at - release.release.at
         made = f"made {ago(age)} before {began.because}, against {release.before.version}"
         name = f"release {release.release.version}, {made}"
     else:
         fresh = [diff for diff in past.recent_diffs if began.at - diff.commit.at < FRESH]
         if not fresh:
             return None
-        is_fresh, files = True, tuple(file for item in fresh for file in item.files)
-        paths = tuple(dict.fromkeys(file.path for file in files))
+        paths = tuple(dict.fromkeys(file.path for item in fresh for file in item.files))
         names = ", ".join(item.commit.sha[:10] for item in fresh)
         name = f"{names}, committed within {ago(FRESH)} before {began.because}"
-    own = frozenset(past.files)
-    diffs = [
-        file
-        for file in {(file.path, file.diff): file for file in files}.values()
-        # lock files and the like say little line by line
-        if file.path in own or (is_fresh and file.diff and not is_manifest(file.path))
-    ]
-    return Deployment(
-        name=name,
-        paths=tuple(sorted(paths, key=lambda path: path not in own))[:CHANGED_PATHS],
-        changed=len(paths),
-        diffs=tuple(sorted(diffs, key=lambda file: file.path not in own))[:DIFFS],
+    ordered = sorted(paths, key=lambda path: path not in past.files)
+    return context.Deployment(name=name, paths=tuple(ordered[:CHANGED_PATHS]), changed=len(paths))
+
+
+def _commit(blame: vcs.Blame) -> vcs.LoggedCommit:
+    return vcs.LoggedCommit(
+        **{name: getattr(blame, name) for name in vcs.LoggedCommit.model_fields}
     )
-
-
-def _commit(blame: Blame) -> LoggedCommit:
-    return LoggedCommit(**{name: getattr(blame, name) for name in LoggedCommit.model_fields})
 
 
 def gather(
     case: Case,
     index: PathIndex,
     read: Read,
-    pulls: Iterable[MergedPull] = (),
-    releases: tuple[Release, ...] = (),
+    pulls: Iterable[vcs.MergedPull] = (),
+    releases: tuple[vcs.Release, ...] = (),
     priors: tuple[PriorAnalysis, ...] = (),
     search: Search | None = None,
     code: CodeReader | None = None,
-) -> ResearchContext:
+) -> context.ResearchContext:
     """Collect the context of a case before its analysis; `read` gives a file's text or None.
 
     `search` finds lines of the tree that hold a text; without it fewer definitions are found.
@@ -314,7 +282,7 @@ def gather(
     previews += called_definitions(case, files, seen, members)
     failing = dict.fromkeys(shown.path for shown in previews if shown.kind == "failing")
     tests = dict.fromkeys(test for path in failing for test in files_testing(path, index))
-    merged, changes = tuple(pulls), CodeChanges()
+    merged, changes = tuple(pulls), context.CodeChanges()
     if code and not unfit:
         changes = changes_of(case, previews, likely, code, merged, releases)
     useful = (
@@ -322,7 +290,7 @@ def gather(
         for prior in priors
         if prior.lesson.has_cause or (prior.match.is_same and prior.lesson.fates)
     )
-    return ResearchContext(
+    return context.ResearchContext(
         likely_files=likely,
         previews=previews,
         tests=tuple(tests)[:TESTS],
@@ -350,7 +318,9 @@ class PromptLearnings(Value):
         return unknown.model_copy(update={"learnings": learnings, "patterns": patterns})
 
 
-def with_learnings(research: ResearchContext, unknown: UnexplainedCase) -> ResearchContext:
+def with_learnings(
+    research: context.ResearchContext, unknown: UnexplainedCase
+) -> context.ResearchContext:
     """Add the notes and patterns that were found for the case."""
     learnings = {"learnings": unknown.learnings, "patterns": unknown.patterns}
     return research.model_copy(update=learnings)
@@ -361,13 +331,13 @@ def with_learnings(research: ResearchContext, unknown: UnexplainedCase) -> Resea
 _PLACE = re.compile(r"(?P<path>[^\n]{1,1000}):(?P<line>\d{1,8})")
 
 
-def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[LineRange, ...]:
+def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[vcs.LineRange, ...]:
     """Join `path:line` into ranges, by path and line; skip what is not a place in `paths`.
 
     >>> line_ranges(["b.py:9", "a.py:2", "a.py:1", "a.py:7", "at 10:30"], {"a.py"})[0]
     LineRange(path='a.py', start=1, end=2)
     """
-    ranges: list[LineRange] = []
+    ranges: list[vcs.LineRange] = []
     places = filter(None, map(_PLACE.fullmatch, shown))
     known = ((place["path"], int(place["line"])) for place in places if place["path"] in paths)
     for path, line in sorted(known):
@@ -375,23 +345,23 @@ def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[LineRange,
         if last and last.path == path and line <= last.end + 1 + GAP:
             ranges[-1] = last.model_copy(update={"end": max(line, last.end)})
         else:
-            ranges.append(LineRange(path=path, start=line, end=line))
+            ranges.append(vcs.LineRange(path=path, start=line, end=line))
     return tuple(ranges[:RANGES])
 
 
 def shown_again(
-    first: Analysis, read: Callable[[str], str | None], shown: tuple[Preview, ...]
-) -> tuple[Preview, ...]:
+    first: Analysis, read: Callable[[str], str | None], shown: tuple[context.Preview, ...]
+) -> tuple[context.Preview, ...]:
     """Cut out again what a first analysis read, quoted lines first, except what is `shown`.
 
     Together they have at most `READ_AGAIN` characters; what does not fit is left out whole.
     """
     quoted = [(evidence.path, evidence.line) for evidence in first.evidence]
 
-    def is_quoted(item: LineRange) -> bool:
+    def is_quoted(item: vcs.LineRange) -> bool:
         return any(path == item.path and item.start <= line <= item.end for path, line in quoted)
 
-    previews: list[Preview] = []
+    previews: list[context.Preview] = []
     left = READ_AGAIN
     for item in sorted(first.lines_read, key=lambda item: not is_quoted(item)):
         lines = text_lines(read(item.path) or "")

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from nightwatch_core.models.analysis import RunFact
-from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, Suspect
+from nightwatch_core.models.code import LoggedCommit, MergedPull, Suspect
 from nightwatch_core.models.knowledge import FoundLearning, Pattern, PriorAnalysis
 from nightwatch_core.models.value import Value
 
@@ -81,7 +81,6 @@ class Deployment(Value):
     name: str  # "release 1.4, deployed 35 min before first seen"
     paths: tuple[str, ...] = ()  # changed ones, the case's first; not all where `changed` is more
     changed: int = 0  # files
-    diffs: tuple[ChangedFile, ...] = ()
 
 
 class CodeChanges(Value):

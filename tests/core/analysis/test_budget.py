@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.analysis.budget import CallBudget, Prompt, concluding_tokens, split_budget
+from nightwatch_core.analysis.budget import concluding_tokens, split_budget
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.answer import Usage
@@ -44,11 +44,6 @@ class Billed(MemoryModel):
         self.cached, self.written = prompt, most
         self.last = usage
         return super().reply(conversation, timeout).model_copy(update={"usage": usage})
-
-
-def budget(**more):
-    given = {"able": REMOTE, "max_tokens": 32_000, "fixed": 0, "prompt": Prompt(new=0), **more}
-    return CallBudget(**given)
 
 
 def telling(characters):
@@ -190,30 +185,6 @@ def test_the_time_bound_and_the_time_a_call_is_given(takes, given_times):
     ended, _ = talk(model=model, clock=model.clock, seconds=600)
     assert ended.ending.detail == "time"
     assert model.given == given_times
-
-
-@pytest.mark.parametrize(
-    ("able", "tokens", "context", "granted"),
-    [
-        (LOCAL, 0, 0, 32_000),
-        (REMOTE, -5, 10**6, 500),
-        (REMOTE, 90, 10**6, 500),
-        (REMOTE, 9_999, 10**6, 9_500),
-        (REMOTE, 9_999, 4_321, 4_000),
-        (REMOTE, 10**6, 10**6, 32_000),
-    ],
-)
-def test_what_is_granted(able, tokens, context, granted):
-    may = allowance(tokens=tokens, cost=None)
-    able = able.model_copy(update={"context_tokens": context})
-    assert budget(allowance=may, able=able).granted(concluding=True) == granted
-
-
-def test_the_seeds_figures():
-    (may, *rest) = split_budget(NightOptions(), 5)
-    assert rest == [may] * 4
-    assert (may.tokens, may.iterations, may.seconds) == (120_000, 20, 600)
-    assert may.cost == pytest.approx(1.2)
 
 
 OPUS = Capabilities(model="opus", input_price=4, output_price=20)

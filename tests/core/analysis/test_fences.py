@@ -19,18 +19,7 @@ from nightwatch_core.triage.batch_triage import question
 
 NIGHT = "3fa9c07d11be"
 PLANTED = "zqxplanted"
-PIECES = (
-    "```",
-    "`````",
-    "\n",
-    f"```{NIGHT[:6]}",
-    "## The error",
-    "</data>",
-    "~~~",
-    "# x",
-    "\r",
-    " ",
-)
+PIECES = ("```", "`````", "\n", f"```{NIGHT[:6]}", "## The error", "</data>", "# x", "\r", " ")
 HOSTILE = st.lists(st.sampled_from((*PIECES, PLANTED)), max_size=12).map(
     lambda parts: f"{PLANTED}{''.join(parts)}{PLANTED}"
 )

@@ -64,16 +64,6 @@ def test_tools_are_run_and_their_results_told_in_order():
     assert ended.state.calls.read == ("a.py", "hit.py", "b.py")  # a hit is read, too
 
 
-def test_what_was_said_is_never_changed():
-    _, model = talk(asks(READ), asks(("blame", {"path": "a.py", "line": 1})), "no answer", answer())
-    assert len(model.shown) == 4
-    for before, after in zip(model.shown, model.shown[1:], strict=False):
-        assert after.turns[: len(before.turns)] == before.turns
-        assert (after.system, after.tools, after.answer_schema) == (
-            before.system, before.tools, before.answer_schema,
-        )  # fmt: skip
-
-
 @pytest.mark.parametrize("most", [1, 2, 7])
 def test_the_last_iteration_is_a_wrap_up_whose_answer_counts(most):
     ended, model = talk(counting(), iterations=most)

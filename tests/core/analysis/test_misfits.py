@@ -95,18 +95,6 @@ def test_nothing_of_other_code_gets_a_check_mark_a_suspect_or_a_fix(raw, who):
     assert (found.fix, found.suspect_commit, found.confidence) == ((), "", "low")
     assert not any(one.verified for one in found.evidence)
     assert found.second_look is None
-
-
-@pytest.mark.parametrize("raw", WRONG.values(), ids=WRONG)
-def test_the_rules_name_no_line_of_other_code_and_the_model_is_told(raw):
-    case, code = case_of(raw)
-    research = researched(case, code)
-    found = analysed(RulesModel(), case, code=code, research=research)
-    assert found.evidence == ()
-    assert found.root_cause.startswith(
-        "Cause unknown: the cause, for the record does not fit this commit: "
-    )
-    assert "stale-code" in found.tags
     assert research.misfit in first_message(case, (), research)
 
 
@@ -120,15 +108,12 @@ def test_the_right_code_is_verified(raw):
 
 
 @pytest.mark.parametrize("raw", WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize("who", ["rules", "model"])
-def test_where_lines_may_have_moved_the_wrong_one_still_gets_no_check_mark_and_no_blame(raw, who):
+def test_where_lines_may_have_moved_the_wrong_one_still_gets_no_check_mark_and_no_blame(raw):
     case, code = case_of(raw, commit=None)
     research = researched(case, code)
-    model = RulesModel() if who == "rules" else MemoryModel([said_of(case, code)] * 2)
+    model = MemoryModel([said_of(case, code)] * 2)
     found = analysed(model, case, code=code, research=research)
     place = (case.trace.top.repo_path, case.trace.top.line)
     assert case.trace.top.fit == "differs"
     assert not any(one.verified for one in found.evidence if (one.path, one.line) == place)
     assert place not in [(one.path, one.line) for one in research.changes.authors]
-    if who == "rules":
-        assert (found.evidence, found.suspect_commit) == ((), "")

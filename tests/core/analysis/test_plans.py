@@ -1,10 +1,12 @@
 """Who chooses model, effort, turns and tokens: one table for all of them."""
 
 import pytest
-from small_repo import case
+from small_repo import case, frame
 
 from nightwatch_core.analysis.analyst import effort_for, plan
+from nightwatch_core.analysis.budget import tier_of
 from nightwatch_core.models.conversation import AgentSpec
+from nightwatch_core.models.errors import ExceptionLink
 from nightwatch_core.models.options import NightOptions
 
 SIMPLE, COMPLEX = case("KeyError", "m"), case("Net::ReadTimeout", "m")
@@ -38,3 +40,11 @@ def test_run_then_agent_file_then_setting_then_tier(of, given, own, options, exp
 
 def test_a_thinking_budget_stands_for_an_effort():
     assert [effort_for(n) for n in (1_024, 4_001, 8_001)] == ["low", "medium", "high"]
+
+
+def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it():
+    causes = (ExceptionLink(error_class="PG::Error"), ExceptionLink(error_class="KeyError"))
+    wrapped = case("ActionView::Template::Error", "m", frame("a.rb", 1), causes=causes)
+    assert tier_of(wrapped) == "simple"
+    assert tier_of(case("PG::Error", "m", causes=causes)) == "database"
+    assert tier_of(case("Oops", "m")) == "other"

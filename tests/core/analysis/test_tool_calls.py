@@ -8,7 +8,7 @@ from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.budget import CALLS_A_TURN, TURN_CHARACTERS
-from nightwatch_core.analysis.loop import CallHistory, converse, lines_of_opening, with_results
+from nightwatch_core.analysis.loop import CallHistory, converse, with_results
 from nightwatch_core.analysis.previews import preview_text
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
@@ -155,12 +155,6 @@ def previewing(*previews):
 
 
 CART_SHOWN = Preview(path="shop/cart.py", start=1, end=2, text=CART_TEXT, lines=2)
-
-
-def test_a_preview_that_was_not_told_is_not_known():
-    research = ResearchContext(previews=(CART_SHOWN,))
-    known = lines_of_opening(OPENING.model_copy(update={"research": research}))
-    assert not [one for one in known if one.startswith("shop/cart.py")]
 
 
 def test_what_stands_above_is_named_and_not_shown_again():

@@ -18,7 +18,7 @@ from nightwatch_core.analysis.waves import (
     with_second_looks,
 )
 from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning, Usage
+from nightwatch_core.models.answer import Evidence, Handover, Learning, Usage
 from nightwatch_core.models.assignment import UnexplainedCase, WaveResult
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.conversation import Capabilities
@@ -63,20 +63,6 @@ def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves(
     assert not second[1].research.leader_findings
 
 
-def test_the_second_wave_gets_what_the_first_left_failures_included():
-    options = NightOptions(total_token_budget=150_000, cost_per_night=3.0)
-    waves = first_wave(options, NIGHT, CODE, (A, B, C))
-    spent = WaveResult(
-        analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=20_000, cost=1.0)),),
-        failures=(
-            Failure(case=C.unknown.case, reason="r", usage=Usage(output_tokens=10_000, cost=1.5)),
-        ),
-    )
-    (sibling,) = second_wave(options, waves, spent)
-    assert sibling.allowance.tokens == 120_000
-    assert sibling.allowance.cost == 0.5
-
-
 def test_siblings_are_told_finding_learnings_files_and_patterns():
     leader = analysis(
         title="No price",
@@ -91,15 +77,6 @@ def test_siblings_are_told_finding_learnings_files_and_patterns():
         "files examined: shop/cart.py, shop/pay.py",
         "patterns seen: race-condition, external-api",
     )
-
-
-def test_a_finding_names_title_and_files_on_one_line_or_the_class():
-    edits = (Edit(path="app/a.rb"), Edit(path="app/b.rb"))
-    evidence = (Evidence(path="app/b.rb", line=2),)
-    leader = analysis(title="Rates are\nempty", root_cause="nil", fix=edits, evidence=evidence)
-    assert leader_findings(leader)[0] == "Rates are empty (high; app/a.rb, app/b.rb): nil"
-    of = Case(leader=group("v1:z", "Shop::Oops"))
-    assert leader_findings(analysis(of, title=""))[0].startswith("Oops (high")
 
 
 TEXT = st.text(max_size=40).map(lambda text: text * 30)
