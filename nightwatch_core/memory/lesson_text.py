@@ -29,7 +29,7 @@ LARGEST = 10**15  # any count: what is larger cannot be reckoned with
 LONGEST_BODY = 400_000  # bytes, without its notes: the whole document stays below 1 MiB
 SUMMARY = 500  # characters that the next analyst is told
 _LONGEST_NOTES, _LONGEST_FIX, _MOST_EDITS = 90_000, 100_000, 20
-_LONGEST_ROW = 4_000
+_LONGEST_ROWS = 20_000
 
 SEEDS = (  # fields that every document has
     "error_class", "transaction", "module", "message", "occurrences", "root_cause",
@@ -37,7 +37,7 @@ SEEDS = (  # fields that every document has
     "iterations_used", "tokens_used",
 )  # fmt: skip
 FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
-    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "told", "model", "fingerprint",
+    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "model", "fingerprint",
     "aliases", "commit", "analysed_at", "stale", "nights", "seen_until", "matched",
     "last_matched", "proposed", "fates", "watch", "evidence", "edits", "edits_read",
     "refused_edits", "question", "sure_of_fix", "fix_owed", "unsettled_since", "unsettled_nights",
@@ -245,27 +245,21 @@ def _edits_diff(edits: tuple[Edit, ...]) -> str:
     return "\n\n".join(parts)
 
 
-# The section "Related Patterns": our rows, written anew from the front matter, and what people
-# write there. A row of theirs that names a document takes the place of ours about it.
+# The section "Related Patterns": our rows, written anew from the front matter, then what people
+# write there, as it stands.
 
 _TITLE = "## Related Patterns"
-_BEGINS = re.compile(rf"^{_TITLE}[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_ENDS = re.compile(r"#{1,2} |_Too long to keep whole|\s{0,12}<future-agent-notes", re.IGNORECASE)
-_ITEM = re.compile(r"[-*+] ")
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
-_NEXT, _APART = "\n", "\n\n"
+_SECTION = re.compile(  # up to the sections after it
+    rf"^{_TITLE}[ \t]*\n(.*?)"
+    r"(?=^## (?:Outcome|History)$|^_Too long to keep whole|^\s{0,12}<future-agent-notes|\Z)",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
 
 
 def _pattern_rows(lesson: Lesson) -> str:
-    theirs = lesson.pattern_notes[: limits.MOST_ROWS]
-    related = (
-        item for item in lesson.related_patterns if not any(item.file in row for row in theirs)
-    )
-    text = ""
-    for block in (*map(_related_row, related), *theirs):
-        is_listed = _ITEM.match(block) and _ITEM.match(text.rpartition("\n\n")[2])
-        text += f"{_NEXT if is_listed else _APART}{block}" if text else block
-    return f"{_TITLE}\n\n{text}" if text else ""
+    ours = "\n".join(map(_related_row, lesson.related_patterns))
+    parts = [part for part in (ours, lesson.pattern_notes) if part]
+    return "\n\n".join((_TITLE, *parts)) if parts else ""
 
 
 def _related_row(related: RelatedDocument) -> str:
@@ -274,24 +268,11 @@ def _related_row(related: RelatedDocument) -> str:
     return f"- {kind}: {markdown(related.title, 120)} ({code_span(related.file)}){note}"
 
 
-def _pattern_notes_in(text: str, lesson: Lesson) -> tuple[str, ...]:
-    text = text.replace("\r\n", "\n")
-    begins = _BEGINS.search(text)
-    if begins is None:
-        return ()
-    blocks: list[list[str]] = [[]]
-    in_code = False
-    for row in text[begins.end() :].split("\n"):
-        if not in_code and _ENDS.match(row):
-            break
-        if not in_code and (not row.strip() or _ITEM.match(row)):
-            blocks.append([])
-        if row.strip() or in_code:
-            blocks[-1].append(row.rstrip())
-        in_code ^= bool(_FENCE.match(row))
+def _pattern_notes_in(text: str, lesson: Lesson) -> str:
+    found = _SECTION.search(text.replace("\r\n", "\n"))
     ours = set(map(_related_row, lesson.related_patterns))
-    texts = ("\n".join(rows)[:_LONGEST_ROW] for rows in blocks if rows)
-    return tuple(dict.fromkeys(text for text in texts if text not in ours))[: limits.MOST_ROWS]
+    rows = found[1].split("\n") if found else []
+    return "\n".join(row.rstrip() for row in rows if row not in ours).strip()[:_LONGEST_ROWS]
 
 
 # How a lesson is shortened: its lists to their bounds, then what goes first to save room.
@@ -326,19 +307,6 @@ def bounded(lesson: Lesson) -> Lesson:
     )
 
 
-def _without_edits(lesson: Lesson) -> Lesson:
-    return lesson.model_copy(update={"edits": ()})
-
-
-def _with_short_quotes(lesson: Lesson) -> Lesson:
-    cited = (item.model_copy(update={"quote": item.quote[:120]}) for item in lesson.evidence[:50])
-    events = (
-        event.model_copy(update={"words": tuple(words[:100] for words in event.words[:2])})
-        for event in lesson.fates
-    )
-    return lesson.model_copy(update={"evidence": tuple(cited), "fates": tuple(events)})
-
-
 def _shortened(lesson: Lesson, text: int, items: int) -> Lesson:
     def cut(value: object, name: str = "") -> object:
         if isinstance(value, dict):
@@ -356,8 +324,7 @@ def _shortened(lesson: Lesson, text: int, items: int) -> Lesson:
 
 
 SHORTENINGS: tuple[tuple[str, Callable[[Lesson], Lesson]], ...] = (
-    ("the edits are left out of the front matter", _without_edits),
-    ("quotes of evidence are cut, and what reviewers said", _with_short_quotes),
+    ("the edits are left out of the front matter", lambda it: it.model_copy(update={"edits": ()})),
     ("long texts and lists are cut", partial(_shortened, text=300, items=10)),
     (  # so little that it fits, even where every character takes ten in YAML
         "only the beginning of every text and list is kept",

@@ -1,8 +1,8 @@
 """Lessons: one for each case, with its history of nights and proposals."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal
+from datetime import date, timedelta
+from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits
@@ -12,7 +12,6 @@ from nightwatch_core.memory.occurrences import (
     add_night,
     add_sighting,
     aliases_of,
-    aware,
     count_match,
     counted,
     fix_owed,
@@ -35,7 +34,6 @@ from nightwatch_core.models.knowledge import (
     TURNED_DOWN,
     CitedLine,
     Lesson,
-    NightSeen,
     OutcomeEvent,
     OutcomeUpdate,
     PublishedItem,
@@ -44,105 +42,53 @@ from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.text.escaping import line
 
-# Several documents on one error made into one lesson, and the names older documents go by.
-#
-# What is united may be united again with a part of it and stays the same, so that a merge that was
-# interrupted is finished by doing it again.
-
-_EVER = datetime.min.replace(tzinfo=UTC)
-_OWN = ("new", "changed")  # verdicts of nights that analysed the error
-_VERDICTS = ("known", "changed", "new")  # the last says most
-_HISTORY = {  # what does not come from the newest analysis alone
-    "file", "aliases", "analysed_at", "first_detected", "occurrences", "nights", "seen_until",
-    "tags", "related", "learnings", "notes", "promoted", "pattern_notes", "matched", "last_matched",
-    "issue_number", "pr_number", "outcome", "fates", "proposed", "watch", "unsettled_since",
-    "unsettled_nights",
-}  # fmt: skip
+_UNITED = (
+    "fates",
+    "proposed",
+    "notes",
+    "related",
+    "promoted",
+)  # lists of several lessons on one error
 
 
 def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
-    """Make one lesson of all these, which are about one fingerprint; `ValueError` for none.
+    """Make one lesson of several on one fingerprint; `ValueError` for none.
 
-    The newest analysis says what is wrong and how to fix it; histories are put together, and
-    numbers are kept. The order of `lessons` does not matter.
+    The newest analysis stays, with the histories of all. A merge that was interrupted is finished
+    by doing it again.
     """
     if not lessons:
         raise ValueError("no lessons to unite")
-    old_first = sorted(lessons, key=_analysed)
-    new_first, newest = old_first[::-1], old_first[-1]
+
+    def age(lesson: Lesson) -> tuple[date, date, str]:
+        at = lesson.analysed_at
+        return at.date() if at else lesson.first_detected, last_seen(lesson), lesson.file
+
+    old_first = sorted(lessons, key=age)
+    newest = old_first[-1]
     names = (name for item in old_first for name in (item.fingerprint, *item.aliases))
-    fates = {(i.kind, i.number, i.on, i.night): i for item in old_first for i in item.fates}
-    proposed = {(i.kind, i.number): i for item in old_first for i in item.proposed}
-    outcome = newest.outcome if newest.pr_number is not None else _first(new_first, "outcome")
+    nights = {(seen.date, seen.night): seen for item in old_first for seen in item.nights}
+    last: dict[str, object] = {
+        field: next((value for item in old_first[::-1] if (value := getattr(item, field))), None)
+        for field in ("issue_number", "pr_number", "watch")
+    }
+    outcomes = (item.outcome for item in old_first[::-1] if item.outcome)
     return newest.model_copy(
         update={
+            **{field: _united(old_first, field) for field in _UNITED},
+            **last,
             "aliases": aliases_of(names, newest.fingerprint),
-            "analysed_at": _analysed(newest)[0],
-            "first_detected": min(lesson.first_detected for lesson in lessons),
-            "occurrences": max(new_first, key=last_seen).occurrences,
-            "nights": _nights(old_first),
-            "seen_until": max((aware(i.seen_until) for i in lessons if i.seen_until), default=None),
-            "tags": _all(new_first, "tags")[: limits.MOST_TAGS],
-            "related": _all(old_first, "related")[-limits.MOST_TAGS :],
-            "learnings": _all(new_first, "learnings")[: limits.MOST_TAGS],
-            "notes": _all(old_first, "notes"),
-            "pattern_notes": _all(old_first, "pattern_notes")[: limits.MOST_ROWS],
-            "promoted": _all(old_first, "promoted")[-limits.MOST_PROMOTED :],
-            "matched": max(lesson.matched for lesson in lessons),
-            "last_matched": max((i.last_matched for i in lessons if i.last_matched), default=None),
-            "issue_number": _first(new_first, "issue_number"),
-            "pr_number": _first(new_first, "pr_number"),
-            "outcome": outcome or "",
-            "fates": tuple(sorted(fates.values(), key=lambda i: i.on)[-limits.MOST_FATES :]),
-            "proposed": tuple(
-                sorted(proposed.values(), key=lambda i: i.on)[-limits.MOST_PROPOSED :]
-            ),
-            "watch": max(
-                (lesson.watch for lesson in old_first if lesson.watch),
-                key=lambda w: (aware(w.merged_at), aware(w.until) if w.until else _EVER),
-                default=None,
-            ),
+            "first_detected": min(item.first_detected for item in lessons),
+            "nights": tuple(nights[key] for key in sorted(nights))[-limits.MOST_NIGHTS :],
+            "matched": max(item.matched for item in lessons),
+            "outcome": newest.outcome if newest.pr_number else next(outcomes, ""),
         }
     )
 
 
-def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
-    """Return the time of the lesson's last analysis.
-
-    The rest keeps the order the same every time, and what was united behind its parts.
-    """
-    nights = [seen.date for seen in lesson.nights if seen.verdict in _OWN]
-    day = max((*nights, lesson.first_detected))
-    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    at = aware(lesson.analysed_at) if lesson.analysed_at else midnight
-    text, whole = lesson.model_dump_json(exclude=_HISTORY), lesson.model_dump_json()
-    return at, lesson.run_id, text, len(whole), whole
-
-
-def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
-    """Every night once; only the first of them can have been the first."""
-    fullest_last = sorted(_all(old_first, "nights"), key=_fullness)
-    every = {(seen.night, seen.date): seen for seen in fullest_last}.values()
-    first, *later = sorted(every, key=lambda seen: (seen.date, seen.night)) or (None,)
-    changed = {"verdict": "changed"}
-    rest = (item.model_copy(update=changed) if item.verdict == "new" else item for item in later)
-    return (*((first,) if first else ()), *rest)[-limits.MOST_NIGHTS :]
-
-
-def _fullness(seen: NightSeen) -> tuple[object, ...]:
-    verdict = _VERDICTS.index(seen.verdict) if seen.verdict in _VERDICTS else -1
-    traffic = -1 if seen.traffic is None else seen.traffic
-    return seen.occurrences, seen.hours, traffic, verdict, seen.verdict, seen.confidence
-
-
-def _first(lessons: list[Lesson], field: str) -> Any:
-    values = (getattr(lesson, field) for lesson in lessons)
-    return next((value for value in values if value not in (None, "")), None)
-
-
-def _all(lessons: list[Lesson], field: str) -> tuple[Any, ...]:
-    """Every value of a list that the lessons have, each once."""
-    return tuple(dict.fromkeys(value for lesson in lessons for value in getattr(lesson, field)))
+def _united(old_first: list[Lesson], field: str) -> tuple[object, ...]:
+    values = (value for lesson in old_first for value in getattr(lesson, field))
+    return tuple(dict.fromkeys(values))
 
 
 # What is remembered of an error whose cause is not known: that it was looked at, and no claim.
@@ -273,7 +219,6 @@ def _fresh(
         iterations_used=analysis.iterations,
         tokens_used=analysis.usage.new_tokens,
         cost_used=analysis.usage.cost,
-        told=analysis.recalled,
         model=analysis.model,
         commit=analysis.commit,
         nights=(sighting(case, night, "new", confidence, traffic),),
@@ -377,11 +322,6 @@ def _proposals(
             night=night.id,
             confidence=stated_confidence(analysis),
             fix=receipt.fix if receipt.also else fix_digest(analysis.fix),
-            told=lesson.told,
-            iterations=lesson.iterations_used,
-            tokens=lesson.tokens_used,
-            cost=lesson.cost_used,
-            model=lesson.model,
             has_cause=analysis.has_cause,
         )
         for receipt in own
@@ -402,7 +342,6 @@ def stated_confidence(analysis: Analysis) -> Confidence:
 RECENT = timedelta(days=14)  # seen lately, a lesson is kept before others
 _OPEN = ("", "reopened")  # outcomes of an issue or pull request that is still open
 _CONFIDENCE = ("low", "medium", "high")
-_PUBLICATIONS = ("issue_number", "pr_number", "outcome", "proposed", "fates")
 
 
 def apply_news(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
@@ -437,7 +376,9 @@ def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
     failed = (item.case for item in report.failures if _is_about(lesson, item.case, report))
     if case := next(failed, None):
         lesson = add_sighting(lesson, case, night, "failed", report.traffic)
-    lesson = _with_publications(lesson, report)
+    for analysis in report.analyses:
+        if not lasting((analysis,)) and _is_about(lesson, analysis.case, report):
+            lesson = add_publications(lesson, analysis, night, report.receipts)
     # Dropped groups were there tonight, and took no place: it must not count as a quiet night.
     dropped = [item.group for item in report.dropped if item.group.fingerprint in lesson.names]
     if dropped and all(seen.night != night.id for seen in lesson.nights):
@@ -447,24 +388,6 @@ def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
     if verified and len(lesson.notes) < MOST_SECTIONS:
         notes = draw_notes(lesson, night_date(night))
         lesson = lesson if notes.empty else add_notes(lesson, notes)
-    return lesson
-
-
-def _with_publications(lesson: Lesson, report: RunReport) -> Lesson:
-    """The lesson with what was published for analyses that do not last."""
-    kept = {analysis.fingerprint for analysis in lasting(report.analyses)}
-    for analysis in report.analyses:
-        if analysis.fingerprint not in kept and _is_about(lesson, analysis.case, report):
-            used = {
-                "told": analysis.recalled,
-                "iterations_used": analysis.iterations,
-                "tokens_used": analysis.usage.new_tokens,
-                "cost_used": analysis.usage.cost,
-            }
-            as_analysed = lesson.model_copy(update=used)
-            published = add_publications(as_analysed, analysis, report.night, report.receipts)
-            update = {name: getattr(published, name) for name in _PUBLICATIONS}
-            lesson = lesson.model_copy(update=update)
     return lesson
 
 

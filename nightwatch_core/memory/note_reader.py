@@ -5,6 +5,7 @@ import re
 import textwrap
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import date
 from functools import cache
 from itertools import islice
@@ -26,18 +27,12 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.text import escaping
 from nightwatch_core.text.escaping import line
 
-_FIELDS = {
-    "problem": ("what", "symptoms", "root_cause", "solution", "prevention"),
-    "decision": ("choice", "alternatives", "rationale"),
-}
-# What text after a closed element belongs to.
-_PARENTS = {field: item for item, fields in _FIELDS.items() for field in fields}
-_PARENTS |= {"gotcha": "gotchas"}
-_NAMES = (
-    "timestamp|problems?|what|symptoms|root[-_]?cause|solution|prevention"
-    "|decisions?|choice|alternatives|rationale|gotchas?"
-)
-_TAG = re.compile(rf"<(/?)({_NAMES})(?=[\s/>])([^<>]{{0,200}})>", re.IGNORECASE | re.ASCII)
+_PROBLEM = ("what", "symptoms", "root_cause", "solution", "prevention")
+_DECISION = ("choice", "alternatives", "rationale")
+_NAME = ""  # the text right in a problem or decision, which names it where no field does
+_NAMES = "|".join(("timestamp|problems?|decisions?|gotchas?|root-cause", *_PROBLEM, *_DECISION))
+_TAG = re.compile(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,200}})?>", re.IGNORECASE | re.ASCII)
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _END = re.compile(
     r"</future-agent-notes\b|^[ \t]{0,12}<future-agent-notes\b", re.I | re.A | re.MULTILINE
 )
@@ -174,106 +169,76 @@ def notes_in(text: str) -> tuple[Notes, ...]:
 
 
 def _sections(text: str) -> Iterator[str]:
-    """Yield the inside of every section that is not in a closed code block."""
-    marks = list(_MARK.finditer(text))
-    closed, passed = _closed_fences(marks), 0
-    for number, mark in enumerate(marks):
-        fence = mark["fence"]
+    """Yield the inside of every section that is not in a code block."""
+    fence, passed = "", 0
+    for mark in _MARK.finditer(text):
         if mark.start() < passed:
             continue
-        if number in closed:
-            later = (marks[index] for index in range(number + 1, len(marks)))
-            passed = next(end.end() for end in later if _closes(end, fence))
-        elif not fence:
+        if fence:
+            is_end = (mark["fence"] or "").startswith(fence) and not mark["rest"].strip()
+            fence = "" if is_end else fence
+        elif mark["fence"]:
+            fence = "" if "`" in mark["rest"] else mark["fence"]
+        else:
             stop = min(mark.end() + limits.LONGEST_SECTION, len(text))
             end = _END.search(text, mark.end(), stop)
             passed = end.start() if end else stop
             yield text[mark.end() : passed]
 
 
-def _closed_fences(marks: list[re.Match[str]]) -> set[int]:
-    """Numbers of the fences that a later one closes, found in one pass from the end."""
-    longest, closed = {"`": 0, "~": 0}, set()
-    for number in range(len(marks) - 1, -1, -1):
-        fence = marks[number]["fence"]
-        if fence and longest[fence[0]] >= len(fence):
-            closed.add(number)
-        if fence and _closes(marks[number], fence):
-            longest[fence[0]] = max(longest[fence[0]], len(fence))
-    return closed
-
-
-def _closes(mark: re.Match[str], fence: str) -> bool:
-    return (mark["fence"] or "").startswith(fence) and not mark["rest"].strip()
-
-
 def _notes(body: str) -> Notes:
-    items: dict[str, list[dict[str, str]]] = {"problem": [{}], "decision": [{}]}
+    """Read the elements of a section, whatever they stand in.
+
+    The text of an element ends with the next tag. A problem or decision begins with its tag, or
+    with a field that the last one has already; text right in it is its name.
+    """
+    problems: list[dict[str, str]] = [{}]
+    decisions: list[dict[str, str]] = [{}]
     gotchas: list[str] = []
     timestamp = None
-    for name, text in _pieces(body):
-        kind = name if name in items else _PARENTS.get(name, "")
-        if kind in items:
-            _add(items[kind], name, text)
-        elif text and name == "gotcha":
-            gotchas.append(_unescaped(text))
-        elif text and name == "gotchas":
-            gotchas += _listed(_unescaped(text))
-        elif text and name == "timestamp" and text.strip():
-            timestamp = _date(text.strip())
+    for name, text in _elements(body):
+        if name in _PROBLEM:
+            _add(problems, name, text)
+        elif name in _DECISION:
+            _add(decisions, name, text)
+        elif name == "problem":
+            problems.append({_NAME: text})
+        elif name == "decision":
+            decisions.append({_NAME: text})
+        elif name == "gotcha":
+            gotchas.append(text)
+        elif name == "gotchas":
+            gotchas += _listed(text)
+        elif name == "timestamp":
+            with suppress(ValueError):
+                timestamp = date.fromisoformat(text[:10])
+    read = (
+        {"what": item.pop(_NAME, ""), **item, "symptoms": _listed(item.get("symptoms", ""))}
+        for item in problems
+    )
+    choices = ({"choice": item.pop(_NAME, ""), **item} for item in decisions)
     return normalised(
         Notes(
             timestamp=timestamp,
-            problems=tuple(
-                Problem.model_validate({**fields, "symptoms": _listed(fields["symptoms"])})
-                for fields in (_fields("problem", item) for item in items["problem"])
-            ),
-            decisions=tuple(
-                Decision.model_validate(_fields("decision", item)) for item in items["decision"]
-            ),
+            problems=tuple(map(Problem.model_validate, read)),
+            decisions=tuple(map(Decision.model_validate, choices)),
             gotchas=tuple(gotchas),
         )
     )
 
 
-def _pieces(body: str) -> Iterator[tuple[str, str | None]]:
-    """Yield each element and the text in it, and each element with None where it begins.
-
-    Unknown elements are text. An element that is never closed ends where the next one begins.
-    """
-    *commented, rest = body.split("-->")
-    body = "".join(
-        part[: part.find("<!--")] if "<!--" in part else f"{part}-->" for part in commented
-    )
-    body, current, at = body + rest, "", 0
-    for tag in _TAG.finditer(body):
-        yield current, body[at : tag.start()]
-        at = tag.end()
-        name = tag[2].lower()
-        name = "root_cause" if name.startswith("root") else name
-        if not tag[1]:
-            yield name, None
-        current = _PARENTS.get(name, "") if tag[1] or tag[3].endswith("/") else name
-    yield current, body[at:]
+def _elements(body: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each element that begins, and the text up to the next tag."""
+    _, *parts = _TAG.split(_COMMENT.sub("", body))
+    for closing, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        if not closing:
+            yield name.lower().replace("-", "_"), _unescaped(text).strip("\n").rstrip()
 
 
-def _add(items: list[dict[str, str]], name: str, text: str | None) -> None:
-    """Begin an item, or add text to the last one; a second name begins another."""
-    begins = name in _FIELDS or (name in ("what", "choice") and name in items[-1])
-    if text is None:
-        if begins and items[-1]:
-            items.append({})
-    elif text.strip():
-        before = items[-1].get(name)
-        items[-1][name] = f"{before}\n{_unescaped(text)}" if before else _unescaped(text)
-
-
-def _fields(kind: str, item: dict[str, str]) -> dict[str, str]:
-    """The fields of a problem or decision; text that stands alone in it is its name."""
-    fields = {field: item.get(field, "") for field in _FIELDS[kind]}
-    if set(item) == {kind}:
-        fields[_FIELDS[kind][0]] = item[kind]
-    return fields
+def _add(items: list[dict[str, str]], name: str, text: str) -> None:
+    if name in items[-1]:
+        items.append({})
+    items[-1][name] = text
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -293,13 +258,6 @@ def _listed(text: str) -> tuple[str, ...]:
 
 def _unescaped(text: str) -> str:
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
-
-
-def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None
 
 
 # Notes of lessons.

@@ -66,7 +66,7 @@ class FixWatch(Value):
 
 
 class PublishedItem(Value):
-    """An issue or pull request of ours, and what its analysis had said and cost."""
+    """An issue or pull request of ours, and what its analysis had said."""
 
     kind: Literal["issue", "pull"]
     number: int
@@ -74,11 +74,6 @@ class PublishedItem(Value):
     night: str = ""
     confidence: str = ""  # what was said: high, medium, low
     fix: str = ""  # digest of the edits; empty for none
-    told: int = 0  # earlier lessons the analyst was told
-    iterations: int = 0
-    tokens: int = 0  # new ones
-    cost: float | None = None
-    model: str = ""
     has_cause: bool = True  # False: it said that none is known, so that it cannot prove right
     outcome: str = ""  # the last `OutcomeKind`; empty: nothing yet
 
@@ -228,7 +223,6 @@ class Lesson(Value):
     iterations_used: int = 0
     tokens_used: int = 0
     cost_used: float | None = None  # USD; None: not known
-    told: int = 0  # lessons its analyst was told
     model: str = ""  # who analysed it
     commit: str = ""
     outcome: str = ""  # of our proposals, the last of `fates`; empty: nothing yet
@@ -245,7 +239,7 @@ class Lesson(Value):
     learnings: tuple[str, ...] = ()
     related: tuple[str, ...] = ()  # documents: `related_tasks` of its front matter
     related_patterns: tuple[RelatedDocument, ...] = ()
-    pattern_notes: tuple[str, ...] = ()  # what people wrote beside them, as it stands in the body
+    pattern_notes: str = ""  # what people wrote below them, as it stands in the body
     causes: tuple[str, ...] = ()  # "Class: message" of the exceptions it wraps, root cause first
     places: tuple[str, ...] = ()  # frames nearest to where its exceptions were raised
     frames: tuple[str, ...] = ()  # "module.function" of the application's frames, innermost first

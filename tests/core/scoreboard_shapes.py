@@ -18,10 +18,6 @@ def proposed(number: int = 12, outcome: str = "", **fields: Any) -> PublishedIte
         "night": "n1",
         "confidence": "high",
         "fix": f"fix-{number}",
-        "iterations": 4,
-        "tokens": 1000,
-        "cost": 0.1,
-        "model": "claude-x",
     }
     return PublishedItem(number=number, outcome=outcome, **{**told, **fields})
 

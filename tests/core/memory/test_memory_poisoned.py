@@ -109,7 +109,7 @@ def met(known: Lesson, of: Case | None = None) -> Analysis | UnexplainedCase:
         {"occurrences": -LARGEST - 1},
         {"nights": (seen(9, 10**400),)},
         {"watch": watch(before=OccurrenceCount(occurrences=10**400, hours=24))},
-        {"proposed": (PublishedItem(kind="pull", number=4, on=END.date(), tokens=10**400),)},
+        {"proposed": (PublishedItem(kind="pull", number=10**400, on=END.date()),)},
     ],
     ids=["matched", "occurrences", "night", "watch", "proposed"],
 )
@@ -126,7 +126,7 @@ def test_any_number_that_is_read_can_be_reckoned_with(number):
         matched=number,
         nights=(seen(8, number, traffic=number, hours=float(number)), seen(9)),
         watch=watch(before=count, after=count),
-        proposed=(PublishedItem(kind="pull", number=4, on=END.date(), tokens=number, cost=1e308),),
+        proposed=(PublishedItem(kind="pull", number=4, on=END.date()),),
     )
     known = lesson_of(document(known), "errors/a.md")
     own = (OwnItem(kind="pull", number=4, fingerprint="v1:a", state="merged"),)

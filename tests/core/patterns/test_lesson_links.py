@@ -69,17 +69,10 @@ def test_what_people_write_there_is_kept(rows: str) -> None:
     assert section(gone) == rows.replace("\r\n", "\n")
 
 
-def test_a_persons_row_about_a_pattern_takes_the_place_of_ours() -> None:
-    text = document(related(lesson(file="errors/a.md")))
-    edited = text.replace(section(text), "- solved differently, see `patterns/rates.md`")
-    again = section(document(lesson_of(edited, "errors/a.md")))
-    assert again == "- solved differently, see `patterns/rates.md`"
-
-
 def test_a_seeds_document_with_such_a_section_keeps_it() -> None:
     rows = f"## Related Patterns\n\n{BY_HAND}\n\n## History"
     text = document(lesson()).replace("## History", rows)
-    assert lesson_of(text, "errors/a.md").pattern_notes == (BY_HAND,)
+    assert lesson_of(text, "errors/a.md").pattern_notes == BY_HAND
 
 
 def test_patterns_of_people_are_matched_by_class_and_place() -> None:

@@ -252,15 +252,6 @@ def huge(**fields):
         ),
         (
             huge(
-                evidence=tuple(
-                    CitedLine(path="a", line=n, quote="q" * 2_000, digest="d") for n in range(45)
-                )
-            ),
-            "quotes of evidence are cut",
-            {},
-        ),
-        (
-            huge(
                 root_cause="\x02'\"\\\n\u2028" * 50_000,
                 message="'" * 90_000,
                 tags=("\x03" * 900,) * 900,
