@@ -395,9 +395,7 @@ def remembered(**changes: object) -> RunReport:
                 ),
             ),
             "scoreboard": with_drafts(
-                scoreboard(
-                    [*record("mmvvmmvcc"), *record("mcce", "medium", 200, told=2, iterations=3)]
-                ),
+                scoreboard([*record("mmvvmmvcc"), *record("mcce", "medium", 200)]),
                 drafts("mmmmmmcc", "..pp.f.."),
             ),
         }
