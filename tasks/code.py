@@ -18,7 +18,7 @@ from nightwatch_core.ports import CodeHost, CodeReader, CountsReads
 from nightwatch_core.traces.placing import PathIndex
 from tasks.records import results
 from tasks.runner import attempt, attempt_and_go_on, step
-from tasks.wiring import bare_code, local, reading
+from tasks.wiring import bare_code, prune, reading
 
 log = logging.getLogger(__name__)
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
@@ -125,7 +125,7 @@ def _newest_release(groups: tuple[ErrorGroup, ...]) -> str:
 def prune_records() -> None:
     """Delete records that no night used for a month, and the oldest beyond half a gibibyte."""
     try:
-        pruned = local.prune_results(results())
+        pruned = prune(results())
     except OSError as error:
         raise GiveUp(f"the results in {results()} cannot be pruned: {error}") from error
     log.info(

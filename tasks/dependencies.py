@@ -5,56 +5,38 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from nightwatch_core import ports
 from nightwatch_core.models.report import Night
-from nightwatch_core.ports import (
-    AgentStore,
-    BatchModel,
-    BatchStore,
-    Clock,
-    CodeHost,
-    ErrorSource,
-    KnowledgeReader,
-    KnowledgeWriter,
-    LibraryReader,
-    Model,
-    Nights,
-    Notifier,
-    Outbox,
-    Sandbox,
-    SourceMaps,
-    TaskStore,
-    Tracker,
-)
 
 
 @dataclass(frozen=True)
 class ReadingPorts:
     """Everything a night reads."""
 
-    errors: ErrorSource
-    code: CodeHost
-    tracker: Tracker
-    knowledge: KnowledgeReader
-    agents: AgentStore
-    model: Model
-    clock: Clock
-    stand_in: Model | None = None  # answers where `model` cannot be reached
-    tasks: TaskStore | None = None  # without it only lessons hold notes
-    libraries: LibraryReader | None = None  # without it nothing outside the repository is read
-    source_maps: SourceMaps | None = None  # without it frames of bundles stay where they are
-    batches: BatchModel | None = None  # without it nothing can be asked for half the price
-    sandbox: Sandbox | None = None  # without it no fix is run
+    errors: ports.ErrorSource
+    code: ports.CodeHost
+    tracker: ports.Tracker
+    knowledge: ports.KnowledgeReader
+    agents: ports.AgentStore
+    model: ports.Model
+    clock: ports.Clock
+    stand_in: ports.Model | None = None  # answers where `model` cannot be reached
+    tasks: ports.TaskStore | None = None  # without it only lessons hold notes
+    libraries: ports.LibraryReader | None = None  # without it only the repository is read
+    source_maps: ports.SourceMaps | None = None  # without it frames of bundles stay where they are
+    batches: ports.BatchModel | None = None  # without it nothing can be asked for half the price
+    sandbox: ports.Sandbox | None = None  # without it no fix is run
 
 
 @dataclass(frozen=True)
 class PublishingPorts:
     """Everything a night writes."""
 
-    outbox: Callable[[Night], Outbox]
-    notifier: Notifier
-    knowledge: KnowledgeWriter
-    nights: Nights
-    batch_store: BatchStore | None = None  # there where batches are
+    outbox: Callable[[Night], ports.Outbox]
+    notifier: ports.Notifier
+    knowledge: ports.KnowledgeWriter
+    nights: ports.Nights
+    batch_store: ports.BatchStore | None = None  # there where batches are
 
 
 @dataclass(frozen=True)
@@ -63,7 +45,7 @@ class Dependencies:
 
     reading: ReadingPorts
     publishing: PublishingPorts
-    model_of: Callable[[str], Model] | None = None  # by its name; else all are `reading.model`
+    model_of: Callable[[str], ports.Model] | None = None  # by its name, instead of `reading.model`
     recorded: bool = False  # whether a night over them leaves a bundle
 
 

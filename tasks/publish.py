@@ -299,7 +299,7 @@ def _hands(report: RunReport, read: ci_watch.Read) -> Hands:
         publish=say,
         read=read,
         # nobody is waited for where a test or a replay has put in who answers
-        pause=(lambda _: None) if replacement() else pace().pause,
+        pause=(lambda _: None) if replacement() else pace.pause,
     )
 
 

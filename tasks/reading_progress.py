@@ -9,43 +9,15 @@ from nightwatch_core.models.errors import ReadingProgress
 
 log = logging.getLogger(__name__)
 LOG_SECONDS = 10.0  # between two lines of a log
-LARGE = 5_000_000  # bytes; smaller readings are over before anybody asks
+LARGE = 5_000_000  # bytes; smaller files are read at once
 Show = Callable[[ReadingProgress], None]
-
-
-class Throttled:
-    """Pass progress on, at most once in some seconds.
-
-    >>> seconds = iter((0.0, 3.0, 11.0, 12.0))
-    >>> shown = []
-    >>> listener = Throttled(shown.append, 10, lambda: next(seconds))
-    >>> [listener(ReadingProgress(bytes=n)) for n in range(3)] and [one.bytes for one in shown]
-    [1]
-    """
-
-    def __init__(
-        self, show: Show, seconds: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._show = show
-        self._seconds = seconds
-        self._clock = clock
-        self._last = clock()
-
-    def __call__(self, progress: ReadingProgress) -> None:
-        """Hear how far it is."""
-        now = self._clock()
-        if now - self._last >= self._seconds:
-            self._last = now
-            self._show(progress)
-
-
-_shown: list[Throttled] = []  # of the command that runs in this process
+_shown: list[Show] = []  # of the command that runs in this process
 
 
 @contextmanager
 def shown_by(show: Show, seconds: float) -> Iterator[None]:
     """Show the progress of every reading in this process while a block runs."""
-    listener = Throttled(show, seconds)
+    listener = throttled(show, seconds)
     _shown.append(listener)
     try:
         yield
@@ -54,17 +26,28 @@ def shown_by(show: Show, seconds: float) -> Iterator[None]:
 
 
 def new_listener() -> Show:
-    """Give one reading its listener: of large files it tells the log, and whoever shows it."""
-    logged = Throttled(lambda progress: log.info("%s", sentence(progress)), LOG_SECONDS)
+    """Return the listener of one reading, which logs and shows the progress of large files."""
+    logged = throttled(lambda progress: log.info("%s", sentence(progress)), LOG_SECONDS)
 
-    def hear(progress: ReadingProgress) -> None:
-        if progress.of_bytes < LARGE:
-            return
-        logged(progress)
-        for listener in _shown:
-            listener(progress)
+    def listen(progress: ReadingProgress) -> None:
+        if progress.of_bytes >= LARGE:
+            for listener in (logged, *_shown):
+                listener(progress)
 
-    return hear
+    return listen
+
+
+def throttled(show: Show, seconds: float) -> Show:
+    """Return a function that passes progress on, at most once in so many seconds."""
+    last = time.monotonic()
+
+    def listen(progress: ReadingProgress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            show(progress)
+
+    return listen
 
 
 def sentence(progress: ReadingProgress) -> str:

@@ -13,19 +13,18 @@ from nightwatch_core.errors import NightWatchError, NotTonight
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.assignment import CauseFindings, PublishResult
 from nightwatch_core.models.errors import Selection, Window
-from nightwatch_core.models.options import NightOptions, ServiceCalls
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import GateResult, Receipt
 from nightwatch_core.models.report import Night, NightRecord, RunReport
 from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report import builder
-from nightwatch_core.report.builder import add_publications
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
 from nightwatch_core.report.sections import sight_rows
 from nightwatch_core.report.view import as_markdown, view
 from tasks.night import advice, banner, begin_night
 from tasks.records import records
-from tasks.runner import attempt, step
+from tasks.runner import Attempt, attempt, attempt_and_go_on, step
 from tasks.wiring import nights, publishing, reading
 from tasks.wiring.proxies import destinations, list_for, record_night
 from tasks.wiring.services import alarms, service_calls, state_of
@@ -36,25 +35,29 @@ log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 LAST = 7  # nights whose reports are still sent
 LISTED = 1_000  # errors of batch triage that Prefect shows
+COLUMNS = ("rank", "error", "where", "count", "cause", "confidence", "done")
+NOTHING_KEPT = "it keeps nothing: a Retry of the run would pay for its analyses again"
 
 
 def with_health(report: RunReport) -> RunReport:
     """Add to a report how its services are."""
-    options, calls = report.options, service_calls()
-    lessons, trouble = _lessons(options)
-    key = f"{MARK}/{report.night.id}"
+    options, calls, key = report.options, service_calls(), f"{MARK}/{report.night.id}"
+    unknown: tuple[NightRecord, ...] = ()
+    history = attempt_and_go_on("reading the history", nights().history, otherwise=unknown)
+    lessons = attempt_and_go_on("reading lessons", _count_lessons, options, otherwise=None)
+    is_answering = any(call.service == CLAUDE and call.is_last_well for call in calls)
+    note = Attempt("")
+    if options.model != RULES and is_answering:
+        note = attempt_and_go_on("reading the model's note", _model_note, options, otherwise="")
     records().put(key, report.night.id)
-    kept = records().get(key) == report.night.id
-    records_trouble = (
-        "" if kept else "it keeps nothing: a Retry of the run would pay for its analyses again"
-    )
+    is_kept = records().get(key) == report.night.id
     facts = HealthFacts(
         calls=calls,
-        earlier=_earlier(report),
-        lessons=lessons,
-        knowledge_trouble=trouble,
-        records_trouble=records_trouble,
-        model_note=_model_note(options, calls),
+        earlier=tuple(item for item in history.value if item.id != report.night.id),
+        lessons=lessons.value,
+        knowledge_trouble=lessons.trouble or lessons.stop,
+        records_trouble="" if is_kept else NOTHING_KEPT,
+        model_note=note.value,
         state=state_of(),
         alarms=alarms(),
         left=destinations(get_current_settings().api.url or ""),
@@ -62,29 +65,12 @@ def with_health(report: RunReport) -> RunReport:
     return report.model_copy(update={"health": health(report, facts)})
 
 
-def _earlier(report: RunReport) -> tuple[NightRecord, ...]:
-    try:
-        return tuple(item for item in nights().history() if item.id != report.night.id)
-    except NightWatchError as trouble:
-        log.warning("the history cannot be read for the health section: %s", trouble)
-        return ()
+def _count_lessons(options: NightOptions) -> int | None:
+    return len(reading(options).knowledge.index().solutions)
 
 
-def _lessons(options: NightOptions) -> tuple[int | None, str]:
-    try:
-        return len(reading(options).knowledge.index().solutions), ""
-    except NightWatchError as trouble:
-        return None, str(trouble)
-
-
-def _model_note(options: NightOptions, calls: tuple[ServiceCalls, ...]) -> str:
-    answered = any(call.service == CLAUDE and call.is_last_well for call in calls)
-    if options.model == RULES or not answered:
-        return ""
-    try:
-        return reading(options).model.capabilities().note
-    except NightWatchError:
-        return ""  # it went away after its last answer: its own line says so
+def _model_note(options: NightOptions) -> str:
+    return reading(options).model.capabilities().note
 
 
 def open_report(options: NightOptions, night: Night) -> RunReport:
@@ -109,18 +95,7 @@ def show_in_prefect(report: RunReport) -> None:
     shown = view(report, BRIEF)
     create_table_artifact(
         key="nightwatch-errors",
-        table=[
-            {
-                "#": r.rank,
-                "error": r.error,
-                "where": r.where,
-                "count": r.count,
-                "cause": r.cause,
-                "confidence": r.confidence,
-                "done": r.done,
-            }
-            for r in shown.rows
-        ],
+        table=[{name: getattr(row, name) for name in COLUMNS} for row in shown.rows],
         description=shown.headline,
     )
     if tail := sight_rows(report):
@@ -251,11 +226,7 @@ def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
     try:
         return f"Report: {_keep_and_tell(options, progress, why)}"
     except NightWatchError as trouble:
-        made = ", ".join(
-            f"{receipt.kind} {receipt.url or receipt.number}" for receipt in progress.receipts
-        )
-        published = f"\nPublished before that, as the next night will find: {made}" if made else ""
-        return f"No report could be written: {trouble}{published}"
+        return f"No report could be written: {trouble}"
 
 
 def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
@@ -282,5 +253,5 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
         for analysis in report.analyses
     )
     if untold or len(report.receipts) < len(progress.receipts):
-        report = add_publications(report, progress.published(PublishResult()))
+        report = builder.add_publications(report, progress.published(PublishResult()))
     return builder.fail_report(report, why, now, progress.selection)

@@ -27,6 +27,7 @@ from nightwatch_core.adapters.mcp import server as mcp_server
 from nightwatch_core.adapters.stores.database import LedgerOutbox, NightStore
 from nightwatch_core.adapters.stores.documents import IgnoreFile
 from nightwatch_core.adapters.stores.state_folder import Transcripts
+from nightwatch_core.adapters.stores.state_folder import prune as prune
 from nightwatch_core.adapters.stores.task_files import AgentFiles, TaskFiles
 from nightwatch_core.code.failed_commit import Repository, opened
 from nightwatch_core.intake import default_ports

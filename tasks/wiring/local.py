@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside, standard_library
 from nightwatch_core.adapters.local.quiet import SystemClock, pause
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
-from nightwatch_core.adapters.stores import state_folder
 from nightwatch_core.adapters.stores.documents import IgnoreFile, KnowledgeFiles
 from nightwatch_core.adapters.stores.state_folder import (
     check_room_for_a_night as check_room_for_a_night,
@@ -100,11 +97,6 @@ class CodeRecords:
         code_records().put(key, text)
 
 
-def prune_results(folder: Path) -> state_folder.Pruned:
-    """Delete records that no night used for long, and the oldest where they are too many."""
-    return state_folder.prune(folder)
-
-
 def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:
     """Return the source of installed dependencies; None without any."""
     named = library_folders(options, at)
@@ -124,7 +116,7 @@ def library_folders(options: NightOptions, at: Settings) -> tuple[Path, ...]:
 # How a night waits for its services.
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pace:
     """The pace of a night: its pauses, and the seconds a service may be silent."""
 
@@ -132,20 +124,4 @@ class Pace:
     silence: float | None = None  # None: as long as its adapter thinks right
 
 
-AS_EVER = Pace()
-_pace: ContextVar[Pace] = ContextVar("pace", default=AS_EVER)
-
-
-def pace() -> Pace:
-    """Return how tonight waits."""
-    return _pace.get()
-
-
-@contextmanager
-def at_pace(other: Pace) -> Iterator[None]:
-    """Run a block that waits in another way."""
-    token = _pace.set(other)
-    try:
-        yield
-    finally:
-        _pace.reset(token)
+pace = Pace()  # tests hurry

@@ -96,7 +96,7 @@ def new_relic(
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
     key = settings.new_relic_api_key.get_secret_value() if settings.new_relic_api_key else ""
     url = settings.new_relic_api_url or settings.new_relic_region
-    client = NerdGraph(key, url, pace().silence or TIMES, pause=pace().pause)
+    client = NerdGraph(key, url, pace.silence or TIMES, pause=pace.pause)
     app, prefixes = settings.new_relic_app_name, listed(options.app_prefixes)
     return NewRelic(client, int(account), app, watermark, clock, prefixes)
 
@@ -125,7 +125,7 @@ def github_outbox(
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
     return GitHubOutbox(
-        *(_github(settings, "write"), settings.github_repo, clock, pace().pause),
+        *(_github(settings, "write"), settings.github_repo, clock, pace.pause),
         folder=folder,
         pulls=options.publish == "all",
         ours=_ours(settings),
@@ -139,13 +139,13 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
     from nightwatch_core.adapters.claude.model import Claude
 
     proxies.open_list(settings)
-    key, tonight = settings.anthropic_api_key or SecretStr(NO_KEY), pace()
+    key = settings.anthropic_api_key or SecretStr(NO_KEY)
     return Claude(
         key,
         options.model,
         settings.anthropic_base_url,
-        silence=tonight.silence or SILENCE,
-        pause=tonight.pause,
+        silence=pace.silence or SILENCE,
+        pause=pace.pause,
     )
 
 
@@ -175,8 +175,8 @@ def slack(settings: Settings, clock: Clock) -> SlackNotifier:
     return SlackNotifier(
         *(token, settings.slack_channel, database, clock),
         api_url=settings.slack_api_url,
-        sleep=pace().pause,
-        timeout=pace().silence or SILENCE,
+        sleep=pace.pause,
+        timeout=pace.silence or SILENCE,
         withhold=partial(proxies.second_check(settings).withhold, "Slack"),
     )
 
@@ -205,8 +205,8 @@ def _github(
         repository=settings.github_repo,
         read_only=use != "write",
         api_version=settings.github_api_version,
-        pause=pace().pause,
-        timeout=pace().silence or SILENCE,
+        pause=pace.pause,
+        timeout=pace.silence or SILENCE,
     )
 
 

@@ -44,12 +44,12 @@ from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.text.markers import read_marker
 from tasks import runner as policies
-from tasks.wiring.local import Pace, at_pace
+from tasks.wiring.local import pace
 
 policies.PATIENTLY["retry_delay_seconds"] = [0.0, 0.0, 0.0]  # before any task is made of it
 ERRORS = (shop.BROKEN_BASKET, shop.NO_RATE)
 NOW = datetime.now(UTC)  # one history, whenever a cell is run: commits have the same names
-HURRIED = Pace(lambda seconds: None, silence=1.5)
+pace.pause, pace.silence = (lambda seconds: None), 1.5
 QUIET = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}  # ending a run waits for them
 
 
@@ -92,7 +92,6 @@ class FaultyWorld(World):
         with (
             _environment(self.environment(self.state)),
             temporary_settings(QUIET | results),
-            at_pace(HURRIED),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),
         ):
