@@ -32,19 +32,9 @@ from nightwatch_core.report.facts import reliability, sentences
 from nightwatch_core.report.sections import backtest_sentence
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line
-from nightwatch_core.text.plain_text import moment
+from nightwatch_core.text.plain_text import moment, plural
 from nightwatch_core.text.transcript_text import used
-from tasks.wiring import (
-    agent_store,
-    ignore_file,
-    knowledge_of,
-    nights,
-    reading,
-    serve_library,
-    task_store,
-    with_default_ports,
-)
-from tasks.wiring.services import kept_batches
+from tasks import wiring
 
 NightName = Annotated[
     str, typer.Argument(help="Name of a night or single run; empty: the newest night.")
@@ -55,7 +45,7 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
     """List earlier nights."""
     names = ("Night", "Status", "Errors", "Known", "Analysed", "Issues", "Drafts", "Cost")
     table = Table(*names, box=None)
-    for night in nights().history()[:limit]:
+    for night in wiring.nights().history()[:limit]:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
         known = "–" if night.known is None else night.known
         numbers = (night.errors, known, night.analysed, night.issues, night.pulls)
@@ -73,7 +63,7 @@ def kept_report(name: str) -> RunReport:
 
     Raises `StopTheNight` where there is none.
     """
-    for report in nights().reports():
+    for report in wiring.nights().reports():
         if report.night.id == name or not (name or report.night.id.startswith(SINGLE_RUN)):
             return report
     if not name:
@@ -83,7 +73,7 @@ def kept_report(name: str) -> RunReport:
 
 def memory_asked() -> NightOptions:
     """Return options that name the memory to ask: the sample's where the newest night was one."""
-    ran = (item for item in nights().reports() if not item.night.id.startswith(SINGLE_RUN))
+    ran = (item for item in wiring.nights().reports() if not item.night.id.startswith(SINGLE_RUN))
     newest = next(ran, None)
     return NightOptions(source=SAMPLE if newest and is_sample(newest.options) else "file")
 
@@ -98,7 +88,7 @@ def batches() -> None:
 
     Asks no service: `nightwatch night --collect` does.
     """
-    store, console = kept_batches(), Console()
+    store, console = wiring.services.kept_batches(), Console()
     table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
     submitted = store.batches()
     for batch in reversed(submitted):
@@ -120,9 +110,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 def scoreboard(as_json: AsJson = False) -> None:
     """Show how often earlier analyses proved right, by confidence and cost."""
     asked = memory_asked()
-    knowledge = knowledge_of(asked)
+    knowledge = wiring.knowledge_of(asked)
     lessons = (*lessons_in(knowledge), *archived_lessons(knowledge))
-    newest = islice(nights().reports(), LOOKED_THROUGH)
+    newest = islice(wiring.nights().reports(), LOOKED_THROUGH)
     kept = (item.outcomes for item in newest if is_sample(item.options) == is_sample(asked))
     board = with_drafts(scoreboard_of(lessons), next(filter(None, kept), ()))
     if as_json:
@@ -173,7 +163,7 @@ def search(
 ) -> None:
     """Find lessons by words."""
     console = Console()
-    folder = knowledge_of(memory_asked())
+    folder = wiring.knowledge_of(memory_asked())
     old = archived_lessons(folder) if archive else ()
     matches = search_lessons(" ".join(words), (*lessons_in(folder), *old))[:limit]
     for lesson, match in matches:
@@ -224,9 +214,9 @@ def ask_researcher(intent: str, limit: int, archive: bool) -> ChosenLearnings:
     """Return what the connected model chose of the learnings for an intent, and how."""
     make_prefect_ready(settings().state, verbose=False)
     options, may = options_of_words()
-    prompt = agent_store().agent(RESEARCHER).prompt
+    prompt = wiring.agent_store().agent(RESEARCHER).prompt
     documents = documents_with_learnings(archive)
-    return chosen_learnings(intent, documents, reading(options).model, prompt, may, limit)
+    return chosen_learnings(intent, documents, wiring.reading(options).model, prompt, may, limit)
 
 
 def options_of_words() -> tuple[NightOptions, Allowance]:
@@ -234,7 +224,7 @@ def options_of_words() -> tuple[NightOptions, Allowance]:
     of_sample = is_sample(memory_asked())
     source = {"source": SAMPLE} if of_sample else {"source": "file", "errors": ERRORS_UNREAD}
     unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
-    options = with_default_ports(night_options({**source, **unused}))
+    options = wiring.with_default_ports(night_options({**source, **unused}))
     return options, Allowance(
         iterations=1,
         tokens=TOKENS_PER_ERROR,
@@ -256,10 +246,10 @@ def search_learnings(
 def documents_with_learnings(archive: bool = False) -> tuple[TaskFile, ...]:
     """Every task file and every lesson; the sample has no task files."""
     asked = memory_asked()
-    knowledge = knowledge_of(asked)
+    knowledge = wiring.knowledge_of(asked)
     old = archived_lessons(knowledge) if archive else ()
     lessons = (*lessons_in(knowledge), *old)
-    tasks = () if is_sample(asked) else task_store().tasks()
+    tasks = () if is_sample(asked) else wiring.task_store().tasks()
     return (*tasks, *map(as_task, lessons))
 
 
@@ -281,15 +271,10 @@ Expires = Annotated[
 ]
 
 
-@ignore.callback()
-def _ignore_rules() -> None:
-    """Ignore rules: list them, see suggestions, accept one."""
-
-
 @ignore.command("list")
 def list_rules() -> None:
     """List the rules: in force, expired, and unreadable."""
-    file, console = ignore_file(memory_asked()), plain_console()
+    file, console = wiring.ignore_file(memory_asked()), plain_console()
     held = file.rules()
     console.print(Text(str(file.path), "bold"))
     for rule in held.rules:
@@ -320,8 +305,13 @@ def suggestions(night: OfNight = "") -> None:
 @ignore.command()
 def accept(number: Number, night: OfNight = "", reason: Reason = "", expires: Expires = "") -> None:
     """Write a suggested rule into ignore.yml; everything else in it stays as it is."""
-    file, console = ignore_file(memory_asked()), plain_console()
-    suggestion = _numbered(kept_report(night.strip()), number)
+    file, console = wiring.ignore_file(memory_asked()), plain_console()
+    report = kept_report(night.strip())
+    suggested = report.learned.suggestions
+    if not 1 <= number <= len(suggested):
+        count = plural(len(suggested), "suggestion")
+        raise StopTheNight(f"night {report.night.id} has {count}, and no number {number}")
+    suggestion = suggested[number - 1]
     rule = rule_from(suggestion).model_copy(
         update={
             "reason": line(reason or suggestion.reason, LONGEST_REASON),
@@ -331,17 +321,6 @@ def accept(number: Number, night: OfNight = "", reason: Reason = "", expires: Ex
     added = file.add(rule)
     console.print(Text(f"{added.status}: {summary(added.rule)}", "bold"))
     console.print(Text(f"{file.path} line {added.rule.line}"))
-
-
-def _numbered(report: RunReport, number: int) -> IgnoreSuggestion:
-    suggested = report.learned.suggestions
-    if 1 <= number <= len(suggested):
-        return suggested[number - 1]
-    are = "is 1 suggestion" if len(suggested) == 1 else f"are {len(suggested)} suggestions"
-    raise StopTheNight(
-        f"night {report.night.id} has no suggestion {number}, there {are}: "
-        "see `nightwatch ignore suggestions`"
-    )
 
 
 def _last_day(text: str, suggestion: IgnoreSuggestion, today: date) -> date | None:
@@ -364,14 +343,14 @@ def mcp() -> None:
 
     Reads only, and never the network. Ends when the agent goes away. Needs the extra `mcp`.
     """
-    serve_library(Memory())
+    wiring.serve_library(Memory())
 
 
 class Memory:
     """The Library over knowledge and task files as they are at each question; writes nothing."""
 
     def __init__(self) -> None:
-        self._knowledge = knowledge_of(memory_asked())
+        self._knowledge = wiring.knowledge_of(memory_asked())
 
     def search_lessons(self, query: str, limit: int, archived: bool) -> str:
         """Return lessons that hold words of the query, as YAML."""

@@ -1,16 +1,17 @@
 """`nightwatch night`, `one` and `try`: run a night, one error, or a first look, by hand."""
 
-import inspect
 import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
+from pydantic.fields import FieldInfo
 from rich.console import Console
 from rich.text import Text
 
@@ -27,7 +28,6 @@ from nightwatch_core.triage.batch_triage import check_batch_mode
 from tasks import wiring
 from tasks.parameters import spell_out_choices
 from tasks.reading_progress import sentence, shown_by
-from tasks.wiring import keep_pasted_record, keep_piped_input, with_default_ports
 
 # Command flags made from `NightOptions`, so that flags, parameters and settings are one list.
 
@@ -41,32 +41,17 @@ def with_option_flags(command: F) -> F:
 
     A flag that is not given is None: its value comes from the settings.
     """
-    spell_out_choices(command, _flags())
+    spell_out_choices(command, _flag)
     return command
 
 
-def _flags() -> list[inspect.Parameter]:
-    return [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                field.annotation | None,  # type: ignore[operator]
-                typer.Option(
-                    *SPELLINGS.get(name, ()),
-                    help=_help(field.description, field.default),
-                    show_default=False,
-                ),
-            ],
-        )
-        for name, field in NightOptions.model_fields.items()
-    ]
-
-
-def _help(description: str | None, default: object) -> str:
-    shown = "" if default in ("", None) else f" [default: {str(default).lower()}]"
-    return f"{description}{shown}"
+def _flag(name: str, field: FieldInfo) -> Any:
+    default = field.default if field.default not in ("", None) else ""
+    shown = f" [default: {str(default).lower()}]" if default != "" else ""
+    option = typer.Option(
+        *SPELLINGS.get(name, ()), help=f"{field.description}{shown}", show_default=False
+    )
+    return Annotated[field.annotation | None, option]  # type: ignore[operator]
 
 
 # Progress while something runs.
@@ -145,9 +130,8 @@ def _end_without_server(trouble: Exception) -> None:
 
 def check_state(*, for_a_night: bool = False) -> None:
     """Raise `StopTheNight` where the state folder cannot be used, before anything starts."""
-    from tasks.wiring.local import check_room_for_a_night, check_state_folder
-
-    (check_room_for_a_night if for_a_night else check_state_folder)(settings().state)
+    check = wiring.local.check_room_for_a_night if for_a_night else wiring.local.check_state_folder
+    check(settings().state)
 
 
 def make_prefect_ready(state: Path, verbose: bool) -> None:
@@ -222,14 +206,11 @@ def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:
 def with_kept_input(choices: dict[str, Any]) -> dict[str, Any]:
     """The choices, their standard input kept as a file: retries and `nightwatch one` read it again.
 
-    Ends the process where nothing comes, or too much, or it cannot be written.
+    Raises `StopTheNight` where nothing comes, or too much, or it cannot be written.
     """
-    try:
-        if night_options(choices).errors != STANDARD_INPUT:
-            return choices
-        return {**choices, "errors": keep_piped_input(sys.stdin.buffer)}
-    except NightWatchError as trouble:
-        complain(trouble)
+    if night_options(choices).errors != STANDARD_INPUT:
+        return choices
+    return {**choices, "errors": wiring.keep_piped_input(sys.stdin.buffer)}
 
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
@@ -246,25 +227,18 @@ def night(verbose: Verbose = False, collect: Collect = False, **choices: Any) ->
     Without any option it runs on the sample. Exit code: 0 complete, 3 degraded, 1 failed.
     """
     if collect:  # options are those of the night that submitted, unless they are given
-        return run_and_show(_nightly, {**choices, "collect": True}, verbose)
-    check_options(choices)
-    return run_and_show(_nightly, with_kept_input(choices), verbose)
+        choices["collect"] = True
+    else:
+        check_options(choices)
+        choices = with_kept_input(choices)
+    run_and_show(lambda: import_module("flows.nightly").nightly, choices, verbose)
 
 
 def check_options(choices: dict[str, Any]) -> None:
-    """End at once where the options cannot work: Prefect need not start for that."""
-    try:
-        options = with_default_ports(night_options(choices))
-        lookback(options.since)
-        check_batch_mode(options)
-    except NightWatchError as trouble:
-        complain(trouble)
-
-
-def _nightly() -> Callable[..., RunReport]:
-    from flows.nightly import nightly
-
-    return nightly
+    """Raise `StopTheNight` where the options cannot work: Prefect need not start for that."""
+    options = wiring.with_default_ports(night_options(choices))
+    lookback(options.since)
+    check_batch_mode(options)
 
 
 # `nightwatch one`, and `python flows/one_error.py`: one error again.
@@ -288,23 +262,12 @@ def one(
     if not (error or error_class or transaction or record):
         raise typer.BadParameter("name the error: a fingerprint, --error-class or --record")
     text = sys.stdin.read() if record == "-" else record
-    choices = _with_record(text, choices) if text else with_kept_input(choices)
-    sought = {"error": error, "error_class": error_class, "transaction": transaction}
-    run_and_show(_one_error, {**sought, **choices}, verbose)
-
-
-def _with_record(text: str, choices: dict[str, Any]) -> dict[str, Any]:
-    """A pasted record as a file: Prefect keeps parameters, and would keep what it holds."""
-    try:
-        return {**choices, "source": "file", "errors": keep_pasted_record(text)}
-    except NightWatchError as trouble:
-        complain(trouble)
-
-
-def _one_error() -> Callable[..., RunReport]:
-    from flows.one_error import one_error
-
-    return one_error
+    if text:  # as a file: Prefect keeps parameters, and would keep what it holds
+        choices |= {"source": "file", "errors": wiring.keep_pasted_record(text)}
+    else:
+        choices = with_kept_input(choices)
+    choices |= {"error": error, "error_class": error_class, "transaction": transaction}
+    run_and_show(lambda: import_module("flows.one_error").one_error, choices, verbose)
 
 
 # `nightwatch try`: what can be said of files of errors in seconds, without Prefect.
@@ -341,9 +304,10 @@ def try_file(files: Files, **choices: Any) -> None:
 
 
 def _night(options: NightOptions) -> str:
-    given = {name: getattr(options, name) for name in _HANDED_ON}
     chosen = [
-        f"--{name.replace('_', '-')} {shlex.quote(text)}" for name, text in given.items() if text
+        f"--{name.replace('_', '-')} {shlex.quote(text)}"
+        for name in _HANDED_ON
+        if (text := getattr(options, name))
     ]
     repo = [] if options.repo else ["--repo CHECKOUT"]
     return " ".join(("nightwatch night --errors", shlex.quote(options.errors), *chosen, *repo))

@@ -1,7 +1,6 @@
 """Show, verify and compare the bundles of nights."""
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.commands.memory import NightName
-from flows.commands.night import OfNight, complain, make_prefect_ready, plain_console, sign_of_life
+from flows.commands.night import OfNight, make_prefect_ready, plain_console, sign_of_life
 from flows.commands.night import show as show_running
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.options import NightOptions, SentRequest
@@ -39,11 +38,8 @@ def replay(bundle: Named = "", report: Report = False) -> None:
 
     Exit code: 0 if the decisions are equal byte by byte, 3 if they differ.
     """
-    try:
-        sealed = proxies.bundle_named(bundle)
-        again = play(sealed)
-    except NightWatchError as trouble:
-        complain(trouble)
+    sealed = proxies.bundle_named(bundle)
+    again = play(sealed)
     if report and again.report:
         show_running(again.report)
     console = plain_console()
@@ -107,18 +103,15 @@ def _run(options: NightOptions) -> RunReport | None:
 Questions = Annotated[
     str, typer.Option("--asked", help="Print recorded questions as JSON: model, errors, code@…")
 ]
-Decisions = Annotated[bool, typer.Option("--decisions", help="Print the decisions as JSON.")]
 
 bundle = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=(__doc__ or "").strip())
 
 
 @bundle.command()
-def show(bundle: Named = "", asked: Questions = "", decisions: Decisions = False) -> None:
+def show(bundle: Named = "", asked: Questions = "") -> None:
     """Verify a bundle and show its contents."""
-    sealed, console = _read(bundle), plain_console()
-    if decisions:
-        print(json.dumps(decided(sealed), indent=1, ensure_ascii=True))
-    elif asked:
+    sealed, console = proxies.bundle_named(bundle), plain_console()
+    if asked:
         for item in sealed.manifest.asked:
             if item.name.startswith(asked):
                 print(json.dumps(joined(item.model_dump(mode="json"), sealed.pieces)))
@@ -127,20 +120,9 @@ def show(bundle: Named = "", asked: Questions = "", decisions: Decisions = False
 
 
 @bundle.command()
-def verify(bundle: Named = "") -> None:
-    """Verify a bundle. Exit code: 0 unchanged, 1 changed or unreadable."""
-    sealed = _read(bundle)
-    plain_console().print(
-        Text(
-            f"Unchanged: {len(sealed.pieces)} pieces, digest {sealed.root}, {sealed.bytes:,} bytes."
-        )
-    )
-
-
-@bundle.command()
 def diff(first: Named, second: Named) -> None:
     """Compare the decisions of two nights. Exit code: 0 equal, 3 different."""
-    before, after = decided(_read(first)), decided(_read(second))
+    before, after = (decided(proxies.bundle_named(name)) for name in (first, second))
     console, found = plain_console(), differences(before, after)
     console.print(Text(f"{counts(before)}\n{counts(after)}"))
     for text in found or ("The decisions are equal.",):
@@ -173,23 +155,16 @@ def _print_facts(console: Console, sealed: Bundle) -> None:
             console.print(Text(f"{name:<10} {line(text, 2_000)}"))
 
 
-def _read(name: str) -> Bundle:
-    try:
-        return proxies.bundle_named(name)
-    except NightWatchError as trouble:
-        complain(trouble)
-
-
 # `nightwatch manifest`
 
 Which = Annotated[
-    str, typer.Option("--text", help="Print the text of a request: its number or hash.")
+    int, typer.Option("--text", min=0, help="Print the text of the request of this number.")
 ]
 Others = Annotated[bool, typer.Option("--others", help="List requests sent outside nights.")]
 DIGITS = 12  # digits of a hash
 
 
-def manifest(night: NightName = "", text: Which = "", others: Others = False) -> None:
+def manifest(night: NightName = "", text: Which = 0, others: Others = False) -> None:
     """List the requests sent to other services in a night, or print one of them."""
     name = "" if others else _name(night)
     requests = proxies.sent_requests().of(name)
@@ -223,20 +198,12 @@ def _name(night: str) -> str:
     return name
 
 
-def _print_text(requests: tuple[SentRequest, ...], name: str) -> None:
+def _print_text(requests: tuple[SentRequest, ...], number: int) -> None:
     """Print the bytes that were sent; a terminal gets no control characters."""
-    is_number = re.fullmatch(r"[0-9]{1,6}", name) and int(name) <= len(requests)
-    found = (
-        requests[int(name) - 1 : int(name)]
-        if is_number
-        else [
-            request
-            for request in requests
-            if request.sha256 and request.sha256.startswith(name.lower())
-        ]
-    )
-    if not found or not (sent := proxies.sent_requests().text(found[0])):
-        raise StopTheNight(f"no text of {name[:80]!r}: see the list")
+    found = requests[number - 1 : number]
+    sent = proxies.sent_requests().text(found[0]) if found else b""
+    if not sent:
+        raise StopTheNight(f"there is no text of request {number}: see the list")
     if found[0].masked:
         print("redacted here but not where it was sent: its hash does not fit", file=sys.stderr)
     if sys.stdout.isatty():

@@ -147,8 +147,8 @@ def test_the_own_file_comes_first_and_is_made_where_there_is_none(team: Team) ->
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("accept", "3"), "night n2 has no suggestion 3, there are 2 suggestions"),
-        (("accept", "0"), "has no suggestion 0"),
+        (("accept", "3"), "night n2 has 2 suggestions, and no number 3"),
+        (("accept", "0"), "and no number 0"),
         (("accept", "1", "--night", "n9"), "no night 'n9' was kept"),
         (("accept", "1", "--expires", "soon"), "'soon' is no day"),
         (("accept", "1", "--expires", "2020-01-01"), "2020-01-01 is over"),
