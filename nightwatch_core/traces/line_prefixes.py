@@ -30,6 +30,7 @@ _PREFIXES = (
     r"std(?:out|err) [FP] ",  # Kubernetes
     rf"\[?{LEVEL}\]?(?:: ?| )",
     r"[\w.-]{1,80}\[[\w.-]{1,40}\]: ",  # app[web.1]:
+    r"(?:\w{2,10}=\S{1,60} ){1,6}(?:WARN|ERROR|FATAL): ",  # Sidekiq
     r"\[(?!cause|previous|stacktrace|object)[\w.:,/#@ -]{1,100}\] ",  # [request id], [pid 12]
 )
 _PREFIX = re.compile("|".join(_PREFIXES))

@@ -370,18 +370,16 @@ def json_problem(error: Exception) -> str:
 # Tables as text with a line of names: CSV, with tabs, semicolons or bars, and what Excel makes.
 
 DELIMITERS = ",;\t|"
-# Columns that say what happened, in the words of tables that call them nothing else.
+# Columns that say what happened.
 TELLING = frozenset(
     squeezed(name)
+    for field in ("error_class", "message", "stacktrace")
     for name in (
-        "error.class", "error.type", "error.message", "error.stack_trace", "error.stack", "message",
-        "@message", "msg", "exception", "exception.type", "exception.message", "stack_trace",
-        "stacktrace", "backtrace", "traceback", "stack", "error", "body", "title", "details",
-        "content", "log", "line", "_raw", "textPayload", "jsonPayload.message", "outerMessage",
-        "error_class", "error.exception.message", "error.exception.type",
-        "exception.stacktrace", "exc_info", "description",
+        *FIELDS[field],
+        *("@message", "title", "details", "content", "log", "line", "_raw", "textPayload"),
+        *("jsonPayload.message", "outerMessage"),
     )
-)  # fmt: skip
+)
 _KNOWN = TELLING.union(squeezed(name) for names in FIELDS.values() for name in names)
 # Cells of these are texts whatever they look like.
 _TEXTS = frozenset(map(squeezed, ("message", "msg", "log", "line", "content", "_raw", "body")))

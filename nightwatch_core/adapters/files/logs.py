@@ -204,13 +204,6 @@ def _goes_back(placed: list[Placed]) -> bool:
 # Prefixes of lines in logs that say which stream a line belongs to: containers, dynos, syslog.
 
 
-class ShapedLine(NamedTuple):
-    """A line without its prefix, and the name of the shape of that prefix."""
-
-    shape: str
-    line: LogLine
-
-
 class LineShape(NamedTuple):
     """The pattern of a line's prefix, and its name for people."""
 
@@ -223,8 +216,8 @@ _WITH_TIME = tuple(shape for shape in LINE_SHAPES if shape.pattern.pattern.start
 _WITHOUT = tuple(shape for shape in LINE_SHAPES if shape not in _WITH_TIME)
 
 
-def line_of(text: str) -> ShapedLine | None:
-    """Give a line of a log that says its stream, without its prefix; None where it says none.
+def line_of(text: str) -> tuple[str, LogLine] | None:
+    """Return the shape of a line's prefix and the line without it; None without such a prefix.
 
     >>> _, line = line_of("2026-11-03T10:00:00.5Z stderr F Traceback (most recent call last):")
     >>> line.text, line.stream, line.around
@@ -248,7 +241,7 @@ def line_of(text: str) -> ShapedLine | None:
         around["app"] = service_of(app)
     whole = text[match.start("text") :]
     stream = " ".join(word or "" for word in words)
-    return ShapedLine(name, LogLine(whole, stream, around, named.get("tag") == "P"))
+    return name, LogLine(whole, stream, around, named.get("tag") == "P")
 
 
 # A stack trace that is being read out of a log: which of the next lines belong to it.
@@ -365,7 +358,6 @@ _CLOCK = re.compile(r"\d:\d\d|\d{8}")
 _CLOCKS = 8  # lines with a clock among which the newest with a date is looked for
 # AWS Lambda names an exception of Python above its frames, and never below them.
 _NAMED_ABOVE = re.compile(r"\[ERROR\] ([A-Za-z_][\w.]{0,200})(?:: .{0,2000})?$")
-_SIDEKIQ = re.compile(r"^(?:\w{2,10}=\S{1,60} ){1,6}(?:WARN|ERROR|FATAL): ")
 
 
 @dataclass(frozen=True)
@@ -422,8 +414,7 @@ class TraceCutter:
 
     def _texts(self, line: str) -> list[str]:
         """The lines of traces that a line holds, without what loggers put before them."""
-        texts = [self._prefix.without(text[: limits.LINE_READ]) for text in lines_in_log_line(line)]
-        return [_SIDEKIQ.sub("", text, count=1) if "=" in text[:12] else text for text in texts]
+        return [self._prefix.without(text[: limits.LINE_READ]) for text in lines_in_log_line(line)]
 
     def _read(self, number: int, text: str, line: str) -> Iterator[Block]:
         if self._open is not None:
@@ -517,7 +508,6 @@ def _from_opening(text: str) -> str:
 # Texts of logs, told apart by stream, made into records: traces over many lines are one record.
 
 _WHOLE_PART = 16_000  # bytes of a text from which Docker cuts it, with or without its end
-_MOST_BYTES = 4  # of a character
 
 
 class Read(NamedTuple):
@@ -540,7 +530,9 @@ class _Stream:
     def joined(self, line: LogLine) -> LogLine | None:
         """Return the whole line; None while it goes on."""
         self.ends_lines |= line.text.endswith("\n")
-        goes_on = self._may_go_on(line.text) if line.is_part is None else line.is_part
+        goes_on = line.is_part
+        if goes_on is None:
+            goes_on = self.ends_lines or len(line.text.encode("utf-8", "replace")) > _WHOLE_PART
         if goes_on and self.size <= limits.BLOCK_LIMIT:
             self.part.append(line.text)
             self.size += len(line.text)
@@ -550,10 +542,6 @@ class _Stream:
         text = "".join((*self.part, line.text))
         self.part, self.size = [], 0
         return line._replace(text=text)
-
-    def _may_go_on(self, text: str) -> bool:
-        may_be = len(text) * _MOST_BYTES > _WHOLE_PART
-        return self.ends_lines or (may_be and len(text.encode("utf-8", "replace")) > _WHOLE_PART)
 
     def read(self, placed: Placed) -> Iterator[Read]:
         for text in placed.line.text.rstrip("\n").split("\n"):

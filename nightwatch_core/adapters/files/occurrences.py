@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from ipaddress import IPv6Address
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -250,56 +250,6 @@ def _first(fields: Mapping[str, object], names: tuple[str, ...]) -> object:
     return next((value for value in values if isinstance(value, str | int)), None)
 
 
-# Records without class: lines of a log, one record each, or errors that were only logged.
-
-Alone = Occurrence | RejectedRecord | None  # what a record is by itself
-
-
-class Doubts:
-    """Waits until it is known what such records of a file are.
-
-    Where a stack trace is cut out of them they are lines of a log; else each is what it is alone.
-    """
-
-    def __init__(self, exception_of: ExceptionOf) -> None:
-        """Begin without records; their texts are to be read in `streams`."""
-        self.streams = LogStreams(exception_of)
-        self._waiting: list[Alone] = []
-        self._lines = 0
-        self._are_lines: bool | None = None
-
-    @property
-    def may_be_lines(self) -> bool:
-        """Tell whether their texts are still to be read in streams."""
-        return self._are_lines is not False
-
-    @property
-    def left_out(self) -> int:
-        """Return lines of level error that belong to no stack trace, once all is read."""
-        return self.streams.left_out if self._are_lines else 0
-
-    def take(self, alone: Alone) -> Iterator[Alone]:
-        """Take the next record; yields those of which it is known that they stand alone."""
-        if self._are_lines is None and self.streams.of_traces:
-            self._are_lines, self._waiting = True, []
-        self._lines += 1
-        if self._are_lines is None:
-            self._waiting.append(alone)
-            if len(self._waiting) >= limits.DOUBTS:
-                self._are_lines = False
-                yield from self._waiting
-        elif not self._are_lines:
-            yield alone
-
-    def finish(self) -> Iterator[Alone]:
-        """End the file, after its streams: yields what waited."""
-        if self._are_lines is None and not self.streams.of_traces:
-            yield from self._waiting
-        elif self._are_lines is not False:
-            self._are_lines = True
-            yield from (None for _ in range(self._lines - self.streams.of_traces))
-
-
 # Records that cannot be read: the names of their fields, never their values.
 
 _FIELDS_NAMED = 12  # by a refusal
@@ -373,7 +323,12 @@ class EntryMaker:
         self._shapes = shapes
         self._streams = LogStreams(exception_of)
         self._lines = 0  # records that are lines of a log
-        self._doubts = Doubts(exception_of)
+        # Records without class: lines of a log where a stack trace is cut out of them, else each is
+        # what it is alone.
+        self._doubtful = LogStreams(exception_of)
+        self._doubtful_lines = 0
+        self._are_lines: bool | None = None  # None: still open
+        self._waiting: list[Entry] = []
         self._above: LogLine | None = None  # the last line that said its stream and time
         self._plain_shape = PLAIN_LOG
         self._is_plain = False
@@ -381,7 +336,7 @@ class EntryMaker:
     @property
     def left_out(self) -> Counter[str]:
         """Count what was not taken though it may matter, by its reason, once all is read."""
-        loud = self._streams.left_out + self._doubts.left_out
+        loud = self._streams.left_out + (self._doubtful.left_out if self._are_lines else 0)
         return +Counter({LOUD_LINES: loud, CUT_SHORT: self._streams.cut_short})
 
     def of_value(self, value: object, place: str) -> Iterator[Entry]:
@@ -409,10 +364,15 @@ class EntryMaker:
 
     def finish(self) -> Iterator[Entry]:
         """End the file: yields what waited for its end."""
-        for read in chain(self._streams.finish(), self._doubts.streams.finish()):
+        for read in chain(self._streams.finish(), self._doubtful.finish()):
             yield from self._of_read(read)
-        yield from self._doubts.finish()
-        yield from (None for _ in range(self._lines - self._streams.of_traces))
+        self._lines -= self._streams.of_traces
+        if self._doubtful.of_traces and self._are_lines is not False:
+            self._are_lines = True
+            self._lines += self._doubtful_lines - self._doubtful.of_traces
+        else:
+            yield from self._waiting
+        yield from repeat(None, max(0, self._lines))
 
     def _of_item(self, item: Item, place: str) -> Iterator[Entry]:
         if isinstance(item, str):
@@ -435,12 +395,22 @@ class EntryMaker:
         if line and values.json_in(line.text) is not None:
             yield from self._of_item(line, place)
             return
-        if line and self._doubts.may_be_lines:
-            for read in self._doubts.streams.read(line, place):
-                yield from self._of_read(read)
         logged = occurrence_of(record, place, self._exception_of, words_do=True)
         alone = refusal(place, logged, record) if isinstance(logged, str) else logged
-        yield from self._doubts.take(alone) if line else (alone,)
+        if line is None or self._are_lines is False:
+            yield alone
+            return
+        self._doubtful_lines += 1
+        for read in self._doubtful.read(line, place):
+            yield from self._of_read(read)
+        if self._doubtful.of_traces:
+            self._are_lines, self._waiting = True, []
+            return
+        self._waiting.append(alone)
+        if len(self._waiting) >= limits.DOUBTS:
+            self._are_lines = False
+            yield from self._waiting
+            self._waiting = []
 
     def _of_read(self, read: Read) -> Iterator[Entry]:
         if not read.lines:

@@ -111,34 +111,23 @@ _DATES = (
     r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d{2})",
     rf"{_DAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ /-]{_MONTH}[ /,-]{{1,2}}(?P<year>\d{{4}}|\d{{2}})",
     rf"{_DAY}{_MONTH} {{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>\d{{4}}))?",
-    r"(?P<month>\d{2})(?P<day>\d{2})(?= )",  # Google's loggers
 )
+_GLOG = r"(?P<month>\d{2})(?P<day>\d{2})(?= )"  # Google's loggers
 _FORMS = tuple(
     re.compile(
         rf"{date}(?:(?:[T:, ]| @ | at |, {{1,2}}){_CLOCK}(?: (?P<late>\d{{4}}))?)?", re.I | re.A
     )
-    for date in _DATES
+    for date in (*_DATES, _GLOG)
 )
 
-# Where a time stands in a line of a log, most telling first.
-_IN_LOG = rf"(?: ?(?:(?:{NAMES})(?!\w)|[+-]\d{{2}}:?\d{{2}}(?!\w)))?"
-_AFTER_HOUR = rf":\d{{2}}:\d{{2}}(?:[.,]\d{{1,9}})?(?: [AP]M)?{_IN_LOG}"
-_LOG_CLOCK = rf"\d{{2}}{_AFTER_HOUR}"
-TIMES_IN_LOGS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"(\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}[T ]{_LOG_CLOCK})",
-        rf"(\d{{2}}[/-][A-Z][a-z]{{2}}[/-]\d{{4}}[: ]{_LOG_CLOCK})",
-        rf"((?:[A-Z][a-z]{{2}}, )?\d{{2}} [A-Z][a-z]{{2}} \d{{4}} {_LOG_CLOCK})",
-        rf"([A-Z][a-z]{{2}} [A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_LOG_CLOCK} \d{{4}})",
-        rf"(?<![\d.])(\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? {_LOG_CLOCK})",
-        rf"(?<![\d/])(\d{{1,2}}/\d{{1,2}}/(?:\d{{4}}|\d{{2}}),? \d{{1,2}}{_AFTER_HOUR})",
-        rf"([A-Z][a-z]{{2}} {{1,2}}\d{{1,2}},? (?:\d{{4}},? )?\d{{1,2}}{_AFTER_HOUR})",
-        rf"(\d{{4}}[-/][A-Z][a-z]{{2}}[-/]\d{{2}}[T ]{_LOG_CLOCK})",
-        r"(?<!\d)(\d{8}T\d{6}(?:[.,]\d{1,9})?(?:Z|[+-]\d{4})?)(?!\d)",
-        r"^[IWEF](\d{4} \d{2}:\d{2}:\d{2}\.\d{6})",
-        r"^\[?(1\d{9}(?:\.\d{1,9})?|1\d{12})\]?(?= )",
-    )
+# The same times inside a line of a log, where a clock has to follow the date.
+_IN_LINES = tuple(
+    re.compile(rf"{date}(?:[T:, ]|, ){_CLOCK}(?: (?P<late>\d{{4}}))?", re.I | re.A)
+    for date in (*(rf"(?<![\d.:/-]){date}" for date in _DATES), f"^[IWEF]{_GLOG}")
+)
+_TICKS_IN_LINE = re.compile(
+    r"(?<!\d)(\d{8}T\d{6}(?:[.,]\d{1,9})?(?:Z|[+-]\d{4})?)(?!\d)"
+    r"|^\[?(1\d{9}(?:\.\d{1,9})?|1\d{12})\]?(?= )"
 )
 
 
@@ -178,11 +167,12 @@ def time_in_log(line: str) -> datetime | None:
     20
     """
     head = line[: TIME_REACH + 40]
-    for pattern in TIMES_IN_LOGS:
-        place = pattern.search(head)
-        if place and place.start() <= TIME_REACH and (time := time_of(place[1])):
+    for form in _IN_LINES:
+        match = form.search(head)
+        if match and match.start() <= TIME_REACH and (time := _of_parts(match.groupdict())):
             return time
-    return None
+    ticks = _TICKS_IN_LINE.search(head)
+    return time_of(ticks[1] or ticks[2]) if ticks and ticks.start() <= TIME_REACH else None
 
 
 def has_zone(value: object) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.files.limits import NAME_LIMIT
-from nightwatch_core.adapters.files.records import is_loud, is_quiet, squeezed
+from nightwatch_core.adapters.files.records import squeezed
 
 Record = Mapping[str, object]
 
@@ -33,11 +33,7 @@ MISSING = object()  # of a field that a document does not have
 
 
 def objects_in(value: object) -> list[dict[str, object]]:
-    """Give the objects of a list; nothing of anything else.
-
-    >>> objects_in([{"a": 1}, "b"]), objects_in(None)
-    ([{'a': 1}], [])
-    """
+    """Return the objects of a list; nothing of anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -114,11 +110,7 @@ def text_at(record: object, *paths: str) -> str:
 
 
 def record_of(**fields: object) -> Record:
-    """Make a record in our own words; what says nothing is left out.
-
-    >>> record_of(error_class="KeyError", count=3, users=None)
-    {'exception.type': 'KeyError', 'occurrences': 3}
-    """
+    """Make a record in our own words; what says nothing is left out."""
     return {NAMES[name]: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
@@ -174,11 +166,7 @@ def request_of(method: object, url: object) -> str:
 
 
 def inner(values: Mapping[str, object], *names: str) -> Record:
-    """Follow names through objects; empty where one of them is missing or no object.
-
-    >>> inner({"resource": {"labels": {"zone": "b"}}}, "resource", "labels")
-    {'zone': 'b'}
-    """
+    """Follow names through objects; empty where one of them is missing or no object."""
     current: object = values
     for name in names:
         current = current.get(name) if isinstance(current, dict) else None
@@ -235,17 +223,9 @@ DECODER = json.JSONDecoder(strict=False)  # exports and logs hold raw tabs and n
 # AWS Lambda writes an error of Node behind time, request, level and "Invoke Error".
 _BEHIND_TABS = re.compile(r"\s{0,9}[^\t{]{1,60}(?:\t[^\t{]{0,60}){1,5}\t(?=\{\")")
 
-# Zap's console: time, level, logger and place if they are known, message, then the fields.
-_GAP = r"(?:\t| {2,8})"
-_ZAP = re.compile(
-    rf"(?:(?P<ts>\d\S{{7,40}}){_GAP})?(?P<level>[A-Za-z]{{4,6}}){_GAP}"
-    rf"(?P<words>[^{{]{{1,400}}?){_GAP}(?=\{{\")"
-)
-_GO_PLACE = re.compile(r"[\w./@-]{1,200}\.go:\d{1,9}$")
-
 
 def json_in(text: str) -> dict[str, object] | None:
-    """Give the JSON object that a text is, or that a line of Lambda or zap ends with; else None.
+    """Return the JSON object that a text is, or that a line of Lambda ends with; else None.
 
     >>> json_in(' {"level": "error"}'), json_in("{no"), json_in("[1]")
     ({'level': 'error'}, None, None)
@@ -255,20 +235,8 @@ def json_in(text: str) -> dict[str, object] | None:
     start = text[:1]
     if start == "{" or (start.isspace() and text.lstrip()[:1] == "{"):
         return object_in(text)
-    zap = _ZAP.match(text) if '{"' in text[:600] else None
-    if zap and (is_loud(zap["level"]) or is_quiet(zap["level"])):
-        return _zap(zap, object_in(text[zap.end() :]))
     behind = _BEHIND_TABS.match(text) if "\t{" in text[:400] else None
     return object_in(text[behind.end() :]) if behind else None
-
-
-def _zap(match: re.Match[str], fields: dict[str, object] | None) -> dict[str, object] | None:
-    if fields is None:
-        return None
-    *names, message = re.split(_GAP, match["words"].strip())
-    place = next((name for name in names if _GO_PLACE.match(name)), "")
-    known = {"ts": match["ts"], "level": match["level"].lower(), "msg": message, "caller": place}
-    return {**{name: text for name, text in known.items() if text}, **fields}
 
 
 def object_in(text: str) -> dict[str, object] | None:
