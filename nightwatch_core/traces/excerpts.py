@@ -17,10 +17,10 @@ from nightwatch_core.traces.limits import (
     ROW_CHARACTERS,
 )
 
-_OURS = re.compile(r" {4}(?P<mark>[> ]) {0,7}(?P<line>\d{1,7})\|(?: (?P<code>.*))?$")
+OURS = re.compile(r" {4}(?P<mark>[> ]) {0,7}(?P<line>\d{1,7})\|(?: (?P<code>.*))?$")
 # How others print a numbered line; the mark stands before the failing one.
 _SHAPES = (
-    _OURS,
+    OURS,
     re.compile(  # test runners, bundlers and Laravel's console
         r"\s{0,12}(?P<mark>[>➜→]?)\s{0,8}(?P<line>\d{1,7}) ?[|▕│] ?(?P<code>.*)$"
     ),
@@ -51,15 +51,6 @@ def row(number: int, text: str, failing: bool = False) -> str:
     '    >    7| total += 1'
     """
     return f"    {'>' if failing else ' '}{number:>5}| {text}".rstrip()
-
-
-def without_ours(raw: str) -> str:
-    """Leave out of a text the rows that `row` wrote.
-
-    >>> without_ours("a.rb:7:in `b'\\n" + row(7, "c") + "\\nd.rb:1:in `e'")
-    "a.rb:7:in `b'\\nd.rb:1:in `e'"
-    """
-    return "\n".join(item for item in raw.split("\n") if not _OURS.match(item))
 
 
 def taken_out(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[Excerpt, ...]]:
@@ -118,7 +109,7 @@ def _numbered(text: str, wanted: int) -> tuple[int, str, bool] | None:
 
 
 def _is_excerpt(rows: Rows, printed: list[str]) -> bool:
-    is_ours = bool(printed) and bool(_OURS.match(printed[0]))
+    is_ours = bool(printed) and bool(OURS.match(printed[0]))
     return 1 < len(rows) <= EXCERPT_LINES or (is_ours and len(rows) == 1)
 
 

@@ -28,7 +28,7 @@ _FOLDER = re.compile(rf"/(?=({LIBRARIES.folders}))", re.IGNORECASE)
 #
 # Records whose frames come as objects carry it; the lines that say it are not shown to people.
 
-_ROW = re.compile(r" {4}in app\| (?P<path>.{1,1500}):(?P<line>\d{1,9})$")
+OWN_ROW = re.compile(r" {4}in app\| (?P<path>.{1,1500}):(?P<line>\d{1,9})$")
 _SCHEME = re.compile(r"(?:file://|webpack:///)?(?:\./)?")
 
 Place = tuple[str, int]  # path as printed, without a scheme; line, 0 where none is known
@@ -52,19 +52,12 @@ def own_places_in(lines: Sequence[str]) -> tuple[tuple[str, ...], frozenset[Plac
     kept: list[str] = []
     places: set[Place] = set()
     for text in lines:
-        row = _ROW.match(text)
+        row = OWN_ROW.match(text)
         if row:
             places.add((_bare(row["path"]), int(row["line"])))
         else:
             kept.append(text)
     return tuple(kept), frozenset(places)
-
-
-def without_own_rows(raw: str) -> str:
-    """Leave out of a text the rows that `own_row` wrote."""
-    if "    in app| " not in raw:
-        return raw
-    return "\n".join(item for item in raw.split("\n") if not _ROW.match(item))
 
 
 def is_at(frame: Frame, places: frozenset[Place]) -> bool:

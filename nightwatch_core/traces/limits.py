@@ -6,14 +6,12 @@ LINES = 20_000  # of one text, likewise
 LINE_PREFIXES = 6  # that a line is freed of
 ESCAPED_CHARACTERS = 20_000  # of a line in which the first escaped newline is looked for
 JOINED_CHARACTERS = 131_072  # of a trace on one line
-PREFIXED_LINES = 3  # of a text that all begin alike
-PREFIX_CHARACTERS = 200  # of one that a text has of its own
 WRAP_WIDTHS = range(60, 201)  # characters at which lines are broken
+PREFIX_CHARACTERS = 200  # of one that a text has of its own
 FRAMES = 500  # of all links together
 LINKS = 50  # of one chain
 CHAINS = 20  # a text with more is a log; its first errors are read
 HEADER_LINES = 200  # how far above the first frame the exception may stand: messages are long
-SYNTAX_ERROR_LINES = 6  # place, source line, carets, blank lines, error
 PATH_CHARACTERS = 1_000
 MAPPED_FRAMES = 100  # of a bundle, looked up in its source map
 

@@ -1,15 +1,9 @@
 """Line prefixes of loggers, containers and mails, and the process of a line."""
 
 import re
-from collections.abc import Sequence
 
 from nightwatch_core.traces.grammar import frame_in
-from nightwatch_core.traces.limits import (
-    LINE_CHARACTERS,
-    LINE_PREFIXES,
-    PREFIX_CHARACTERS,
-    PREFIXED_LINES,
-)
+from nightwatch_core.traces.limits import LINE_CHARACTERS, LINE_PREFIXES, PREFIX_CHARACTERS
 
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
@@ -19,6 +13,7 @@ LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
 _PREFIXES = (
     r"(?:> ?)+",  # a quoted mail or Markdown
     r"(?:[\w.-]{1,80})?\s{1,40}\| ",  # docker compose; the margin of a Python exception group
+    r"\| ",  # a table
     r"remote: ?",  # git push to a build server
     rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_TIME}(?:Z| ?[+-]\d\d:?\d\d| UTC)?\]?(?: |$)",
     rf"\[?{_TIME}\]? ",
@@ -88,7 +83,6 @@ _PROSE = re.compile(r"(?:(?<![\w.-])[a-z]{2,20}(?: |$)){3}")
 _PARTS_OF_FRAMES = re.compile(  # numbers, margins and bullets that the parsers know
     r"\A(?:[\s|+]*$|\s*+(?:\[?\d{1,5}[\]:.)]|#\d*|=>|.*\b(?:at|File|from|in|async|new|by|called))$)"
 )
-_WORDS = re.compile(r".*[\s:|>*-]", re.DOTALL)
 _DIGITS = re.compile(r"\d+")
 _OPENINGS = re.compile(
     r"Traceback \(most|panic: |fatal error: |goroutine \d{1,19} \[|\*\* \([A-Z]|thread '"
@@ -109,21 +103,6 @@ class SharedPrefix:
         self._prefix: re.Pattern[str] | None = None
         self._shape = ""
 
-    def learn_from_all(self, lines: Sequence[str]) -> bool:
-        """Learn the prefix that all lines of a text have; tells whether there is one."""
-        shapes = [_shape(line[:PREFIX_CHARACTERS]) for line in lines if line.strip()]
-        if len(shapes) < PREFIXED_LINES:
-            return False
-        common = _common(min(shapes), max(shapes))
-        head = common.rstrip()
-        is_margin = head.strip() == "|"  # of a table; that of an exception group begins with +
-        if not (is_margin or (head.strip() and not _PARTS_OF_FRAMES.match(head))):
-            return False
-        if not _is_of_logger(head):
-            return False
-        self._prefix, self._shape = _pattern(head), head
-        return True
-
     def without(self, line: str) -> str:
         """Return a line without the prefix and the one space behind it."""
         match = self._prefix.match(line) if self._prefix else None
@@ -131,7 +110,7 @@ class SharedPrefix:
 
     def learn(self, above: str, line: str) -> bool:
         """Learn the prefix that a frame shares with the line above; tells whether it is new."""
-        head = _head(line)
+        head = head_of(line)
         if not head or _shape(head) == self._shape:
             return False
         prefix = _pattern(head)
@@ -141,16 +120,12 @@ class SharedPrefix:
         return True
 
 
-def has_head(line: str) -> bool:
-    """Tell whether something of a logger stands before the frame that a line prints.
+def head_of(line: str) -> str:
+    """Return what a logger wrote before the frame that a line prints; empty for nothing.
 
-    >>> has_head("x.Web -   at f (/a.js:1:2)"), has_head("  at f (/a.js:1:2)")
-    (True, False)
+    >>> head_of("x.Web -   at f (/a.js:1:2)"), head_of("  at f (/a.js:1:2)")
+    ('x.Web -', '')
     """
-    return bool(_head(line))
-
-
-def _head(line: str) -> str:
     frame = frame_in(line[:LINE_CHARACTERS])
     opening = None if frame else _OPENINGS.search(line[:LINE_CHARACTERS])
     begins = frame or opening
@@ -162,15 +137,6 @@ def _head(line: str) -> str:
 
 def _is_of_logger(head: str) -> bool:
     return _ENDS.search(head) is not None and not _PROSE.search(head)
-
-
-def _common(text: str, other: str) -> str:
-    pairs = enumerate(zip(text, other, strict=False))
-    same = next((at for at, (left, right) in pairs if left != right), min(len(text), len(other)))
-    if same == min(len(text), len(other)):
-        return text[:same]  # a line that has nothing behind it
-    match = _WORDS.match(text[:same])
-    return match[0] if match else ""
 
 
 def _shape(head: str) -> str:

@@ -5,15 +5,8 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from nightwatch_core.traces import limits
 from nightwatch_core.traces.grammar import GRAMMAR, PRINTED, frame_in
-from nightwatch_core.traces.limits import (
-    ESCAPED_CHARACTERS,
-    JOINED_CHARACTERS,
-    LINE_CHARACTERS,
-    LINES,
-    TEXT_CHARACTERS,
-    WRAP_WIDTHS,
-)
 from nightwatch_core.traces.line_prefixes import SharedPrefix, without_prefix
 
 # Lines that JSON, HTML or a logger wrote as one, with escapes for what they could not hold.
@@ -109,7 +102,7 @@ def _with_characters(line: str) -> str:
 def _split_at_escapes(line: str) -> list[str]:
     if "\\" not in line:
         return [line]
-    head = line[:ESCAPED_CHARACTERS]
+    head = line[: limits.ESCAPED_CHARACTERS]
     if not (_ESCAPED_NEWLINE.search(head) or _ESCAPED_BEHIND_FRAME.search(head)):
         return [line]
     parts = _ESCAPED_TAB.sub("\t", _ANY_ESCAPED_NEWLINE.sub("\n", line)).split("\n")
@@ -170,18 +163,15 @@ def separated(line: str) -> list[str]:
     >>> separated("we met at noon (in the yard) and at one (in town)")
     ['we met at noon (in the yard) and at one (in town)']
     """
-    if len(line) > JOINED_CHARACTERS or len(line) < 40:
+    if len(line) > limits.JOINED_CHARACTERS or len(line) < 40:
         return [line]
-    if _is_joined_traceback(line):
+    frames = list(islice(_FRAME.finditer(line), 2)) if 'File "' in line else []
+    if len(frames) > 1 or (frames and "Traceback (most" in line[: frames[0].start()]):
         return _traceback_lines(line)
     for style, before, behind in _JOINED:
-        if line.count(style.sign) > 1 and _has_two(style.frame, line):
+        if line.count(style.sign) > 1 and len(list(islice(style.frame.finditer(line), 2))) == 2:
             return behind.sub("\\1\n", before.sub("\n", line)).split("\n")
     return [line]
-
-
-def _has_two(pattern: re.Pattern[str], line: str) -> bool:
-    return len(list(islice(pattern.finditer(line), 2))) == 2
 
 
 _FRAME = re.compile(
@@ -206,11 +196,6 @@ _NAMED_INSIDE = tuple(
         rf"{_NAME}[A-Za-z_]\w{{0,150}}\s*$",
     )
 )
-
-
-def _is_joined_traceback(line: str) -> bool:
-    frames = list(islice(_FRAME.finditer(line), 2)) if 'File "' in line else []
-    return len(frames) > 1 or (bool(frames) and "Traceback (most" in line[: frames[0].start()])
 
 
 def _traceback_lines(line: str) -> list[str]:
@@ -250,7 +235,7 @@ def rejoined(lines: Sequence[str]) -> list[str]:
     "shop/lib.rb:8:in `f'"
     """
     width = max(map(len, lines), default=0)
-    if width not in WRAP_WIDTHS or sum(len(line) == width for line in lines) < 2:
+    if width not in limits.WRAP_WIDTHS or sum(len(line) == width for line in lines) < 2:
         return list(lines)
     whole: list[str] = []
     for line in lines:
@@ -282,15 +267,17 @@ def clean_lines(raw: str) -> tuple[str, ...]:
     >>> clean_lines('{"stack":"Error: no\\n    at f (/srv/a.js:1:2)"}')
     ('Error: no', '    at f (/srv/a.js:1:2)')
     """
-    if len(raw) > TEXT_CHARACTERS:
-        raw = raw[: TEXT_CHARACTERS // 2] + "\n" + raw[-TEXT_CHARACTERS // 2 :]
+    if len(raw) > limits.TEXT_CHARACTERS:
+        raw = raw[: limits.TEXT_CHARACTERS // 2] + "\n" + raw[-limits.TEXT_CHARACTERS // 2 :]
     whole = _NEWLINE.sub("\n", with_plain_spaces(raw))
     in_json = is_json(whole)
     whole = _BLANK_LINES.sub("\n\n", whole)
     parts = [part for line in whole.split("\n") for part in parts_of(line, in_json)]
-    lines = [line[:LINE_CHARACTERS] for part in _unprefixed(parts) for line in separated(part)]
-    if len(lines) > LINES:
-        lines = lines[: LINES // 2] + lines[-LINES // 2 :]
+    lines = [
+        line[: limits.LINE_CHARACTERS] for part in _unprefixed(parts) for line in separated(part)
+    ]
+    if len(lines) > limits.LINES:
+        lines = lines[: limits.LINES // 2] + lines[-limits.LINES // 2 :]
     return tuple(rejoined(lines))
 
 
@@ -335,9 +322,9 @@ def lines_in_log_line(line: str) -> list[str]:
 
 
 def _unprefixed(lines: Sequence[str]) -> list[str]:
-    """The lines without a prefix that all of them share, or frames and their neighbours."""
+    """Lines without the prefix that frames share with the lines above them."""
     prefix = SharedPrefix()
     pairs = zip(lines, lines[1:], strict=False)
-    if prefix.learn_from_all(lines) or any(prefix.learn(above, line) for above, line in pairs):
+    if any(prefix.learn(above, line) for above, line in pairs):
         return [without_prefix(prefix.without(line)) for line in lines]
     return list(lines)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from nightwatch_core.models.errors import Trace
 from nightwatch_core.traces import in_app
-from nightwatch_core.traces.excerpts import taken_out, with_source, without_ours
+from nightwatch_core.traces.excerpts import OURS, taken_out, with_source
 from nightwatch_core.traces.grammar import ALIASES, GRAMMAR
-from nightwatch_core.traces.in_app import UNKNOWN_PATH, own_places_in, without_own_rows
+from nightwatch_core.traces.in_app import OWN_ROW, UNKNOWN_PATH, own_places_in
 from nightwatch_core.traces.normalise import clean_lines
 from nightwatch_core.traces.reading import Chain, read
 
@@ -26,7 +26,7 @@ def parse(raw: str, language: str = "", app_prefixes: tuple[str, ...] = ()) -> T
     cleaned, own_places = own_places_in(clean_lines(raw))
     lines, excerpts = taken_out(cleaned)
     detected, chains = detect(lines, expected)
-    raw = without_own_rows(without_ours(raw))
+    raw = "\n".join(row for row in raw.split("\n") if not (OURS.match(row) or OWN_ROW.match(row)))
     if not chains:
         return Trace(language=expected, raw=raw)
     chains = tuple(with_source(chain, excerpts) for chain in chains)

@@ -170,32 +170,22 @@ def with_fits(trace: Trace, read: ReadFile) -> Trace:
 
 def _fit(frame: Frame, line: int, lines: Lines) -> tuple[int, SourceFit]:
     alike = _is_alike(frame.code)
-    if alike(lines.get(line, "")) and _says_enough(frame, line, lines):
-        return line, "same"
-    holding = [number for number, text in lines.items() if alike(text)]
-    agreed = {number: _agreement(frame, number, lines) for number in holding}
-    best = max(agreed.values(), default=0.0)
-    nearest = sorted((n for n in holding if agreed[n] == best), key=lambda n: (abs(n - line), n))
-    if not nearest or not _is_meant(frame, len(nearest), best):
-        return line, "differs" if _is_telling(frame) else "unknown"
-    return nearest[0], "same" if nearest[0] == line else "moved"
-
-
-def _says_enough(frame: Frame, line: int, lines: Lines) -> bool:
-    return len(_flat(frame.code)) >= SHORTEST_LINE or _agreement(frame, line, lines) > 0.5
-
-
-def _is_meant(frame: Frame, candidates: int, agreement: float) -> bool:
     is_long = len(_flat(frame.code)) >= SHORTEST_LINE
-    has_neighbours = any(map(_flat, (*frame.before, *frame.after)))
-    if candidates == 1:
-        return is_long or agreement > 0.5 or not has_neighbours
-    return agreement >= 0.5 if has_neighbours else is_long
-
-
-def _is_telling(frame: Frame) -> bool:
-    known = (frame.code, *frame.before, *frame.after)
-    return len("".join(map(_flat, known))) >= SHORTEST_LINE
+    if alike(lines.get(line, "")) and (is_long or _agreement(frame, line, lines) > 0.5):
+        return line, "same"
+    agreed = {n: _agreement(frame, n, lines) for n, text in lines.items() if alike(text)}
+    best = max(agreed.values(), default=0.0)
+    nearest = sorted((n for n in agreed if agreed[n] == best), key=lambda n: (abs(n - line), n))
+    others = (*frame.before, *frame.after)
+    has_others = any(map(_flat, others))
+    if len(nearest) == 1:
+        is_meant = is_long or best > 0.5 or not has_others
+    else:
+        is_meant = bool(nearest) and (best >= 0.5 if has_others else is_long)
+    if is_meant:
+        return nearest[0], "same" if nearest[0] == line else "moved"
+    is_telling = len("".join(map(_flat, (frame.code, *others)))) >= SHORTEST_LINE
+    return line, "differs" if is_telling else "unknown"
 
 
 def _agreement(frame: Frame, line: int, lines: Lines) -> float:

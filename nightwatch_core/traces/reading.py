@@ -10,7 +10,7 @@ from functools import partial
 from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.traces.grammar import LANGUAGES, Language, exception
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
-from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS, SYNTAX_ERROR_LINES
+from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS
 
 Chain = tuple[ExceptionLink, ...]
 
@@ -212,7 +212,11 @@ def _headers_above(
     for printed in reversed(above):
         line, found = _without_place(language, printed)
         place = place or found
-        relation, text = _relation_of(line)
+        relation, text = Relation.SEPARATE, line
+        for stated, pattern in _RELATIONS:
+            if match := pattern.match(line):
+                relation, text = stated, line[match.end() :]
+                break
         is_cause = "arrow" in language.lines and line.startswith(_ARROW)
         text = text.removeprefix(_ARROW).strip() if is_cause else text
         header = language.header(text)
@@ -232,14 +236,6 @@ def _headers_above(
                 break
     relation = Relation.CAUSE if causes and not nearest else Relation.SEPARATE
     return relation, [*filter(None, [nearest]), *causes], place
-
-
-def _relation_of(line: str) -> tuple[Relation, str]:
-    for relation, pattern in _RELATIONS:
-        match = pattern.match(line)
-        if match:
-            return relation, line[match.end() :]
-    return Relation.SEPARATE, line
 
 
 def _without_place(language: Language, line: str) -> tuple[str, Frame | None]:
@@ -339,19 +335,6 @@ def _innermost_first(language: Language, lines: Sequence[str]) -> Iterator[str]:
     yield from (*blocks, *run)
 
 
-def _with_syntax_errors(language: Language, lines: Sequence[str]) -> Iterator[str]:
-    """Node prints the place of code that does not parse above the error; add it as a frame."""
-    place, distance = "", 0
-    for line in lines:
-        yield line
-        distance += 1
-        if language.lines["place"].match(line):
-            place, distance = line.strip(), 0
-        elif place and distance <= SYNTAX_ERROR_LINES and "SyntaxError" in line.split(":")[0]:
-            yield f"    at {place}"
-            place = ""
-
-
 def _arrows_apart(language: Language, lines: Sequence[str]) -> Iterator[str]:
     """Give every inner exception of .NET a line."""
     for line in lines:
@@ -373,7 +356,6 @@ _REWRITTEN: dict[str, Callable[[Language, Sequence[str]], Iterator[str]]] = {
     "ruby": _innermost_first,
     "php": _php,
     "csharp": _arrows_apart,
-    "javascript": _with_syntax_errors,
 }
 
 # Python prints the innermost frame last and the exception below it.
@@ -511,7 +493,6 @@ class _PanicReader:
         self._language = language
         self._panics: list[_Panic] = []
         self._part = ""  # what the next lines are: "message", "causes" or "backtrace"
-        self._message = ""  # the first line of an old message of several lines
         self._name = ""  # of a frame whose place may follow
 
     def read(self, line: str) -> None:
@@ -522,7 +503,7 @@ class _PanicReader:
                 self._begin("")
             self._panics[-1].frames.append(found[0])
             self._name = ""
-        elif "panicked at " in line or self._message:
+        elif "panicked at " in line:
             self._read_panic(line)
         elif self._part != "message" and (error := rule["error"].match(line)):
             self._begin("Error", error["message"] or "")
@@ -538,20 +519,10 @@ class _PanicReader:
 
     def _read_panic(self, line: str) -> None:
         rule = self._language.lines
-        old = None if self._message else rule["old_panic"].search(line)
-        if self._message:
-            match, message = rule["end_of_old_panic"].match(line), self._message
-        else:
-            match = old or rule["panic"].search(line)
-            message = (match["message"] or "") if match else ""
-        if match is None:
-            return
-        if match["path"] is None:
-            self._message = message  # goes on in the next line
-            return
-        self._begin("panic", message)
-        self._panics[-1].frames.append(self._language.framed(match.groupdict(), ""))
-        self._message = ""
+        match = rule["old_panic"].search(line) or rule["panic"].search(line)
+        if match and match["path"]:
+            self._begin("panic", match["message"] or "")
+            self._panics[-1].frames.append(self._language.framed(match.groupdict(), ""))
 
     def _read_below(self, line: str) -> None:
         rule, panic = self._language.lines, self._panics[-1]

@@ -25,7 +25,7 @@ from nightwatch_core.adapters.files.times import time_in_log, time_of
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.traces.grammar import LANGUAGES, PRINTED, is_known
-from nightwatch_core.traces.line_prefixes import SharedPrefix, has_head, stream_of
+from nightwatch_core.traces.line_prefixes import SharedPrefix, head_of, stream_of
 from nightwatch_core.traces.normalise import lines_in_log_line
 from nightwatch_core.traces.reading import is_exception, names_exception
 
@@ -442,7 +442,7 @@ class TraceCutter:
 
     def _without_shared_prefix(self, text: str) -> str:
         """The line without what a frame and the line above it begin with."""
-        if not has_head(text):
+        if not head_of(text):
             return text
         above = self._texts(self._above[-1][1])[-1:] if self._above else [""]
         if self._prefix.learn(text if opened_by(text) else above[0], text):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.traces.excerpts import row, taken_out, without_ours
+from nightwatch_core.traces.excerpts import row, taken_out
 from nightwatch_core.traces.parsing import parse
 
 RAILS = """\
@@ -94,8 +94,9 @@ def test_numbers_that_lead_to_no_frame_stay_in_the_text(text):
 def test_ours_are_written_and_left_out_again():
     rows = [row(6, "a"), row(7, "  b | c", failing=True), row(8, "")]
     text = "\n".join(["app/a.rb:7:in `b'", *rows, "app/b.rb:1:in `c'"])
-    assert without_ours(text) == "app/a.rb:7:in `b'\napp/b.rb:1:in `c'"
-    frame = parse(f"E: x\n{text}").frames[0]
+    trace = parse(f"E: x\n{text}")
+    assert trace.raw == "E: x\napp/a.rb:7:in `b'\napp/b.rb:1:in `c'"
+    frame = trace.frames[0]
     assert (frame.code, frame.before, frame.after) == ("b | c", ("a",), ("",))
 
 
