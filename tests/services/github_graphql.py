@@ -52,8 +52,6 @@ def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
         return _told(
             {"pullRequests": github_others.listed(github, github.pulls(), int(cursor or 0))}
         )
-    if asked := github_others.SAID.findall(query):
-        return _told({name: github_others.said(github, variables[n]) for name, n in asked})
     if asked := _EDITED.findall(query):
         numbers = {name: variables[value] for name, value in asked}
         gone = [n for n in numbers.values() if not github.items.get(n, {}).get("head")]

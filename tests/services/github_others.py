@@ -1,6 +1,5 @@
-"""Everybody's pull requests on the GitHub stand-in: their list, their files, what was said."""
+"""Everybody's pull requests on the GitHub stand-in: their list and their files."""
 
-import re
 from typing import Any
 
 LISTED = (
@@ -8,11 +7,6 @@ LISTED = (
     "first:25,after:$cursor){pageInfo{hasNextPage endCursor} "
     "nodes{number title body state url updatedAt mergedAt headRefName author{login} "
     "mergeCommit{oid} files(first:100){nodes{path}}}}"
-)
-_WORD = "body createdAt authorAssociation author{__typename}"
-SAID = re.compile(
-    r"(\w+):pullRequest\(number:\$(\w+)\)\{"
-    + re.escape(f"comments(last:5){{nodes{{{_WORD}}}}} reviews(last:5){{nodes{{{_WORD}}}}}}}")
 )
 
 
@@ -56,14 +50,6 @@ def _merge_commit(github: Any, pull: dict[str, Any]) -> dict[str, Any] | None:
     return {"oid": sha, "parents": {"totalCount": parents}}
 
 
-def said(github: Any, number: int) -> dict[str, Any]:
-    def words(rows: list[dict[str, Any]]) -> dict[str, Any]:
-        own = [one for one in rows if one["number"] == number]
-        return {"nodes": [_word(one) for one in own[-5:]]}
-
-    return {"comments": words(github.comments), "reviews": words(github.reviews)}
-
-
 def files(github: Any, item: dict[str, Any]) -> list[dict[str, Any]]:
     """What its branch does since it left the base; a patch without the heads of files."""
     between = f"{item['base_sha']}...{item['head_sha']}"
@@ -83,14 +69,4 @@ def _file(github: Any, between: str, status: str, *paths: str) -> dict[str, Any]
         "deletions": sum(row.startswith("-") for row in rows),
         **({"previous_filename": paths[0]} if len(paths) > 1 else {}),
         **({"patch": "\n".join(rows)} if rows else {}),
-    }
-
-
-def _word(one: dict[str, Any]) -> dict[str, Any]:
-    kind = "Bot" if one["by"].endswith("[bot]") else "User"
-    return {
-        "body": one["body"],
-        "createdAt": one["at"],
-        "authorAssociation": one.get("association", "COLLABORATOR"),
-        "author": {"__typename": kind},
     }

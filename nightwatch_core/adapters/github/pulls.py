@@ -4,7 +4,7 @@ What a pull request brought depends on how it was merged. A merge takes its comm
 squash or rebase makes new ones, of which only the last is known.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -22,9 +22,7 @@ from nightwatch_core.text.plain_text import graphql_texts
 MERGED_PAGES = 20  # of 25 pull requests
 OTHER_PAGES = 8
 OTHER_PULLS = 20  # whose changes are read, a request each; open ones first
-COMMENT_CHARACTERS = 2_000
 BODY_CHARACTERS = 20_000
-TEAM = ("OWNER", "MEMBER", "COLLABORATOR")  # whose comments count: strangers may comment, too
 
 _QUERIES = graphql_texts("nightwatch_core.adapters.github")
 _STATES: dict[str, Literal["open", "closed", "merged"]] = {
@@ -192,8 +190,8 @@ def edited_pulls(repository: Repository, numbers: Sequence[int]) -> frozenset[in
         return frozenset()
 
 
-# Everybody's pull requests that change some files, with what they do to them: at most 8 lists, 20
-# requests for changes and one for comments a night.
+# Everybody's pull requests that change some files, with their changes of these: at most 8 lists and
+# 20 requests for changes a night.
 
 
 class PatchRow(Row):
@@ -206,22 +204,6 @@ class PatchRow(Row):
     deletions: int = 0
 
 
-class WordRow(Row):
-    """A comment or a review."""
-
-    body: Text = ""
-    createdAt: datetime
-    authorAssociation: Text = ""
-    kind: Text = Field("", validation_alias=AliasPath("author", "__typename"))
-
-
-class DiscussionRow(Row):
-    """The last comments and reviews of a pull request."""
-
-    comments: Annotated[tuple[WordRow, ...], NODES] = ()
-    reviews: Annotated[tuple[WordRow, ...], NODES] = ()
-
-
 def other_pulls(
     repository: Repository, paths: frozenset[str], since: datetime
 ) -> tuple[OtherPull, ...]:
@@ -230,7 +212,6 @@ def other_pulls(
     rows = [row for row in listed if row.state in _STATES and paths.intersection(row.files)]
     rows.sort(key=lambda row: row.state != "OPEN")  # among each the newest stay first
     rows = sorted(rows[:OTHER_PULLS], key=lambda row: row.updatedAt, reverse=True)
-    comments = _comments(repository, [row.number for row in rows if row.state == "CLOSED"])
     return tuple(
         OtherPull(
             number=row.number,
@@ -244,7 +225,6 @@ def other_pulls(
             merged_at=row.mergedAt,
             sha=row.sha,
             files=_files(repository, row.number, paths),
-            words=comments.get(row.number, ()),
         )
         for row in rows
     )
@@ -264,22 +244,3 @@ def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[
         for row in rows
         if not paths.isdisjoint((row.filename, row.previous_filename))
     )
-
-
-def _comments(repository: Repository, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    if not numbers:
-        return {}
-    try:
-        answers = repository.query_each(_QUERIES["comments"], "Int!", {n: n for n in numbers})
-        pulls = {n: read(DiscussionRow, answer) for n, answer in answers.items() if answer}
-    except GiveUp:  # that it was closed is known without
-        return {}
-    return {number: tuple(_team_words(pull)) for number, pull in pulls.items()}
-
-
-def _team_words(pull: DiscussionRow) -> Iterator[str]:
-    comments: Iterable[WordRow] = (*pull.comments, *pull.reviews)
-    for row in sorted(comments, key=lambda row: row.createdAt):
-        text = row.body.strip()[:COMMENT_CHARACTERS]
-        if text and row.authorAssociation in TEAM and row.kind == "User":
-            yield text

@@ -12,12 +12,7 @@ from nightwatch_core.adapters.github.checks import ChecksReader, Verdict
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
 from nightwatch_core.adapters.github.connection import Rejected
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
-from nightwatch_core.adapters.github.pulls import (
-    COMMENT_CHARACTERS,
-    TEAM,
-    edited_pulls,
-    other_pulls,
-)
+from nightwatch_core.adapters.github.pulls import edited_pulls, other_pulls
 from nightwatch_core.adapters.github.rows import (
     CommentRow,
     IssueRow,
@@ -34,8 +29,10 @@ from nightwatch_core.text.markers import LABEL, read_marker, read_patch_marker
 ITEMS_WITH_COMMENTS = 30  # those that changed last
 HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
 COMMENTS = 20  # of one item, the last ones
+COMMENT_CHARACTERS = 2_000
 PULLS_WITH_CHECKS = 10  # those that changed last; each costs two requests
 
+_TEAM = ("OWNER", "MEMBER", "COLLABORATOR")  # whose comments count: strangers may comment, too
 _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
 _GONE = (404, 410)  # moved to another repository, or deleted, since it was listed
 _LAST = datetime.max.replace(tzinfo=UTC)
@@ -193,7 +190,7 @@ class GitHubTracker:
 def _word(comment: CommentRow) -> str:
     """Return what somebody of the team wrote; empty for strangers, programs and ourselves."""
     is_person = comment.by not in ("", "Bot")
-    if not is_person or comment.author_association not in TEAM or read_marker(comment.body):
+    if not is_person or comment.author_association not in _TEAM or read_marker(comment.body):
         return ""
     verdict = _VERDICTS.get(comment.state, "")
     text = comment.body.strip()[:COMMENT_CHARACTERS]

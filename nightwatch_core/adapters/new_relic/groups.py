@@ -452,7 +452,7 @@ class TracedOccurrence:
     entity: str
     message: str
     release: str
-    closeness: int  # 2: the group's own, 1: same message in another spelling, 0: no message
+    is_same: bool  # has the group's message; else none
 
 
 def traced_occurrences(
@@ -464,8 +464,8 @@ def traced_occurrences(
     """
     candidates = [_occurrence(row, group, entities) for row in objects(rows)]
     found = [candidate for candidate in candidates if candidate is not None]
-    closest = max((occurrence.closeness for occurrence in found), default=0)
-    return tuple(occurrence for occurrence in found if occurrence.closeness == closest)
+    same = tuple(occurrence for occurrence in found if occurrence.is_same)
+    return same or tuple(found)
 
 
 def _occurrence(
@@ -479,15 +479,10 @@ def _occurrence(
     if transaction and group.transaction and not same:
         return None
     message = text(row.get("error.message")) or text(row.get("message"))
-    if fingerprint(group.app, name, transaction, message) == group.fingerprint:
-        closeness = 2
-    elif message_template(message) == message_template(group.message):
-        closeness = 1
-    elif not message or not group.message:
-        closeness = 0
-    else:
+    is_same = message_template(message) == message_template(group.message)
+    if message and group.message and not is_same:
         return None
-    return TracedOccurrence(id, entity, message, first_text(row, nrql.RELEASES), closeness)
+    return TracedOccurrence(id, entity, message, first_text(row, nrql.RELEASES), is_same)
 
 
 def frames_document(many: int) -> str:

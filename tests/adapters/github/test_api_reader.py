@@ -91,17 +91,6 @@ def test_readers_of_one_commit_ask_once_between_them(server: GitHub) -> None:
     assert counts.requests == len(server.requests)
 
 
-def test_a_later_night_asks_for_nothing_that_is_recorded(server: GitHub) -> None:
-    records = MemoryRecords()
-    for expected in (CodeReads(asked=2, requests=3), CodeReads(disk=2, saved=2)):
-        host = recorded(server, records)
-        code = host.reader(host.head())
-        assert code.read_file("old.rb") == "1\n"
-        assert code.blame("old.rb", 1)
-        counts = code.code_reads  # type: ignore[attr-defined]
-        assert counts == expected.model_copy(update={"files": ("old.rb",)})
-
-
 def test_who_wrote_a_line_is_told(server: GitHub) -> None:
     code = reader(server)
     (found,) = code.blame("app/total.rb", 2)

@@ -77,12 +77,6 @@ def test_what_may_not_be_read_is_not_known(
     assert METER.calls()["GitHub"].refused == 0  # nobody has to give these rights
 
 
-def test_a_failure_counts_whatever_else_may_not_be_read(drafted: GitHub) -> None:
-    _may(drafted, "statuses")
-    drafted.checks[_head(drafted)] = Checks((), ("failure",))
-    assert _verdict(drafted) == "failed"
-
-
 def test_what_is_refused_or_away_is_asked_for_once(drafted: GitHub) -> None:
     outbox(drafted).publish(pull(drafted, CHANGE, key="k2", branch="nightwatch/ab", body=_body()))
     drafted.fail("GET", "/status$", status=502, times=9)
@@ -138,26 +132,6 @@ def test_a_log_that_lies_in_the_open_is_not_fetched(drafted: GitHub, address: st
     drafted.log_address = address
     drafted.checks[_head(drafted)] = Checks(("failure",), (), FAILURE)
     assert (_run(drafted).state, _run(drafted).log) == ("failed", "")
-
-
-@pytest.mark.parametrize(
-    ("allowed", "held", "state"),
-    [
-        (("actions", "statuses"), Checks(), "none"),
-        (("actions", "statuses"), Checks(("queued",)), "pending"),
-        (("actions",), Checks(("success",)), "unreadable"),
-        ((), Checks(("success",)), "unreadable"),
-        (("actions",), Checks(("queued",)), "pending"),
-    ],
-)
-def test_what_is_known_of_a_draft_now(
-    drafted: GitHub, allowed: tuple[str, ...], held: Checks, state: str
-) -> None:
-    _may(drafted, *allowed)
-    drafted.checks[_head(drafted)] = held
-    run = _run(drafted)
-    assert run.state == state
-    assert bool(run.because) == (state == "unreadable")
 
 
 def test_what_fails_on_the_base_as_well_is_told(drafted: GitHub) -> None:

@@ -1,7 +1,5 @@
-from pathlib import Path
-
 import pytest
-from github_world import bare_shop, client
+from github_world import client
 from pydantic import SecretStr
 from services.github import GitHub
 from twins.reading import MemoryClock
@@ -15,7 +13,6 @@ from nightwatch_core.adapters.github.connection import (
     Unavailable,
     advice,
 )
-from nightwatch_core.adapters.github.rows import Row
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
@@ -187,20 +184,6 @@ def test_a_renamed_repository_is_followed_on_the_same_machine(server: GitHub) ->
     assert where.describe().full_name == "acme/market"
     create(where)
     assert len(server.issues()) == 1
-
-
-def test_the_token_goes_to_no_other_machine(server: GitHub, tmp_path: Path) -> None:
-    with GitHub(bare_shop(tmp_path / "other")) as other:
-        elsewhere = {"location": f"{other.url}/repos/acme/shop"}
-        server.fail("GET", "shop$", status=302, headers=elsewhere, body=b"{}")
-        with pytest.raises(GiveUp, match="another machine"):
-            described(server)
-        link = {"link": f'<{other.url}/repos/acme/shop/labels?page=2>; rel="next"'}
-        server.fail("GET", "/labels$", status=200, headers=link, body=b"[]")
-        where = Repository.of(client(server), "acme/shop")
-        with pytest.raises(GiveUp, match="another machine"):
-            list(where.read_all(Row, lambda rest, at: rest.issues.list_labels_for_repo(*at)))
-        assert other.requests == []
 
 
 def test_a_redirected_write_is_not_sent_as_a_read(server: GitHub) -> None:

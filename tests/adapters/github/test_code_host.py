@@ -12,7 +12,6 @@ from services.github import GitHub
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.code_host import (
-    FILE_VERSIONS,
     ApiHost,
     CloneHost,
     CloneRefused,
@@ -129,28 +128,6 @@ def test_what_a_night_pins_its_cases_to_is_fetched_once(server: GitHub, tmp_path
     code.commit_at(datetime.fromtimestamp(NIGHT, UTC))
 
     assert len([one for one in server.requests if one.path.endswith("/info/refs")]) == 1
-
-
-@pytest.mark.parametrize("cloned", [True, False])
-def test_commits_of_one_night_share_a_clone_or_a_cache(
-    server: GitHub, tmp_path: Path, cloned: bool
-) -> None:
-    stray = push(server, "hotfix.rb", "x\n", parent="v1.0", branch="hotfix")
-    push(server, "app/total.rb", "def total\n  1\nend\n")
-    clone = host(server, tmp_path) if cloned else None
-    code = GitHubHost(api_host(server), clone)
-    names = ("v1.0", stray[:9])
-    commits = [*(code.commit_of(name) for name in names), code.head()]
-    readers = [code.reader(commit) for commit in commits if commit]
-
-    assert [one.read_file("app/total.rb") for one in readers] == [
-        None, None, "def total\n  1\nend\n",
-    ]  # fmt: skip
-    assert [one.read_file("hotfix.rb") for one in readers] == [None, "x\n", None]
-    assert [one.read_file("old.rb") for one in readers] == ["1\n"] * 3
-    assert code.commit_of("gone") is None
-    if cloned:
-        assert [one.name for one in (tmp_path / "clones").iterdir()] == ["acme__shop"]
 
 
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
@@ -310,26 +287,6 @@ def test_history_fetches_the_old_files_it_needs(server: GitHub, tmp_path: Path) 
     assert reader.show_commit(found[1].sha, "latin.rb") is not None
 
 
-@pytest.mark.slow
-def test_history_does_not_fetch_thousands_of_files(server: GitHub, tmp_path: Path) -> None:
-    shop, head = server.git, "main"
-    for start in (0, FILE_VERSIONS):
-        rows = [{"path": f"data/{number}", "mode": "100644", "content": str(start + number)}
-                for number in range(FILE_VERSIONS + 1)]  # fmt: skip
-        tree = shop.write_tree(head, rows)
-        head = shop.write_commit("Data", tree, [shop.run("rev-parse", head)])
-    shop.run("update-ref", "refs/heads/main", head)
-    code = host(server, tmp_path)
-    reader = code.reader(code.head())
-    before = len(server.requests)
-
-    with pytest.raises(GiveUp, match="name one file"):
-        reader.history(text="7")
-    assert len(server.requests) == before
-    assert len(reader.history("data/7", text="507")) == 1
-    assert len(reader.history("data")) == 2
-
-
 def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_path: Path) -> None:
     api = ApiHost(client(server), server.repository)
     cloned = GitHubHost(api, host(server, tmp_path))
@@ -344,19 +301,6 @@ def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_pat
         assert refused.reader(first).read_file("old.rb") == "1\n"
         assert [one.version for one in refused.releases()] == ["v1.0"]
         assert "read through the API" in refused.probe()
-
-
-def test_pull_requests_come_from_github_or_else_from_the_history(
-    server: GitHub, tmp_path: Path
-) -> None:
-    push(server, "app/total.rb", "x\n")
-    api = ApiHost(client(server), server.repository)
-    code = GitHubHost(api, host(server, tmp_path))
-    at = code.head().at
-    assert at is not None
-    assert code.pulls_merged_since(at) == ()
-    server.fail("POST", "/graphql", status=403, body=b'{"message": "Resource not accessible"}')
-    assert [pull.number for pull in code.pulls_merged_since(at)] == [7]
 
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)

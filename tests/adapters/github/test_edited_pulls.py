@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 from deliveries import STEPPED
@@ -49,9 +48,7 @@ AS_PROPOSED: dict[str, tuple[Deed, ...]] = {
     "nothing": (),
     "moved": (moved,),
     "updated": (updated,),
-    "updated often": tuple(partial(updated, text=f"{at}\n") for at in range(3)),
     "checked again": (lambda server: push(server, 1, {}, "Run the checks again"),),
-    "said otherwise": (lambda server: amend(server, 1, {}, "Another message"),),
     "rebased": (moved, lambda server: rebase(server, 1)),
     "amended and back": (amended, lambda server: amend(server, 1, {PATH: FIXED})),
 }
@@ -59,7 +56,6 @@ WITH_EDITS: dict[str, tuple[Deed, ...]] = {
     "pushed more": (pushed_more,),
     "pushed a test": (lambda server: push(server, 1, TEST), updated),
     "amended": (amended,),
-    "amended and updated": (amended, updated),
     "rebased with more": (moved, lambda server: rebase(server, 1, TEST)),
     "amended, then rebased": (
         lambda server: amend(server, 1, TEST),
@@ -109,13 +105,6 @@ def test_our_correction_after_the_checks_is_no_edit_of_anybody(
     push(server, 1, {PATH: OTHER}, message)
     merge(server, 1)
     assert merged(server).edited is edited
-
-
-def test_a_squash_hides_nothing(server: GitHub) -> None:
-    outbox(server).publish(pull(server))
-    pushed_more(server)
-    merge(server, 1, "squash")
-    assert merged(server).edited
 
 
 def test_a_rebase_of_another_fix_of_that_size_cannot_be_told(server: GitHub) -> None:

@@ -63,14 +63,6 @@ def test_an_issue_whose_answer_was_lost_is_not_opened_twice(server: GitHub, how:
     assert server.writes().count("POST /issues") == 1
 
 
-def test_an_issue_whose_answer_nobody_can_read_is_looked_for(server: GitHub) -> None:
-    server.fail("POST", "/issues$", status=201, body=b'{"number": "one"}', stored=True)
-    receipt = outbox(server).publish(issue())
-
-    assert (receipt.status, receipt.number) == ("done", 1)
-    assert len(server.issues()) == 1
-
-
 @pytest.mark.parametrize("how", ["answer", "cut"])
 def test_an_issue_that_never_arrived_is_opened_after_looking(server: GitHub, how: str) -> None:
     server.fail("POST", "/issues$", how=how)
@@ -126,19 +118,6 @@ def test_writes_are_a_second_apart_and_not_too_many(server: GitHub) -> None:
     assert (writes, clock.monotonic() - start) == (5, 4.0)
 
 
-def test_refusals_say_what_to_do(server: GitHub) -> None:
-    server.has_issues = False
-    disabled = outbox(server).publish(issue())
-    server.has_issues = True
-    long = outbox(server).publish(issue(body=issue().body + "x" * 70_000))
-
-    assert disabled.status == long.status == "refused"
-    assert "Issues has been disabled" in disabled.reason
-    assert "too_long" in long.reason
-    assert outbox(server).publish(issue(body="no marker")).status == "refused"
-    assert server.issues() == []
-
-
 def test_news_are_told_once(server: GitHub) -> None:
     out = outbox(server)
     out.publish(issue())
@@ -171,17 +150,6 @@ def test_another_error_with_the_cause_of_an_issue_is_entered_in_it(server: GitHu
     assert item.names == {"v1:issue-key-1", "v1:aa", "v1:bb"}
     assert server.items[1]["body"].endswith("Why.\nA person's line.\n")
     assert (len(server.comments), item.key) == (1, "issue-key-1")
-
-
-def test_only_issues_of_ours_are_commented_on(server: GitHub) -> None:
-    server.add_item("Somebody's", "text")
-    receipts = [outbox(server).publish(comment(number)) for number in (1, 2)]
-
-    assert [receipt.reason for receipt in receipts] == [
-        "issue 1 is none of ours",
-        "there is no issue 2",
-    ]
-    assert server.comments == []
 
 
 def test_a_closed_issue_is_opened_again(server: GitHub) -> None:
@@ -331,10 +299,7 @@ def test_a_pull_request_of_somebody_else_on_our_branch_is_left_alone(server: Git
     [
         ("../evil.rb", "leaves the repository"),
         ("passwd", "is a link"),
-        ("passwd/x.rb", "is a link, no folder"),
         ("lib/vendored/x.rb", "is a submodule, no folder"),
-        ("app", "is taken already"),
-        ("App/new.rb", "another spelling"),
         ("latin.rb", "is not UTF-8"),
     ],
 )

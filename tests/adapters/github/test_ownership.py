@@ -122,14 +122,6 @@ def test_a_renamed_bot_and_an_account_that_is_gone_double_nothing(
     assert later.publish(issue()).status == "already there"
 
 
-def test_a_lost_state_folder_alone_loses_nothing(server: GitHub, tmp_path: Path) -> None:
-    Installation(server, tmp_path / "lost").publish(issue())
-    again = Installation(server, tmp_path / "new")
-
-    assert numbers(again.own()) == [1]
-    assert again.publish(issue()).status == "already there"
-
-
 def test_with_the_state_lost_and_another_account_nothing_is_published_twice(
     server: GitHub, tmp_path: Path
 ) -> None:
@@ -153,16 +145,3 @@ def test_who_publishes_is_asked_of_every_kind_of_sign_in(server: GitHub) -> None
     assert account(client(server)) == "github-actions[bot]"
     server.fail("POST", "/graphql$", status=403, body=b'{"message": "no"}', times=9)
     assert account(client(server)) == ""
-
-
-def test_others_are_counted_where_the_neighbours_are_asked(server: GitHub, tmp_path: Path) -> None:
-    ours = Installation(server, tmp_path)
-    ours.publish(issue())
-    server.add_item("Copied", issue("other").body, labels=LABELLED, by="eve")
-    assert (
-        ours.tracker()
-        .probe()
-        .startswith(
-            "acme/shop: 1 own items, 1 open; 1 that somebody else made carry our marker: left alone"
-        )
-    )

@@ -101,25 +101,6 @@ def test_a_base_that_is_gone_leaves_it_open(carried: GitHub) -> None:
     assert only_patch(carried).state == "open"
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (FileChange(path="passwd", text="x"), "is a link, no plain file"),
-        (FileChange(path=".git/config", text="x"), "is in the git folder"),
-        (FileChange(path="app/total.rb", text="def total\n  nil\nend\n"), "nothing would change"),
-    ],
-)
-def test_what_no_branch_would_get_no_patch_gets(
-    server: GitHub, change: FileChange, why: str
-) -> None:
-    out = outbox_of(client(server))
-    out.publish(issue())
-    receipt = out.publish(patch_of(server, change))
-    assert receipt.status == "refused"
-    assert why in receipt.reason
-    assert server.comments == []
-
-
 def test_it_needs_an_issue_of_ours_and_a_base_that_has_not_moved(server: GitHub) -> None:
     out, draft = outbox_of(client(server)), patch_of(server)
     assert "no issue 1" in out.publish(draft).reason

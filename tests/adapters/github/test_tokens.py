@@ -60,16 +60,6 @@ def test_who_only_reads_holds_a_token_that_cannot_write(server: GitHub) -> None:
     assert [call for call in server.writes() if call != MINT] == ["POST /graphql"]
 
 
-def test_a_renewed_token_for_reading_cannot_write_either(server: GitHub) -> None:
-    reading = client(server, read_only=True)
-    described(reading)
-    server.app.expire()
-    described(reading)
-    levels = [{*asked["permissions"].values()} for asked in server.app.minted]
-    assert levels == [{"read"}, {"read"}]
-    assert {*reading.app.permissions().values()} == {"read"}
-
-
 def test_permissions_that_were_not_granted_are_not_asked_for(server: GitHub) -> None:
     server.app.permissions = {"metadata": "read", "issues": "write"}
     asking = client(server)
@@ -98,13 +88,6 @@ def test_a_token_is_renewed_before_it_ends(server: GitHub) -> None:
     server.app.life = 3600
     assert asking.token() == asking.token()
     assert len(server.app.minted) == 3
-
-
-@pytest.mark.parametrize("ahead", [300, -50])
-def test_clocks_may_differ(server: GitHub, ahead: float) -> None:
-    server.app.ahead = ahead
-    asking = client(server)
-    assert {asking.token() for _ in range(3)} == {"ghs_minted1"}
 
 
 def test_a_write_that_met_an_ended_token_is_done_once(server: GitHub) -> None:

@@ -1,10 +1,8 @@
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from github_world import NIGHT, OURS, bare_shop, comment, issue, outbox, pull, tracker
-from services.github import Answer, GitHub
+from github_world import NIGHT, OURS, comment, issue, outbox, pull, tracker
+from services.github import GitHub
 
 from nightwatch_core.adapters.github.tracker import ITEMS_WITH_COMMENTS
 from nightwatch_core.errors import StopTheNight
@@ -110,24 +108,6 @@ def test_only_discussions_that_moved_lately_are_read(server: GitHub) -> None:
 
     assert sum(bool(item.words) for item in items) == ITEMS_WITH_COMMENTS
     assert (items[0].words, items[1].words) == (("Early bird", "Late"), ())
-
-
-class Busy(GitHub):
-    """People comment after every answer."""
-
-    def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        answer = super().answer(method, target, headers, body)
-        self.add_comment(1, "Said")
-        self.add_comment(150, "Said")
-        return answer
-
-
-def test_an_item_that_changes_between_two_pages_is_on_one_of_them(tmp_path: Path) -> None:
-    with Busy(bare_shop(tmp_path)) as server:
-        for number in range(150):
-            server.add_item(f"{number}", issue(f"key-{number}").body, **OURS)
-        items = tracker(server).own_items()
-        assert [item.number for item in items] == list(range(1, 151))
 
 
 @pytest.mark.parametrize("status", [404, 410])

@@ -216,16 +216,6 @@ def test_the_inbox_says_what_the_team_said(service):
     assert set(came_back.values()) == {None}
 
 
-def test_of_two_returns_the_later_one_counts(service):
-    times = [round((NOW - hours * HOUR).timestamp() * 1_000) for hours in (3, 1, 2)]
-    service.inbox = [
-        inbox_group("KeyError", f"no {at}", "UNRESOLVED", regressedAt=at) | {"id": str(at)}
-        for at in times
-    ]
-    service.error("KeyError", message="no 4711")
-    assert only(fetched(service)).regressed_at == NOW - HOUR
-
-
 def test_an_assignee_without_a_name_is_told_without_an_address(service):
     who = {"email": "ann@example.org", "userInfo": None}
     service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", assignment=who)]
@@ -362,15 +352,6 @@ def test_an_application_of_a_similar_name_is_another(service):
     service.error("Theirs", guid="GUID-2")
     found = source(service, app_name="ann's").error_groups(WINDOW)
     assert [group.error_class for group in found.groups] == ["Ours"]
-
-
-def test_a_hostile_application_name_is_data(service):
-    name = "shop' OR name LIKE '%\\"
-    service.entities.append(entity("GUID-evil", name, "go"))
-    service.error("KeyError")
-    service.error("Evil", guid="GUID-evil")
-    found = source(service, app_name=name).error_groups(WINDOW)
-    assert [group.error_class for group in found.groups] == ["Evil"]
 
 
 def test_deployments_newest_first(service):
@@ -510,20 +491,6 @@ def test_all_transactions_of_the_window_are_counted(service):
     found = fetched(service)
     assert (found.traffic, found.partial) == (42_000, ())
     assert found.groups[0].occurrences == 1
-
-
-def test_a_quiet_night_has_its_traffic_too(service):
-    service.traffic(500)
-    assert (fetched(service).groups, fetched(service).traffic) == ((), 500)
-
-
-def test_it_costs_no_request_of_its_own(service):
-    service.error("KeyError")
-    service.traffic(10)
-    fetched(service)
-    asked = [each for each in service.requests if any("Transaction " in q for q in each.nrql)]
-    assert len(asked) == 1
-    assert {"whole", "outside", "detail", "traffic"} <= set(asked[0].variables)
 
 
 @pytest.mark.parametrize("code", ["TIMEOUT", "ACCESS_DENIED", "INVALID_INPUT"])
