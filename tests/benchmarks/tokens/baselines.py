@@ -5,15 +5,13 @@ without it being their point (they asked for whole files instead of edits), they
 
 *before*: the error's class, transaction, message and count, and tools; the trace only by a tool;
 files as they are, however long; one effort; up to 15 turns; caching of the system prompt only;
-errors one after another, a turn's tool calls one after another. Two milder forms show how much of
-a difference comes from what: *before, cut* gets answers as short as ours, *before, cut and traced*
-is also told the printed trace in its first message.
+errors one after another, a turn's tool calls one after another.
 
-*seed design*: cut and traced; the first 100 lines of up to five likely files (those of the
-innermost own frames, mapped to the tree by our code, which is kinder than the seed's own rule);
-up to three earlier analyses; the last four findings of the night; turns and effort by the class; a
-cache of what was read, which saves time and no token. Its context editing and compaction start at
-lengths that are not reached.
+*seed design*: answers as short as ours, the printed trace in the first message; the first 100 lines
+of up to five likely files (those of the innermost own frames, mapped to the tree by our code, which
+is kinder than the seed's own rule); up to three earlier analyses; the last four findings of the
+night; turns and effort by the class; a cache of what was read, which saves time and no token. Its
+context editing and compaction start at lengths that are not reached.
 """
 
 import json
@@ -50,16 +48,6 @@ def before(night: Night, service: Service) -> Sequence[Outcome]:
     return _one_after_another(night, service, _told_nothing, cut=False)
 
 
-def before_cut(night: Night, service: Service) -> Sequence[Outcome]:
-    """The same with answers of tools cut as ours are."""
-    return _one_after_another(night, service, _told_nothing)
-
-
-def before_traced(night: Night, service: Service) -> Sequence[Outcome]:
-    """The same, told the trace."""
-    return _one_after_another(night, service, _told_the_trace)
-
-
 def seed(night: Night, service: Service) -> Sequence[Outcome]:
     """Previews, priors and findings, turns and effort by class."""
     return _one_after_another(night, service, _enriched, by_class=True)
@@ -67,10 +55,6 @@ def seed(night: Night, service: Service) -> Sequence[Outcome]:
 
 def _told_nothing(scenario: Scenario, case: Case, code: CodeReader, told: list[str]) -> str:
     return _asked(scenario)
-
-
-def _told_the_trace(scenario: Scenario, case: Case, code: CodeReader, told: list[str]) -> str:
-    return _asked(scenario) + _trace(scenario)
 
 
 def _asked(scenario: Scenario) -> str:

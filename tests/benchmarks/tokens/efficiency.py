@@ -26,12 +26,7 @@ NEEDS_DATA: Mapping[str, Callable[[], str]] = {
     "looks": tables.looks,
     "duplicates": tables.duplicate_shares,
 }
-ALONE: Mapping[str, Callable[[], str]] = {
-    "invented": tables.invented_nights,
-    "clearing": tables.clearing,
-    "hopeless": tables.hopeless,
-    "plays": tables.plays,
-}
+ALONE: Mapping[str, Callable[[], str]] = {"invented": tables.invented_nights, "plays": tables.plays}
 CLOSE = 0.03  # of a figure
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _TABLE = re.compile(r"(<!-- (?P<name>\w+) -->\n\n)(?P<table>.*?)(\n\n<!-- end -->)", re.DOTALL)

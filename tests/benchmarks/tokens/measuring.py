@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.tokens import invented, real
-from benchmarks.tokens.baselines import before, before_cut, before_traced, seed
+from benchmarks.tokens.baselines import before, seed
 from benchmarks.tokens.designs import Design, Outcome
 from benchmarks.tokens.ours import ours
 from benchmarks.tokens.service import Call, Service
@@ -14,13 +14,7 @@ from benchmarks.tokens.words import Night, complaints
 from nightwatch_core.adapters.claude.features import priced
 from nightwatch_core.models.answer import Usage
 
-DESIGNS: Mapping[str, Design] = {
-    "before": before,
-    "before, cut": before_cut,
-    "before, cut and traced": before_traced,
-    "seed design": seed,
-    "ours": ours,
-}
+DESIGNS: Mapping[str, Design] = {"before": before, "seed design": seed, "ours": ours}
 MODEL = "claude-opus-5-5"
 
 

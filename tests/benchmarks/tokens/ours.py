@@ -13,7 +13,6 @@ from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude.features import Tuning
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.adapters.claude.request import Gate
 from nightwatch_core.adapters.local.quiet import SystemClock
@@ -45,7 +44,6 @@ class Features:
     priors: bool = True  # so does what an earlier night said of a like error
     agents: bool = True  # agent files lead, by language; else the short built-in prompt
     sharing: bool = True  # siblings come second and are told what their leader found
-    tuning: Tuning | None = None  # of context editing; None: as it comes
     agent: Mapping[str, object] = field(default_factory=dict)  # fields that every agent file gets
     again: bool = False  # weak verdicts are looked at once more
 
@@ -84,8 +82,8 @@ def analysed(
     )
     tonight = CodeTonight(commit=code.commit)
     gate = Gate(event=lambda: Held(service.rounds))
-    key, tuning = SecretStr(service.key), features.tuning
-    desk = _Desk(Claude(key, MODEL, service.url, gate=gate, tuning=tuning), code, features)
+    model = Claude(SecretStr(service.key), MODEL, service.url, gate=gate)
+    desk = _Desk(model, code, features)
     able = desk.model.capabilities()
     waves = first_wave(OPTIONS, TONIGHT, tonight, prepared, able)
     if not features.sharing:

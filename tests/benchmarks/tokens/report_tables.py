@@ -17,8 +17,6 @@ from benchmarks.tokens.real import EVAL
 from benchmarks.tokens.returning import NIGHTS, lived
 from benchmarks.tokens.words import Night
 
-from nightwatch_core.adapters.claude.features import Tuning
-
 PLAYS = Path(__file__).with_name("plays.json")
 FLAT = {"max_iterations": 15, "effort": "medium"}  # as the seed was before
 FEW_TURNS = {"max_iterations": 2}
@@ -28,11 +26,6 @@ def _without(features: Features) -> Design:
     return partial(ours, features=features)
 
 
-def _clearing(at: int | None, least: int = 20_000, keep: int = 6) -> Design:
-    tuning = Tuning(clear_at=at, clear_at_least=least, keep_results=keep, compact_at=None)
-    return _without(Features(tuning=tuning))
-
-
 ABLATION: Mapping[str, Design] = {
     "everything": ours,
     "no research in the first message": _without(Features(previews=False)),
@@ -40,13 +33,6 @@ ABLATION: Mapping[str, Design] = {
     "siblings not told, all side by side": _without(Features(sharing=False)),
     "no agent files, the built-in prompt": _without(Features(agents=False)),
     "15 turns and medium effort": _without(Features(agent=FLAT)),
-}
-CLEARING: Mapping[str, Design] = {
-    "never": _clearing(None),
-    "80,000 (ours)": _clearing(80_000),
-    "30,000, keep 4 (the seed's)": _clearing(30_000, 5_000, 4),
-    "20,000, keep 4": _clearing(20_000, 5_000, 4),
-    "8,000, keep 4": _clearing(8_000, 1_000, 4),
 }
 LOOKS: Mapping[str, Design] = {
     "one look": _without(Features(agent=FEW_TURNS)),
@@ -112,16 +98,13 @@ COLUMNS: Mapping[str, Callable[[Sum], str]] = {
     "cut": lambda one: f"{one.mean(lambda each: sum(call.cut for call in each.calls)):.2f}",
     "low": lambda one: str(sum(each.confidence == "low" for each in one.played)),
     "rounds": lambda one: str(one.rounds),
-    "cleared": lambda one: _whole(one.mean(lambda each: each.usage.cleared_tokens)),
-    "longest prompt": lambda one: _whole(max(c.prompt for e in one.played for c in e.calls)),
 }
 FEW = ("right", "turns", "cache read", "new tokens", "USD", "not found", "rounds")
 
 
 def designs() -> str:
     """The designs, before to after."""
-    names = [name for name in COLUMNS if name not in ("cleared", "longest prompt")]
-    return _table("design", {name: _all(name) for name in DESIGNS}, names)
+    return _table("design", {name: _all(name) for name in DESIGNS}, list(COLUMNS))
 
 
 def invented_nights() -> str:
@@ -148,23 +131,6 @@ def row(name: str, one: Sum, columns: Sequence[str] = FEW) -> str:
 def ablation() -> str:
     """Ours, one feature at a time taken away."""
     return _table("ours with", {name: _without(name) for name in ABLATION}, FEW)
-
-
-def hopeless() -> str:
-    """Errors that nothing explains: what bounds are worth."""
-    flat = "15 turns and medium effort"
-    chosen = {"before": before, "seed design": seed, "ours": ours, f"ours, {flat}": ABLATION[flat]}
-    night = invented.hopeless_night()
-    columns = ("turns", "cache read", "new tokens", "USD", "cut", "longest prompt")
-    return _table("design", {name: summed((night,), one) for name, one in chosen.items()}, columns)
-
-
-def clearing() -> str:
-    """What clearing old results gives on the two longest nights."""
-    nights = invented.long_night(), invented.hopeless_night()
-    columns = ("right", "turns", "cache read", "new tokens", "USD", "cleared", "longest prompt")
-    made = {name: summed(nights, design) for name, design in CLEARING.items()}
-    return _table("cleared from", made, columns)
 
 
 def looks() -> str:

@@ -48,10 +48,6 @@ class Call:
     thought: int = 0  # thereof, of the output
     cut: int = 0  # answers to its last calls that were shortened
 
-    @property
-    def prompt(self) -> int:
-        return self.input + self.read + self.written
-
 
 class Service(Anthropic):
     """Plays the scenarios of one night for whoever asks."""
