@@ -6,7 +6,7 @@ frames, as its recorder saw it.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.analysis import loop
@@ -490,7 +490,10 @@ def _answered(harness: Harness, reply: Reply, examples: tuple[str, ...]) -> Trie
         answer = object_in(reply.turn.text, FIELDS)
     except GiveUp as wrong:
         return _without(str(wrong))
-    path, test, why_not = (_text(answer, name) for name in FIELDS)
+    texts = (answer.get(name) for name in FIELDS)
+    path, test, why_not = (
+        text.replace("\r\n", "\n") if isinstance(text, str) else "" for text in texts
+    )
     if not test.strip():
         reason = shortened(one_line(why_not), _REASON) or "no test was given"
         return _without(reason, "not tried")
@@ -505,11 +508,6 @@ def _answered(harness: Harness, reply: Reply, examples: tuple[str, ...]) -> Trie
 
 def _without(because: str, outcome: str = "not reproduced") -> Tried:
     return Tried(Reproduction.model_validate({"outcome": outcome, "because": because}))
-
-
-def _text(answer: Mapping[str, Any], name: str) -> str:
-    value = answer.get(name)
-    return value.replace("\r\n", "\n") if isinstance(value, str) else ""
 
 
 def examples_for(harness: Harness) -> tuple[str, ...]:

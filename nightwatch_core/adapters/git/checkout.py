@@ -166,7 +166,10 @@ class Checkout:
 
     def base(self) -> tuple[str, str]:
         """Return name and head of the base branch; the name is empty where HEAD is on no branch."""
-        name = self._base_branch or self._checked_out()
+        name = self._base_branch
+        if not name:
+            head = self.git.attempt("symbolic-ref", "--quiet", "HEAD").output
+            name = head.decode(errors="replace").strip().removeprefix(LOCAL)
         if not name:
             return "", self.git.line("rev-parse", "--verify", "HEAD^{commit}")
         heads = self.heads()
@@ -183,10 +186,6 @@ class Checkout:
     def heads(self) -> dict[str, str]:
         """Return the head of every branch, here and at origin, by the ref's full name."""
         return {ref.name: ref.sha for ref in (*self._refs(LOCAL), *self._refs(REMOTE))}
-
-    def _checked_out(self) -> str:
-        outcome = self.git.attempt("symbolic-ref", "--quiet", "HEAD")
-        return outcome.output.decode(errors="replace").strip().removeprefix(LOCAL)
 
     def _refs(self, below: str) -> tuple[Ref, ...]:
         """Refs that stand for commits, newest first; read whole, so that no name is passed on."""

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -126,14 +126,12 @@ def _merged_commits(git: command.Git, sha: str) -> dict[str, MergedCommits]:
                 own.append(commit)
                 waiting += parents[commit]
         written = [commit for commit in own if len(parents[commit]) < 2] or own
-        authors = _authors(commits[commit][1] for commit in reversed(written))
-        merged[merge] = MergedCommits(tuple(own), authors)
+        authors = (
+            commits[item][1].strip()[: command.NAME_CHARACTERS] for item in reversed(written)
+        )
+        named = [name for name in dict.fromkeys(authors) if name][:PULL_AUTHORS]
+        merged[merge] = MergedCommits(tuple(own), ", ".join(named))
     return merged
-
-
-def _authors(names: Iterable[str]) -> str:
-    each = dict.fromkeys(name.strip()[: command.NAME_CHARACTERS] for name in names)
-    return ", ".join([name for name in each if name][:PULL_AUTHORS])
 
 
 def _pull(commit: MainlineCommit, merged: Mapping[str, MergedCommits]) -> MergedPull | None:

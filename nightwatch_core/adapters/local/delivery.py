@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from nightwatch_core.adapters.git.branch import Refused, mailed, make_branch, patch
 from nightwatch_core.adapters.git.checkout import LOCAL, Checkout, heads_of
 from nightwatch_core.adapters.git.command import Git, is_sha, read_time
-from nightwatch_core.adapters.git.other_branches import branches_changing
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.documents import text_of
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -207,7 +206,7 @@ def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
             key=str(meta.get("key", "")),
             title=str(meta.get("title", "")),
             state=state if state in _STATES else "open",  # type: ignore[arg-type]
-            state_reason=_reason(meta.get("state_reason")),
+            state_reason="_".join(re.split(r"[\s-]+", str(meta.get("state_reason") or "").lower())),
             url=str(document.path),
             branch=str(meta.get("branch", "")),
             as_patch=meta.get("as_patch") is True,
@@ -251,10 +250,6 @@ def _closed_at(document: Document, meta: Mapping[str, object]) -> datetime:
     except ValueError:
         return datetime.fromtimestamp(document.path.stat().st_mtime, UTC)
     return closed if closed.tzinfo else closed.replace(tzinfo=UTC)
-
-
-def _reason(value: object) -> str:
-    return "_".join(str(value or "").lower().replace("-", " ").split())
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -321,8 +316,7 @@ class LocalDelivery:
         return tuple(CiRun(state="none") for _ in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
-        """Return unmerged branches of the checkout; see `branches_changing`."""
-        return branches_changing(self._checkout, paths, since) if self._checkout else ()
+        return ()
 
     def probe(self) -> str:
         """Say where issues go, and how many there are; raises `GiveUp` where none can go."""

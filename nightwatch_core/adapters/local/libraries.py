@@ -209,12 +209,13 @@ def _find(ecosystem: Ecosystem, package: str, shelves: tuple[Path, ...]) -> tupl
     if not package or any(part in ("", ".", "..") for part in package.split("/")):
         return ()
     copies = (copy for shelf in shelves for copy in _FINDERS[ecosystem](shelf, package))
-    kept = (copy for copy in copies if _is_own(copy.folder, shelves))
+    roots = [shelf.resolve() for shelf in shelves]
+    kept = (
+        copy
+        for copy in copies
+        if copy.folder.is_dir() and any(map(copy.folder.resolve().is_relative_to, roots))
+    )
     return tuple(copy for copy, _ in zip(kept, range(_COPIES), strict=False))
-
-
-def _is_own(folder: Path, shelves: Sequence[Path]) -> bool:
-    return folder.is_dir() and any(folder.resolve().is_relative_to(s.resolve()) for s in shelves)
 
 
 def _python(shelf: Path, package: str) -> Iterator[_Copy]:

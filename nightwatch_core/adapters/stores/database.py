@@ -230,14 +230,8 @@ def published(path: Path) -> frozenset[str]:
         return frozenset()
     with transaction(path) as connection:
         rows = connection.execute("SELECT receipt FROM ledger WHERE state = 'done'").fetchall()
-    return frozenset(filter(None, (_address(row["receipt"]) for row in rows)))
-
-
-def _address(kept: str) -> str:
-    try:
-        return Receipt.model_validate_json(kept).url
-    except ValidationError:
-        return ""
+    receipts = (_receipt(row["receipt"]) for row in rows)
+    return frozenset(item.url for item in receipts if item and item.url)
 
 
 def digest(proposal: Proposal) -> str:
@@ -260,12 +254,15 @@ def _write(
 
 
 def _kept(proposal: Proposal, kept: str, status: Literal["already there", "refused"]) -> Receipt:
-    """The receipt of the row, which may be unreadable: the row's state still counts."""
-    try:
-        receipt = Receipt.model_validate_json(kept)
-    except ValidationError:
-        receipt = receipt_for(proposal, "unknown")
+    receipt = _receipt(kept) or receipt_for(proposal, "unknown")  # the row's state still counts
     return receipt.model_copy(update={"key": proposal.key, "also": proposal.also, "status": status})
+
+
+def _receipt(kept: str) -> Receipt | None:
+    try:
+        return Receipt.model_validate_json(kept)
+    except ValidationError:
+        return None
 
 
 def _unknown(proposal: Proposal, error: NightWatchError) -> Receipt:

@@ -316,9 +316,8 @@ class KnowledgeFiles:
         """Move lessons to archive/; returns their new names, of those that were there."""
         with self._writing():
             self._check(ARCHIVE)
-            errors = (file for file in files if is_plain(file, ERRORS))
-            there = [file for file in errors if self._is_file(file)]
-            return tuple(put_away(self._folder, file, ARCHIVE) for file in there)
+            there = documents(self._folder, ERRORS)
+            return tuple(put_away(self._folder, file, ARCHIVE) for file in files if file in there)
 
     def rebuild_index(self) -> Index:
         """Read what changed, unite documents of one error, and write index.yml.
@@ -344,8 +343,11 @@ class KnowledgeFiles:
         return self._entries.all({file: stamp for each in stamps for file, stamp in each.items()})
 
     def _file_for(self, lesson: Lesson) -> str:
-        entries = self._entries_in(ERRORS).items()
-        own = [file for file, entry in entries if _fingerprint(entry) == lesson.fingerprint]
+        own = [
+            file
+            for file, entry in self._entries_in(ERRORS).items()
+            if isinstance(entry, IndexEntry) and entry.fingerprint == lesson.fingerprint
+        ]
         if own:
             return lesson.file if lesson.file in own else max(own)
         before = f"{ERRORS}/{lesson.file.partition('/')[2]}"
@@ -372,10 +374,6 @@ class KnowledgeFiles:
                     if item.file != file:
                         why = f"superseded by {file}, of {fingerprint}"
                         put_away(self._folder, item.file, ARCHIVE, why)
-
-    def _is_file(self, file: str) -> bool:
-        path = self._folder / file
-        return path.is_file() and not path.is_symlink()
 
     def _complaints(self) -> tuple[str, ...]:
         return (*links(self._folder, ERRORS, PATTERNS), *quarantined(self._folder))
@@ -429,10 +427,6 @@ class KnowledgeFiles:
             places = (self._folder / name for name in (ERRORS, PATTERNS, QUARANTINE))
             remove_temporaries(self._folder, *places)
             yield
-
-
-def _fingerprint(entry: Entry | str) -> str:
-    return entry.fingerprint if isinstance(entry, IndexEntry) else ""
 
 
 def _broken(entries: Mapping[str, Entry | str]) -> tuple[str, ...]:

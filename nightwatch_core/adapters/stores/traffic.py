@@ -190,7 +190,11 @@ class SentRequests:
         now = datetime.now(UTC)
         oldest, settled = now - timedelta(days=UNNAMED_DAYS), now - timedelta(days=1)
         with suppress(OSError):
-            gone = [file for file in self._folder.glob("*.jsonl") if _is_over(file, nights, oldest)]
+            gone = []
+            for file in self._folder.glob("*.jsonl"):
+                night = file.stem.rpartition("~")[0]
+                is_over = not (nights / night).is_dir() if night else _changed(file) < oldest
+                gone += [file] if is_over else []
             for file in gone:
                 file.unlink(missing_ok=True)
             if gone:
@@ -218,12 +222,6 @@ def _lines(file: Path) -> Iterator[SentRequest]:
     for row in written:
         with suppress(ValidationError):
             yield SentRequest.model_validate_json(row)
-
-
-def _is_over(file: Path, nights: Path, oldest: datetime) -> bool:
-    night = file.stem.rpartition("~")[0]
-    is_there = bool(night) and (nights / night).is_dir()
-    return not is_there and (bool(night) or _changed(file) < oldest)
 
 
 def _changed(file: Path) -> datetime:
@@ -321,6 +319,9 @@ class ServiceMeter:
         """
         refused = isinstance(error, refusals)
         failed = refused or (error is not None and not isinstance(error, GiveUp))
+        # of a vendor's exception the name alone: its text may hold anything
+        shown = str(error) if isinstance(error, NightWatchError) else type(error).__name__
+        trouble = line(shown, LONGEST_TROUBLE)
         with self._guard:
             if not failed:
                 self._lost.pop(service, None)
@@ -332,7 +333,7 @@ class ServiceMeter:
                 requests=before.requests + 1,
                 unanswered=before.unanswered + (failed and not refused),
                 refused=before.refused + refused,
-                trouble=_trouble(error) if error and failed else before.trouble,
+                trouble=trouble if failed else before.trouble,
                 is_last_well=not failed,
             )
 
@@ -357,12 +358,6 @@ class ServiceMeter:
 
     def _set(self, before: ServiceCalls, **changes: Any) -> None:
         self._calls[before.service] = before.model_copy(update=changes)
-
-
-def _trouble(error: Exception) -> str:
-    """Our own words; of a vendor's exception the name alone: its text may hold anything."""
-    ours = isinstance(error, NightWatchError)
-    return line(str(error) if ours else type(error).__name__, LONGEST_TROUBLE)
 
 
 METER = ServiceMeter()
