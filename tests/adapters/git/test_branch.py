@@ -87,29 +87,6 @@ def test_a_dirty_working_tree_is_left_untouched(shop: Path) -> None:
     assert stand() == before
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "why"),
-    [
-        ("../evil.rb", "x", "leaves the repository"),
-        ("passwd", "x", "is a link"),
-        ("passwd/x.rb", "x", "is a link, no folder"),
-        ("lib/vendored", "x", "is a submodule"),
-        ("app", "x", "is taken already"),
-        ("App/new.rb", "x", "another spelling"),
-        ("latin.rb", "café\n", "is not UTF-8"),
-    ],
-)
-def test_changes_that_must_not_be_made_are_refused(
-    still: Path, path: str, text: str | None, why: str
-) -> None:
-    receipt = delivery(still).publish(pull(still, FileChange(path=path, text=text)))
-
-    assert receipt.status == "refused"
-    assert why in receipt.reason
-    assert git(still, "branch", "--list", "nightwatch/*") == ""
-    assert outbox(still) == {}
-
-
 def test_the_patch_is_text_whatever_the_checkout_says_of_files(shop: Path) -> None:
     (shop / ".git" / "info").mkdir(exist_ok=True)
     for folder in (shop / ".git" / "info" / "attributes", shop / ".git" / ".gitattributes"):
@@ -202,13 +179,6 @@ def test_an_unknown_base_or_commit_is_refused(still: Path, field: str, value: st
     assert value in receipt.reason
 
 
-def test_a_detached_checkout_has_a_base_too(shop: Path) -> None:
-    git(shop, "checkout", "--quiet", "--detach")
-
-    assert delivery(shop).publish(pull(shop, base="")).status == "done"
-    assert delivery(shop).own_items()[0].state == "open"
-
-
 def state_of_pull(shop: Path) -> str:
     (item,) = delivery(shop).own_items()
     assert item.kind == "pull"
@@ -238,13 +208,6 @@ def test_a_pull_whose_branch_is_gone_is_closed(shop: Path) -> None:
     assert state_of_pull(shop) == "closed"
     set_state(receipt, commit="--output=x")
     assert state_of_pull(shop) == "closed"
-
-
-def test_a_bare_repository_takes_branches(tmp_path: Path) -> None:
-    bare = repository(tmp_path / "bare.git", *HISTORY, bare=True)
-
-    assert delivery(bare).publish(pull(bare)).status == "done"
-    assert sorted(path.name for path in bare.iterdir() if path.name == "index") == []
 
 
 def test_a_draft_in_steps_is_a_commit_for_each(shop: Path, tmp_path: Path) -> None:

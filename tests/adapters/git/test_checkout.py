@@ -148,22 +148,6 @@ def test_merged_pulls_are_read_off_the_first_parents(shop: Path) -> None:
     assert pulls[3].sha == sha(shop, "main~4")
 
 
-def test_a_merge_knows_the_commits_it_brought_in(tmp_path: Path) -> None:
-    folder = repository(
-        tmp_path / "shop",
-        Change("one", {"a.py": "1\n"}),
-        Change("side", {"b.py": "1\n"}),
-        Change("side again", {"b.py": "2\n"}),
-        Change("Merge pull request #7 from shop/side\n\nSide", {}, merges=2, after=0),
-        Change("two", {"a.py": "2\n"}),
-    )
-    shas = git(folder, "log", "--format=%H", "--reverse", "--topo-order").split()
-    (pull,) = Checkout(folder).pulls_merged_since(datetime.fromtimestamp(0, UTC))
-    brought = {git(folder, "log", "-1", "--format=%s", sha) for sha in pull.commits}
-    assert brought == {"side", "side again"}
-    assert set(pull.commits) <= set(shas)
-
-
 def test_the_authors_of_a_merge_are_those_of_its_commits(tmp_path: Path) -> None:
     folder = repository(
         tmp_path / "shop",

@@ -69,13 +69,6 @@ def applied(folder: Path, before: dict[str, str], patch: bytes) -> dict[str, byt
     return {name: (shop / name).read_bytes() for name in names if name not in ("", "other")}
 
 
-@pytest.mark.parametrize("path", FILES)
-def test_a_copied_patch_makes_the_very_change(tmp_path: Path, path: str) -> None:
-    before, after = sides(path)
-    patch = copied(carried(before, after)).encode()
-    assert applied(tmp_path, before, patch) == {p: t.encode() for p, t in after.items()}
-
-
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_all_of_them_at_once_whatever_the_clipboard_makes_of_line_ends(
     tmp_path: Path, ending: str

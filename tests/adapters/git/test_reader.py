@@ -114,12 +114,6 @@ def test_no_spelling_leads_out_of_the_commit(shop: Path, path: str) -> None:
     assert path.startswith("./") or tree.list_directory(path) == ()
 
 
-def test_paths_are_sorted_files(shop: Path) -> None:
-    paths = reader(shop).paths()
-
-    assert paths == tuple(sorted(SHOP.files))
-
-
 def test_folders_list_names_kinds_and_sizes(shop: Path) -> None:
     tree = reader(shop)
 
@@ -162,12 +156,6 @@ def test_a_query_may_look_like_an_option_or_a_pattern(tmp_path: Path) -> None:
 
     assert [hit.line for hit in tree.search("--output=y")] == [1]
     assert [hit.line for hit in tree.search("(?:a+)+ $HOME `id` \\1 'q' \"q\"")] == [2]
-
-
-def test_long_lines_are_cut(tmp_path: Path) -> None:
-    folder = repository(tmp_path / "shop", Change("One", {"min.js": "ä" * 5_000 + "needle"}))
-
-    assert reader(folder).search("needle") == (SearchHit(path="min.js", line=1, text="ä" * 300),)
 
 
 def test_blame_names_who_wrote_the_line(tmp_path: Path) -> None:

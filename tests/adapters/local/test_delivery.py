@@ -1,16 +1,12 @@
-import os
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
-from deliveries import HISTORY, ISSUE, NOW, delivery, outbox, pull, set_state
+from deliveries import HISTORY, ISSUE, delivery, outbox, pull, set_state
 from git_repositories import git, repository
-from threads import at_once
 
-from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposals import Comment, OwnItem, Proposal, Receipt, Reopen
+from nightwatch_core.models.proposals import Comment, OwnItem, Proposal, Reopen
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.markers import marker
 
@@ -84,21 +80,6 @@ def test_numbers_grow_over_nights_and_are_never_given_twice(shop: Path) -> None:
     assert [receipt.number for receipt in (*receipts, fourth, fifth)] == [1, 2, 3, 4, 5]
 
 
-def test_threads_that_publish_the_same_key_make_one_file(shop: Path) -> None:
-    shared = delivery(shop)
-    receipts: list[Receipt] = []
-
-    def work(outbox: LocalDelivery) -> None:
-        receipts.append(outbox.publish(ISSUE))
-        receipts.append(outbox.publish(pull(shop)))
-
-    at_once(*(partial(work, each) for each in (shared, shared, delivery(shop))))
-
-    assert sorted(receipt.status for receipt in receipts) == ["already there"] * 4 + ["done"] * 2
-    assert [name.split(".")[-1] for name in outbox(shop)] == ["md", "md", "patch"]
-    assert git(shop, "rev-list", "--count", "main..nightwatch/0123456789ab") == "1"
-
-
 def test_a_comment_names_its_issue(shop: Path) -> None:
     delivery(shop).publish(ISSUE)
     comment = Comment(key="c1", fingerprint="v1:aa", number=1, body="Again.")
@@ -170,14 +151,6 @@ def test_a_person_closes_and_comments_in_the_file(shop: Path) -> None:
             words=tuple(said), night="2026-11-21-aa", closed_at=datetime(2026, 11, 20, tzinfo=UTC),
         ),
     )  # fmt: skip
-
-
-def test_without_a_date_the_change_of_the_file_is_the_closing(shop: Path) -> None:
-    receipt = delivery(shop).publish(ISSUE)
-    set_state(receipt, state="closed")
-    os.utime(receipt.url, (NOW.timestamp(), NOW.timestamp()))
-
-    assert delivery(shop).own_items()[0].closed_at == NOW
 
 
 @pytest.mark.parametrize(

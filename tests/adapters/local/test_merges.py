@@ -3,17 +3,14 @@
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from deliveries import FIXED, HISTORY, StoppedClock, delivery, pull, set_state
 from git_repositories import Change, git, repository
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.models.proposals import FileChange, OwnItem, Receipt
+from nightwatch_core.models.proposals import OwnItem, Receipt
 
 DRAFT = "nightwatch/0123456789ab"
 FILE = "app/total.rb"
@@ -130,36 +127,6 @@ def test_a_branch_put_back_to_its_base_is_no_merge(shop: Path) -> None:
     assert (item(shop).state, item(shop).edited) == ("open", False)
 
 
-@pytest.mark.usefixtures("receipt")
-def test_another_draft_of_that_second_is_not_taken_for_this_one(shop: Path) -> None:
-    elsewhere = pull(
-        shop, FileChange(path="app/b c.rb", text="c\n"), key="2", branch="nightwatch/2"
-    )
-    here = pull(shop, FileChange(path=FILE, text=OTHER), key="3", branch="nightwatch/3")
-    for other in (elsewhere, here.model_copy(update={"commit_message": "Count as 1"})):
-        delivery(shop).publish(other)
-        git(shop, "merge", "--quiet", "--no-ff", "--no-edit", other.branch)
-    assert [one.state for one in delivery(shop).own_items()] == ["open", "merged", "merged"]
-
-
-@pytest.mark.usefixtures("receipt")
-def test_a_second_draft_stands_beside_the_closed_one(shop: Path, receipt: Receipt) -> None:
-    set_state(receipt, state="closed", words=["Hides the cause"])
-    change = FileChange(path=FILE, text=OTHER)
-    again = pull(
-        shop, change, key="pull-key-2", branch="nightwatch/fedcba987654", commit_message="As 1"
-    )
-    told = delivery(shop, "2026-11-22-bb").publish(again)
-    first, second = delivery(shop).own_items()
-
-    assert (told.status, told.number) == ("done", 2)
-    assert (first.state, first.words, second.state) == ("closed", ("Hides the cause",), "open")
-    assert first.fingerprint == second.fingerprint
-    git(shop, "merge", "--quiet", "--no-ff", "--no-edit", "nightwatch/fedcba987654")
-    first, second = delivery(shop).own_items()
-    assert (first.state, second.state, second.edited) == ("closed", "merged", False)
-
-
 @pytest.mark.parametrize("broken", ["", "x", "f" * 40, "--output=x", "HEAD"])
 def test_a_commit_that_is_none_tells_nothing(shop: Path, receipt: Receipt, broken: str) -> None:
     do(shop, MERGED)
@@ -168,38 +135,11 @@ def test_a_commit_that_is_none_tells_nothing(shop: Path, receipt: Receipt, broke
     assert FIXED in (shop / FILE).read_text()
 
 
-APPLICATIONS = ("shop", "clinic", "ticker")
-STEPS = st.lists(
-    st.tuples(st.sampled_from(APPLICATIONS), st.sampled_from(("draft", "merge", "delete"))),
-    max_size=9,
-)
-
-
-@settings(max_examples=8)
-@given(steps=STEPS)
-def test_nights_of_several_applications_leave_each_others_drafts_alone(
-    steps: list[tuple[str, str]],
-) -> None:
-    with TemporaryDirectory() as folder:
-        checkouts = {
-            name: repository(Path(folder) / name / "app", Change("Begin", {FILE: f"# {name}\n"}))
-            for name in APPLICATIONS
-        }
-        nights, states = Path(folder) / "nights", dict.fromkeys(APPLICATIONS, "")
-        for name, step in steps:
-            checkout = checkouts[name]
-            if step == "draft" and not states[name]:
-                draft = pull(checkout, key=name, fingerprint=f"v1:{name}")
-                LocalDelivery(nights, "tonight", Checkout(checkout), StoppedClock()).publish(draft)
-                states[name] = "open"
-            elif step == "merge" and states[name] == "open":
-                do(checkout, MERGED)
-                states[name] = "merged"
-            elif step == "delete" and states[name] in ("open", "merged"):
-                git(checkout, "branch", "-D", DRAFT)
-                states[name] = {"open": "closed"}.get(states[name], "merged, gone")
-            for own, there in checkouts.items():
-                items = LocalDelivery(nights, "next", Checkout(there), StoppedClock()).own_items()
-                seen = [(item.fingerprint, item.state) for item in items]
-                now = states[own].partition(",")[0]
-                assert seen == ([(f"v1:{own}", now)] if now else [])
+def test_a_draft_of_another_application_is_left_out(shop: Path, tmp_path: Path) -> None:
+    delivery(shop).publish(pull(shop))
+    clinic = repository(tmp_path / "clinic" / "app", Change("Begin", {FILE: "# clinic\n"}))
+    other = LocalDelivery(tmp_path / "nights", "tonight", Checkout(clinic), StoppedClock())
+    other.publish(pull(clinic, key="clinic", fingerprint="v1:clinic"))
+    do(clinic, MERGED)
+    assert [(one.fingerprint, one.state) for one in other.own_items()] == [("v1:clinic", "merged")]
+    assert [one.fingerprint for one in delivery(shop).own_items()] == ["v1:aa"]

@@ -89,9 +89,3 @@ def test_a_folder_that_is_a_file_stops_the_night_with_advice(tmp_path):
     (tmp_path / "agents").write_text("")
     with pytest.raises(StopTheNight, match="permissions"):
         AgentFiles(tmp_path / "agents").names()
-
-
-def test_a_folder_behind_a_link_of_the_owner_is_read(folder, tmp_path_factory):
-    link = tmp_path_factory.mktemp("home") / "agents"
-    link.symlink_to(folder)
-    assert AgentFiles(link).names() == ("base-analyzer", "zebra")

@@ -81,19 +81,6 @@ def test_a_file_that_is_written_over_keeps_its_permissions(tmp_path: Path) -> No
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"newer", 0o640)
 
 
-def test_a_temporary_file_may_lie_elsewhere(tmp_path: Path) -> None:
-    seen_there = []
-
-    class Watched(type(tmp_path)):  # type: ignore[misc]
-        def replace(self, target: Path) -> Path:
-            seen_there.append(self.parent)
-            return super().replace(target)
-
-    atomic_files.write(tmp_path / "archive" / "a.txt", b"x", through=Watched(tmp_path))
-    assert seen_there == [tmp_path]
-    assert [path.name for path in (tmp_path / "archive").iterdir()] == ["a.txt"]
-
-
 def test_there_is_one_writer_at_a_time(tmp_path: Path) -> None:
     lock, order = tmp_path / "new" / ".lock", list[int]()
 

@@ -1,4 +1,3 @@
-import json
 import lzma
 import os
 from pathlib import Path
@@ -8,7 +7,7 @@ import pytest
 from nightwatch_core.adapters.stores import state_folder as bundle_files
 from nightwatch_core.adapters.stores.state_folder import BundleFiles, read_bundle
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.replay.record import canonical, name_of
+from nightwatch_core.replay.record import name_of
 
 BUNDLES = Path(__file__).resolve().parents[2] / "bundles"
 DAY = 86_400
@@ -45,15 +44,6 @@ def test_every_change_is_seen(whole: list[str], tmp_path: Path):
     for lines in (whole[:-1], [*whole, '"one more"'], []):
         with pytest.raises(GiveUp, match="was changed"):
             read_bundle(write(tmp_path, lines or [""], root))
-
-
-def test_decisions_that_were_exchanged_together_with_the_first_line_are_seen(
-    whole: list[str], tmp_path: Path
-):
-    manifest = json.loads(whole[0])
-    manifest["decisions"] = {}
-    with pytest.raises(GiveUp, match="was changed"):
-        read_bundle(write(tmp_path, [canonical(manifest), *whole[1:]]))
 
 
 def test_a_file_that_was_cut_or_goes_on_is_told(tmp_path: Path, whole: list[str]):

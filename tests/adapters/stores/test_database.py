@@ -23,19 +23,6 @@ def test_a_new_database_is_durable_and_up_to_date(tmp_path: Path) -> None:
         assert {row["name"] for row in tables} >= {"ledger", "nights"}
 
 
-def test_an_older_database_keeps_its_rows(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    with closing(sqlite3.connect(path)) as old:
-        old.execute(database.MIGRATIONS[0])
-        old.execute("INSERT INTO ledger VALUES ('k1', 'issue', 'f', 'd', 'done', '', 'n', 'u')")
-        old.execute("PRAGMA user_version = 1")
-        old.commit()
-
-    with closing(database.connect(path)) as connection:
-        assert connection.execute("SELECT key FROM ledger").fetchone()["key"] == "k1"
-        assert connection.execute("SELECT count(*) FROM nights").fetchone()[0] == 0
-
-
 def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     with closing(sqlite3.connect(path)) as newer:

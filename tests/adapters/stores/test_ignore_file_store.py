@@ -91,29 +91,6 @@ def test_the_rule_comes_last_and_the_rest_stays(tmp_path, before, after):
     assert file.rules().rules[-1] == added.rule
 
 
-def test_another_style_of_dashes_is_kept(tmp_path):
-    file = file_of(tmp_path, "ignore:\n -   pattern: a\n     match: exact\n")
-    file.add(RULE)
-    assert ' -   pattern: "say' in text_of(file)
-    assert "\n     match: prefix\n" in text_of(file)
-
-
-@pytest.mark.parametrize(
-    ("before", "begins", "ends"),
-    [
-        ("ignore: []  # none\n", "ignore: [{pattern:", "}]  # none\n"),
-        ("ignore: [{pattern: a},]\n# e", "ignore: [{pattern: a}, {pattern:", "},]\n# e"),
-        ("{ignore: [{pattern: a}]}", "{ignore: [{pattern: a}, {pattern:", "}]}"),
-    ],
-)
-def test_a_list_on_one_line_stays_on_it(tmp_path, before, begins, ends):
-    file = file_of(tmp_path, before)
-    file.add(RULE)
-    assert text_of(file).startswith(begins)
-    assert text_of(file).endswith(ends)
-    assert text_of(file).count("\n") == before.count("\n")
-
-
 @pytest.mark.parametrize(
     ("before", "why"),
     [
@@ -173,13 +150,6 @@ def test_a_rule_our_reader_would_not_take_is_not_written(tmp_path):
         with pytest.raises(StopTheNight, match="left as it is"):
             file.add(IgnoreRule(pattern=wrong, match="glob"))
     assert text_of(file) == "ignore: []\n"
-
-
-def test_our_own_file_keeps_every_line(tmp_path):
-    before = OURS.read_text(encoding="utf-8")
-    file = file_of(tmp_path, before)
-    file.add(RULE)
-    assert text_of(file) == before + lines(2)
 
 
 def test_two_at_once_are_both_written(tmp_path):

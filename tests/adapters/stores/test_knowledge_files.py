@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import yaml
 from core.lesson_shapes import lesson
 from threads import at_once
 
@@ -86,37 +85,6 @@ def test_writing_the_same_changes_no_byte_and_no_time(tmp_path):
     other.rebuild_index()
     assert tree(tmp_path) == before
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "errors").iterdir()} == times
-
-
-def test_the_index_has_the_layout_people_know(tmp_path):
-    files = known(tmp_path)
-    files.write(lesson(tags=("billing", "rates")))
-    files.write_pattern(PATTERN)
-    files.rebuild_index()
-    text = (tmp_path / "index.yml").read_text()
-    index = yaml.safe_load(text)
-    assert list(index) == [
-        "last_updated",
-        "total_solutions",
-        "total_patterns",
-        "solutions",
-        "patterns",
-    ]
-    assert (index["last_updated"], index["total_solutions"], index["total_patterns"]) == (
-        "2031-03-01",
-        1,
-        1,
-    )
-    assert index["solutions"][0]["tags"] == ["billing", "rates"]
-    assert index["patterns"] == [
-        {
-            "file": "patterns/one-cause-in-a-rb-3.md",
-            "title": PATTERN.title,
-            "occurrences": 3,
-            "modules": ["a.rb"],
-            "tags": [],
-        }
-    ]
 
 
 @pytest.mark.parametrize(
@@ -290,17 +258,6 @@ def test_a_folder_that_is_a_file_stops_the_night_with_advice(tmp_path):
         known(tmp_path / "knowledge").index()
     with pytest.raises(GiveUp, match="cannot write to the knowledge folder"):
         known(tmp_path / "knowledge").write(lesson())
-
-
-def test_a_subfolder_that_cannot_be_written_keeps_what_was_there(tmp_path):
-    file = known(tmp_path).write(lesson())
-    before = tree(tmp_path)
-    (tmp_path / "patterns").write_text("in the way")
-    with pytest.raises(GiveUp, match="check its permissions"):
-        known(tmp_path).write_pattern(PATTERN)
-    (tmp_path / "patterns").unlink()
-    assert tree(tmp_path) == before
-    assert known(tmp_path).read(file) is not None
 
 
 def test_ignore_rules_and_their_complaints(tmp_path):

@@ -11,7 +11,7 @@ from twins.writing import MemoryOutbox
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.stores import database
-from nightwatch_core.adapters.stores.database import STATES, LedgerOutbox, digest
+from nightwatch_core.adapters.stores.database import LedgerOutbox
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.proposals import DraftPull, FileChange, OpenIssue, Proposal, Receipt
 
@@ -83,23 +83,6 @@ def test_what_is_done_is_answered_without_asking(tmp_path: Path) -> None:
     assert (first.status, first.number) == ("done", 1)
     assert (again.status, again.number, again.title) == ("already there", 1, "Total of nil")
     assert outbox.calls == 1
-
-
-def test_the_row_says_what_was_published(tmp_path: Path) -> None:
-    receipt = ledger(Outbox(), tmp_path).publish(ISSUE)
-    found = row(tmp_path)
-
-    assert found is not None
-    assert dict(found) == {
-        "key": "k1",
-        "kind": "issue",
-        "fingerprint": "v1:aa",
-        "payload_digest": digest(ISSUE),
-        "state": "done",
-        "receipt": receipt.model_dump_json(),
-        "night": "n1",
-        "updated": "2026-11-21T03:00:00+00:00",
-    }
 
 
 def test_a_refusal_holds_for_the_same_payload_of_the_same_night(tmp_path: Path) -> None:
@@ -226,15 +209,3 @@ def test_a_ledger_lost_after_publishing_says_what_was_published(tmp_path: Path) 
 
     with pytest.raises(StopTheNight, match="issue 1 .* is done, but the ledger"):
         LedgerOutbox(Breaking(), tmp_path / "state" / "nightwatch.db", "n1", Clock()).publish(ISSUE)
-
-
-def test_every_status_has_a_state(tmp_path: Path) -> None:
-    statuses = Receipt.model_fields["status"].annotation
-    ledger(Outbox(), tmp_path).publish(ISSUE)
-
-    assert set(STATES) == set(statuses.__args__)  # type: ignore[union-attr]
-    with closing(database.connect(tmp_path / "state" / "nightwatch.db")) as connection:
-        for name in STATES.values():
-            connection.execute("UPDATE ledger SET state = ?", (name,))
-        with pytest.raises(sqlite3.IntegrityError):
-            connection.execute("UPDATE ledger SET state = 'done?'")

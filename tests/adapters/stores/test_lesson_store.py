@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 from core.lesson_shapes import lesson, seen
 
-from nightwatch_core.adapters.stores.documents import KnowledgeFiles, put_away
+from nightwatch_core.adapters.stores.documents import KnowledgeFiles
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import document, lesson_of
@@ -117,17 +117,6 @@ def test_uniting_that_was_interrupted_is_finished(folder, files):
     assert len([name for name in archived(folder) if name.endswith(".md")]) == 3
 
 
-def test_two_documents_of_ours_become_one(folder, files):
-    file = files.write(lesson(ONE, nights=seen(1), pr_number=7))
-    copy = lesson(ONE, nights=seen(2, 3), aliases=("v1:x",), root_cause="Newer.")
-    (folder / "errors" / "copy.md").write_text(document(copy))
-    (entry,) = files.rebuild_index().solutions
-    assert (entry.file, entry.aliases) == (file, ("v1:x",))
-    assert files.read(file).root_cause == "Newer."
-    assert files.read(file).pr_number == 7
-    assert files.index() == files.rebuild_index()
-
-
 # the archive
 
 
@@ -158,25 +147,6 @@ def test_a_lesson_comes_back_to_its_place(folder, files):
     assert files.archived() == type(files.archived())()
 
 
-def test_a_lesson_comes_back_where_its_place_is_taken(folder, files):
-    file = files.write(lesson(ONE))
-    files.archive([file])
-    (folder / file).write_text(document(lesson(OTHER)))
-    again = files.write(files.archived_lesson(frozenset({ONE})))
-    assert again == file.replace(".md", "-2.md")
-    assert archived(folder) == []
-    assert {entry.fingerprint for entry in files.index().solutions} == {ONE, OTHER}
-
-
-def test_a_name_that_is_taken_in_the_archive_gets_a_number(folder, files):
-    file = files.write(lesson(ONE))
-    files.archive([file])
-    again = files.write(lesson(ONE, nights=seen(5)))
-    (name,) = files.archive([again])
-    assert name == file.replace("errors", "archive").replace(".md", "-2.md")
-    assert files.archived_lesson(frozenset({ONE})).file == name  # the one seen last
-
-
 def test_only_the_archived_document_of_the_same_lesson_is_removed(folder, files):
     file = files.write(lesson(ONE))
     (name,) = files.archive([file])
@@ -201,26 +171,4 @@ def test_an_archive_that_is_a_link_is_neither_read_nor_written(tmp_path, folder,
     assert (folder / file).is_file()
 
 
-def test_broken_documents_of_the_archive_are_said_and_stay(folder, files):
-    files.archive([files.write(lesson(ONE))])
-    (folder / "archive" / "broken.md").write_text("---\n")
-    index = files.archived()
-    assert len(index.solutions) == 1
-    assert index.quarantined[0].startswith("archive/broken.md: ")
-    files.rebuild_index()
-    assert "broken.md" in archived(folder)
-
-
 # putting away
-
-
-def test_a_reason_without_its_document_is_no_name_that_is_taken(folder):
-    (folder / "errors").mkdir(parents=True)
-    for reason in ("first", ""):
-        (folder / "errors" / "a.md").write_text("text")
-        (folder / "archive").mkdir(exist_ok=True)
-        (folder / "archive" / "a.reason.txt").write_text("of a writer that was killed")
-        assert put_away(folder, "errors/a.md", "archive", reason) == "archive/a.md"
-        assert (folder / "archive" / "a.reason.txt").exists() == bool(reason)
-        (folder / "archive" / "a.md").unlink()
-    assert put_away(folder, "errors/a.md", "archive") == ""

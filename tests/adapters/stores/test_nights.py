@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from core.report_fixture import NOW, complete, degraded, empty, hostile
-from filelock import FileLock
 
 from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.errors import NotTonight, StopTheNight
@@ -85,14 +83,6 @@ def elsewhere(script: str, state: Path, name: str = NAME) -> subprocess.Popen[st
     )
 
 
-def test_a_new_night_gets_its_name_and_a_folder(store: NightStore, tmp_path: Path) -> None:
-    begun = store.begin(NAME, night)
-    assert (begun.id, begun.resumed) == (NAME, False)
-    assert begun.folder == str(tmp_path / "state" / "nights" / NAME)
-    assert Path(begun.folder).is_dir()
-    assert [(each.id, each.status) for each in store.history()] == [(NAME, "running")]
-
-
 def test_an_unfinished_night_is_taken_up_again(store: NightStore, tmp_path: Path) -> None:
     store.begin(NAME, night)
     started = store.history()[0].started
@@ -120,19 +110,6 @@ def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -
         holder.send_signal(signal.SIGKILL)
         holder.communicate()
     assert store.begin(NAME, night).resumed
-
-
-@pytest.mark.slow
-def test_a_night_held_here_is_free_for_others_once_it_is_finished(
-    store: NightStore, tmp_path: Path
-) -> None:
-    begun = store.begin(NAME, night)
-    refused, _ = elsewhere(BEGIN, tmp_path / "state").communicate()
-    assert refused.startswith("stopped: night")
-    store.finish(empty(night=begun))
-    FileLock(Path(begun.folder) / ".lock").acquire(timeout=0).lock.release()
-    said, _ = elsewhere(BEGIN, tmp_path / "state").communicate()
-    assert said == f"begun {NAME}-2 False\n"
 
 
 LIVE = NightKind(key="newrelic|||1|shop", scheduled=True)
@@ -200,12 +177,6 @@ def test_the_watermark_is_where_the_last_scheduled_whole_night_ended(store: Nigh
     ended(store, 48, "other", key="newrelic|||1|till")
     store.begin("running", live(0))
     assert store.watermark(LIVE.key) == NOW - timedelta(hours=72)
-
-
-def test_a_night_of_a_wrong_clock_is_mended_by_the_next_one(store: NightStore) -> None:
-    ended(store, -24 * 365, "ahead")
-    ended(store, 24, "right")
-    assert store.watermark(LIVE.key) == NOW - timedelta(hours=24)
 
 
 def test_an_unfinished_night_keeps_its_window_for_its_own_kind_alone(store: NightStore) -> None:
@@ -280,14 +251,6 @@ def test_files_of_a_night(store: NightStore) -> None:
     assert not list(folder.glob(".tmp-*"))
 
 
-def test_keeping_again_replaces_everything(store: NightStore) -> None:
-    begun = store.begin(NAME, night)
-    folder = Path(store.keep(degraded().model_copy(update={"night": begun})))
-    store.keep(empty(night=begun))
-    assert not (folder / "rejects.jsonl").exists()
-    assert next(store.reports()).errors == 0
-
-
 def test_a_hostile_report_is_kept_and_read_again(store: NightStore) -> None:
     report = hostile()
     kept = report.model_copy(update={"night": report.night.model_copy(update={"id": NAME})})
@@ -309,15 +272,6 @@ def test_reports_newest_first_without_those_that_cannot_be_read(
     (nights / "d" / "report.json").write_bytes(b"\xff\xfe")
     (nights / "stray").mkdir()
     assert [each.night.id for each in store.reports()] == ["c", "b"]
-
-
-def test_reports_are_read_one_by_one(store: NightStore, tmp_path: Path) -> None:
-    for name in ("old", "new"):
-        lived(store, empty(), name)
-    reports = store.reports()
-    assert next(reports).night.id == "new"
-    shutil.rmtree(tmp_path / "state" / "nights" / "old")
-    assert list(reports) == []
 
 
 def test_one_report_by_its_night(store: NightStore) -> None:

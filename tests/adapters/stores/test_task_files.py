@@ -50,11 +50,6 @@ def test_notes_and_promotions_are_kept(store: TaskFiles) -> None:
     assert (found.notes, found.related_tasks, found.promoted) == ((NOTES,), ("a",), ("d1",))
 
 
-def test_there_is_no_other_task(store: TaskFiles) -> None:
-    with pytest.raises(GiveUp, match="there is no task"):
-        store.append("c", NOTES)
-
-
 def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
     store = TaskFiles(tmp_path / "none" / "tasks", tmp_path / "lock")
     assert (store.tasks(), store.complaints(), store.read("a")) == ((), (), None)
@@ -73,37 +68,12 @@ def test_links_are_named_and_not_followed(folder: Path, tmp_path: Path, store: T
     assert (tmp_path / "secret.md").read_text() == "# secret\n"
 
 
-def test_files_too_large_or_no_text_are_left_out(folder: Path, store: TaskFiles) -> None:
-    (folder / "huge.md").write_bytes(b"x" * (1024 * 1024 + 1))
-    (folder / "binary.md").write_bytes(b"\xff\xfe")
-    assert [task.id for task in store.tasks()] == ["a", "b"]
-    said = "\n".join(store.complaints())
-    assert "huge.md: longer than 1024 KiB" in said
-    assert "binary.md: not UTF-8 text" in said
-
-
 def test_a_file_that_would_grow_too_large_stays_as_it_is(folder: Path, store: TaskFiles) -> None:
     text = "x" * (1024 * 1024 - 5)
     (folder / "b.md").write_text(text)
     with pytest.raises(GiveUp, match="longer than"):
         store.append("b", NOTES)
     assert (folder / "b.md").read_text() == text
-
-
-def test_only_the_file_changes_and_keeps_its_permissions(folder: Path, store: TaskFiles) -> None:
-    (folder / "b.md").chmod(0o640)
-    before = sorted(folder.iterdir())
-    store.append("b", NOTES)
-    assert (folder / "b.md").stat().st_mode & 0o777 == 0o640
-    assert sorted(folder.iterdir()) == before
-
-
-def test_a_file_that_changed_meanwhile_is_read_anew(folder: Path, store: TaskFiles) -> None:
-    assert store.read("b") is not None
-    (folder / "b.md").write_text("# Another title\n")
-    found = store.read("b")
-    assert found is not None
-    assert found.title == "Another title"
 
 
 def test_a_task_may_have_a_directory_of_its_own(store: TaskFiles, folder: Path) -> None:

@@ -3,13 +3,11 @@
 import json
 import os
 import stat
-from functools import partial
 
 import pytest
 from analysis_shapes import analysed, case, group, trace
 from claude_talks import claude
 from services.anthropic import Anthropic
-from threads import at_once
 
 from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.adapters.stores.state_folder import Transcripts
@@ -162,19 +160,3 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path, store, caplog):
     opened(store)
     assert outside.read_text() == ""
     assert len([one for one in caplog.records if "cannot be written" in one.message]) == 1
-
-
-def test_a_folder_that_cannot_be_written_costs_only_the_transcript(tmp_path, caplog):
-    (tmp_path / "transcripts").write_text("a file")
-    with Anthropic() as server:
-        store = Transcripts(tmp_path / "transcripts", SystemClock())
-        model = TranscribedModel(claude(server), store, "n1")
-        of = case(group(fingerprint=ONE))
-        analysed(model, of, agent=BUILT_IN, clock=SystemClock(), traces=(trace(),))
-    assert "cannot be written" in caplog.text
-
-
-def test_many_errors_at_once(store):
-    names = [f"v1:{number:016x}" for number in range(8)]
-    at_once(*(partial(opened, store, name) for name in names))
-    assert all(len(store.find(name).entries) == 2 for name in names)

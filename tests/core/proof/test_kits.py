@@ -9,7 +9,7 @@ from twins.reading import MemoryCode
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Run
-from nightwatch_core.proof.kits import describe_projects, kit_for, kits, reading_of
+from nightwatch_core.proof.kits import describe_projects, kit_for, reading_of
 from nightwatch_core.proof.requirements import names_of, requirements
 
 
@@ -114,15 +114,6 @@ def test_a_python_project_s_needs_are_read_wherever_they_are_declared():
 def test_runners_are_read(form, output, failed, ran):
     reading = reading_of(Run(code=1, output=output), form)
     assert (reading.failed, reading.ran) == (failed, ran)
-
-
-def test_each_script_and_form_that_kits_toml_names_is_in_it():
-    kinds, forms, scripts = kits()
-    for kind in kinds.values():
-        assert {item.form for item in kind.runners} <= {"", *forms}
-        words = [word for item in (*kind.runners, *kind.checks) for word in item.words]
-        named = {word for word in (*words, *kind.snippet) if word.endswith("_script}")}
-        assert named <= {f"{{{name}_script}}" for name in scripts}
 
 
 COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
