@@ -5,7 +5,7 @@ from typing import Any
 
 from flows.act import publish_findings
 from flows.learn import learn
-from nightwatch_core.analysis.waves import all_reads, first_wave, second_wave
+from nightwatch_core.analysis.waves import first_wave, second_wave
 from nightwatch_core.models import assignment
 from nightwatch_core.models.errors import Selection
 from nightwatch_core.models.options import NightOptions
@@ -98,7 +98,6 @@ def find_causes(
         memory=tonight.memory,
         analyst=analyst,
         troubles=(pinned.trouble, past.trouble, untraced(traced), memory.trouble),
-        code_reads=all_reads(traced, tonight.memory, prepared),
     )
     last = hear(findings.with_waves(analysis.explained(options, waves.leaders)))
     if not last.stopped:

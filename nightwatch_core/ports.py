@@ -14,7 +14,6 @@ from nightwatch_core.models.code import (
     Blame,
     ChangedFile,
     CiRun,
-    CodeReads,
     Commit,
     CommitDiff,
     Ecosystem,
@@ -109,15 +108,6 @@ class LibraryReader(Protocol):
 
     def read_file(self, library: Library, path: str) -> str | None:
         """Return the text at one of these paths; None where it is none of them, or not text."""
-
-
-@runtime_checkable
-class CountsReads(Protocol):
-    """A `CodeReader` that counts where what it read came from."""
-
-    @property
-    def code_reads(self) -> CodeReads:
-        """Return the reads since this reader was made."""
 
 
 @runtime_checkable
@@ -482,30 +472,3 @@ class BatchStore(Protocol):
 
     def complaints(self) -> tuple[str, ...]:
         """Return unreadable files as "file: reason" with advice."""
-
-
-__all__ = [
-    "AgentStore",
-    "BatchModel",
-    "BatchStore",
-    "Clock",
-    "CodeHost",
-    "CodeReader",
-    "CountsReads",
-    "ErrorSource",
-    "FileSource",
-    "KnowledgeReader",
-    "KnowledgeWriter",
-    "LaysOut",
-    "LessonLibrary",
-    "LibraryReader",
-    "Model",
-    "Nights",
-    "Notifier",
-    "Outbox",
-    "Records",
-    "Sandbox",
-    "SourceMaps",
-    "TaskStore",
-    "Tracker",
-]

@@ -32,7 +32,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import Clock, Model
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.gate import try_out
-from tasks.code import bare_reader_of, commit_of_case, index_in, reader_of, reads_of
+from tasks.code import bare_reader_of, commit_of_case, index_in, reader_of
 from tasks.records import records
 from tasks.runner import digest, each, settled, step
 from tasks.wiring import reading, transcripts
@@ -204,6 +204,4 @@ def research_case(unknown: UnexplainedCase, options: NightOptions, code: CodeTon
         releases=code.releases,
         priors=unknown.priors,
     )
-    return Prepared(
-        unknown=unknown, research=with_learnings(research, unknown), code_reads=reads_of(tree)
-    )
+    return Prepared(unknown=unknown, research=with_learnings(research, unknown))

@@ -10,11 +10,11 @@ from nightwatch_core.code.releases import merged
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CauseFindings, CodeTonight
-from nightwatch_core.models.code import CodeReads, Commit, Release
+from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.ports import CodeHost, CodeReader, CountsReads
+from nightwatch_core.ports import CodeHost, CodeReader
 from nightwatch_core.traces.placing import PathIndex
 from tasks.records import results
 from tasks.runner import attempt, attempt_and_go_on, step
@@ -63,7 +63,7 @@ def commit_of_case(case: Case, code: CodeTonight) -> Commit:
 
 
 class Trees:
-    """Readers of one step, at as many commits as it needs, and what all of them read."""
+    """Readers of one step, at as many commits as it needs."""
 
     def __init__(self, options: NightOptions) -> None:
         self.options = options
@@ -74,16 +74,6 @@ class Trees:
         if commit.sha not in self._readers:
             self._readers[commit.sha] = reader_of(self.options, commit)
         return self._readers[commit.sha]
-
-    @property
-    def code_reads(self) -> CodeReads:
-        """Return the reads so far."""
-        return sum(map(reads_of, self._readers.values()), CodeReads())
-
-
-def reads_of(tree: CodeReader) -> CodeReads:
-    """Return the reader's reads where it counts them."""
-    return tree.code_reads if isinstance(tree, CountsReads) else CodeReads()
 
 
 def reader_of(options: NightOptions, commit: Commit) -> CodeReader:

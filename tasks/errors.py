@@ -33,9 +33,7 @@ def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> 
         ports.code, trees.at, index_in, options, ports.source_maps, code.releases
     )
     placed = place_traces(traces, group, named, code.base or named, repository)
-    return Traced(
-        group=group, traces=placed.traces, commit=placed.commit, code_reads=trees.code_reads
-    )
+    return Traced(group=group, traces=placed.traces, commit=placed.commit)
 
 
 def trace_groups(

@@ -45,7 +45,7 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.models.report import Night, RunReport, WrittenLesson
 from nightwatch_core.patterns.ignore_suggestions import comparable_nights, suggest_rules
 from nightwatch_core.text.plain_text import digest
-from tasks.code import Trees, commit_of_case, reader_of, reads_of
+from tasks.code import Trees, commit_of_case, reader_of
 from tasks.runner import attempt, key_by_night, step
 from tasks.wiring import nights, publishing, reading
 
@@ -216,9 +216,7 @@ def follow_up(
     )
     tree = reader_of(options, code.commit)
     updates = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
-    return PastOutcomes(
-        followed=updates, board=board, merged=merged_pulls(own), code_reads=reads_of(tree)
-    )
+    return PastOutcomes(followed=updates, board=board, merged=merged_pulls(own))
 
 
 # Memory before an analysis: what lessons still explain, and what resembles the rest.
@@ -280,7 +278,6 @@ def recall_cases(
         ),
         complaints=index.quarantined,
         past=past,
-        code_reads=trees.code_reads,
     )
     return _with_learnings(options, recalled)
 

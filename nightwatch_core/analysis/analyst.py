@@ -32,7 +32,7 @@ from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.options import MAX_TURNS, NightOptions
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.ports import Clock, CodeReader, CountsReads, LibraryReader, Model
+from nightwatch_core.ports import Clock, CodeReader, LibraryReader, Model
 from nightwatch_core.text.escaping import block, line
 
 ANSWER_TOKENS = 32_000  # of one reply, thinking included, where nobody says
@@ -379,7 +379,6 @@ def _look(
             "missed": calls.missed,
             "truncated": calls.truncated,
             "recalled": len(research.priors),
-            "code_reads": code.code_reads if isinstance(code, CountsReads) else None,
             "handed": () if budget.able.local else tuple(fact.text for fact in research.run_facts),
             "model": budget.able.model,
             "kept_back": (*(KeptBack(part="tool call", order=order) for order in refused), *parts),

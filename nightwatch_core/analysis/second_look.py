@@ -12,7 +12,6 @@ from nightwatch_core.analysis.research import RANGES
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, SecondLook
 from nightwatch_core.models.answer import Allowance, Usage
-from nightwatch_core.models.code import CodeReads
 from nightwatch_core.text.plain_text import one_line, shortened
 
 FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
@@ -90,7 +89,6 @@ def failed(first: Analysis, why: str, reason: str, used: Usage) -> Analysis:
 def better(first: Analysis, second: Analysis, why: str) -> Analysis:
     """Return the better of two verdicts, with the usage of both; a tie keeps the first."""
     by = advantage(first, second)
-    reads = (first.code_reads, second.code_reads)
     look = _look(
         first,
         why,
@@ -110,7 +108,6 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "lines_read": (*first.lines_read, *second.lines_read)[:RANGES],
             "missed": first.missed + second.missed,
             "truncated": first.truncated + second.truncated,
-            "code_reads": sum(filter(None, reads), CodeReads()) if any(reads) else None,
         }
     )
 

@@ -12,15 +12,7 @@ from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.intake.cases import families, root_class
 from nightwatch_core.models.analysis import Analysis, Failure, RunFact
 from nightwatch_core.models.answer import Allowance, Usage
-from nightwatch_core.models.assignment import (
-    Assignment,
-    CodeTonight,
-    RecallResult,
-    Traced,
-    UnexplainedCase,
-    WaveResult,
-)
-from nightwatch_core.models.code import CodeReads
+from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.errors import Case, Family
 from nightwatch_core.models.options import NightOptions
@@ -42,7 +34,6 @@ class Prepared(Value):
 
     unknown: UnexplainedCase
     research: ResearchContext
-    code_reads: CodeReads = CodeReads()  # by the research
 
     @property
     def fingerprint(self) -> str:
@@ -215,18 +206,6 @@ def second_wave(
         assignment_of(waves, item, allowance, leader_of.get(item.fingerprint))
         for item, allowance in zip(waiting, allowances, strict=True)
     )
-
-
-def all_reads(
-    traced: Iterable[Traced], memory: RecallResult, prepared: Iterable[Prepared]
-) -> CodeReads:
-    """Add up what was read of the code before the analyses."""
-    counted = (
-        *(item.code_reads for item in traced),
-        *(memory.past.code_reads, memory.code_reads),
-        *(item.code_reads for item in prepared),
-    )
-    return sum(counted, CodeReads())
 
 
 def total_usage(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> Usage:

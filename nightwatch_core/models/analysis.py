@@ -11,7 +11,7 @@ from nightwatch_core.models.answer import (
     Learning,
     Usage,
 )
-from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Overlap, Suspect
+from nightwatch_core.models.code import ChangedFile, LineRange, Overlap, Suspect
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.proposals import GateResult
 from nightwatch_core.models.value import Value
@@ -141,7 +141,6 @@ class Analysis(Value):
     news: str = ""  # why a known error was looked at again
     known_since: str = ""  # of a finding that is reused: since when, for people
     track_record: TrackRecord | None = None  # None: too few are decided yet
-    code_reads: CodeReads | None = None  # None: nobody counted
     usage: Usage = Usage()
     model: str = ""
     by_fallback: bool = False  # the rules answered for a model that was away

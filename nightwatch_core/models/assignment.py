@@ -5,7 +5,7 @@ from datetime import datetime
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.batch import FirstSight, ItemResult
-from nightwatch_core.models.code import CodeReads, Commit, DraftCi, MergedPull, Overlap, Release
+from nightwatch_core.models.code import Commit, DraftCi, MergedPull, Overlap, Release
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.knowledge import (
@@ -28,7 +28,6 @@ class Traced(Value):
     traces: tuple[Trace, ...] = ()
     commit: Commit | None = None  # the code that failed, which the frames are placed in
     trouble: str = ""  # why its traces could not be read
-    code_reads: CodeReads = CodeReads()  # by placing its frames
 
 
 class KnownErrors(Value):
@@ -75,7 +74,6 @@ class PastOutcomes(Value):
     followed: tuple[OutcomeUpdate, ...] = ()
     board: Scoreboard | None = None
     merged: tuple[OwnItem, ...] | None = None  # our merged pull requests; None: could not be read
-    code_reads: CodeReads = CodeReads()
 
 
 class RecallResult(Value):
@@ -85,7 +83,6 @@ class RecallResult(Value):
     unknown: tuple[UnexplainedCase, ...] = ()
     complaints: tuple[str, ...] = ()
     past: PastOutcomes = PastOutcomes()
-    code_reads: CodeReads = CodeReads()
 
 
 class UpdatedLessons(Value):
@@ -161,7 +158,6 @@ class CauseFindings(Value):
     analyst: AnalystTonight = AnalystTonight()
     waves: tuple[WaveResult, ...] = ()
     troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing
-    code_reads: CodeReads = CodeReads()  # before the analyses
 
     @property
     def stopped(self) -> str:

@@ -134,48 +134,6 @@ class Suspect(Value):
     because: tuple[str, ...] = ()
 
 
-class CodeReads(Value):
-    """Reads of code, counted by what answered them.
-
-    Searches, blame and commits count as reads. Through an API, which cannot search, every file
-    that is looked through counts, and so does the tree.
-    """
-
-    memory: int = 0  # reads answered from this process's memory
-    disk: int = 0  # reads answered from records, of earlier nights too
-    git: int = 0  # reads answered by the repository on this machine, a clone or the checkout
-    asked: int = 0  # reads answered by the network
-    requests: int = 0  # questions sent, failed ones too; a search asks for 40 files at once
-    fetched: int = 0  # files, of other versions too, that git had to fetch into a clone
-    saved: int = 0  # questions that were not needed
-    files: tuple[str, ...] = ()  # read, each once
-    more_files: int = 0  # read, but not listed in `files`
-
-    @property
-    def hits(self) -> int:
-        """Return reads answered from memory and records.
-
-        >>> CodeReads(memory=2, disk=1, asked=4).hits
-        3
-        """
-        return self.memory + self.disk
-
-    @property
-    def total(self) -> int:
-        """Return all reads that were answered."""
-        return self.hits + self.git + self.asked
-
-    def __add__(self, other: "CodeReads") -> "CodeReads":
-        """Return the sum; a file that both read is one file, and files are sorted.
-
-        >>> (CodeReads(disk=1, files=("b", "a")) + CodeReads(disk=1, files=("b",))).files
-        ('a', 'b')
-        """
-        counts = ("memory", "disk", "git", "asked", "requests", "fetched", "saved", "more_files")
-        both = {name: getattr(self, name) + getattr(other, name) for name in counts}
-        return CodeReads(**both, files=tuple(sorted({*self.files, *other.files})))
-
-
 # Words for pull requests beside our own, and for what continuous integration says of ours.
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import BatchTriage
-from nightwatch_core.models.code import CodeReads, Commit, DraftCi
+from nightwatch_core.models.code import Commit, DraftCi
 from nightwatch_core.models.errors import DroppedGroup, RejectedRecord, Window
 from nightwatch_core.models.knowledge import IgnoreSuggestion, OutcomeUpdate, Pattern, Scoreboard
 from nightwatch_core.models.options import Health, NightOptions
@@ -122,7 +122,6 @@ class RunReport(Value):
     learned: LearningResult = LearningResult()
     batch_triage: BatchTriage = BatchTriage()  # judged in batches; `usage` holds what they took
     usage: Usage = Usage()
-    code_reads: CodeReads | None = None  # of tracing, recall, research, analyses; None: not counted
     accounts: Accounts = Accounts()
     health: Health | None = None  # how its services were; None: nobody looked
     started: datetime

@@ -117,9 +117,7 @@ def redacted_reader(reader: ports.CodeReader, scrubber: Scrubber) -> ports.CodeR
         "history": redaction.history,
         "compare": redaction.compare,
     }
-    if not isinstance(reader, ports.CountsReads):
-        return proxied(reader, ports.CodeReader, replaced=replaced)
-    return proxied(reader, ports.CodeReader, ports.CountsReads, replaced=replaced)
+    return proxied(reader, ports.CodeReader, replaced=replaced)
 
 
 class _ReaderRedaction:

@@ -39,7 +39,7 @@ def counts(decisions: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-NOT_DECIDED = {"usage", "code_reads", "case", "second_look"}  # fields of an analysis
+NOT_DECIDED = {"usage", "case", "second_look"}  # fields of an analysis
 
 
 class Writes:

@@ -8,7 +8,7 @@ from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions import night_groups
-from nightwatch_core.ports import Clock, CodeReader, CountsReads
+from nightwatch_core.ports import Clock, CodeReader
 from nightwatch_core.privacy.proxy import Ask, Member, passing
 from nightwatch_core.privacy.rules import is_secret_file
 from nightwatch_core.privacy.scrubber import Scrub
@@ -47,8 +47,7 @@ class Recorder:
 
     def recorded(self, port: type, port_name: str, inner: Any) -> Any:
         """Return a port that records `inner` as `port_name`, which may end in @ and a commit."""
-        counts = port is CodeReader and isinstance(inner, CountsReads)
-        return passing(port, self._asking(port_name, inner), *((CountsReads,) if counts else ()))
+        return passing(port, self._asking(port_name, inner))
 
     def lose(self, trouble: Exception) -> None:
         """Stop recording: an incomplete record is useless."""
@@ -61,7 +60,7 @@ class Recorder:
                 return value if member.parameters is None else value(*given, **named)
 
             name = f"{port_name.partition('@')[0]}.{member.name}"
-            if member.holds or member.name in ("probe", "code_reads"):
+            if member.holds or member.name == "probe":
                 return call()
             arguments = member.arguments(given, named)
             if name in NOT_RECORDED:

@@ -21,7 +21,6 @@ from nightwatch_core.models.assignment import (
     PublishResult,
     UpdatedLessons,
 )
-from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
 from nightwatch_core.models.options import NightOptions
@@ -103,7 +102,6 @@ def add_findings(
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
             "usage": usage + report.batch_triage.usage,
-            "code_reads": code_reads(fresh, findings.code_reads),
             "accounts": Accounts(usage=usage, errors=errors),
         }
     )
@@ -117,16 +115,6 @@ def _with_suspects(analysis: Analysis, code: CodeTonight) -> Analysis:
 def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:
     """Add what the waves brought so far to the report of a night that may end with them."""
     return add_findings(report, findings, report.outcomes) if findings.waves else report
-
-
-def code_reads(analyses: tuple[Analysis, ...], before: CodeReads | None = None) -> CodeReads | None:
-    """Sum up where what was read of the code came from; None where nobody counted.
-
-    `before` is what was read before the analyses.
-    """
-    counted = [analysis.code_reads for analysis in analyses if analysis.code_reads]
-    counted += [before] if before and before != CodeReads() else []
-    return sum(counted, CodeReads()) if counted else None
 
 
 def learning_result(

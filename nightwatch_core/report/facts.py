@@ -8,7 +8,7 @@ from nightwatch_core.memory.scoreboard import MINIMUM, OUTCOMES, chance
 from nightwatch_core.models.knowledge import DraftRate, Scoreboard
 from nightwatch_core.publish.blocks import NAME, Fact, Table
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import caching, lasting, moment, money, plural, spending
+from nightwatch_core.text.plain_text import lasting, moment, money, plural, spending
 
 _LONGEST = 1_000  # characters of a value
 _COLUMNS = "Said Nominal Times Decided Merged Verified Wrong Right Calibrated"
@@ -36,7 +36,6 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters |= {
-        "caching": caching,
         "counted": lambda pairs: ", ".join(f"{count:,} {name}" for count, name in pairs if count),
         "lasting": lasting,
         "line": line,

@@ -13,7 +13,6 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter
 
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.value import Value
 
 T = TypeVar("T")
@@ -172,28 +171,6 @@ def spending(usage: Usage) -> str:
         + (f" (and {cached:,} read from the cache)" if cached else "")
         + (f" in {plural(usage.calls, 'call')}" if usage.calls else "")
         + f", {money(usage.cost)}"
-    )
-
-
-def caching(reads: CodeReads) -> str:
-    """Return the sources of code reads as text.
-
-    >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, files=("a", "b")))
-    '63 reads of 2 files: 3 from records, 38 from memory, 22 by request (9 requests)'
-    >>> caching(CodeReads(git=20, requests=2, fetched=56, files=("a",)))
-    '20 reads of 1 file: 0 from records, 20 from the repository here (2 requests, 56 files fetched)'
-    """
-    files = plural(len(reads.files), "file")
-    places = (
-        (reads.memory, "from memory"),
-        (reads.git, "from the repository here"),
-        (reads.asked, "by request"),
-    )
-    parts = (f"{reads.disk:,} from records", *(f"{n:,} {where}" for n, where in places if n))
-    fetched = f", {plural(reads.fetched, 'file')} fetched" if reads.fetched else ""
-    return (
-        f"{plural(reads.total, 'read')} of {f'over {files}' if reads.more_files else files}: "
-        f"{', '.join(parts)} ({plural(reads.requests, 'request')}{fetched})"
     )
 
 

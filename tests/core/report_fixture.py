@@ -10,7 +10,7 @@ from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard, with_drafts
 from nightwatch_core.models.analysis import Analysis, Ending, Failure, RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis, Learning, Usage
-from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect
+from nightwatch_core.models.code import Commit, MergedPull, Suspect
 from nightwatch_core.models.errors import (
     Case,
     DroppedGroup,
@@ -403,16 +403,12 @@ def remembered(**changes: object) -> RunReport:
     board = learned.scoreboard
     assert board is not None
     first, *others = report.analyses
-    reads = CodeReads(memory=38, disk=3, asked=22, requests=9, saved=30, files=("a.rb", "b.rb"))
     analyses = (
-        calibrated(first, board).model_copy(
-            update={"news": "a new release touches its files", "code_reads": reads}
-        ),
+        calibrated(first, board).model_copy(update={"news": "a new release touches its files"}),
         *others[:-1],
         others[-1].model_copy(update={"waiting": "its fix is not deployed yet"}),
     )
     update = {"learned": learned, "followed": followed(), "analyses": analyses, "health": unwell()}
-    update |= {"code_reads": reads}
     return report.model_copy(update=update | changes)
 
 

@@ -1,6 +1,5 @@
-"""The code cache from GitHub's answer to the morning's report."""
+"""The code cache of whole analyses and nights over GitHub."""
 
-import io
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,24 +11,18 @@ import pytest
 from git_repositories import Change, repository
 from github_world import client
 from night_world import CART, FILES, PAY, TRACES, by_case, worlds
-from rich.console import Console
 from services.github import GitHub
 from twins.reading import MemoryModel
 
 from flows.nightly import nightly
 from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
-from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance
 from nightwatch_core.models.assignment import Assignment
-from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import AssistantTurn, Conversation, Reply, ToolCall
 from nightwatch_core.models.errors import Case, ErrorGroup
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.terminal import NightReport
-from nightwatch_core.report.view import as_markdown
 from tasks.analysis import analyse
 from tasks.dependencies import Dependencies, using
 from tasks.records import records
@@ -81,16 +74,11 @@ def code_requests(server: GitHub) -> list[str]:
 
 
 def test_two_analyses_of_one_file_ask_once(server: GitHub) -> None:
-    found = analysed(world_on(server, MemoryModel([reads_first])), (CART, PAY))
+    analysed(world_on(server, MemoryModel([reads_first])), (CART, PAY))
     assert [call.rpartition("/")[0] for call in code_requests(server)] == [
         "GET /git/trees",
         "GET /git/blobs",
     ]
-    counts = [item.code_reads for item in found]
-    assert sum(counts, CodeReads()).requests == 2
-    assert sum(counts, CodeReads()).asked == 1
-    assert all(item.hits + item.asked == item.total > 1 for item in counts)
-    assert {item.files for item in counts} == {("shop/cart.py",)}
 
 
 def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
@@ -102,27 +90,6 @@ def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
     assert re.fullmatch(f"code/acme__shop/{sha}/read_file-[0-9a-f]{{24}}", names.pop())
 
 
-@pytest.mark.xdist_group("prefect")
-@pytest.mark.usefixtures("prefect_server")
-@pytest.mark.slow
-def test_the_report_tells_what_the_cache_did(server: GitHub) -> None:
-    with using(world_on(server)):
-        report = nightly(max_errors=3)
-    assert report.status == "complete"
-    counts = report.code_reads
-    by_analyses = sum((analysis.code_reads for analysis in report.analyses), CodeReads())
-    assert counts.total > by_analyses.total
-    assert set(counts.files) == set(FILES)
-    assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them
-    assert counts.asked >= len(code_requests(server)) > 0
-    assert counts.requests >= len(code_requests(server))
-    said = f"{counts.total} reads of 2 files: 0 from records, {counts.memory} from memory"
-    for shown in (printed(report), as_markdown(report), as_html(report)):
-        assert said in " ".join(shown.split())
-        assert "Code cache" in shown
-    assert RunReport.model_validate_json(report.model_dump_json()).code_reads == counts
-
-
 @pytest.mark.slow
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_server")
@@ -131,22 +98,9 @@ def test_a_second_night_finds_the_code_in_records_and_asks_for_the_tree_alone(
 ) -> None:
     with using(world_on(server)):
         nightly(max_errors=3)
+    assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them
     server.requests.clear()
     with using(world_on(server)):  # another process: nothing is in memory
-        report = nightly(max_errors=3, force=True)
+        nightly(max_errors=3, force=True)
     sha = server.git.run("rev-parse", "main")
     assert code_requests(server) == [f"GET /git/trees/{sha}"]
-    counts = report.code_reads
-    assert (counts.asked, counts.requests, counts.git) == (0, 1, 0)
-    assert counts.disk > 0
-
-
-def test_an_analysis_of_local_code_counts_nothing() -> None:
-    (found,) = analysed(worlds(), (CART,))
-    assert found.code_reads is None
-
-
-def printed(report: RunReport) -> str:
-    out = io.StringIO()
-    Console(file=out, width=200).print(NightReport(report))
-    return out.getvalue()

@@ -304,7 +304,7 @@ class Clone:
         self.store.run("config", "remote.origin.url", self._origin.address)
 
     def _fetch(self, *arguments: str, stdin: str = "") -> None:
-        with sending(files=stdin.count("\n")):
+        with sending():
             self._ask(arguments, stdin)
 
     def _ask(self, arguments: Sequence[str], stdin: str) -> None:

@@ -8,22 +8,21 @@ import hashlib
 import json
 import re
 import threading
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from pydantic_core import to_json
 
-from nightwatch_core.adapters.stores.traffic import Traffic, watched
+from nightwatch_core.adapters.stores.traffic import watched
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.code import CodeReads, Commit
-from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, Records
+from nightwatch_core.models.code import Commit
+from nightwatch_core.ports import CodeHost, CodeReader, Records
 from nightwatch_core.privacy.proxy import Member, passing, proxied
 
 CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory
-NAMED_FILES = 2_000  # of what a reader read; the rest is counted
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -104,19 +103,13 @@ _RECORDED = (*_KEPT_IF_EMPTY, "blame", "show_commit", "history", "compare", "pat
 
 
 def recorded_host(host: CodeHost, records: Records, room: int = CACHED_CHARACTERS) -> CodeHost:
-    """Return a `CodeHost` in front of another one, whose readers keep records and count reads."""
+    """Return a `CodeHost` in front of another one, whose readers keep records."""
     values: Values = SingleFlight(room, lambda kept: kept[1])
-    openings: deque[Traffic] = deque()  # of readers, until the counts of one are asked for
 
     def reader(commit: Commit) -> CodeReader:
-        with watched() as traffic:
-            opened = host.reader(commit)
-        if traffic.requests:
-            openings.append(traffic)
-        recorded: CodeReader = passing(
-            CodeReader, _Recorded(opened, records, values, openings).ask, CountsReads
-        )
-        return recorded
+        recorded = _Recorded(host.reader(commit), records, values)
+        made: CodeReader = passing(CodeReader, recorded.ask)
+        return made
 
     return proxied(host, CodeHost, replaced={"reader": reader})
 
@@ -124,66 +117,30 @@ def recorded_host(host: CodeHost, records: Records, room: int = CACHED_CHARACTER
 class _Recorded:
     """Answers of one `CodeReader`, recorded."""
 
-    def __init__(
-        self, reader: CodeReader, records: Records, values: Values, openings: deque[Traffic]
-    ) -> None:
-        """Share `values`; what `openings` of readers sent counts where it is asked for first."""
+    def __init__(self, reader: CodeReader, records: Records, values: Values) -> None:
         self._reader, self._records, self._values = reader, records, values
-        self._openings, self._folder = openings, record_folder(reader.commit)
-        self._guard = threading.Lock()
-        self._counts: Counter[str] = Counter()
-        self._files: dict[str, None] = {}
+        self._folder = record_folder(reader.commit)
 
     def ask(self, member: Member, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Answer a call from memory, a record or the reader; a damaged record counts as none."""
-        if member.name == "code_reads":
-            return self._code_reads()
         if member.name not in _RECORDED:
-            with self._counted():
-                return member.call(self._reader, given, named)
-        arguments, source = member.arguments(given, named), "memory"
-        words = "\0".join(map(str, arguments.values())).encode(errors="replace")
+            return member.call(self._reader, given, named)
+        arguments = member.arguments(given, named).values()
+        words = "\0".join(map(str, arguments)).encode(errors="replace")
         key = f"{self._folder}/{member.name}-{hashlib.sha256(words).hexdigest()[:24]}"
 
         def make() -> tuple[Any, int]:
-            nonlocal source
             with suppress(ValueError):
                 if text := self._records.get(key):
-                    source = "disk"
                     return member.value(json.loads(text)), len(text)
-            with self._counted() as traffic:
+            with watched() as traffic:
                 value = member.call(self._reader, given, named)
-            source = "asked" if traffic.requests else "git"
             text = to_json(value).decode()
             if not traffic.failed and (value or member.name in _KEPT_IF_EMPTY):
                 self._records.put(key, text)
             return value, len(text)
 
-        value = self._values.get(key, make)[0]
-        file = arguments["path"] if member.name in ("read_file", "blame") else ""
-        self._count(file, **{source: 1}, saved=source in ("memory", "disk"))
-        return value
-
-    def _code_reads(self) -> CodeReads:
-        with suppress(IndexError):  # another thread was quicker
-            while self._openings:
-                opened = self._openings.popleft()
-                self._count(requests=opened.requests, fetched=opened.files)
-        with self._guard:
-            files, more = tuple(self._files)[:NAMED_FILES], len(self._files) - NAMED_FILES
-            return CodeReads(**self._counts, files=files, more_files=max(0, more))
-
-    @contextmanager
-    def _counted(self) -> Iterator[Traffic]:
-        with watched() as traffic:
-            yield traffic
-        self._count(requests=traffic.requests, fetched=traffic.files)
-
-    def _count(self, file: str = "", **counts: int) -> None:
-        with self._guard:
-            self._counts.update(counts)
-            if file:
-                self._files[file] = None
+        return self._values.get(key, make)[0]
 
 
 def record_folder(commit: Commit) -> str:

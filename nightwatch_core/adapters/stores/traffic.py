@@ -34,10 +34,8 @@ UNNAMED_DAYS = 30  # lists of what was sent outside nights
 
 @dataclass
 class Traffic:
-    """Requests that were sent, the files they brought, and whether one of them failed."""
+    """Whether a request failed."""
 
-    requests: int = 0
-    files: int = 0
     failed: bool = False
 
 
@@ -46,7 +44,7 @@ _watched: ContextVar[Traffic | None] = ContextVar("watched", default=None)
 
 @contextmanager
 def watched() -> Iterator[Traffic]:
-    """Count what this thread sends within the block, and nothing of it for blocks around it."""
+    """Watch what this thread sends within the block, and nothing of it for blocks around it."""
     traffic = Traffic()
     before = _watched.set(traffic)
     try:
@@ -56,16 +54,14 @@ def watched() -> Iterator[Traffic]:
 
 
 @contextmanager
-def sending(files: int = 0) -> Iterator[None]:
-    """Count a request for that many files; one that raises has failed."""
-    traffic = _watched.get() or Traffic()
-    traffic.requests += 1
+def sending() -> Iterator[None]:
+    """Note a request that raises as failed."""
     try:
         yield
     except Exception:
-        traffic.failed = True
+        if traffic := _watched.get():
+            traffic.failed = True
         raise
-    traffic.files += files
 
 
 # What left the machine: a line for every request, and its body, once for each hash.

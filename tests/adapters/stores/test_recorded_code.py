@@ -1,7 +1,6 @@
 """Readers in front of a repository: what is kept of it, what is not, and what is counted."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,10 @@ from git_repositories import Change, repository
 from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.adapters.stores.code_cache import NAMED_FILES, recorded_host
+from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import CodeReads
-from nightwatch_core.ports import CodeReader, CountsReads
+from nightwatch_core.ports import CodeReader
 
 FILES = {"shop/cart.py": "def total(lines):\n    return sum(lines)\n", "logo.png": "\0PNG"}
 
@@ -65,9 +63,7 @@ def watched(tmp_path: Path) -> WatchedHost:
 
 def reader(host: Any, records: MemoryRecords) -> Any:
     """A reader in a process of its own: nothing is in memory."""
-    made = recorded_host(host, records).reader(host.head())
-    assert isinstance(made, CountsReads)
-    return made
+    return recorded_host(host, records).reader(host.head())
 
 
 def everything(tree: CodeReader) -> tuple[object, ...]:
@@ -94,9 +90,13 @@ def test_a_later_night_reads_the_same_and_asks_the_repository_for_nothing(
     tree = reader(watched, records)
     assert everything(tree) == first
     assert watched.reader_.asked == []
-    assert tree.code_reads == CodeReads(
-        disk=8, saved=8, files=("shop/cart.py", "logo.png", "../etc/passwd")
-    )
+
+
+def test_what_is_read_twice_comes_from_memory_the_second_time(watched: WatchedHost) -> None:
+    tree = reader(watched, MemoryRecords())
+    for _ in range(3):
+        assert tree.read_file("shop/cart.py")
+    assert len(watched.reader_.asked) == 1
 
 
 def test_keys_hold_the_commit(watched: WatchedHost) -> None:
@@ -107,40 +107,6 @@ def test_keys_hold_the_commit(watched: WatchedHost) -> None:
     assert {key.removeprefix(folder).split("-")[0] for key in records.kept} == {
         "read_file", "search", "blame", "show_commit", "history",
     }  # fmt: skip
-
-
-def test_what_is_read_twice_comes_from_memory_the_second_time(watched: WatchedHost) -> None:
-    tree = reader(watched, MemoryRecords())
-    for _ in range(3):
-        tree.read_file("shop/cart.py")
-    assert tree.code_reads == CodeReads(git=1, memory=2, saved=2, files=("shop/cart.py",))
-
-
-def test_what_git_had_to_fetch_counts_as_a_request(watched: WatchedHost) -> None:
-    def fetches() -> None:
-        with sending(files=3):
-            pass
-
-    tree = reader(watched, MemoryRecords())
-    watched.reader_.before = fetches
-    tree.blame("shop/cart.py", 1)
-    reads = tree.code_reads
-    assert (reads.asked, reads.git, reads.requests, reads.fetched) == (1, 0, 1, 3)
-
-
-def test_what_opening_the_commit_fetched_is_counted_once(watched: WatchedHost) -> None:
-    def fetches() -> None:
-        watched.opening = lambda: None
-        with sending(files=56):
-            pass
-
-    watched.opening = fetches
-    host = recorded_host(watched, MemoryRecords())
-    host.reader(host.head())  # its counts are never asked for
-    trees = [host.reader(host.head()) for _ in range(2)]
-    counts = sum((tree.code_reads for tree in trees), CodeReads())
-    assert (counts.requests, counts.fetched) == (1, 56)
-    assert sum((tree.code_reads for tree in trees), CodeReads()) == counts
 
 
 def test_an_answer_for_want_of_something_is_no_record(watched: WatchedHost) -> None:
@@ -173,7 +139,6 @@ def test_what_raises_is_asked_again(watched: WatchedHost) -> None:
         tree.search("sum(")
     watched.reader_.before = lambda: None
     assert tree.search("sum(")
-    assert tree.code_reads.git == 1
 
 
 @pytest.mark.parametrize("damage", ["", "{", '"text"', "[1]", '[{"path": 1}]', "[[]]"])
@@ -182,23 +147,3 @@ def test_a_damaged_record_is_as_good_as_none(watched: WatchedHost, damage: str) 
     hits = reader(watched, records).search("sum(")
     records.kept = dict.fromkeys(records.kept, damage)
     assert reader(watched, records).search("sum(") == hits
-
-
-def test_what_memory_forgot_is_read_from_records(watched: WatchedHost) -> None:
-    host = recorded_host(watched, MemoryRecords(), room=50)  # characters: the cart alone
-    tree = host.reader(host.head())
-    for path in ("shop/cart.py", "shop/cart.py", "logo.png", "missing", "shop/cart.py"):
-        tree.read_file(path)
-    assert isinstance(tree, CountsReads)
-    assert (tree.code_reads.git, tree.code_reads.memory, tree.code_reads.disk) == (3, 1, 1)
-
-
-def test_threads_lose_no_count_and_too_many_files_are_not_named(watched: WatchedHost) -> None:
-    tree = reader(watched, MemoryRecords())
-    names = [f"{number}.rb" for number in range(NAMED_FILES + 5)]
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(tree.read_file, names * 2))
-    reads = tree.code_reads
-    assert (reads.git, reads.memory, len(reads.files), reads.more_files) == (
-        NAMED_FILES + 5, NAMED_FILES + 5, NAMED_FILES, 5,
-    )  # fmt: skip

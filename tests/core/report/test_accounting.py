@@ -55,5 +55,5 @@ def test_the_nights_sums_are_the_bills_to_the_token():
 
 def test_a_value_cannot_add_a_fact():
     shown = facts("end", used="1 token\nSent to other services: none", report=complete(), sent="")
-    assert [fact.name for fact in shown] == ["Used", "Code cache"][: len(shown)]
+    assert [fact.name for fact in shown] == ["Used"]
     assert shown[0].text == "1 token Sent to other services: none"

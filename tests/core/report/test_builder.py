@@ -13,7 +13,6 @@ from nightwatch_core.models.assignment import (
     UpdatedLessons,
     WaveResult,
 )
-from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.errors import DroppedGroup, Fetched, RejectedRecord, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt, Skip
@@ -181,14 +180,3 @@ def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
 
     assert with_receipt(barred=False).status == "complete"
     assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)
-
-
-def test_a_night_adds_up_its_code_reads_and_a_file_is_one_file():
-    first = CodeReads(memory=1, disk=2, asked=20, requests=5, saved=3, files=("a.rb", "b.rb"))
-    second = CodeReads(memory=37, disk=1, asked=2, requests=4, saved=27, files=("b.rb", "c.rb"))
-    analyses = (analysis(code_reads=first), analysis(), analysis(code_reads=second))
-    assert builder.code_reads(analyses) == CodeReads(
-        memory=38, disk=3, asked=22, requests=9, saved=30, files=("a.rb", "b.rb", "c.rb")
-    )
-    assert builder.code_reads((analysis(),)) is None
-    assert builder.code_reads((analysis(code_reads=CodeReads()),)) == CodeReads()
