@@ -23,10 +23,9 @@ from nightwatch_core.memory.lessons import (
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import night_date, watched_files
 from nightwatch_core.memory.outcomes import Tonight
-from nightwatch_core.memory.prior_analyses import Memory, recall_case
+from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, recall_case
 from nightwatch_core.memory.recall import LessonSearch, own_lessons
 from nightwatch_core.memory.recall import names_of_case as names
-from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (

@@ -17,9 +17,8 @@ from nightwatch_core.learnings.compound import RESEARCHER, ChosenLearnings, chos
 from nightwatch_core.learnings.library import as_data, lesson_file, lesson_text, lessons_text
 from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
 from nightwatch_core.memory.note_reader import as_task
-from nightwatch_core.memory.notes import as_yaml
 from nightwatch_core.memory.recall import search_lessons
-from nightwatch_core.memory.researcher import LIMIT, relevant_learnings
+from nightwatch_core.memory.researcher import LIMIT, as_yaml, relevant_learnings
 from nightwatch_core.memory.scoreboard import scoreboard as scoreboard_of
 from nightwatch_core.memory.scoreboard import with_drafts
 from nightwatch_core.models.answer import Allowance

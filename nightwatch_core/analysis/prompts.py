@@ -20,7 +20,7 @@ from nightwatch_core.analysis.previews import preview_texts
 from nightwatch_core.code.code_view import name
 from nightwatch_core.code.edits import diff
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.memory.notes import past_learnings
+from nightwatch_core.memory.researcher import past_learnings
 from nightwatch_core.models.code import LoggedCommit
 from nightwatch_core.models.errors import Case, Trace
 from nightwatch_core.models.knowledge import (

@@ -15,8 +15,7 @@ from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.learnings.task_documents import task_notes
 from nightwatch_core.memory.limits import LONGEST_INTENT
 from nightwatch_core.memory.note_reader import draw_notes, normalised, rendered
-from nightwatch_core.memory.notes import as_yaml
-from nightwatch_core.memory.researcher import LIMIT, intent_words, relevant_learnings
+from nightwatch_core.memory.researcher import LIMIT, as_yaml, intent_words, relevant_learnings
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.conversation import Conversation, Transcript, UserTurn
 from nightwatch_core.models.errors import Case, ErrorGroup

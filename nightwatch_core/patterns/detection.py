@@ -1,20 +1,17 @@
 """PATTERN_RULES in their order, what they find together, and which patterns a case belongs to."""
 
-import math
-import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
-from importlib.resources import files
+from datetime import date, timedelta
 from itertools import combinations
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from nightwatch_core.code.suspects import proved_change
 from nightwatch_core.memory.limits import LONGEST_TITLE, LONGEST_WORDS, MOST_RELATED_DOCUMENTS
 from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.recall import names_of_case as names
-from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.memory.recall import seed_tags
+from nightwatch_core.models.analysis import FELL_BACK, Analysis
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import (
     MERGED,
@@ -24,199 +21,149 @@ from nightwatch_core.models.knowledge import (
     PatternType,
     RelatedDocument,
 )
-from nightwatch_core.patterns.pattern_text import (
-    MOST_MEMBERS,
-    CaseNames,
-    all_occurrences,
-    by_error,
-    count_errors,
-    dates_seen,
-    first_places,
-    is_confident,
-    most_frequent,
-    normalised_tags,
-    open_lessons,
-    pattern_of_cases,
-    shared_change,
-    shared_tags,
-    telling_tags,
+from nightwatch_core.patterns.causes import (
+    GENERIC_CLASSES,
+    CauseTerms,
+    Rarity,
+    cause_terms,
+    group_causes,
+    shared_words,
 )
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.transactions import endpoint
-from nightwatch_core.text.words import last_segment, stem, words_of_name
+from nightwatch_core.text.words import last_segment
 
-_WORDS: dict[str, str] = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
-GENERIC_CLASSES = frozenset(_WORDS["generic_classes"].split())
-_STEMS_OF_TRADE = frozenset(map(stem, _WORDS["trade"].split()))
+# Who is in a pattern, counted once: cases under all of their names, and lessons over nights.
 
-# The similarity of two causes: of the lines they cite, and of their words.
-#
-# Equal words are rare: two analyses describe one cause in their own ways. Both name the same things
-# in the code, and the rare words with them. Words of the trade (`nil`, `missing`, `timeout`) are in
-# most causes, so they weigh next to nothing.
-
-LONGEST = 2_000  # characters of a cause that are compared
-MOST_WORDS = 150
-ALIKE = 0.455  # from here on two causes are one
-NEAR_LINE, SAME_FILE = 0.25, 0.1  # what a shared place adds: not enough alone
-NEAR = 10  # lines
-# Weights: names in the code, words that the code's names are made of, other words, the trade's.
-NAME, OF_CODE, PLAIN, TRADE = 1.5, 1.0, 0.3, 0.1
-_FEW = 10  # texts that are taken for granted, so that a night of two errors has rare words too
-
-_WORD = re.compile(r"(?<!\w)[^\W\d_]\w*(?:(?:::|[.#_])\w+)*")
-_FILE = re.compile(r"[\w./-]*[\w-]\.[a-z]{1,4}(?::\d+)?(?![\w.(])")
-# A commit or a pull request with its title and author: not what fails, and a rule of its own.
-_CHANGE = re.compile(r"(?:\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|#\d+)(?: \([^()]{0,200}\))?")
-_SIGNS = re.compile(r"::|#")  # a method is named with any of them
+RECENT = timedelta(days=30)  # a lesson not seen for longer than this is history
+MOST_MEMBERS = 50
+_LONGEST_TAG = 40  # characters
 
 
-class CauseTerms(NamedTuple):
-    """A cause as it is compared."""
-
-    spelt: Mapping[str, str]  # stems of the words, and how they were written first
-    named: Mapping[str, str]  # names in the code, in lower case, and how they were written
-    lines: frozenset[tuple[str, int]] = frozenset()  # evidence
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Stems of the words, those of names in the code included."""
-        return frozenset(self.spelt)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Return names in the code, whole."""
-        return frozenset(self.named)
-
-    @property
-    def files(self) -> frozenset[str]:
-        """Return files of the evidence."""
-        return frozenset(path for path, _ in self.lines)
+def open_lessons(lessons: tuple[Lesson, ...]) -> list[Lesson]:
+    """Return lessons seen within 30 days of the newest sighting, whose fix was not verified."""
+    newest = max(map(last_seen, lessons), default=date.min)
+    recent = (lesson for lesson in lessons if newest - last_seen(lesson) <= RECENT)
+    return [lesson for lesson in recent if lesson.outcome != "verified"]
 
 
-def cause_terms(text: str, lines: Iterable[tuple[str, int]] = ()) -> CauseTerms:
-    """Take a cause apart.
-
-    >>> terms = cause_terms("`RateTable#fetch` knows no rates for LU in app/rate.rb:3.")
-    >>> sorted(terms.spelt.values()), sorted(terms.names)
-    (['LU', 'Table', 'fetch', 'knows', 'rate'], ['ratetable.fetch'])
-    """
-    text = _CHANGE.sub(" ", text[:LONGEST])
-    files = dict.fromkeys(_file_name(path) for path in _FILE.findall(text))
-    written = [*files, *_WORD.findall(_FILE.sub(" ", text))][:MOST_WORDS]
-    parts = [part for word in written for part in words_of_name(word)]
-    spelt = {root: part for part in reversed(parts) if (root := stem(part))}
-    named = {_SIGNS.sub(".", word.lower()): word for word in written if _is_name(word)}
-    return CauseTerms(spelt, named, frozenset(lines))
+def dates_seen(lessons: Iterable[Lesson]) -> tuple[date, ...]:
+    """Return the dates on which any of the lessons was seen, oldest first."""
+    return tuple(sorted({seen.date for lesson in lessons for seen in lesson.nights}))
 
 
-def _file_name(path: str) -> str:
-    """A file's name without folders, ending and line.
-
-    >>> _file_name("app/models/rate_table.rb:12")
-    'rate_table'
-    """
-    return path.rpartition("/")[2].partition(".")[0]
-
-
-def _parts(*names: str) -> frozenset[str]:
-    return frozenset(stem(part) for name in names for part in words_of_name(name))
+def by_error(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
+    """Lessons with a name in common are about one error, however many documents it has."""
+    held: dict[int, list[Lesson]] = {}
+    group_of: dict[str, int] = {}
+    for number, lesson in enumerate(lessons):
+        joined = sorted({group_of[name] for name in lesson.names if name in group_of})
+        held[number] = [*(item for group in joined for item in held.pop(group)), lesson]
+        group_of |= {name: number for item in held[number] for name in item.names}
+    return list(held.values())
 
 
-class Rarity:
-    """Weight of a word or name: the fewer causes have it, the more it tells."""
-
-    def __init__(self, causes: Sequence[CauseTerms]) -> None:
-        self._causes_with: Counter[str] = Counter()
-        self._of_code: set[str] = set()
-        for cause in causes:
-            self._causes_with.update(cause.words)
-            self._causes_with.update(f"name {name}" for name in cause.names)
-            self._of_code.update(_parts(*cause.named.values(), *map(_file_name, cause.files)))
-        self._all = len(causes) + _FEW
-
-    def of_word(self, word: str) -> float:
-        """From 0 to 1."""
-        weight = OF_CODE if word in self._of_code else PLAIN
-        return self._rare(word) * (TRADE if word in _STEMS_OF_TRADE else weight)
-
-    def of_name(self, name: str) -> float:
-        """From 0 to 1.5."""
-        return self._rare(f"name {name}") * NAME
-
-    def mass(self, words: Iterable[str], implied: frozenset[str], names: Iterable[str]) -> float:
-        """Return the weight of words and names; `implied` ones count as common words."""
-        weights = [TRADE if word in implied else self.of_word(word) for word in words]
-        return math.fsum((*weights, *map(self.of_name, names)))  # the same in whatever order
-
-    def _rare(self, term: str) -> float:
-        return math.log1p(self._all / max(1, self._causes_with[term])) / math.log1p(self._all)
+def all_occurrences(lessons: Iterable[Lesson]) -> int:
+    """Occurrences on all nights; an error of several documents counts once a night."""
+    most: Counter[tuple[int, date, str]] = Counter()
+    for number, held in enumerate(by_error(lessons)):
+        for seen in (seen for lesson in held for seen in lesson.nights):
+            night = (number, seen.date, seen.night)
+            most[night] = max(most[night], seen.occurrences)
+    return most.total()
 
 
-def text_similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
-    """Return the weighted cosine of two causes' texts, 0 to 1.
+class CaseNames:
+    """The names that lessons give to the cases of tonight."""
 
-    In causes that lead to one file, the words of the file's name go without saying.
-    """
-    files = frozenset(_file_name(path) for path in terms.files & other.files)
-    implied = _parts(*files)
-    dull = frozenset(name.lower() for name in files)
-    masses = [
-        rarity.mass(words, implied, names - dull)
-        for words, names in (
-            (terms.words & other.words, terms.names & other.names),
-            (terms.words, terms.names),
-            (other.words, other.names),
+    def __init__(self, lessons: Iterable[Lesson]) -> None:
+        self._own = {name: lesson.fingerprint for lesson in lessons for name in lesson.aliases}
+        self._own |= {lesson.fingerprint: lesson.fingerprint for lesson in lessons}
+
+    def name(self, analysis: Analysis) -> str:
+        """The lesson's fingerprint, which stays when another group leads the case tonight."""
+        of_case = (analysis.fingerprint, *sorted(names(analysis.case)))
+        return next(
+            (self._own[item] for item in of_case if item in self._own), analysis.fingerprint
         )
-    ]
-    return masses[0] / math.sqrt(masses[1] * masses[2]) if all(masses) else 0.0
 
 
-def similarity(terms: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
-    """Return the similarity of two causes, 0 to 1: their texts, plus a shared location."""
-    near = any(
-        path == same and abs(line - at) <= NEAR
-        for path, line in terms.lines
-        for same, at in other.lines
+def pattern_of_cases(
+    title: str,
+    cases: list[Analysis],
+    case_names: CaseNames,
+    *,
+    description: str,
+    suggestion: str,
+    because: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
+) -> Pattern:
+    """A pattern of cases of one night; the title holds no number, so that it stays the same."""
+    groups = {group.fingerprint: group for case in cases for group in case.case.groups}
+    titles = "; ".join(line(case.case.title, 120) for case in cases[:5])
+    more = f" and {len(cases) - 5} more" if len(cases) > 5 else ""
+    return Pattern(
+        title=line(title, 120),
+        description=f"{line(description, 300)} {titles}{more}.",
+        pattern_type="systemic_issue",
+        error_classes=most_frequent(case.case.leader.error_class for case in cases),
+        modules=most_frequent(map(module, cases)),
+        occurrences=sum(group.occurrences for group in groups.values()),
+        suggestion=line(suggestion, 400),
+        fingerprints=tuple(dict.fromkeys(map(case_names.name, cases)))[:MOST_MEMBERS],
+        tags=tags or shared_tags(normalised_tags(case) for case in cases),
+        because=tuple(line(reason, 200) for reason in because),
     )
-    place = NEAR_LINE if near else SAME_FILE if terms.files & other.files else 0.0
-    return min(1.0, text_similarity(terms, other, rarity) + place)
 
 
-def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) -> tuple[str, ...]:
-    """Find the rarest names and words that all of the causes hold, in alphabetical order."""
-    if not causes:
-        return ()
-    first = causes[0]
-    names = frozenset.intersection(*(cause.names for cause in causes))
-    words = frozenset.intersection(*(cause.words for cause in causes)) - _STEMS_OF_TRADE
-    inside = _parts(*(first.named[name] for name in names))
-    weights = {name: rarity.of_name(name) for name in names}
-    weights |= {first.spelt[word].lower(): rarity.of_word(word) for word in words - inside}
-    return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:most]))
+def count_errors(cases: Iterable[Analysis], case_names: CaseNames) -> int:
+    """Count the errors of the cases under all of their names."""
+    return len({case_names.name(case) for case in cases})
 
 
-def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[list[int]]:
-    """Put the numbers of similar causes together, each into the group it is most like on average.
+def module(analysis: Analysis) -> str:
+    """The file a case leads to, its transaction where no line of it was found in the code."""
+    cited = next((e.path for e in analysis.evidence if e.verified), "")
+    return cited or analysis.case.leader.transaction
 
-    By average, not by the nearest two: a chain of neighbours is no group.
+
+def first_places(cases: list[Analysis]) -> str:
+    """Return the first three places of the cases, in a line."""
+    return ", ".join(most_frequent(map(module, cases))[:3]) or "these errors"
+
+
+def shared_tags(tags: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """At most ten tags that all have."""
+    sets = [set(tag) for tag in tags]
+    return tuple(sorted(set.intersection(*sets)))[:10] if sets else ()
+
+
+def most_frequent(texts: Iterable[str]) -> tuple[str, ...]:
+    """At most twenty short lines, each once, the most frequent first."""
+    counted = Counter(line(text, 200) for text in texts if text.strip())
+    return tuple(text for text, _ in counted.most_common(20))
+
+
+def normalised_tags(analysis: Analysis) -> tuple[str, ...]:
+    """Return the analysis's tags in one spelling: short, lowercase, with hyphens."""
+    kept = (tag for tag in analysis.tags if tag.strip() and tag != FELL_BACK)
+    return tuple(line(tag, _LONGEST_TAG).lower().replace(" ", "-") for tag in kept)
+
+
+def telling_tags(analysis: Analysis) -> frozenset[str]:
+    """The tags that are no words of the case's class or transaction, however they are spelt."""
+    leader = analysis.case.leader
+    names = {_letters(word) for word in seed_tags(leader.error_class, leader.transaction)}
+    return frozenset(tag for tag in normalised_tags(analysis) if _letters(tag) not in names)
+
+
+def _letters(text: str) -> str:
+    """Return a word's letters in lower case.
+
+    >>> _letters("Rate-Missing")
+    'ratemissing'
     """
-    groups: list[list[int]] = []
-    for number, cause in enumerate(causes):
-        averages = [
-            math.fsum(similarity(causes[other], cause, rarity) for other in group) / len(group)
-            for group in groups
-        ]
-        if max(averages, default=0.0) >= ALIKE:
-            groups[averages.index(max(averages))].append(number)
-        else:
-            groups.append([number])
-    return groups
-
-
-def _is_name(word: str) -> bool:
-    parts = words_of_name(word)
-    return len(parts) > 1 and (not word.isalpha() or not word[1:].islower())
+    return "".join(char for char in text.lower() if char.isalnum())
 
 
 # Rules that compare the cases of one night.
@@ -240,9 +187,9 @@ def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> l
     count, and neither do causes outside the code: those are a pattern of their own.
     """
     case_names = CaseNames(lessons)
-    cases = [
-        analysis for analysis in analyses if is_confident(analysis) and not _is_outside(analysis)
-    ][:_MOST_PAIRS]
+    cases = [item for item in analyses if item.confidence != "low" and not _is_outside(item)][
+        :_MOST_PAIRS
+    ]
     causes = [
         cause_terms(case.root_cause, ((e.path, e.line) for e in case.evidence if e.verified))
         for case in cases
@@ -271,7 +218,10 @@ def _one_cause(
         f"all causes speak of {words}" if words else "",
     )
     best = max(cases, key=lambda case: (case.score, case.has_fix))
-    remedy = f"Fix {place or words or first_places(cases)} first{shared_change(cases)}"
+    changes = {proved_change(case) for case in cases}
+    change = changes.pop() if len(changes) == 1 else ""
+    introduced = f" (came with {change})" if change else ""
+    remedy = f"Fix {place or words or first_places(cases)} first{introduced}"
     return pattern_of_cases(
         f"One cause{' in' if place else ':'} {named}",
         cases,
@@ -298,7 +248,7 @@ def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> 
             traced[change].append(analysis)
     patterns = []
     for change, cases in traced.items():
-        is_sure = sum(map(is_confident, cases)) >= ROLL_BACK
+        is_sure = sum(case.confidence != "low" for case in cases) >= ROLL_BACK
         roll_back = ", and roll it back if no fix is at hand" if is_sure else ""
         if count_errors(cases, case_names) > 1:
             pattern = pattern_of_cases(
@@ -319,7 +269,7 @@ def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> li
     Words of a case's class or transaction are names, which say nothing about the cause.
     """
     case_names = CaseNames(lessons)
-    confident = [analysis for analysis in analyses if is_confident(analysis)][:_MOST_PAIRS]
+    confident = [item for item in analyses if item.confidence != "low"][:_MOST_PAIRS]
     tagged = [(item, telling_tags(item) - _OUTSIDE) for item in confident]
     themes = {tags & others for (_, tags), (_, others) in combinations(tagged, 2)}
     by_theme = {

@@ -18,8 +18,8 @@ from nightwatch_core.intake.limits import MATCHED_TEXT
 from nightwatch_core.intake.selection import severity
 from nightwatch_core.memory.follow_up import AFTER_A_MERGE
 from nightwatch_core.memory.occurrences import last_seen
+from nightwatch_core.memory.prior_analyses import RULES
 from nightwatch_core.memory.recall import seed_tags
-from nightwatch_core.memory.reuse import RULES
 from nightwatch_core.models.errors import ErrorGroup, Window
 from nightwatch_core.models.knowledge import (
     Backtest,
@@ -30,8 +30,8 @@ from nightwatch_core.models.knowledge import (
 )
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.patterns.detection import GENERIC_CLASSES
-from nightwatch_core.patterns.pattern_text import telling_tags
+from nightwatch_core.patterns.causes import GENERIC_CLASSES
+from nightwatch_core.patterns.detection import telling_tags
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.templates import message_template
 

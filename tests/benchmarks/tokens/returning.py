@@ -16,9 +16,8 @@ from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night
 
 from nightwatch_core.memory.lessons import lesson_from
-from nightwatch_core.memory.prior_analyses import Memory, recall_case
+from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, recall_case
 from nightwatch_core.memory.recall import LessonSearch
-from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.errors import Window

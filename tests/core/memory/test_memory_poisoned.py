@@ -17,9 +17,14 @@ from nightwatch_core.memory.lessons import is_its_own, lesson_from, to_archive, 
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.occurrences import add_night, count_match
 from nightwatch_core.memory.outcomes import Tonight, why_no_news
-from nightwatch_core.memory.prior_analyses import Memory, recall_case, with_priors
+from nightwatch_core.memory.prior_analyses import (
+    CaseTonight,
+    Memory,
+    news,
+    recall_case,
+    with_priors,
+)
 from nightwatch_core.memory.recall import LessonSearch
-from nightwatch_core.memory.reuse import CaseTonight, news
 from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from nightwatch_core.memory.lessons import add_publications
 from nightwatch_core.memory.outcomes import REOPENED, Tonight, follow_lesson, open_trouble
-from nightwatch_core.memory.reuse import settled_issues
+from nightwatch_core.memory.prior_analyses import settled_issues
 from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.errors import Case, ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson, OutcomeEvent

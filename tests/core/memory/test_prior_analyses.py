@@ -2,9 +2,15 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.memory.prior_analyses import Memory, checked, recall_case, with_priors
+from nightwatch_core.memory.prior_analyses import (
+    CaseTonight,
+    Memory,
+    checked,
+    recall_case,
+    reused_analysis,
+    with_priors,
+)
 from nightwatch_core.memory.recall import LessonSearch
-from nightwatch_core.memory.reuse import CaseTonight, reused_analysis
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.assignment import UnexplainedCase

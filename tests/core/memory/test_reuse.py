@@ -5,7 +5,7 @@ from core.lesson_shapes import analysis, case, lesson, night, seen
 
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.occurrences import add_sighting
-from nightwatch_core.memory.reuse import CaseTonight, news, reused_analysis, why_unsound
+from nightwatch_core.memory.prior_analyses import CaseTonight, news, reused_analysis, why_unsound
 from nightwatch_core.models.errors import Triage
 from nightwatch_core.models.knowledge import CitedLine, OutcomeEvent, PublishedItem
 

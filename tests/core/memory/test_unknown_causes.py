@@ -16,9 +16,8 @@ from nightwatch_core.memory.lesson_text import document, lesson_of
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.note_reader import as_task
 from nightwatch_core.memory.occurrences import waits_for
-from nightwatch_core.memory.prior_analyses import with_priors
+from nightwatch_core.memory.prior_analyses import CaseTonight, reused_analysis, turn_of, with_priors
 from nightwatch_core.memory.recall import LessonSearch, search_lessons
-from nightwatch_core.memory.reuse import CaseTonight, reused_analysis, turn_of
 from nightwatch_core.memory.scoreboard import calibrated, scoreboard
 from nightwatch_core.models.answer import Evidence, Handover, Learning
 from nightwatch_core.models.assignment import UnexplainedCase

@@ -13,7 +13,7 @@ from nightwatch_core.memory.occurrences import (
     why_unsettled,
     why_weak,
 )
-from nightwatch_core.memory.reuse import CaseTonight, reused_analysis, turn_of
+from nightwatch_core.memory.prior_analyses import CaseTonight, reused_analysis, turn_of
 from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.knowledge import CitedLine
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.patterns.detection import (
+from nightwatch_core.patterns.causes import (
     ALIKE,
     Rarity,
     cause_terms,

@@ -4,8 +4,7 @@ from core.lesson_shapes import lesson, night, seen
 
 from nightwatch_core.models.knowledge import FixWatch, NightSeen
 from nightwatch_core.patterns import detect
-from nightwatch_core.patterns.detection import hot_spot, recurring_class
-from nightwatch_core.patterns.pattern_text import by_error, dates_seen, recent_lessons
+from nightwatch_core.patterns.detection import by_error, dates_seen, hot_spot, recurring_class
 
 WAYS = (
     "The coupon has no date.",
@@ -106,9 +105,7 @@ def test_what_is_solved_or_replaced_comes_back_no_more():
 def test_what_was_not_seen_for_a_month_is_history():
     old = tuple(s.model_copy(update={"date": s.date.replace(year=2029)}) for s in seen(1, 2, 3))
     past, now = lesson("v1:a", nights=old), lesson("v1:b", error_class="Y", nights=seen(9))
-    assert recent_lessons((past, now)) == (now,)
     assert recurring_class((), (past, now)) == []
-    assert recent_lessons(()) == ()
 
 
 def test_a_file_that_breaks_in_many_ways():

@@ -8,7 +8,7 @@ from twins.writing import MemoryOutbox
 
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.outcomes import Tonight, apply_outcomes, follow_lesson, open_trouble
-from nightwatch_core.memory.reuse import failed_pulls, refused_fixes, reused_analysis
+from nightwatch_core.memory.prior_analyses import failed_pulls, refused_fixes, reused_analysis
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions

@@ -14,7 +14,7 @@ from nightwatch_core.memory.lesson_text import LIMIT, body, document, lesson_of,
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.occurrences import add_sighting, night_date
-from nightwatch_core.memory.reuse import reused_analysis
+from nightwatch_core.memory.prior_analyses import reused_analysis
 from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.answer import Edit, Evidence, Learning
 from nightwatch_core.models.knowledge import CitedLine

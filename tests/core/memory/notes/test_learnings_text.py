@@ -4,7 +4,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.notes import as_yaml, past_learnings
+from nightwatch_core.memory.researcher import as_yaml, past_learnings
 from nightwatch_core.models.knowledge import FoundLearning
 
 SEED = """\
