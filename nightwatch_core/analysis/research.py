@@ -223,8 +223,7 @@ def _dependencies(past: _Past) -> tuple[context.DependencyChange, ...]:
 def _candidates(
     past: _Past, likely: tuple[context.LikelyFile, ...], pulls: tuple[vcs.MergedPull, ...]
 ) -> tuple[vcs.MergedPull, ...]:
-    ranked = candidates(past.case, likely, pulls, past.releases)
-    known = {share.pull.sha: share.pull for share in ranked}
+    known = {pull.sha: pull for pull in candidates(past.case, likely, pulls)}
     for path in past.files[:HISTORIES]:
         for commit in past.history(path):
             is_known = any(commit.sha in (item.sha, *item.commits) for item in known.values())

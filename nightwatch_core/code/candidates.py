@@ -8,17 +8,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
 
 from nightwatch_core.code import limits
 from nightwatch_core.code.languages import COMMON
 from nightwatch_core.code.likely_files import likely_files
-from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing, onset
+from nightwatch_core.code.releases import fading, onset
 from nightwatch_core.code.symptoms import symptom_of
-from nightwatch_core.models.code import MergedPull, Release, Suspect
+from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.research import LikelyFile, Onset
-from nightwatch_core.models.value import Value
+from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.traces.placing import PathIndex
 
 MIN_SCORE = 0.25  # below it nothing is a candidate
@@ -26,101 +24,42 @@ _LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
 _USUAL_SIZE = 5  # files; larger pull requests are damped
 
 
-class Ground(Value):
-    """Files with weights, and the times of the error, to compare pull requests with."""
-
-    files: tuple[tuple[str, float, str], ...]  # path, weight 0 to 1, what it is to the case
-    onset: Onset | None = None
-    release: tuple[datetime, datetime, str] | None = None  # after, until, what it is
-
-
 def candidates(
     case: Case,
     likely: tuple[LikelyFile, ...],
     pulls: Iterable[MergedPull],
-    releases: tuple[Release, ...] = (),
     limit: int = limits.CANDIDATES,
-) -> tuple[Suspect, ...]:
-    """Rank pull requests, with reasons, the worst first; scores 0 to 1.
-
-    Out are pull requests merged after the first occurrence, and those that change none of the
-    case's files. `pulls` may come in any order.
-    """
-    ground = _ground_of(case, likely, releases)
-    merged = tuple(
-        pull
-        for pull in pulls
-        if not (ground.onset is not None and pull.merged_at > ground.onset.at)
-    )
+) -> tuple[MergedPull, ...]:
+    """List pull requests that changed files of a case before it began, the likeliest first."""
+    began = onset(case)
+    merged = [pull for pull in pulls if began is None or pull.merged_at <= began.at]
+    weights = _weights(case, likely)
     commonness = Counter(path for pull in merged for path in set(pull.files))
-    judged = (_judge(pull, ground, commonness, len(merged)) for pull in merged)
-    likely_ones = [suspect for suspect in judged if suspect.score >= MIN_SCORE]
-    likely_ones.sort(key=lambda s: (-s.score, -s.pull.merged_at.timestamp(), s.pull.sha))
-    return tuple(likely_ones[: max(0, limit)])
+    ranked = []
+    for pull in merged:
+        missed = 1.0
+        for path in weights.keys() & set(pull.files):
+            rarity = 1 - 0.3 * math.log(commonness[path]) / math.log(max(2, len(merged)))
+            missed *= 1 - 0.9 * weights[path] * rarity
+        size = max(1.0, len(pull.files) / _USUAL_SIZE)
+        score = (1 - missed) / (1 + 0.5 * math.log10(size))
+        score *= fading(began.at - pull.merged_at) if began else 1.0
+        if score >= MIN_SCORE:
+            ranked.append((round(score, 3), pull.merged_at, pull))
+    ranked.sort(key=lambda item: (item[0], item[1], item[2].sha), reverse=True)
+    return tuple(pull for _, _, pull in ranked[:limit])
 
 
-def _ground_of(
-    case: Case, likely: tuple[LikelyFile, ...], releases: tuple[Release, ...] = ()
-) -> Ground:
+def _weights(case: Case, likely: tuple[LikelyFile, ...]) -> dict[str, float]:
     """Weigh the files of a case: frames by their rank, then likely files by their score."""
     frames = case.trace.in_app if case.trace else ()
-    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
-    weighed: dict[str, tuple[float, str]] = {
-        path: ((1 + rank) ** -0.5, "the top frame" if rank == 0 else f"frame {rank + 1}")
-        for rank, path in enumerate(paths[: limits.COMPARED_FILES])
-    }
-    share = _LIKELY_SHARE if weighed else 1.0
+    paths = dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path)
+    ranked = enumerate(tuple(paths)[: limits.COMPARED_FILES], start=1)
+    weights = {path: rank**-0.5 for rank, path in ranked}
+    share = _LIKELY_SHARE if weights else 1.0
     for file in likely[: limits.COMPARED_FILES]:
-        weighed.setdefault(file.path, (share * min(1.0, file.score), "a likely file"))
-    began = onset(case)
-    return Ground(
-        files=tuple((path, weight, what) for path, (weight, what) in weighed.items()),
-        onset=began,
-        release=_window(first_failing(case, began, releases)),
-    )
-
-
-def _window(failing: FirstFailing | None) -> tuple[datetime, datetime, str] | None:
-    if failing is None:
-        return None
-    return failing.before.at, failing.release.at, f"{failing.release.version}, {failing.because}"
-
-
-def _judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int) -> Suspect:
-    """Score one pull request: overlap of files, damped by its size, raised by its timing."""
-    miss = 1.0
-    reasons: list[str] = []
-    for path, weight, what in ground.files:
-        if path in pull.files:
-            miss *= 1 - 0.9 * weight * _rarity(commonness[path], among)
-            reasons.append(f"changes {path}, {what}")
-    if not reasons:
-        return Suspect(pull=pull, score=0.0)
-    timing, when = _timing(pull.merged_at, ground)
-    score = (
-        (1 - miss) * (1 / (1 + 0.5 * math.log10(max(1.0, len(pull.files) / _USUAL_SIZE)))) * timing
-    )
-    because = (*reasons[:3], *when)
-    return Suspect(pull=pull, score=round(score, 3), because=because)
-
-
-def _rarity(count: int, among: int) -> float:
-    if among < 2:
-        return 1.0
-    return 1 - 0.3 * math.log(max(1, count)) / math.log(among)
-
-
-def _timing(merged: datetime, ground: Ground) -> tuple[float, tuple[str, ...]]:
-    if ground.release and _in_release(merged, ground):
-        return 1.0, (f"part of release {ground.release[2]}",)
-    if ground.onset is None:
-        return 0.8, ()
-    age = ground.onset.at - merged
-    return fading(age), (f"merged {ago(age)} before {ground.onset.because}",)
-
-
-def _in_release(moment: datetime, ground: Ground) -> bool:
-    return ground.release is not None and ground.release[0] < moment <= ground.release[1]
+        weights.setdefault(file.path, share * min(1.0, file.score))
+    return weights
 
 
 # Which files are read for a case before anything else is known of it.
@@ -161,8 +100,3 @@ def names_in_message(case: Case) -> tuple[str, ...]:
         and name not in COMMON
         and name not in missing
     )[: limits.NAMED_SEARCHES]
-
-
-# Templates that an error leads to: those that the failing lines render, or that a message names.
-#
-# Only where template code raised it: else a template that is rendered says nothing.

@@ -4,12 +4,12 @@ The release of the record decides, then the deployment of that time, then the ti
 source that the record printed does not stand there, the commits nearby are compared.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.limits import NEIGHBOUR_COMMITS, NEIGHBOUR_FILES, NEIGHBOUR_RELEASES
-from nightwatch_core.code.releases import SPELLINGS, sha_of
+from nightwatch_core.code.limits import NEIGHBOUR_COMMITS
+from nightwatch_core.code.releases import bare, sha_of
 from nightwatch_core.code.suspects import is_of
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit, LoggedCommit, MergedPull, Release
@@ -34,7 +34,6 @@ _CLOCKS = timedelta(hours=1)  # by which the clocks of committers and servers ma
 _SHA_LENGTH = 40
 History = Callable[[str], tuple[LoggedCommit, ...]]
 Files = Callable[[Commit], ReadFile]
-CommitAt = Callable[[datetime], Commit]  # the newest of the base branch then
 
 
 def commit_that_fits(
@@ -42,94 +41,59 @@ def commit_that_fits(
     commit: Commit,
     files: Files,
     history: History,
-    commit_at: CommitAt,
     releases: Iterable[Release] = (),
     seen: datetime | None = None,
 ) -> Commit:
     """Choose the commit at which the trace's own source stands where the trace says.
 
-    It is `commit`, unless another one that touched the files, or a release, fits better; those
-    nearest before `seen` are looked at first, and of the commits between two that touched the files
-    the newest is taken. `trace` has repository paths and its printed lines.
+    It is `commit`, unless another one that touched the innermost file, or a release, fits better;
+    those nearest before `seen` are looked at first. `trace` has repository paths and its printed
+    lines.
     """
     frames = tuple(f for f in trace.frames if f.repo_path and f.line and has_source(f))
-    best = _worth(frames, files(commit)) if frames else _ALL
-    if best == _ALL:
+    best = _fit(frames, files(commit)) if frames else 1.0
+    if best == 1:
         return commit
-    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames))[:NEIGHBOUR_FILES]
-    logged = {entry.sha: (path, entry.at) for path in paths for entry in _logged(path, history)}
-    touching = tuple(
-        _at(commit, sha, at, f"the record's source stands in {path} as of {sha[:10]}")
-        for sha, (path, at) in logged.items()
+    path, moment, chosen = frames[0].repo_path, seen or commit.at, commit
+    touching = (
+        (entry.sha, entry.at, f"the record's source stands in {path} as of {entry.sha[:10]}")
+        for entry in _logged(path, history)
     )
-    chosen = commit
-    for other in _neighbours(touching, commit, releases, seen):
-        worth = _worth_or_none(frames, files, other)
-        if worth > best:
-            best, chosen = worth, other
-        if best == _ALL:
+    stands = "the record's source stands like this in release"
+    released = (
+        (release.sha, release.at, f"{stands} {release.version[:60]}")
+        for release in releases
+        if len(release.sha) == _SHA_LENGTH
+    )
+    others = [item for item in (*released, *touching) if item[0] != commit.sha]
+    if moment is not None:
+        others.sort(key=lambda item: (item[1] > moment + _CLOCKS, abs(moment - item[1])))
+    for sha, at, because in others[:NEIGHBOUR_COMMITS]:
+        other = commit.model_copy(update={"sha": sha, "at": at, "because": because})
+        fit = _fit_or_none(frames, files, other)
+        if fit > best:
+            best, chosen = fit, other
+        if best == 1:
             break
-    newest = _newest_alike(chosen, touching, commit_at) if chosen in touching else None
-    if newest and _worth_or_none(frames, files, newest) == best:
-        return newest
     return chosen
 
 
-def _newest_alike(chosen: Commit, touching: Sequence[Commit], commit_at: CommitAt) -> Commit | None:
-    later = [commit.at for commit in touching if commit.at and chosen.at and commit.at > chosen.at]
-    newest = commit_at(min(later) - timedelta(seconds=1)) if later else None
-    if newest is None or not (newest.at and chosen.at) or newest.at <= chosen.at:
-        return None
-    because = f"{chosen.because}, and until it was changed again"
-    return newest.model_copy(update={"branch": chosen.branch, "because": because})
+def _fit(frames: tuple[Frame, ...], read: ReadFile) -> float:
+    """Return the share of frames whose source stands at their line, 1 at most.
 
-
-Worth = tuple[bool, float, float]  # the innermost frame stands there; shares that do, that differ
-_ALL: Worth = (True, 1.0, 0.0)
-
-
-def _worth(frames: tuple[Frame, ...], read: ReadFile) -> Worth:
+    Where the innermost one does not stand there, it is below 0; 1 where no frame tells.
+    """
     fits = [fitted(frame, lines_of(read(frame.repo_path) or "")).fit for frame in frames]
     telling = [fit for fit in fits if fit != "unknown"]
-    if not telling:
-        return _ALL  # nothing that another commit could hold better
-    share = fits.count("same") / len(telling)
-    return telling[0] == "same", share, -fits.count("differs") / len(telling) or 0.0
+    share = telling.count("same") / len(telling) if telling else 1.0
+    return share if not telling or telling[0] == "same" else share - 1
 
 
-def _worth_or_none(frames: tuple[Frame, ...], files: Files, commit: Commit) -> Worth:
+def _fit_or_none(frames: tuple[Frame, ...], files: Files, commit: Commit) -> float:
     try:
-        return _worth(frames, files(commit))
+        return _fit(frames, files(commit))
     except GiveUp:  # a release whose commit is not there
-        return False, 0.0, -1.0
-
-
-def _neighbours(
-    touching: Sequence[Commit], commit: Commit, releases: Iterable[Release], seen: datetime | None
-) -> tuple[Commit, ...]:
-    moment = seen or commit.at
-
-    def order(item: Commit) -> tuple[bool, timedelta]:
-        if moment is None or item.at is None:
-            return False, timedelta()
-        return item.at > moment + _CLOCKS, abs(moment - item.at)
-
-    nearest = sorted(touching, key=order)[:NEIGHBOUR_COMMITS]
-    stands = "the record's source stands like this in release"
-    released = sorted(
-        (
-            _at(commit, release.sha, release.at, f"{stands} {release.version[:60]}")
-            for release in releases
-            if len(release.sha) == _SHA_LENGTH
-        ),
-        key=order,
-    )[:NEIGHBOUR_RELEASES]
-    found = {item.sha: item for item in (*released, *nearest) if item.sha != commit.sha}
-    return tuple(sorted(found.values(), key=order))
-
-
-def _at(commit: Commit, sha: str, at: datetime | None, because: str) -> Commit:
-    return commit.model_copy(update={"sha": sha, "at": at, "because": because})
+        return -1.0
 
 
 def _logged(path: str, history: History) -> tuple[LoggedCommit, ...]:
@@ -230,11 +194,8 @@ def deployments(
     """
     if deployed:
         return deployed
-    for spelling in SPELLINGS:
-        named = {spelling(release) for release in releases}
-        if any(spelling(tag.version) in named for tag in tagged):
-            return tagged
-    return ()
+    named = set(map(bare, releases))
+    return tagged if any(bare(tag.version) in named for tag in tagged) else ()
 
 
 def merged_before(pulls: Iterable[MergedPull], commit: Commit) -> tuple[MergedPull, ...]:
@@ -310,7 +271,6 @@ def place_traces(
             map_frames(traces[0], index, options.app_root),
             named,
             files=lambda at: repository.tree(at).read_file,
-            commit_at=repository.host.commit_at,
             history=repository.tree(base).history,
             releases=repository.releases,
             seen=group.last_seen,

@@ -56,8 +56,7 @@ HANDED_LINE, HANDED_TEXT, HANDED_VALUE = 300, 300, 200  # characters of a line; 
 FITTED_PLACES = 10  # own frames looked at
 DRIFT = 12  # lines by which a line may have moved between the commit that failed and one near it
 SHOWN_SOURCE = 120  # characters of a record's line in a reason
-NEIGHBOUR_COMMITS, NEIGHBOUR_RELEASES = 8, 4  # looked at for a record's source
-NEIGHBOUR_FILES = 3  # of its frames, whose commits are looked at
+NEIGHBOUR_COMMITS = 12  # looked at for a record's source
 
 # Where a failing value comes from
 FLOW_DEPTH, FLOW_STEPS, SETS_OF_ONE = 2, 12, 2  # assignments back; statements; of one name

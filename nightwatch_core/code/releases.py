@@ -2,29 +2,22 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import NamedTuple
 
 from nightwatch_core.code.limits import RELEASES
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import Onset
-from nightwatch_core.models.value import Value
-
-# When an error began, and the release that brought it, as far as its record tells.
 
 _HOUR = timedelta(hours=1)
 _FRESH = timedelta(days=1)
 _HALF_LIFE_DAYS = 14.0
+_RISES, _LEAST = 5.0, 20  # times the rate before; occurrences after it
 
 
-_RISES, _LEAST = 5.0, 10  # times the rate before; occurrences after it
-
-
-_SURE = 15.0  # log-likelihood gained by two rates over one: days and nights alone gain less
-
-
-class FirstFailing(Value):
+class FirstFailing(NamedTuple):
     """The release that failed first, and the last one before it."""
 
     before: Release
@@ -40,19 +33,20 @@ def onset(case: Case) -> Onset | None:
     groups = case.groups
     first = min((group.first_seen for group in groups if group.first_seen), default=None)
     last = max((group.last_seen for group in groups if group.last_seen), default=None)
-    hours = hourly(case)
-    counted = _start(last, hours)
-    rise = rise_of(hours) if counted else None
-    if rise and counted and (first is None or first < counted):
-        before, after = rise.before, rise.after
-        because = f"its hourly rate rose from {before:.1f} to {after:.1f}"
-        return Onset(at=counted + rise.hour * _HOUR, because=because)
+    hours = _hourly(case)
+    rise = rise_of(hours)
+    if rise and last:
+        newest = max(hour for hour, count in enumerate(hours) if count)
+        counted = last.replace(minute=0, second=0, microsecond=0) - newest * _HOUR
+        if first is None or first < counted:
+            because = f"its hourly rate rose from {rise.before:.1f} to {rise.after:.1f}"
+            return Onset(at=counted + rise.hour * _HOUR, because=because)
     if first:
         return Onset(at=first, because="first seen")
     return Onset(at=last, because="last seen") if last else None
 
 
-class Rise(Value):
+class Rise(NamedTuple):
     """A change of rate: from which hour on, and the mean occurrences an hour before and after."""
 
     hour: int
@@ -61,23 +55,23 @@ class Rise(Value):
 
 
 def rise_of(hours: Sequence[int]) -> Rise | None:
-    """Find the hour at which two rates explain the counts best; None where one does nearly as well.
+    """Find the hour from which an error occurs several times as often as before, if there is one.
 
-    >>> rise_of((1, 0, 2, 1, 0, 1, 30, 28, 35))
-    Rise(hour=6, before=0.8333333333333334, after=31.0)
+    >>> rise_of((1, 0, 2, 1, 0, 2, 30, 28, 35))
+    Rise(hour=6, before=1.0, after=31.0)
     >>> rise_of((3, 5, 2, 4, 6, 3)) is None
     True
     """
-    splits = range(1, len(hours))
-    gain, hour = max(((_gain(hours, split), split) for split in splits), default=(0.0, 0))
-    if gain < _SURE:
-        return None
-    before, after = sum(hours[:hour]) / hour, sum(hours[hour:]) / (len(hours) - hour)
-    is_rise = after >= _RISES * before and sum(hours[hour:]) >= _LEAST
-    return Rise(hour=hour, before=before, after=after) if is_rise else None
+    rises = (
+        Rise(hour, sum(hours[:hour]) / hour, sum(hours[hour:]) / (len(hours) - hour))
+        for hour in range(1, len(hours))
+        if sum(hours[hour:]) >= _LEAST
+    )
+    best = max(rises, key=lambda rise: rise.after / (rise.before + 0.1), default=None)
+    return best if best and best.after >= _RISES * best.before else None
 
 
-def hourly(case: Case) -> tuple[int, ...]:
+def _hourly(case: Case) -> tuple[int, ...]:
     """Add up the hours of all groups, which end together."""
     counts = [group.hourly for group in case.groups if group.hourly]
     length = max(map(len, counts), default=0)
@@ -121,38 +115,16 @@ def ago(age: timedelta) -> str:
     return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
 
 
-def _start(last: datetime | None, hours: Sequence[int]) -> datetime | None:
-    ends = [hour for hour, count in enumerate(hours) if count]
-    if last is None or not ends:
-        return None
-    return last.replace(minute=0, second=0, microsecond=0) - ends[-1] * _HOUR
-
-
-def _gain(hours: Sequence[int], split: int) -> float:
-    parts = (hours[:split], hours[split:])
-    return sum(_likelihood(part) for part in parts) - _likelihood(hours)
-
-
-def _likelihood(hours: Sequence[int]) -> float:
-    total = sum(hours)
-    return total * math.log(total / len(hours)) - total if total else 0.0
-
-
 # Deployments and tags as one list of releases, and the commit that a version stands for.
 
-_SHA = re.compile(r"[0-9a-f]{7,64}")
 
+def bare(version: str) -> str:
+    """Return a version without what systems put before it.
 
-def _as_it_is(version: str) -> str:
-    return version
-
-
-def _bare(version: str) -> str:
-    return version.rpartition("@")[2].removeprefix("v")
-
-
-# How two names may be one version; the first way that finds any wins.
-SPELLINGS: tuple[Callable[[str], str], ...] = (_as_it_is, _bare)
+    >>> bare("v1.2"), bare("shop@1.2"), bare(" 1.2 ")
+    ('1.2', '1.2', '1.2')
+    """
+    return version.strip().rpartition("@")[2].removeprefix("v")
 
 
 def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Release, ...]:
@@ -162,15 +134,18 @@ def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Rele
     and under the name of its deployment, with the sha of its tag. A tag that no deployment names
     stands for itself.
     """
-    tags = tuple(tagged)
-    known: list[Release] = []
+    tags, joined = tuple(tagged), list[Release]()
     for release in sorted(deployed, key=lambda release: release.at):
-        full = release.model_copy(update={"sha": _full(release, tags)})
-        again = known and (known[-1].version, known[-1].sha) == (full.version, full.sha)
-        known += [] if again else [full]
-    rest = (tag for tag in tags if not any(_same(tag, item) for item in known))
-    releases = sorted((*known, *rest), key=lambda item: (item.at, item.version), reverse=True)
-    return tuple(releases[:RELEASES])
+        sha = _commit(release.sha)
+        whole = next((tag.sha for tag in tags if sha and tag.sha.startswith(sha)), sha)
+        full = release.model_copy(update={"sha": whole or sha_of(release.version, tags)})
+        if not joined or (joined[-1].version, joined[-1].sha) != (full.version, full.sha):
+            joined.append(full)
+    shas = {release.sha for release in joined}
+    unnamed = {bare(release.version) for release in joined if not release.sha}
+    joined += [tag for tag in tags if tag.sha not in shas and bare(tag.version) not in unnamed]
+    joined.sort(key=lambda item: (item.at, item.version), reverse=True)
+    return tuple(joined[:RELEASES])
 
 
 def sha_of(version: str, deployed: Iterable[Release]) -> str:
@@ -181,28 +156,11 @@ def sha_of(version: str, deployed: Iterable[Release]) -> str:
     >>> sha_of("1.2", (Release(version="v1.2", sha="0A1B2C3D", at=at),))
     '0a1b2c3d'
     """
-    known = [release for release in deployed if _commit(release.sha)]
-    for spelling in SPELLINGS if version.strip() else ():
-        wanted = spelling(version.strip())
-        same = [item for item in known if spelling(item.version.strip()) == wanted]
-        if same:
-            return _commit(max(same, key=lambda item: item.at).sha)
-    return ""
-
-
-def _full(release: Release, tags: tuple[Release, ...]) -> str:
-    sha = _commit(release.sha)
-    if sha:
-        return next((tag.sha for tag in tags if tag.sha.startswith(sha)), sha)
-    return sha_of(release.version, tags)
-
-
-def _same(tag: Release, release: Release) -> bool:
-    if release.sha:
-        return tag.sha == release.sha
-    return _bare(tag.version) == _bare(release.version)
+    same = [item for item in deployed if bare(item.version) == bare(version) and _commit(item.sha)]
+    newest = max(same, key=lambda item: item.at, default=None)
+    return _commit(newest.sha) if newest and version.strip() else ""
 
 
 def _commit(text: str) -> str:
-    wanted = text.strip().lower()
-    return wanted if _SHA.fullmatch(wanted) else ""
+    sha = text.strip().lower()
+    return sha if re.fullmatch(r"[0-9a-f]{7,64}", sha) else ""

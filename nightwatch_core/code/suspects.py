@@ -15,7 +15,7 @@ from nightwatch_core.code.limits import NEAR_DAYS, SUSPECTS
 from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.code import CommitDiff, LoggedCommit, MergedPull, Release, Suspect
+from nightwatch_core.models.code import LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import CodeChanges, DependencyChange, LineAuthor, Onset, Rename
 from nightwatch_core.ports import CodeReader
@@ -50,21 +50,11 @@ def named_change(text: str, code: CodeReader) -> NamedChange:
     if shown is None:
         why = f"{name}, which the answer names, is no commit of the history that was read"
         return NamedChange(because=(why,))
-    return NamedChange(shown.commit.sha, (Suspect(pull=_as_pull(shown), score=1.0),))
-
-
-def _as_pull(shown: CommitDiff) -> MergedPull:
-    """Describe a commit as what it brought; its number is 0 where no pull request is known."""
-    commit = shown.commit
-    merge = re.match(r"Merge\b", commit.subject) and shown.message.partition("\n")[0].strip()
-    return MergedPull(
-        number=commit.pull,
-        title=merge or commit.subject,
-        sha=commit.sha,
-        author=commit.author,
-        merged_at=commit.at,
-        files=tuple(file.path for file in shown.files),
-    )
+    change = as_change(shown.commit, *(file.path for file in shown.files))
+    if shown.commit.subject.startswith("Merge "):
+        title = shown.message.strip().partition("\n")[0] or change.title
+        change = change.model_copy(update={"title": title})
+    return NamedChange(shown.commit.sha, (Suspect(pull=change, score=1.0),))
 
 
 def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
@@ -77,7 +67,9 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     brought = next((pull for pull in known if is_named(pull, sha)), None)
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
-    suspect = Suspect(pull=brought, score=1.0, because=(_named(brought, sha),))
+    is_itself = sha.startswith("#") or brought.sha.startswith(sha)
+    because = _NAMED if is_itself else f"brought {sha[:10]}, which the analysis names"
+    suspect = Suspect(pull=brought, score=1.0, because=(because,))
     return analysis.model_copy(update={"suspects": (suspect,)})
 
 
@@ -103,14 +95,6 @@ def proved_change(analysis: Analysis) -> str:
     )
 
 
-def _named(pull: MergedPull, sha: str) -> str:
-    return (
-        _NAMED
-        if sha.startswith("#") or pull.sha.startswith(sha)
-        else f"brought {sha[:10]}, which the analysis names"
-    )
-
-
 _NEAR = timedelta(days=NEAR_DAYS)
 _LEAST_SUSPECTS = 0.45  # the weaker a proof, the fresher it has to be
 _NAME = 3  # characters a library's name needs to be told from chance
@@ -129,14 +113,14 @@ def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
     """Walk what the change did, the strongest proof first, each with its weight."""
     yield from _wrote(change, ground, 0.95, "failing", "the line that fails")
     for rename in ground.changes.renames:
-        if rename.commit and _did(change, rename.commit):
+        if rename.commit and is_of(change, rename.commit.sha):
             yield 0.9, f"renames `{rename.old}` to `{rename.new}` in {rename.path}"
             break
     yield from _wrote(change, ground, 0.7, "used", "which is used there")
     for library in ground.changes.dependencies:
         plain = library.name.lower().replace("-", "_").lstrip("@")
         is_used = len(library.name) >= _NAME and f"/{plain}/" in ground.libraries
-        if is_used and library.commit and _did(change, library.commit):
+        if is_used and library.commit and is_of(change, library.commit.sha):
             old, new = library.old or "none", library.new or "none"
             yield 0.6, f"changes {library.name} from {old} to {new}"
             break
@@ -224,10 +208,6 @@ def _wrote(
     change: MergedPull, ground: Ground, weight: float, kind: str, what: str
 ) -> Iterator[tuple[float, str]]:
     for author in ground.changes.authors:
-        if author.kind == kind and _did(change, author.commit):
+        if author.kind == kind and is_of(change, author.commit.sha):
             yield weight, f"wrote {author.path}:{author.line}, {what}"
             break
-
-
-def _did(change: MergedPull, commit: LoggedCommit) -> bool:
-    return is_of(change, commit.sha)

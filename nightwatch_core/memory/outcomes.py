@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.code.releases import SPELLINGS
+from nightwatch_core.code.releases import bare
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
 from nightwatch_core.memory.occurrences import aware, hours_between, night_date
 from nightwatch_core.memory.rates import (
@@ -345,10 +345,7 @@ def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands)
 
 
 def _is_among(release: Release, names: set[str]) -> bool:
-    return any(
-        spelling(release.version.strip()) in {spelling(name.strip()) for name in names}
-        for spelling in SPELLINGS
-    )
+    return bare(release.version) in set(map(bare, names))
 
 
 def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:

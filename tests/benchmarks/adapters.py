@@ -98,8 +98,7 @@ def suspect(err: Err, commits: Sequence[Err]) -> list[str]:
         for commit in commits
     )
     named = tuple(LikelyFile(path=path, score=1.0) for path in err.get("suspect_files", ()))
-    found = candidates(case_of(err), named, pulls, limit=len(pulls))
-    return [suspect.pull.sha for suspect in found]
+    return [pull.sha for pull in candidates(case_of(err), named, pulls, limit=len(pulls))]
 
 
 def band_aid(before: str, after: str, path: str) -> tuple[bool, str]:

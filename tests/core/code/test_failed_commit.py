@@ -119,16 +119,7 @@ def trace(line=3, code="return sum(one.price for one in lines)", path="cart.py")
     return Trace(links=(ExceptionLink(frames=(frame,)),))
 
 
-def chosen(
-    of=None,
-    log=LOG,
-    releases=(),
-    seen=COMMIT_DAY,
-    commit=HEAD,
-    reads=None,
-    texts=TEXTS,
-    at=lambda _moment: HEAD,
-):
+def chosen(of=None, log=LOG, releases=(), seen=COMMIT_DAY, commit=HEAD, reads=None, texts=TEXTS):
     def files(at):
         def read(path):
             if reads is not None:
@@ -140,7 +131,7 @@ def chosen(
         return read
 
     of = of or trace()
-    return commit_that_fits(of, commit, files, lambda _path: log, at, releases, seen)
+    return commit_that_fits(of, commit, files, lambda _path: log, releases, seen)
 
 
 def test_a_record_of_the_code_before_the_fix_is_read_there():
@@ -163,23 +154,6 @@ def test_a_line_that_has_only_moved_leads_to_the_commit_where_it_stood():
     assert chosen(moved, commit=later, texts=texts).sha == OLD
 
 
-def test_of_the_commits_with_the_same_text_the_newest_is_taken():
-    between = HEAD.model_copy(update={"sha": "f" * 40, "at": COMMIT_DAY - timedelta(hours=2)})
-    moments = []
-
-    def at(moment):
-        moments.append(moment)
-        return between
-
-    found = chosen(texts={**TEXTS, between.sha: TEXTS[BUGGY]}, at=at)
-    assert found.sha == between.sha
-    assert moments == [COMMIT_DAY - timedelta(seconds=1)]
-    assert found.because == (
-        "the record's source stands in cart.py as of bbbbbbbbbb, and until it was changed again"
-    )
-    assert chosen(texts={**TEXTS, between.sha: TEXTS[OLD]}, at=at).sha == BUGGY
-
-
 def test_a_release_beside_the_base_branch_is_looked_at():
     release = Release(version="1.2.1", sha=BUGGY, at=COMMIT_DAY - timedelta(days=3))
     gone = Release(version="1.2.0", sha="e" * 40, at=COMMIT_DAY - timedelta(hours=1))
@@ -193,8 +167,5 @@ def test_a_history_that_cannot_be_read_is_none():
     def history(_path):
         raise GiveUp("not here")
 
-    def no_moment(_moment):
-        raise AssertionError
-
     read = TEXTS[FIXED]
-    assert commit_that_fits(trace(), HEAD, lambda _c: lambda _p: read, history, no_moment) == HEAD
+    assert commit_that_fits(trace(), HEAD, lambda _c: lambda _p: read, history) == HEAD
