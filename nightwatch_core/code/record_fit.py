@@ -12,40 +12,24 @@ from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.code.definitions import Definition, definitions_in
 from nightwatch_core.code.languages import Language, has_grammar, language_of, parsed
-from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.errors import Case, Frame
-from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import shortened
-from nightwatch_core.text.rule_files import Pattern, load_rules
 from nightwatch_core.traces.placing import ReadFile, has_source
 
 MISFIT = "the record does not fit this commit: "
+_INLINING = (".kt", ".kts", ".scala")  # compilers number inlined lines beyond the file's end
+_GO_FUNCTION = re.compile(r"^(?:\(\*?\w+\)\.)?(?P<name>\w+)(?:\.func\d+)*(?:\.\d+)*$")
+_RUBY_LEVELS = re.compile(r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+")
 
 
-class TemplateTags(Value):
-    """Tags around the code of templates."""
-
-    endings: tuple[str, ...]
-    pattern: Pattern
-
-
-class RecordFitRules(Value):
-    """`rules/record_fit.toml`."""
-
-    inlining: tuple[str, ...]
-    aliasing: tuple[str, ...]
-    patterns: dict[str, Pattern]
-    template_tags: tuple[TemplateTags, ...]
-
-
-RULES = load_rules("record_fit", RecordFitRules)
-P = RULES.patterns
+_TAG = re.compile(r"(?s)<%.*?(?:%>|\Z)")  # around the code of a template
 
 
 class AppFrame(NamedTuple):
-    """One in-app frame and its file."""
+    """One in-app frame with a line, and its file."""
 
     frame: Frame
+    line: int
     text: str
     rows: tuple[str, ...]
     language: Language
@@ -57,38 +41,24 @@ class AppFrame(NamedTuple):
         return self.frame.repo_path
 
     @property
-    def line(self) -> int:
-        """Return the line, from 1."""
-        return self.frame.line or 0
-
-    @property
     def row(self) -> str:
         """Return the text of the line; empty where the file is shorter."""
         return self.rows[self.line - 1] if 0 < self.line <= len(self.rows) else ""
 
-    @property
-    def name(self) -> str:
-        """`path:line`."""
-        return f"{self.path}:{self.line}"
 
-
-def app_frames(case: Case, read: ReadFile, at: tuple[str, int] | None = None) -> Iterator[AppFrame]:
-    """Walk the innermost app frames of a case and their files, of one path and line if `at` is set.
-
-    Files are read when their turn comes; frames without a file are left out.
-    """
+def app_frames(case: Case, read: ReadFile) -> Iterator[AppFrame]:
+    """Walk the innermost app frames of a case and their files, without those that have no file."""
     trace = case.trace
     if trace is None:
         return
     own = dict.fromkeys(frame for frame in trace.in_app if frame.repo_path and frame.line)
     for frame in tuple(own)[: limits.FITTED_PLACES]:
-        if at and at != (frame.repo_path, frame.line):
-            continue
         if (text := read(frame.repo_path)) is None:
             continue
         same = (f for f in trace.frames if (f.path, f.line) == (frame.path, frame.line))
         yield AppFrame(
             frame=frame,
+            line=frame.line or 0,
             text=text,
             rows=lines_of(text),
             language=language_of(frame.repo_path, trace.language),
@@ -114,48 +84,42 @@ def misfit(case: Case, read: ReadFile) -> str:
     return ""
 
 
-def objection(evidence: Evidence, case: Case, read: ReadFile) -> str:
-    """Say why evidence that quotes the line of a frame cannot be where it failed; else empty."""
-    place = next(app_frames(case, read, (evidence.path, evidence.line)), None)
-    return _against(place) if place else ""
-
-
 def with_doubts(case: Case, read: ReadFile) -> Case:
     """Mark app frames whose lines the code excludes as those of other code: their fit differs."""
     if case.trace is None:
         return case
     places = app_frames(case, read)
-    doubted = {place.frame for place in places if place.frame.fit == "unknown" and _against(place)}
-
-    def marked(frame: Frame) -> Frame:
-        return frame.model_copy(update={"fit": "differs"}) if frame in doubted else frame
-
+    doubted = {
+        place.frame for place in places if place.frame.fit == "unknown" and _contradiction(place)
+    }
     links = tuple(
-        link.model_copy(update={"frames": tuple(map(marked, link.frames))})
+        link.model_copy(
+            update={
+                "frames": tuple(
+                    frame.model_copy(update={"fit": "differs"}) if frame in doubted else frame
+                    for frame in link.frames
+                )
+            }
+        )
         for link in case.trace.links
     )
     return case.model_copy(update={"trace": case.trace.model_copy(update={"links": links})})
 
 
-def _against(place: AppFrame) -> str:
+def _against_file(place: AppFrame, is_named: bool) -> str:
     if place.frame.fit == "differs" and has_source(place.frame):
         code = shortened(" ".join(place.frame.code.split()), limits.SHOWN_SOURCE)
         printed = f" ({code})" if code else ""
-        return f"{place.name} and the file around it do not hold the line of the record{printed}"
-    return _contradiction(place)
-
-
-def _against_file(place: AppFrame, is_named: bool) -> str:
-    reason = _against(place)
-    if not reason or is_named or (place.frame.fit == "differs" and has_source(place.frame)):
+        where = f"{place.path}:{place.line}"
+        return f"{where} and the file around it do not hold the line of the record{printed}"
+    reason = _contradiction(place)
+    if not reason or is_named:
         return reason
     near = range(max(1, place.line - limits.DRIFT), place.line + limits.DRIFT + 1)
-    for line in near:  # the line may have moved: another number may be plausible
-        frame = place.frame.model_copy(update={"line": line})
-        is_other = line != place.line and line <= len(place.rows)
-        if is_other and not _contradiction(place._replace(frame=frame)):
-            return ""
-    return reason
+    others = (line for line in near if line != place.line and line <= len(place.rows))
+    # the line may have moved: another number may be plausible
+    is_plausible = any(not _contradiction(place._replace(line=line)) for line in others)
+    return "" if is_plausible else reason
 
 
 def _contradiction(place: AppFrame) -> str:
@@ -164,49 +128,43 @@ def _contradiction(place: AppFrame) -> str:
     return next((reason for rule in CONTRADICTIONS if (reason := rule(place))), "")
 
 
-# The line
-
-
 def _beyond_the_end(place: AppFrame) -> str:
-    if place.line <= len(place.rows) or place.path.endswith(RULES.inlining):
+    if place.line <= len(place.rows) or place.path.endswith(_INLINING):
         return ""
     return f"{place.path} has {len(place.rows)} lines, and the record fails in line {place.line}"
 
 
-def blank(place: AppFrame) -> str:
-    """Find an empty line."""
+def _blank(place: AppFrame) -> str:
     is_there = 0 < place.line <= len(place.rows)
-    return f"{place.name} is blank" if is_there and not place.row.strip() else ""
+    return f"{place.path}:{place.line} is blank" if is_there and not place.row.strip() else ""
 
 
-def comment(place: AppFrame) -> str:
-    """Find a line that is only a comment."""
+def _comment(place: AppFrame) -> str:
     text = place.row.strip()
     if not has_grammar(place.path) or not text.startswith(("#", "//", "/*", "*", "=")):
         return ""
     root = parsed(place.path, place.text)
     at = (place.line - 1, len(place.row) - len(place.row.lstrip()))
     node = root.descendant_for_point_range(at, at) if root else None
-    if node is None or node.type != "comment":
+    if node is None or node.type != "comment" or (node.end_point[0] == at[0] and "*/" in text):
         return ""
-    return f"{place.name} is a comment" if node.end_point[0] > at[0] or "*/" not in text else ""
+    return f"{place.path}:{place.line} is a comment"
 
 
-def markup(place: AppFrame) -> str:
-    """Find a template's line without any code."""
-    tags = (tag.pattern for tag in RULES.template_tags if place.path.endswith(tag.endings))
-    tag = next(tags, None)
-    if tag is None or not place.row.strip():
+def _markup(place: AppFrame) -> str:
+    if not place.path.endswith((".erb", ".ejs")) or not place.row.strip():
         return ""
     begin = sum(len(row) + 1 for row in place.text.split("\n")[: place.line - 1])
     end = begin + len(place.row)
-    in_tag = any(item.start() < end and begin < item.end() for item in tag.finditer(place.text))
-    return "" if in_tag else f"{place.name} holds markup and no code"
+    if any(tag.start() < end and begin < tag.end() for tag in _TAG.finditer(place.text)):
+        return ""
+    return f"{place.path}:{place.line} holds markup and no code"
 
 
 def _outside_its_function(place: AppFrame) -> str:
     """Find a function that stands elsewhere in the file, or is not in it."""
-    is_certain = not place.shares_line and place.language.name not in RULES.aliasing
+    # JavaScript's engines print the name a function was called by, assigned to, or wrapped under
+    is_certain = not place.shares_line and place.language.name != "javascript"
     name = _function_name(place) if is_certain else ""
     if not name or not has_grammar(place.path) or place.line > len(place.rows):
         return ""
@@ -219,19 +177,19 @@ def _outside_its_function(place: AppFrame) -> str:
         if first <= place.line and (item.kind == "class" or place.line <= item.end):
             return ""
     if same and all(_is_plain_function(item, place) for item in same):
-        where = ", ".join(str(item.line) for item in same[:3])
-        return f"{place.name} is not in {name}, which {place.path} defines in line {where}"
+        lines = ", ".join(str(item.line) for item in same[:3])
+        where = f"{place.path}:{place.line}"
+        return f"{where} is not in {name}, which {place.path} defines in line {lines}"
     is_python = place.language.name == "python" and place.path.endswith(".py")
-    defines = rf"(?m)^\s*(?:async\s+)?(?:def|class)\s+{name}\b"
-    if same or not is_python or re.search(defines, place.text):
+    if same or not is_python or re.search(rf"(?m)^\s*(?:async\s+)?def\s+{name}\b", place.text):
         return ""
     return f"{place.path} defines no {name}, in which the record fails"
 
 
 def _function_name(place: AppFrame) -> str:
-    printed = P["ruby_levels"].sub("", place.frame.function.strip())
+    printed = _RUBY_LEVELS.sub("", place.frame.function.strip())
     if place.language.name == "go":
-        match = P["go_function"].match(printed)
+        match = _GO_FUNCTION.match(printed)
         return match["name"] if match and match["name"] not in ("glob", "init") else ""
     name = re.split(r"[.#:>]", printed)[-1].strip()
     is_odd = re.search(r"[<${`]", printed) or not re.match(r"[A-Za-z_$][\w$]*[?!]?$", name)
@@ -239,15 +197,15 @@ def _function_name(place: AppFrame) -> str:
 
 
 def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
-    row = "".join(place.rows[definition.line - 1 : definition.line])[: limits.NAMED_LINE]
+    row = place.rows[definition.line - 1][: limits.NAMED_LINE]
     is_macro = place.language.name == "ruby" and not re.search(r"\bdef\b", row)
     return definition.kind == "function" and not is_macro
 
 
 CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
     _beyond_the_end,
-    blank,
-    comment,
-    markup,
+    _blank,
+    _comment,
+    _markup,
     _outside_its_function,
 )

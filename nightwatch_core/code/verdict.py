@@ -3,14 +3,12 @@
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 
 from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import inside, lines_of, verified
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import NO_INSTRUCTIONS, grounds_of, judged, reasons
 from nightwatch_core.code.injected_instructions import InjectedInstructions
-from nightwatch_core.code.record_fit import objection
 from nightwatch_core.code.suspects import named_change
 from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.errors import GiveUp, TryLater
@@ -21,7 +19,6 @@ from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import stem, words
-from nightwatch_core.traces.placing import ReadFile
 
 # Triage notes of an error without a known cause: the failing line with the lines around it, the
 # value that failed, and the last change of the line.
@@ -283,22 +280,17 @@ def looked_up(
 ) -> tuple[Evidence, ...]:
     """Look up every quote in its file; a path that leaves the repository is not asked for.
 
-    What the record of `case` excludes as the line of a frame is not verified, and its note says
-    why.
+    A quote of a frame's line that is of other code than the record of `case` is not verified.
     """
-    read = cache(code.read_file)
     paths = {path for item in evidence if (path := inside(item.path))}
-    texts = {path: read(path) for path in sorted(paths)}
+    texts = {path: code.read_file(path) for path in sorted(paths)}
+    frames = case.trace.frames if case and case.trace else ()
+    wrong = {(frame.repo_path, frame.line) for frame in frames if frame.fit == "differs"}
     quotes = (verified(item, texts.get(inside(item.path) or "")) for item in evidence)
-    return tuple(_unless_excluded(quote, case, read) if case else quote for quote in quotes)
-
-
-def _unless_excluded(evidence: Evidence, case: Case, read: ReadFile) -> Evidence:
-    why = objection(evidence, case, read) if evidence.verified else ""
-    if not why:
-        return evidence
-    note = f"{evidence.note}; not where it failed: {why}".removeprefix("; ")
-    return evidence.model_copy(update={"verified": False, "note": note})
+    return tuple(
+        item.model_copy(update={"verified": False}) if (item.path, item.line) in wrong else item
+        for item in quotes
+    )
 
 
 def unfit(analysis: Analysis, why: str) -> Analysis:

@@ -3,8 +3,7 @@
 import pytest
 from analysis_shapes import COMMIT, case, tree
 
-from nightwatch_core.code.record_fit import MISFIT, misfit, objection
-from nightwatch_core.models.answer import Evidence
+from nightwatch_core.code.record_fit import MISFIT, misfit
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 
 PYTHON = '''\
@@ -49,14 +48,7 @@ class Cart < ApplicationRecord
   end
 end
 """
-ERB = """\
-<h1>Hello</h1>
-<div id="hide-alert">
-  <%= @user.name %>
-  <% if
-       @user.alert %>
-</div>
-"""
+ERB = "<h1>Hello</h1>\n<div>\n  <% if\n  @user.alert %>\n</div>\n"
 JS = """\
 export const price = (line) => line.product.price;
 
@@ -76,23 +68,10 @@ func Load() *Cart {
 	return nil
 }
 """
-PHP = """\
-<div class="cart">
-<?php
-class Cart
-{
-    public function total($customer)
-    {
-        return $customer->factor();
-    }
-}
-"""
 FILES = {
     "a.py": PYTHON, "cart.rb": RUBY, "show.html.erb": ERB, "cart.js": JS, "cart.go": GO,
-    "cart.php": PHP,
 }  # fmt: skip
-LANGUAGES = {"py": "python", "rb": "ruby", "erb": "ruby", "js": "javascript", "go": "go",
-             "php": "php"}  # fmt: skip
+LANGUAGES = {"py": "python", "rb": "ruby", "erb": "ruby", "js": "javascript", "go": "go"}
 
 
 def failing(path, line, function="", fit="unknown", code=""):
@@ -137,7 +116,6 @@ def test_of_a_commit_known_by_a_time_alone_lines_may_have_moved(one, fits):
         (failing("a.py", 10), "a.py:10 is blank"),
         (failing("a.py", 7), "a.py:7 is a comment"),
         (failing("show.html.erb", 2), "show.html.erb:2 holds markup and no code"),
-        (failing("cart.php", 1), "cart.php:1 holds markup and no code"),
         (failing("a.py", 18, "total"), "a.py:18 is not in total, which a.py defines in line 11"),
         (failing("a.py", 18, "pay"), "a.py defines no pay, in which the record fails"),
         (failing("cart.rb", 14, "block in total"), "cart.rb:14 is not in total"),
@@ -159,7 +137,7 @@ def test_what_speaks_against_the_commit_is_said(one, reason):
         failing("a.py", 6, "Cart"),
         failing("cart.rb", 1, "tally"),  # made for the class, like Java's bridges
         failing("a.py", 10, fit="same", code=""),  # its own line is believed
-        failing("show.html.erb", 3), failing("show.html.erb", 5),
+        failing("show.html.erb", 4),
         failing("cart.rb", 4, "block (2 levels) in total"),
         failing("cart.rb", 10, "Cart.build"),
         failing("cart.rb", 14, "method_missing"),
@@ -194,12 +172,3 @@ def frames_of(*fits):
 def test_the_innermost_own_frame_decides_before_the_others(fits, is_misfit):
     lines = "\n".join(f"call_{n}()" for n in range(20))
     assert bool(why(traced(frames_of(*fits)), {"a.py": lines})) is is_misfit
-
-
-def test_a_quote_of_a_line_that_cannot_have_failed_is_objected_to():
-    one = failing("show.html.erb", 2)
-    code = tree(FILES)
-    quote = Evidence(path="show.html.erb", line=2, quote='<div id="hide-alert">')
-    assert "markup" in objection(quote, one, code.read_file)
-    other = quote.model_copy(update={"line": 3})
-    assert objection(other, one, code.read_file) == ""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from analysis_shapes import CART, DAY, FILES, FIX, analysis, case, group, trace, tree
+from analysis_shapes import DAY, FILES, FIX, analysis, case, group, trace, tree
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.limits import HANDED_LINES, HANDED_STEPS
@@ -161,17 +161,6 @@ def test_where_the_record_is_of_other_code_no_place_and_no_change_is_named():
     assert (found.fix, found.suspects, found.suspect_commit) == ((), (), "")
     assert [one.path for one in found.refused] == ["shop/cart.py"]
     assert found.confidence == "low"
-
-
-def test_a_quote_that_the_record_excludes_is_not_verified_and_its_note_says_why():
-    text = CART.replace("    return", "    # sum them up\n    return")
-    told = case().model_copy(update={"trace": trace(line=2)})
-    quote = Evidence(path="shop/cart.py", line=2, quote="# sum them up", note="fails here")
-    found = judged(tree({**FILES, "shop/cart.py": text}), told, evidence=(quote,))
-    assert not found.evidence[0].verified
-    assert found.evidence[0].note == (
-        "fails here; not where it failed: shop/cart.py:2 is a comment"
-    )
 
 
 # What is handed on of an error whose cause is not known: read, bounded, and nothing claimed.

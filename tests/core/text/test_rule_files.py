@@ -13,7 +13,6 @@ from nightwatch_core.code.edit_policy import ProtectedPaths
 from nightwatch_core.code.languages import LanguageRules
 from nightwatch_core.code.libraries import LibraryRules
 from nightwatch_core.code.likely_files import LikelyFileRules
-from nightwatch_core.code.record_fit import RecordFitRules
 from nightwatch_core.code.symptom_fixes import SymptomFixRules
 from nightwatch_core.code.symptoms import SymptomRules
 from nightwatch_core.text.rule_files import load_rules
@@ -26,7 +25,6 @@ SHAPES = {
     "languages": LanguageRules,
     "libraries": LibraryRules,
     "protected_paths": ProtectedPaths,
-    "record_fit": RecordFitRules,
     "symptom_fixes": SymptomFixRules,
     "symptoms": SymptomRules,
     "likely_files": LikelyFileRules,
