@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC
-from difflib import SequenceMatcher
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from nightwatch_core.code.definitions import definitions_in
-from nightwatch_core.code.edit_policy import common_lines
-from nightwatch_core.code.limits import COMPARED_LINES, LATER_COMMITS, NAMED_PATHS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, Standing
 from nightwatch_core.models.code import LoggedCommit
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import text_lines
+
+_LATER_COMMITS = 20  # of one file, that are looked at
 
 
 def base_branch_status(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing | None:
@@ -84,49 +83,19 @@ def _commits_since(
         yield from _later(_logged(now, was), then)
         return
     heads = frozenset(definition.line for definition in definitions_in(was, old))
-    for lost, (start, end) in changed_spans(old, new, frozenset(lines), heads):
-        removed = tuple(_later(_logged(now, path, lost.strip()) if lost.strip() else (), then))
-        later = removed or tuple(_later(_wrote(now, path, start, end), then))
-        yield from later or tuple(_later(_logged(now, path), then))
-
-
-Span = tuple[int, int]
-
-
-def changed_spans(
-    old: str, new: str, lines: frozenset[int], heads: frozenset[int] = frozenset()
-) -> tuple[tuple[str, Span], ...]:
-    """Return what of `old` changed in its `lines` or right above them, but above `heads`.
-
-    Each with the text that is gone, empty where something was only added, and the first and last
-    line of what stands there in `new`, counted from 1; last before first where nothing does. Blank
-    lines do not count, nor lines that moved together with the one above them.
-    """
     before, after = _numbered(old), _numbered(new)
-    places = {number: index for index, (number, _) in enumerate(before)}
-    wanted = {places[line] for line in lines if line in places}
-    below = wanted - {places[line] for line in heads if line in places}
-    was, now = ([text for _, text in rows] for rows in (before, after))
-    pairs = {*zip(now, now[1:], strict=False), *(("", text) for text in now[:1])}
-    moved = {at for at in below if (was[at - 1] if at else "", was[at]) in pairs}
-    moved |= {at for at in wanted - below if was[at] in now}
-    spans: list[tuple[str, Span]] = []
-    for tag, i, j, k, m in _differences(was, now):
-        touched = (wanted & set(range(i, j)) or below & {j}) - moved
-        if tag != "equal" and touched:
-            gone = was[min(min(touched), j - 1)] if i < j else ""
-            spans.append((gone, (after[k][0], after[m - 1][0]) if k < m else (1, 0)))
-    return tuple(spans)
-
-
-def _differences(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
-    head = common_lines(old, new)
-    tail = common_lines(old[head:][::-1], new[head:][::-1])
-    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
-    if max(len(a), len(b)) > COMPARED_LINES:
-        return [("replace", head, head + len(a), head, head + len(b))]
-    operations = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    return [(tag, i + head, j + head, k + head, m + head) for tag, i, j, k, m in operations]
+    pairs = {(above, text) for (_, above), (_, text) in pairwise([(0, ""), *after])}
+    numbers = {text: number for number, text in reversed(after)}
+    for (_, above), (line, text) in pairwise([(0, ""), *before]):
+        if line not in lines:
+            continue
+        if text not in numbers:
+            changed = tuple(_later(_logged(now, path, text.strip()), then))
+        elif line not in heads and (above, text) not in pairs:  # something was put above it
+            changed = tuple(_later(_wrote(now, path, max(1, numbers[text] - 1)), then))
+        else:
+            continue
+        yield from changed or tuple(_later(_logged(now, path), then))
 
 
 def _numbered(text: str) -> list[tuple[int, str]]:
@@ -146,17 +115,16 @@ def _now(path: str, now: CodeReader) -> tuple[str, str | None]:
     return path, None
 
 
-def _wrote(now: CodeReader, path: str, start: int, end: int) -> tuple[LoggedCommit, ...]:
-    blames = now.blame(path, start, end) if start <= end else ()
+def _wrote(now: CodeReader, path: str, line: int) -> tuple[LoggedCommit, ...]:
     return tuple(
         LoggedCommit(sha=blame.sha, at=blame.at, subject=blame.subject, pull=blame.pull)
-        for blame in blames
+        for blame in now.blame(path, line, line)
     )
 
 
 def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LoggedCommit, ...]:
     try:
-        return now.history(path, text, LATER_COMMITS)
+        return now.history(path, text, _LATER_COMMITS)
     except GiveUp:
         return ()
 
@@ -164,7 +132,7 @@ def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LoggedCommit, .
 def _later(commits: Iterable[LoggedCommit], then: CodeReader) -> Iterator[LoggedCommit]:
     """Walk the first of the commits that the code which failed did not have, at most one."""
     once = {commit.sha: commit for commit in commits}.values()
-    newest = sorted(once, key=lambda item: item.at, reverse=True)[:LATER_COMMITS]
+    newest = sorted(once, key=lambda item: item.at, reverse=True)[:_LATER_COMMITS]
     later = takewhile(lambda commit: then.show_commit(commit.sha) is None, newest)
     yield from tuple(later)[-1:]
 
@@ -176,7 +144,7 @@ def _drifted(
     other = [path for path in paths if then.read_file(path) != now.read_file(path)]
     if not other:
         return None
-    text = f"{_branch(now)} has another {', '.join(other[:NAMED_PATHS])} than the code that failed."
+    text = f"{_branch(now)} has another {', '.join(other[:3])} than the code that failed."
     return Standing(kind="drifted", detail=text)
 
 

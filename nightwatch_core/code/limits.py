@@ -39,8 +39,7 @@ TRANSACTIONS, TRANSACTION_NAMES, MESSAGE_WORDS = 3, 12, 20  # items that are loo
 RANKED_FRAMES = 200  # frames
 SUSPECTS, CANDIDATES, RELEASES = 3, 5, 200  # items
 NEAR_DAYS = 30  # before an error began, in which a change may have brought it
-COMPARED_LINES, LATER_COMMITS = 5_000, 20  # lines of two texts; commits of one file
-NAMED_PATHS = 3  # of files that are others on the base branch
+COMPARED_LINES = 5_000  # lines of two texts
 
 # Quotes
 QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines
