@@ -5,7 +5,8 @@ spaces, controls) are shown as escapes; `as_written` puts them back.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from textwrap import dedent
 
 from nightwatch_core.code import limits
@@ -21,19 +22,15 @@ _HIDDEN = re.compile(
     "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in (*HIDDEN, *_BREAKS)) + "]"
 )
 _ESCAPE = re.compile(r"\\(?:r|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5})")
-_SELECTOR, _JOINER = "\ufe0f", "\u200d"
 
 
 def visible(text: str) -> str:
     r"""Return the text with hidden characters as escapes, of the same meaning otherwise; tabs stay.
 
-    >>> visible("if admin\u202e:\t# \u26a0\ufe0f")
-    'if admin\\u202e:\t# ⚠️'
+    >>> visible("if admin\u202e:\t# \u26a0")
+    'if admin\\u202e:\t# ⚠'
     """
-    if text.isascii() and text.isprintable():
-        return text
-    whole = _HALVES.sub("\ufffd", text)
-    return _HIDDEN.sub(lambda hidden: _escaped(whole, hidden.start()), whole)
+    return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], _HALVES.sub("\ufffd", text))
 
 
 def name(path: str) -> str:
@@ -93,22 +90,6 @@ def as_written(edit: Edit, text: str | None) -> Edit:
     return edit.model_copy(update={"old": old, "new": _ESCAPE.sub(_meant, edit.new)})
 
 
-def _escaped(text: str, at: int) -> str:
-    return text[at] if _is_of_a_symbol(text, at) else ascii(text[at])[1:-1]
-
-
-def _is_of_a_symbol(text: str, at: int) -> bool:
-    before, after = text[at - 1 : at], text[at + 1 : at + 2]
-    if text[at] == _SELECTOR:
-        return _is_symbol(before) or (before in "0123456789#*" and after == "\u20e3")
-    joined = _is_symbol(before) or before == _SELECTOR
-    return text[at] == _JOINER and joined and _is_symbol(after)
-
-
-def _is_symbol(character: str) -> bool:
-    return bool(character) and ("\u2190" <= character <= "\u2bff" or character >= "\U0001f000")
-
-
 def _meant(match: re.Match[str]) -> str:
     escape = match.group()
     character = "\r" if escape == "\\r" else chr(int(escape[2:], 16))
@@ -119,21 +100,12 @@ def halves(text: str, limit: int, ask: str = "narrow the question to see them") 
     """Shorten a text in its middle to about `limit` characters, if possible between lines."""
     if len(text) <= limit:
         return text
-    head, tail = _head(text, limit // 2), _tail(text, limit // 2)
-    left_out = len(text) - len(head) - len(tail)
-    above = head if head.endswith("\n") else f"{head}{CUT}\n"
-    below = tail if text[-len(tail) - 1 : -len(tail)] == "\n" else f"{CUT}{tail}"
-    return f"{above}{MARK}{left_out} characters left out; {ask} ...]\n{below}"
-
-
-def _head(text: str, size: int) -> str:
-    end = text.rfind("\n", 0, size)
-    return text[: end + 1] if end >= size // 2 else text[:size]
-
-
-def _tail(text: str, size: int) -> str:
-    start = text.find("\n", len(text) - size - 1, len(text) - size // 2)
-    return text[start + 1 :] if start >= 0 else text[-size:]
+    half, size = limit // 2, len(text)
+    end = text.rfind("\n", half // 2, half) + 1 or half
+    start = text.find("\n", size - half, size - half // 2) + 1 or size - half
+    head = text[:end] if text[end - 1] == "\n" else f"{text[:end]}{CUT}\n"
+    tail = text[start:] if text[start - 1] == "\n" else f"{CUT}{text[start:]}"
+    return f"{head}{MARK}{start - end} characters left out; {ask} ...]\n{tail}"
 
 
 def inside(path: str) -> str | None:
@@ -153,23 +125,16 @@ def outside(path: str) -> str:
     >>> outside("app/a.py"), outside("../a.py")
     ('', 'must not contain ..: paths start at the root of the repository')
     """
-    return next((why for why, is_so in _OUTSIDE if is_so(path)), "")
+    if not path.isprintable():
+        return "must not contain characters that cannot be seen: type it like app/models/order.rb"
+    return next((why for pattern, why in _OUTSIDE if re.search(pattern, path)), "")
 
 
-_OUTSIDE: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    (
-        "must not contain characters that cannot be seen: type it like app/models/order.rb",
-        lambda path: not path.isprintable(),
-    ),
-    ("must have / between folders, not a backslash", lambda path: "\\" in path),
-    (
-        "must not begin with /: paths start at the root of the repository",
-        lambda path: path.startswith("/"),
-    ),
-    (
-        "must not contain ..: paths start at the root of the repository",
-        lambda path: ".." in path.split("/"),
-    ),
+_FROM_ROOT = "paths start at the root of the repository"
+_OUTSIDE = (
+    (r"\\", "must have / between folders, not a backslash"),
+    ("^/", f"must not begin with /: {_FROM_ROOT}"),
+    (r"(?:^|/)\.\.(?:/|$)", f"must not contain ..: {_FROM_ROOT}"),
 )
 
 # Quotes looked up in the code: a model's evidence counts once its words are found where it says.
@@ -188,56 +153,38 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
     A line is put right only where the quote stands once in the file.
     """
     path = inside(evidence.path)
-    line = _line(evidence, text) if path and text is not None else 0
-    if not line or text is None:
+    quote = _flat_quote(evidence.quote)
+    lines = _lines_with(quote, text) if path and quote and text is not None else []
+    line = evidence.line
+    if len(lines) == 1 and abs(lines[0] - line) <= limits.QUOTE_NEAR:
+        line = lines[0]
+    if text is None or line not in lines:
         return evidence.model_copy(update={"verified": False})
-    wanted = len(_wanted(evidence.quote))
-    rows = [
-        row.rstrip("\r") for row in text.split("\n")[line - 1 : line - 1 + 2 * limits.QUOTED_LINES]
-    ]
-    filled = [at for at, row in enumerate(rows, 1) if row.strip()]
-    quote = (
-        dedent("\n".join(rows[: filled[min(wanted, len(filled)) - 1]]))
-        if filled
-        else evidence.quote
-    )
-    return evidence.model_copy(
-        update={"path": path, "line": line, "quote": quote, "verified": True}
-    )
+    rows = [row.rstrip("\r") for row in text.split("\n")[line - 1 :]]
+    filled = [number for number, row in enumerate(rows, 1) if row.strip()]
+    last = filled[min(quote.count("\n"), len(filled) - 1)]
+    update = {"path": path, "line": line, "quote": dedent("\n".join(rows[:last]))}
+    return evidence.model_copy(update={**update, "verified": True})
 
 
-def _line(evidence: Evidence, text: str) -> int:
-    quote = _wanted(evidence.quote)
-    if not quote:
-        return 0
-    lines = [_flat(line) for line in text.split("\n")]
-    if 0 < evidence.line <= len(lines) and _stands_at(quote, lines, evidence.line):
-        return evidence.line
-    everywhere = [n for n in range(1, len(lines) + 1) if _stands_at(quote, lines, n)]
-    is_near = len(everywhere) == 1 and abs(everywhere[0] - evidence.line) <= limits.QUOTE_NEAR
-    return everywhere[0] if is_near else 0
+def _flat_quote(quote: str) -> str:
+    """Return the quote in the form that is compared; empty where it says too little."""
+    rows = quote[: limits.QUOTE].split("\n")[: limits.QUOTED_LINES]
+    flat = (_flat(_CUT.sub("", _NUMBERED.sub("", row))) for row in rows)
+    whole = "\n".join(filter(None, flat))
+    return whole if re.search(r"\w", whole) else ""
 
 
-def _wanted(quote: str) -> tuple[str, ...]:
-    rows = (
-        _NUMBERED.sub("", row) for row in quote[: limits.QUOTE].split("\n")[: limits.QUOTED_LINES]
-    )
-    lines = tuple(flat for row in rows if (flat := _flat(_CUT.sub("", row))))
-    return lines if re.search(r"\w", "".join(lines)) else ()
-
-
-def _stands_at(quote: tuple[str, ...], lines: list[str], number: int) -> bool:
-    here = lines[number - 1]
-    if len(quote) == 1:
-        return here == quote[0] or (len(quote[0]) >= limits.QUOTE_SCRAP and quote[0] in here)
-    first, *middle, last = quote
-    if not here.endswith(first):
-        return False
-    below = (line for line in lines[number : number + 2 * limits.QUOTED_LINES] if line)
-    follows = [line for line, _ in zip(below, (*middle, last), strict=False)]
-    return (
-        follows[:-1] == middle and len(follows) == len(quote) - 1 and follows[-1].startswith(last)
-    )
+def _lines_with(quote: str, text: str) -> list[int]:
+    """Number the lines in which a quote begins; a short one has to be the whole line."""
+    filled = [(n, flat) for n, row in enumerate(text.split("\n"), 1) if (flat := _flat(row))]
+    whole = "\n".join(flat for _, flat in filled)
+    starts = [0, *(found.end() for found in re.finditer("\n", whole))]
+    pattern = re.escape(quote)
+    if len(quote) < limits.QUOTE_SCRAP:
+        pattern = f"(?m)^{pattern}$"
+    found = (bisect_right(starts, match.start()) - 1 for match in re.finditer(pattern, whole))
+    return [filled[index][0] for index in dict.fromkeys(found)]
 
 
 def _flat(line: str) -> str:
