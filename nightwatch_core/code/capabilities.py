@@ -5,13 +5,11 @@ A fix seldom needs a new capability, and whoever smuggles something into one doe
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.code.edit_policy import differing_lines
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import CAPABILITIES_TEXT
 from nightwatch_core.models.proposals import FileChange
 from nightwatch_core.models.value import Value
 from nightwatch_core.privacy.rules import MASK
@@ -44,7 +42,7 @@ _JOINED = re.compile(r"(['\"])[ \t]{0,9}[+.][ \t]{0,9}\1")  # 'sys' + 'tem'
 _COMMENT = re.compile(r"^[ \t]{0,200}(?:#|//|\*|/\*|--)[^\n]*$", re.MULTILINE)
 _OF_PEOPLE = {"email", "phone", "card", "iban", "ip"}  # masks that hide no key
 _HOST = re.compile(r"\b(?:https?|wss?|ftp)://([\w.-]{1,253})", re.I)
-_TESTS_BESIDE = 100  # files that are read
+_LONGEST = 300_000  # characters of changed lines that are looked at
 _PROSE = (".md", ".rst", ".adoc", ".txt")
 _COMMENT_LINE = re.compile(r"^\s*(?:#|//|/?\*|--|;|<!--)")
 
@@ -56,47 +54,28 @@ class _Changed(NamedTuple):
     before: str
     old: str
     new: str
-    held: frozenset[str] = frozenset()  # addresses that tests beside it hold
+
+    @property
+    def is_test(self) -> bool:
+        return bool(TEST.search(self.path))
 
 
-def new_capability(change: FileChange, before: str, held: frozenset[str] = frozenset()) -> str:
+def new_capability(change: FileChange, before: str) -> str:
     """Say what the changed file could do and could not before; empty where that is nothing new."""
     if change.text is None:
         return ""
     old, new = ("\n".join(lines) for lines in differing_lines(before, change.text))
-    if len(new) > CAPABILITIES_TEXT:
+    if len(new) > _LONGEST:
         return f"the change to {change.path} is too long to tell what it adds"
-    changed = _Changed(change.path, before, old, new, held)
-    why = next(filter(None, (find(changed) for find in _FINDINGS)), "")
+    changed = _Changed(change.path, before, old, new)
+    why = _calls(changed) or _addresses(changed) or _keys(changed)
     return f"the change to {change.path} adds {why}" if why else ""
 
 
-def new_capabilities(
-    changes: tuple[FileChange, ...],
-    before: Callable[[str], str | None],
-    paths: Collection[str] = (),
-) -> str:
-    """Say what a set of changes could do and the code could not before; empty for nothing new.
-
-    A new test may name what tests beside it name; `paths` are the files of the tree.
-    """
-    for change in changes:
-        old = before(change.path)
-        held = _held_beside(change, before, paths) if old is None else frozenset[str]()
-        if why := new_capability(change, old or "", held):
-            return why
-    return ""
-
-
-def _held_beside(
-    change: FileChange, before: Callable[[str], str | None], paths: Collection[str]
-) -> frozenset[str]:
-    folder = change.path.rpartition("/")[0]
-    if not TEST.search(change.path) or not _HOST.search(change.text or ""):
-        return frozenset()
-    beside = (p for p in paths if p.rpartition("/")[0] == folder and TEST.search(p))
-    texts = (before(path) or "" for path in islice(beside, _TESTS_BESIDE))
-    return frozenset(host for text in texts for host in _HOST.findall(_without_comments(text)))
+def new_capabilities(changes: tuple[FileChange, ...], before: Callable[[str], str | None]) -> str:
+    """Say what a set of changes could do and the code could not before; empty for nothing new."""
+    found = (new_capability(change, before(change.path) or "") for change in changes)
+    return next(filter(None, found), "")
 
 
 def _calls(changed: _Changed) -> str:
@@ -126,26 +105,23 @@ def _capabilities_in(path: str, text: str) -> Iterator[tuple[str, str]]:
 def _addresses(changed: _Changed) -> str:
     if changed.path.lower().endswith(_PROSE):
         return ""
-    known = changed.held | set(_HOST.findall(_without_comments(changed.before)))
-    hosts = dict.fromkeys(_HOST.findall(_without_comments(changed.new)))
-    unknown = (host for host in hosts if host not in known)
-    is_test = bool(TEST.search(changed.path))
-    host = next((case for case in unknown if not (is_test and RULES.example_hosts.match(case))), "")
+    held = set(_hosts(changed.before))
+    hosts = (host for host in _hosts(changed.new) if host not in held)
+    unknown = (h for h in hosts if not (changed.is_test and RULES.example_hosts.match(h)))
+    host = next(unknown, "")
     return f"an address that it did not hold ({shortened(host, 100)})" if host else ""
 
 
-def _without_comments(text: str) -> str:
+def _hosts(text: str) -> list[str]:
     # a comment may be written by anybody and allows no address
-    return "\n".join(line for line in text.splitlines() if not _COMMENT_LINE.match(line))
+    lines = (line for line in text.splitlines() if not _COMMENT_LINE.match(line))
+    return _HOST.findall("\n".join(lines))
 
 
 def _keys(changed: _Changed) -> str:
-    if TEST.search(changed.path):
+    if changed.is_test:
         return ""
-    known = set(changed.before.splitlines())
-    lines = "\n".join(text for text in changed.new.splitlines() if text not in known)
+    held = set(changed.before.splitlines())
+    lines = "\n".join(text for text in changed.new.splitlines() if text not in held)
     kinds = {mask["kind"] for mask in MASK.finditer(REMOVAL.scrub(lines))} - _OF_PEOPLE
     return "what looks like a key or password" if kinds else ""
-
-
-_FINDINGS: tuple[Callable[[_Changed], str], ...] = (_calls, _addresses, _keys)

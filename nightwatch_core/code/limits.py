@@ -10,7 +10,6 @@ DIFF_AROUND, DIFF_COMPARED = 3, 1_000  # likewise of a whole file; lines that ar
 
 # Parsing: beyond these, parsers and queries take seconds
 TAINT_TEXT = 20_000  # characters of a stranger's text that are looked at for orders
-CAPABILITIES_TEXT = 300_000  # characters of changed lines that are looked at for what they can do
 PARSED_FILE, PARSED_YAML = 500_000, 100_000  # characters; YAML's parser is slow
 YAML_DEPTH = 200  # levels: its parser takes minutes for brackets a hundred thousand deep
 QUERY_DEPTH, QUERY_WIDTH = 200, 2_000  # levels of a tree; children of a text that is no program

@@ -253,7 +253,7 @@ def plan_pulls(
         is_tonights = known is not None and known.night == night
         issue = _issue_of(analysis, issues, receipts)
         applied = edits.apply(analysis.fix, read)
-        risk = new_capabilities(applied.changes, read, paths)
+        risk = new_capabilities(applied.changes, read)
         mitigations = mitigations_in(applied.changes, read, analysis.evidence)
         doubt = tier_of(Candidate(share.members, options, to_run))[1]
         doubt = _by_choice(doubt, known, night)

@@ -122,18 +122,3 @@ def test_no_disguise_hides_a_power(path):
 )
 def test_what_looks_like_a_disguise_is_ordinary(path, text):
     assert gain(text, path=path) == ""
-
-
-def test_a_new_test_may_name_what_tests_beside_it_name():
-    tree = {
-        "tests/test_map.py": "X = 'http://maps.org/schema'\n",
-        "app/a.py": "Y = 'http://b.io'\n",
-    }
-
-    def gains(path, host):
-        new = FileChange(path=path, text=f"Z = 'http://{host}/schema'\n")
-        return new_capabilities((new,), tree.get, tuple(tree))
-
-    assert gains("tests/test_new.py", "maps.org") == ""
-    assert "an address" in gains("tests/test_new.py", "b.io")
-    assert "an address" in gains("app/new.py", "maps.org")
