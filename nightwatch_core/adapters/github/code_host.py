@@ -379,7 +379,12 @@ class GitHubHost:
         return self._read(lambda host: host.reader(commit))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        return self._api.pulls_merged_since(since)
+        try:
+            return self._api.pulls_merged_since(since)
+        except GiveUp:  # the token may read contents only
+            if self._clone is None:
+                raise
+            return self._clone.pulls_merged_since(since)
 
     def releases(self) -> tuple[Release, ...]:
         return self._clone.releases() if self._clone else self._api.releases()

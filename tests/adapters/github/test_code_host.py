@@ -303,6 +303,17 @@ def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_pat
         assert "read through the API" in refused.probe()
 
 
+def test_pull_requests_that_may_not_be_read_come_from_the_history(
+    server: GitHub, tmp_path: Path
+) -> None:
+    push(server, "app/total.rb", "x\n")
+    code = GitHubHost(api_host(server), host(server, tmp_path))
+    at = code.head().at
+    assert at is not None
+    server.fail("POST", "/graphql", status=403, body=b'{"message": "Resource not accessible"}')
+    assert [pull.number for pull in code.pulls_merged_since(at)] == [7]
+
+
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 
 
