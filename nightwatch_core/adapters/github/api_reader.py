@@ -10,7 +10,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from githubkit.utils import UNSET
 from pydantic import AliasPath, Field
 
 from nightwatch_core.adapters.git.command import (
@@ -27,7 +26,7 @@ from nightwatch_core.adapters.git.command import (
 )
 from nightwatch_core.adapters.git.history import hunks, number_in
 from nightwatch_core.adapters.git.objects import CommitTree, decode_text, plain_folder
-from nightwatch_core.adapters.github.client import Repository, RepositoryCall
+from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.connection import Rejected
 from nightwatch_core.adapters.github.rows import (
     BlobTextRow,
@@ -212,13 +211,9 @@ class ApiReader:
         if len(path) > PATH_CHARACTERS or not path.isprintable():
             return ()
         most = max(1, min(limit, LOGGED_COMMITS))
-        place, asked = path or UNSET, min(LOGGED_COMMITS, 2 * most)  # every second may be a merge
-        listed = self._repository.read_all(
-            LoggedCommitRow,
-            lambda rest, at: rest.repos.list_commits(
-                *at, sha=self._commit.sha, path=place, per_page=asked
-            ),
-        )
+        asked = min(LOGGED_COMMITS, 2 * most)  # every second may be a merge
+        query = {"sha": self._commit.sha, "per_page": asked} | ({"path": path} if path else {})
+        listed = self._repository.read_all(LoggedCommitRow, "commits", **query)
         with sending():
             rows = tuple(islice(listed, asked))
         return tuple(row.logged for row in rows if len(row.parents) < 2)[:most]
@@ -241,14 +236,14 @@ class ApiReader:
         if not all(commits):
             raise GiveUp("only commits of this history can be compared")
         both = "...".join(commit.sha for commit in commits if commit)
-        row = self._read(ComparedRow, lambda rest, at: rest.repos.compare_commits(*at, both))
+        row = self._read(ComparedRow, f"compare/{both}")
         return row.files
 
     @property
     def _tree(self) -> CommitTree:
         def ask() -> CommitTree:
             sha = self._commit.sha
-            row = self._read(TreeRow, lambda rest, at: rest.git.get_tree(*at, sha, recursive="1"))
+            row = self._read(TreeRow, f"git/trees/{sha}", recursive="1")
             if row.truncated:
                 raise GiveUp("the repository is too large for GitHub's API: allow it to be cloned")
             return CommitTree(row.nodes)
@@ -312,26 +307,23 @@ class ApiReader:
         try:
             if name.startswith("#"):
                 number = int(name[1:])
-                merge = self._read(MergedAsRow, lambda rest, at: rest.pulls.get(*at, number))
+                merge = self._read(MergedAsRow, f"pulls/{number}")
                 name = merge.sha if merge.merged else ""
             if not name:
                 return None
-            row = self._read(CommitDiffRow, lambda rest, at: rest.repos.get_commit(*at, name))
+            row = self._read(CommitDiffRow, f"commits/{name}")
             both = f"{row.sha}...{self._commit.sha}"
             # The files stand on the first page, which is not needed here.
-            relation = self._read(
-                ComparedRow,
-                lambda rest, at: rest.repos.compare_commits(*at, both, page=2, per_page=1),
-            )
+            relation = self._read(ComparedRow, f"compare/{both}", page=2, per_page=1)
         except Rejected as error:
             if error.status in _UNKNOWN:
                 return None
             raise
         return row if relation.status in ("ahead", "identical") else None
 
-    def _read(self, kind: type[R], call: RepositoryCall) -> R:
+    def _read(self, kind: type[R], below: str, **query: Any) -> R:
         with sending():
-            return self._repository.read(kind, call)
+            return self._repository.read(kind, below, **query)
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -31,7 +31,7 @@ from nightwatch_core.adapters.git.objects import (
     Node,
     parent_folders,
 )
-from nightwatch_core.adapters.github.client import Repository, RepositoryCall
+from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.connection import (
     LONGEST_WAIT,
     SERVICE,
@@ -109,7 +109,7 @@ class Trees:
     def list(self, sha: str) -> dict[str, Node]:
         """Return what is in the folder; raises `Rejected` where GitHub does not tell all of it."""
         if sha not in self._listed:
-            tree = self._repository.read(TreeRow, lambda rest, at: rest.git.get_tree(*at, sha))
+            tree = self._repository.read(TreeRow, f"git/trees/{sha}")
             if tree.truncated:
                 raise Rejected("a folder of the repository is too large for GitHub's API")
             self._listed[sha] = tree.nodes
@@ -207,10 +207,8 @@ class Branches:
         new, _ = self._commit_step(step, update.head, root)
 
         def move() -> str:
-            ref = _ref(update.branch)
-            self._repository.ask(  # refused where somebody has moved the branch meanwhile
-                lambda rest, at: rest.git.update_ref(*at, ref, sha=new, force=False)
-            )
+            # Refused where somebody has moved the branch meanwhile.
+            self._repository.send("PATCH", f"git/refs/{_ref(update.branch)}", sha=new, force=False)
             return new
 
         self._writes.make(move, lambda: new if self.head(update.branch) == new else None)
@@ -225,7 +223,7 @@ class Branches:
         before = self._trees.list_around(root, paths)
         if pull.commit != head:  # on another text the edits may mean something else
             row = is_sha(pull.commit) and self._repository.find(
-                CommitRow, lambda rest, at: rest.git.get_commit(*at, pull.commit), (404, 422)
+                CommitRow, f"git/commits/{pull.commit}", (404, 422)
             )
             if not row:
                 raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
@@ -234,12 +232,12 @@ class Branches:
 
     def head(self, branch: str) -> str | None:
         """Return the commit that a branch stands at; None where there is no such branch."""
-        row = self._repository.find(RefRow, lambda rest, at: rest.git.get_ref(*at, _ref(branch)))
+        row = self._repository.find(RefRow, f"git/ref/{_ref(branch)}")
         return row.sha if row else None
 
     def delete(self, branch: str) -> None:
         """Delete a branch that this run has made."""
-        self._repository.ask(lambda rest, at: rest.git.delete_ref(*at, _ref(branch)))
+        self._repository.send("DELETE", f"git/refs/{_ref(branch)}")
 
     def _commit_step(self, step: Step, parent: str, root: str) -> tuple[str, str]:
         texts = {change.path: change.text for change in step.changes}
@@ -252,34 +250,27 @@ class Branches:
             }
             for path, state in step.wanted.items()
         ]
-        tree = self._make_object(
-            lambda rest, at: rest.git.create_tree(*at, tree=changes, base_tree=root)
-        )
+        tree = self._make_object("git/trees", tree=changes, base_tree=root)
         if self._trees.differences(root, tree) != step.wanted:
             raise Refused("the commit would change other files than proposed")
-        commit = self._make_object(
-            lambda rest, at: rest.git.create_commit(
-                *at, message=step.message, tree=tree, parents=[parent]
-            )
-        )
+        commit = self._make_object("git/commits", message=step.message, tree=tree, parents=[parent])
         return commit, tree
 
     def _create(self, branch: str, commit: str) -> str:
         """Return the commit that the new branch stands at: `commit`, unless somebody was faster."""
-        ref = f"refs/heads/{branch}"
 
         def create() -> str:
-            self._repository.ask(lambda rest, at: rest.git.create_ref(*at, ref=ref, sha=commit))
+            self._repository.send("POST", "git/refs", ref=f"refs/heads/{branch}", sha=commit)
             return commit
 
         return self._writes.make(create, lambda: self.head(branch))
 
-    def _make_object(self, call: RepositoryCall) -> str:
+    def _make_object(self, below: str, **body: Any) -> str:
         """Make a tree or commit: it is named by its content, so twice does no harm."""
-        return self._writes.make(lambda: self._repository.read(ShaRow, call)).sha
+        return self._writes.make(lambda: self._repository.make(ShaRow, below, **body)).sha
 
     def _commit(self, sha: str) -> CommitRow:
-        return self._repository.read(CommitRow, lambda rest, at: rest.git.get_commit(*at, sha))
+        return self._repository.read(CommitRow, f"git/commits/{sha}")
 
     def _content(self, node: Node) -> bytes:
         return self._repository.read_blob(node.oid)

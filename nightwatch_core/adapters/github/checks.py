@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import httpx
 
-from nightwatch_core.adapters.github.client import Repository, RepositoryCall
+from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.connection import CONNECTING, SERVICE, SILENCE, Rejected
 from nightwatch_core.adapters.github.rows import PullRow
 from nightwatch_core.adapters.stores import traffic
@@ -28,9 +28,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 
 def log_of_run(repository: Repository, run: int) -> str:
     """Return the end of the first failed job's log; empty where none failed, or none is there."""
-    answer: Any = repository.ask(
-        lambda rest, at: rest.actions.list_jobs_for_workflow_run(*at, run, per_page=100), spare=True
-    )
+    answer: Any = repository.ask(f"actions/runs/{run}/jobs", spare=True, per_page=100)
     jobs = answer.get("jobs") if isinstance(answer, dict) else None
     rows = [row for row in jobs or () if isinstance(row, dict)]
     failed = (row["id"] for row in rows if row.get("conclusion") == "failure" and "id" in row)
@@ -65,14 +63,10 @@ _GOOD = ("success", "neutral", "skipped")
 _PENDING = "pending"
 _MAY_NOT = "what ran on it may not be read: give the token Actions (an App: Checks), for reading"
 _NO_STATUSES = "commit statuses may not be read: give the token Commit statuses, for reading"
-_LISTS: Mapping[str, Callable[[str], RepositoryCall]] = {
-    "check_runs": lambda sha: (
-        lambda rest, at: rest.checks.list_for_ref(*at, sha, filter_="latest", per_page=100)
-    ),
-    "workflow_runs": lambda sha: (
-        lambda rest, at: rest.actions.list_workflow_runs_for_repo(*at, head_sha=sha, per_page=100)
-    ),
-    "statuses": lambda sha: lambda rest, at: rest.repos.get_combined_status_for_ref(*at, sha),
+_LISTS: Mapping[str, Callable[[str], tuple[str, dict[str, str]]]] = {
+    "check_runs": lambda sha: (f"commits/{sha}/check-runs", {"filter": "latest"}),
+    "workflow_runs": lambda sha: ("actions/runs", {"head_sha": sha}),
+    "statuses": lambda sha: (f"commits/{sha}/status", {}),
 }
 _LOGS = {"check_runs": log_of_job, "workflow_runs": log_of_run}
 
@@ -174,8 +168,9 @@ class ChecksReader:
         """Return the results of one source; None where they may not, or cannot, be read."""
         if source in self._refused:
             return None
+        path, query = _LISTS[source](sha)
         try:
-            answer = self._repository.ask(_LISTS[source](sha), spare=True)
+            answer = self._repository.ask(path, spare=True, per_page=100, **query)
         except Rejected:
             self._refused.add(source)
             return None

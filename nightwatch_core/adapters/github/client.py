@@ -7,19 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
-from githubkit import Response
 from githubkit.auth import TokenAuthStrategy
-from githubkit.versions import RestVersionSwitcher
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.github.connection import (
-    SILENCE,
-    Call,
-    Connection,
-    Rejected,
-    Server,
-    origin,
-)
+from nightwatch_core.adapters.github.connection import SILENCE, Connection, Rejected, Server, origin
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import AppTokens, GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp
@@ -28,7 +19,6 @@ PAGES = 100  # of one list
 
 ADDRESS = "https://api.github.com"
 K = TypeVar("K")
-RepositoryCall = Callable[[RestVersionSwitcher, tuple[str, str]], Response[Any, Any]]
 
 
 class GitHubClient(Connection):
@@ -67,24 +57,17 @@ class GitHubClient(Connection):
         """Return a token for git; that of an App is valid for twenty minutes at least."""
         return self.app.token() if self.app else self._fixed.get_secret_value()
 
-    def read(self, kind: type[R], call: Call) -> R:
-        """Return the answer as a row; raises `GiveUp` where it is not as documented."""
-        row: R = self.ask(call, partial(read, kind))[1]
-        return row
-
-    def pages(self, call: Call) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page after page; `call` asks for the first one."""
+    def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a list, page after page."""
+        address = path
+        asked: dict[str, Any] | None = {"per_page": 100, **query}
         for _ in range(PAGES):
-            response, rows = self.ask(call, _list)
+            response, rows = self.ask("GET", address, _list, query=asked)
             yield from (row for row in rows if isinstance(row, dict))
-            address = response.links.get("next", {}).get("url")
+            address, asked = response.links.get("next", {}).get("url", ""), None
             if not address:
                 return
-            call = partial(self._page, address)
         raise GiveUp(f"GitHub's list has more than {PAGES} pages")
-
-    def _page(self, address: str, _: RestVersionSwitcher) -> Response[Any, Any]:
-        return self.request("GET", address)
 
     def location_of(self, path: str) -> str:
         """Return the address that GitHub redirects to; empty without one, or if it is unencrypted.
@@ -125,41 +108,52 @@ class Repository(NamedTuple):
         """Return owner/name."""
         return f"{self.owner}/{self.name}"
 
+    def path(self, below: str = "") -> str:
+        """Return the API's path to the repository, or to something `below` it."""
+        return f"/repos/{self.full_name}/{below}".rstrip("/")
+
     def describe(self) -> RepositoryRow:
         """Return what GitHub says of it."""
-        return self.read(RepositoryRow, lambda rest, at: rest.repos.get(*at))
+        return self.read(RepositoryRow, "")
 
-    def ask(self, call: RepositoryCall, *, spare: bool = False) -> Any:
-        """Return the JSON that `call` is answered with; the sign-in may lack a `spare` right."""
-        return self.client.ask(lambda rest: call(rest, (self.owner, self.name)), spare=spare)[1]
+    def ask(self, below: str, *, spare: bool = False, **query: Any) -> Any:
+        """Return the JSON that is there; the sign-in may lack a `spare` right."""
+        return self.client.ask("GET", self.path(below), query=query, spare=spare)[1]
 
-    def read(self, kind: type[R], call: RepositoryCall) -> R:
-        """Return the answer as a row; raises `GiveUp` where it is not as documented."""
-        return self.client.read(kind, lambda rest: call(rest, (self.owner, self.name)))
+    def read(self, kind: type[R], below: str, **query: Any) -> R:
+        """Return what is there as a row; raises `GiveUp` where it is not as documented."""
+        row: R = self.client.ask("GET", self.path(below), partial(read, kind), query=query)[1]
+        return row
 
-    def find(
-        self, kind: type[R], call: RepositoryCall, absent: tuple[int, ...] = (404,)
-    ) -> R | None:
-        """Return the answer as a row; None for the HTTP statuses of what is not there."""
+    def find(self, kind: type[R], below: str, absent: tuple[int, ...] = (404,)) -> R | None:
+        """Return what is there as a row; None for the HTTP statuses of what is not there."""
         try:
-            return self.read(kind, call)
+            return self.read(kind, below)
         except Rejected as error:
             if error.status in absent:
                 return None
             raise
 
+    def read_all(self, kind: type[R], below: str, **query: Any) -> Iterator[R]:
+        """Yield the rows of a list as that kind, page after page."""
+        return (read(kind, row) for row in self.client.pages(self.path(below), query))
+
+    def send(self, method: str, below: str, **body: Any) -> None:
+        """Change something."""
+        self.client.ask(method, self.path(below), body=body)
+
+    def make(self, kind: type[R], below: str, **body: Any) -> R:
+        """Make something; return it as a row."""
+        row: R = self.client.ask("POST", self.path(below), partial(read, kind), body=body)[1]
+        return row
+
     def read_blob(self, oid: str) -> bytes:
         """Return a file's bytes; raises `GiveUp` where GitHub tells none."""
-        row = self.read(BlobRow, lambda rest, at: rest.git.get_blob(*at, oid))
+        row = self.read(BlobRow, f"git/blobs/{oid}")
         try:
             return base64.b64decode(row.content)
         except ValueError as error:
             raise GiveUp(f"GitHub's file {oid[:10]} is no base64") from error
-
-    def read_all(self, kind: type[R], call: RepositoryCall) -> Iterator[R]:
-        """Yield the rows of a list as that kind, page after page."""
-        rows = self.client.pages(lambda rest: call(rest, (self.owner, self.name)))
-        return (read(kind, row) for row in rows)
 
     def query(self, fields: str, **variables: tuple[str, Any]) -> dict[str, Any]:
         """Return GraphQL fields of the repository; variables are their types and values."""

@@ -101,7 +101,7 @@ class ApiHost:
         return merged_pulls(self._repository, self._base, since)
 
     def releases(self) -> tuple[Release, ...]:
-        rows = self._repository.ask(lambda rest, at: rest.repos.list_tags(*at, per_page=RELEASES))
+        rows = self._repository.ask("tags", per_page=RELEASES)
         names = [str(row.get("name")) for row in rows] if isinstance(rows, list) else []
         commits = ((name, self._find(f"tags/{name}")) for name in names)
         releases = (Release(version=name, sha=row.sha, at=row.at) for name, row in commits if row)
@@ -135,9 +135,7 @@ class ApiHost:
         row: NamedCommitRow | None = self._tip()
         assert row is not None
         sha, mainline = row.sha, list[NamedCommitRow]()
-        rows = self._repository.read_all(
-            NamedCommitRow, lambda rest, at: rest.repos.list_commits(*at, sha=sha, per_page=100)
-        )
+        rows = self._repository.read_all(NamedCommitRow, "commits", sha=sha)
         by_sha = {row.sha: row for row in islice(rows, MAINLINE_COMMITS)}
         while row:
             mainline.append(row)
@@ -155,9 +153,7 @@ def find_commit(repository: Repository, name: str) -> NamedCommitRow | None:
     if ".." in name or len(name) > 250 or not name.isprintable():
         return None
     ref = quote(name, safe="/")
-    return repository.find(
-        NamedCommitRow, lambda rest, at: rest.repos.get_commit(*at, ref), (404, 409, 422)
-    )
+    return repository.find(NamedCommitRow, f"commits/{ref}", (404, 409, 422))
 
 
 # A partial clone of a GitHub repository: its history at once, its files commit by commit.
@@ -499,9 +495,7 @@ class CloneHost(Checkout):
         """Return sizes of files by sha, so that huge ones are not fetched; empty where not told."""
         try:
             with sending():
-                tree = self._api.read(
-                    TreeRow, lambda rest, at: rest.git.get_tree(*at, sha, recursive="1")
-                )
+                tree = self._api.read(TreeRow, f"git/trees/{sha}", recursive="1")
         except (TryLater, GiveUp):
             return {}
         return {entry.sha: entry.size for entry in tree.tree if entry.size is not None}

@@ -11,12 +11,11 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
-from githubkit import GitHub, Response
+from githubkit import GitHub
 from githubkit import exception as githubkit_errors
 from githubkit.auth import BaseAuthStrategy
 from githubkit.cache import MemCacheStrategy
 from githubkit.throttling import LocalThrottler
-from githubkit.versions import RestVersionSwitcher
 
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
@@ -35,6 +34,7 @@ REASON_CHARACTERS = 300  # of GitHub's words
 
 SERVICE = "GitHub"
 BOUNDS = traffic.Bounds(SERVICE, 32 * 1024 * 1024, seconds=120.0)
+API_VERSION = "2026-03-10"
 SAFE = ("GET", "HEAD")
 ADVICE = text_table("nightwatch_core.adapters.github", "advice.toml")
 EXPIRES = "github-authentication-token-expiration"  # a header
@@ -44,7 +44,6 @@ _LATER = (
     "the next night tries again; https://www.githubstatus.com says whether github.com is unwell"
 )
 _CHANGES = re.compile(r"\b(?:mutation|subscription)\b")
-Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 Origin = tuple[str, str, int | None]
 T = TypeVar("T")
 
@@ -195,7 +194,7 @@ class Server(NamedTuple):
     """A GitHub server, and how to ask it."""
 
     address: str
-    api_version: str = ""  # empty: the newest that we know
+    api_version: str = ""  # empty: ours
     timeout: float = SILENCE
     read_only: bool = False
     pause: Callable[[float], None] = time.sleep  # waits that many seconds
@@ -241,24 +240,26 @@ class Connection(GitHub[BaseAuthStrategy]):
 
     def ask(
         self,
-        call: Call,
-        shape: Callable[[Any], Any] = lambda body: body,
+        method: str,
+        path: str,
+        shape: Callable[[Any], Any] = lambda answer: answer,
         *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
         harmless: bool = False,
         spare: bool = False,
     ) -> tuple[httpx.Response, Any]:
-        """Return the response and its JSON in its `shape`; the JSON is None without a body.
+        """Return the response and its JSON in its `shape`; the JSON is None for an empty answer.
 
         Reads are repeated where that can help, writes only if they are `harmless` when done twice.
-        A `spare` call that is forbidden does not count as trouble of the service.
+        A `spare` request that is forbidden does not count as trouble of the service.
         """
 
         def once() -> tuple[httpx.Response, Any]:
-            response = call(self.rest).raw_response
-            method = response.request.method
+            response = self.request(method, path, params=query, json=body).raw_response
             try:
-                body = traffic.json_of(response.content) if response.content else None
-                return response, shape(body)
+                answer = traffic.json_of(response.content) if response.content else None
+                return response, shape(answer)
             except ValueError:
                 raise unclear(method, _no_json(_name(response.request))) from None
             except GiveUp as odd:
@@ -322,8 +323,7 @@ def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None
         raise GiveUp("a query to GitHub would change something: that is never asked")
     if server.read_only and request.method not in SAFE and not is_query:
         raise GiveUp("this sign-in to GitHub is for reading only")
-    if server.api_version:
-        request.headers["X-GitHub-Api-Version"] = server.api_version
+    request.headers["X-GitHub-Api-Version"] = server.api_version or API_VERSION
 
 
 def _read_headers(response: httpx.Response) -> None:

@@ -4,12 +4,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from nightwatch_core.adapters.git.branch import Refused, mailed_changes
 from nightwatch_core.adapters.git.objects import GONE
 from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branches import Branches, Writes
-from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
+from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.connection import AnswerLost, Forbidden, Rejected
 from nightwatch_core.adapters.github.ownership import Ours
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
@@ -103,11 +104,8 @@ class GitHubOutbox:
             return receipt_for(issue, "already there", there.number, there.html_url)
         labels = _labels(issue.labels)
         made = self._writes.make(
-            lambda: self._repository.read(
-                IssueRow,
-                lambda rest, at: rest.issues.create(
-                    *at, title=issue.title, body=issue.body, labels=labels
-                ),
+            lambda: self._repository.make(
+                IssueRow, "issues", title=issue.title, body=issue.body, labels=labels
             ),
             lambda: self._find_issue(issue.key),
         )
@@ -177,11 +175,9 @@ class GitHubOutbox:
         return mailed_changes(trees, messages, self._clock.now(), self._scrub)
 
     def _say(self, number: int, key: str, body: str) -> CommentRow:
-        repository = self._repository
+        path = f"issues/{number}/comments"
         return self._writes.make(
-            lambda: repository.read(
-                CommentRow, lambda rest, at: rest.issues.create_comment(*at, number, body=body)
-            ),
+            lambda: self._repository.make(CommentRow, path, body=body),
             lambda: self._find_comment(number, key),
         )
 
@@ -190,28 +186,24 @@ class GitHubOutbox:
         names = (comment.fingerprint, *comment.also) if comment.also else ()
         body = joined_body(issue.body, names)
         if body != issue.body:
-            self._write(lambda rest, at: rest.issues.update(*at, issue.number, body=body))
+            self._write("PATCH", f"issues/{issue.number}", body=body)
 
     def _reopen(self, issue: IssueRow) -> None:
         if issue.state_reason == "not_planned":
             raise Refused(f"issue {issue.number} was closed as not planned meanwhile")
-        self._write(
-            lambda rest, at: rest.issues.update(
-                *at, issue.number, state="open", state_reason="reopened"
-            )
-        )
+        self._write("PATCH", f"issues/{issue.number}", state="open", state_reason="reopened")
 
     def _add_labels(self, number: int, labels: list[str]) -> str:
         """Return why not where that fails: what was made stays made."""
         try:
-            self._write(lambda rest, at: rest.issues.add_labels(*at, number, labels=labels))
+            self._write("POST", f"issues/{number}/labels", labels=labels)
         except NightWatchError as error:  # also a token that is refused by now
             return f"made, but without its labels: {error}"
         return ""
 
-    def _write(self, call: RepositoryCall) -> None:
+    def _write(self, method: str, below: str, **body: Any) -> None:
         """Make a change that does no harm when it is made twice."""
-        self._writes.make(lambda: self._repository.ask(call))
+        self._writes.make(lambda: self._repository.send(method, below, **body))
 
     def _draft_pull(self, pull: DraftPull) -> Receipt:
         if there := self._find_pull(pull):
@@ -240,17 +232,15 @@ class GitHubOutbox:
 
     def _create_pull(self, pull: DraftPull, base: str, *, draft: bool) -> PullRow:
         return self._writes.make(
-            lambda: self._repository.read(
+            lambda: self._repository.make(
                 PullRow,
-                lambda rest, at: rest.pulls.create(
-                    *at,
-                    title=pull.title,
-                    body=pull.body,
-                    head=pull.branch,
-                    base=base,
-                    draft=draft,
-                    maintainer_can_modify=False,
-                ),
+                "pulls",
+                title=pull.title,
+                body=pull.body,
+                head=pull.branch,
+                base=base,
+                draft=draft,
+                maintainer_can_modify=False,
             ),
             lambda: self._find_pull(pull),
         )
@@ -267,19 +257,14 @@ class GitHubOutbox:
     def _find_issue(self, key: str) -> IssueRow | None:
         """Return the issue of that key, open or closed, also where it was made a moment ago."""
         issues = self._repository.read_all(
-            IssueRow,
-            lambda rest, at: rest.issues.list_for_repo(
-                *at, labels=LABEL, state="all", sort="created", direction="desc", per_page=100
-            ),
+            IssueRow, "issues", labels=LABEL, state="all", sort="created", direction="desc"
         )
         there = (item for item in issues if not item.pull_request and _has_key(item.body, key))
         return next(filter(self._ours.is_ours, there), None)
 
     def _our_issue(self, number: int) -> IssueRow:
         """Return an issue or pull request; raises `Refused` where it is not ours, or locked."""
-        issue = self._repository.find(
-            IssueRow, lambda rest, at: rest.issues.get(*at, number), (404, 410)
-        )
+        issue = self._repository.find(IssueRow, f"issues/{number}", (404, 410))
         if issue is None:
             raise Refused(f"there is no issue {number}")
         if not read_marker(issue.body) or issue.number != number or not self._ours.is_ours(issue):
@@ -289,18 +274,14 @@ class GitHubOutbox:
         return issue
 
     def _find_comment(self, number: int, key: str) -> CommentRow | None:
-        comments = self._repository.read_all(
-            CommentRow, lambda rest, at: rest.issues.list_comments(*at, number, per_page=100)
-        )
+        comments = self._repository.read_all(CommentRow, f"issues/{number}/comments")
         there = (comment for comment in comments if _has_key(comment.body, key))
         return next(filter(self._ours.is_ours, there), None)
 
     def _find_pull(self, pull: DraftPull) -> PullRow | None:
         """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
         head = f"{self._repository.owner}:{pull.branch}"
-        rows = self._repository.read_all(
-            PullRow, lambda rest, at: rest.pulls.list(*at, head=head, state="all", per_page=100)
-        )
+        rows = self._repository.read_all(PullRow, "pulls", head=head, state="all")
         there = [row for row in rows if row.branch == pull.branch]
         made = [row for row in there if _has_key(row.body, pull.key) and self._ours.is_ours(row)]
         if there and not made:

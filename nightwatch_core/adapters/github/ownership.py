@@ -70,7 +70,7 @@ def account(client: GitHubClient) -> str:
     if client.app and (login := client.app.login()):
         return login
     try:
-        return read(AccountRow, client.ask(lambda rest: rest.users.get_authenticated())[1]).login
+        return read(AccountRow, client.ask("GET", "/user")[1]).login
     except Rejected:  # a token of GitHub Actions
         pass
     try:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import httpx
 
-from nightwatch_core.adapters.github.client import Repository, RepositoryCall
+from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.connection import Forbidden, printable
 from nightwatch_core.adapters.github.rows import RepositoryRow, read
 from nightwatch_core.errors import GiveUp
@@ -35,8 +35,7 @@ def probe(repository: Repository, *, pulls: bool) -> str:
     Only issues count unless `pulls`. Raises `Forbidden` where a permission is missing, which the
     message names, and `GiveUp` where the repository takes no issues, or no pull requests.
     """
-    at = (repository.owner, repository.name)
-    response, answer = repository.client.ask(lambda rest: rest.repos.get(*at))
+    response, answer = repository.client.ask("GET", repository.path())
     row = read(RepositoryRow, answer)
     needs = (ISSUES, *PULLS) if pulls else (ISSUES,)
     _check_repository(row, pulls=pulls)
@@ -65,13 +64,9 @@ def _check_repository(row: RepositoryRow, *, pulls: bool) -> None:
 
 
 def _check_readable(repository: Repository, branch: str, needs: tuple[Need, ...]) -> None:
-    reads: Mapping[str, RepositoryCall] = {
-        "issues": lambda rest, at: rest.issues.list_for_repo(*at, per_page=1),
-        "contents": lambda rest, at: rest.git.get_ref(*at, f"heads/{branch}"),
-        "pull_requests": lambda rest, at: rest.pulls.list(*at, per_page=1),
-    }
+    paths = {"issues": "issues", "contents": f"git/ref/heads/{branch}", "pull_requests": "pulls"}
     for need in needs:
-        repository.ask(reads[need.permission])
+        repository.ask(paths[need.permission], per_page=1)
 
 
 def _of_app(permissions: Mapping[str, str], needs: tuple[Need, ...]) -> str:

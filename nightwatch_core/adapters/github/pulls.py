@@ -231,7 +231,7 @@ def other_pulls(
 
 
 def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[ChangedFile, ...]:
-    answer: Any = repository.ask(lambda rest, at: rest.pulls.list_files(*at, number, per_page=100))
+    answer: Any = repository.ask(f"pulls/{number}/files", per_page=100)
     rows = [read(PatchRow, row) for row in (answer if isinstance(answer, list) else ())]
     return tuple(
         ChangedFile(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Mapping
 from datetime import datetime
 from ipaddress import ip_address
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import httpx
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -15,13 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from githubkit.auth import AppAuthStrategy, BaseAuthStrategy
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.github.connection import (
-    BadCredentials,
-    Call,
-    Connection,
-    Rejected,
-    Server,
-)
+from nightwatch_core.adapters.github.connection import BadCredentials, Connection, Rejected, Server
 from nightwatch_core.adapters.github.rows import Row, Text, owner_and_name, read
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.value import Value
@@ -230,11 +224,11 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
         }
         held |= {name: "read" for name in _SPARE if name in installation.permissions}
         answer = self._ask(
-            lambda rest: rest.apps.create_installation_access_token(
-                installation.id, repositories=[self._at[1]], permissions=cast("Any", held)
-            ),
+            "POST",
+            f"/app/installations/{installation.id}/access_tokens",
             f"installation {installation.id} of the GitHub App may not use {self._repository}: "
             "give it access in the installation's settings, or correct GITHUB_REPO",
+            body={"repositories": [self._at[1]], "permissions": held},
         )
         row = read(TokenRow, answer)
         return _Current(
@@ -246,18 +240,18 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
 
     def _installation(self) -> InstallationRow:
         if number := self._installation_id:
-            call: Call = lambda rest: rest.apps.get_installation(int(number))  # noqa: E731
+            path = f"/app/installations/{number}"
             advice = (
                 f"the GitHub App has no installation {number}: correct "
                 "GITHUB_APP_INSTALLATION_ID, or leave it out to have it looked up"
             )
         else:
-            call = lambda rest: rest.apps.get_repo_installation(*self._at)  # noqa: E731
+            path = f"/repos/{self._repository}/installation"
             advice = (
                 f"the GitHub App is not installed on {self._repository}: install it there, or "
                 "correct GITHUB_REPO"
             )
-        installation = read(InstallationRow, self._ask(call, advice))
+        installation = read(InstallationRow, self._ask("GET", path, advice))
         if installation.suspended_at:
             raise StopTheNight(
                 "the GitHub App's installation is suspended: lift that in the settings of the "
@@ -265,9 +259,11 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             )
         return installation
 
-    def _ask(self, call: Call, advice: str) -> Any:
+    def _ask(
+        self, method: str, path: str, advice: str, body: Mapping[str, Any] | None = None
+    ) -> Any:
         try:
-            return self._connection.ask(call, harmless=True)[1]
+            return self._connection.ask(method, path, body=body, harmless=True)[1]
         except (BadCredentials, Rejected) as error:
             if isinstance(error, BadCredentials) or _UNKNOWN in error.reason.lower():
                 raise StopTheNight(

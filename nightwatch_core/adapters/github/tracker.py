@@ -9,7 +9,7 @@ from itertools import islice
 from urllib.parse import quote
 
 from nightwatch_core.adapters.github.checks import ChecksReader, Verdict
-from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
+from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.connection import Rejected
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
 from nightwatch_core.adapters.github.pulls import edited_pulls, other_pulls
@@ -86,7 +86,7 @@ class GitHubTracker:
         return tuple(self._checks.run(self._pull(number)) for number in numbers)
 
     def _pull(self, number: int) -> PullRow:
-        return self._repository.read(PullRow, lambda rest, at: rest.pulls.get(*at, number))
+        return self._repository.read(PullRow, f"pulls/{number}")
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         """Return everybody's pull requests that change one of the files; see `other_pulls`."""
@@ -98,8 +98,8 @@ class GitHubTracker:
         finding = f"{self._repository.full_name}: {len(items)} own items, {open_now} open"
         if others:
             finding += f"; {len(others)} that somebody else made carry our marker: left alone"
-        ref = f"heads/{quote(self._repository.describe().default_branch, safe='/')}"
-        head = self._repository.read(RefRow, lambda rest, at: rest.git.get_ref(*at, ref))
+        ref = f"git/ref/heads/{quote(self._repository.describe().default_branch, safe='/')}"
+        head = self._repository.read(RefRow, ref)
         if lacking := self._checks.results(head.sha).lacking:
             finding += f"; whether drafts pass is not known: {lacking}"
         return finding
@@ -107,34 +107,25 @@ class GitHubTracker:
     def _marked(self) -> tuple[IssueRow, ...]:
         """Return what has our label and marker. In the order of making, none changes its page."""
         issues = self._repository.read_all(
-            IssueRow,
-            lambda rest, at: rest.issues.list_for_repo(
-                *at, labels=LABEL, state="all", sort="created", direction="asc", per_page=100
-            ),
+            IssueRow, "issues", labels=LABEL, state="all", sort="created", direction="asc"
         )
         return tuple({issue.number: issue for issue in issues if read_marker(issue.body)}.values())
 
     def _pulls(self) -> dict[int, PullRow]:
         answer = self._repository.ask(
-            lambda rest, at: rest.pulls.list(
-                *at, state="all", sort="updated", direction="desc", per_page=100
-            )
+            "pulls", state="all", sort="updated", direction="desc", per_page=100
         )
         pulls = (read(PullRow, row) for row in (answer if isinstance(answer, list) else ()))
         return {pull.number: pull for pull in pulls}
 
     def _comments(self, issue: IssueRow) -> Comments:
         """Return comments and reviews, oldest first; none where the item was deleted meanwhile."""
-        number, lists = issue.number, list[RepositoryCall]()
-        if issue.comments:
-            lists.append(lambda rest, at: rest.issues.list_comments(*at, number, per_page=100))
+        lists = [f"issues/{issue.number}/comments"] if issue.comments else []
         if issue.pull_request:
-            lists.append(lambda rest, at: rest.pulls.list_reviews(*at, number, per_page=100))
-            lists.append(
-                lambda rest, at: rest.pulls.list_review_comments(*at, number, per_page=100)
-            )
+            pull = f"pulls/{issue.number}"
+            lists += [f"{pull}/reviews", f"{pull}/comments"]
         try:
-            rows = [row for call in lists for row in self._repository.read_all(CommentRow, call)]
+            rows = [row for path in lists for row in self._repository.read_all(CommentRow, path)]
         except Rejected as error:
             if error.status in _GONE:
                 return ()
@@ -175,10 +166,7 @@ class GitHubTracker:
 
     def _applied_at(self, key: str, base: str, since: datetime) -> datetime | None:
         """Return when a commit came to the base whose message holds the patch's key."""
-        rows = self._repository.read_all(
-            MessageRow,
-            lambda rest, at: rest.repos.list_commits(*at, sha=base, since=since, per_page=100),
-        )
+        rows = self._repository.read_all(MessageRow, "commits", sha=base, since=since.isoformat())
         try:
             return next((row.at for row in islice(rows, HISTORY_READ) if key in row.message), None)
         except Rejected as error:

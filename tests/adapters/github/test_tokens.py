@@ -52,7 +52,7 @@ def test_who_only_reads_holds_a_token_that_cannot_write(server: GitHub) -> None:
     reading = client(server, read_only=True)
     where = Repository.of(reading, "acme/shop")
     with pytest.raises(GiveUp, match="reading only"):
-        where.ask(lambda rest, at: rest.issues.create(*at, title="x"))
+        where.send("POST", "issues", title="x")
     described(reading)
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
     assert reading.query("query{a}", {}) == {"a": 1}
@@ -67,7 +67,7 @@ def test_permissions_that_were_not_granted_are_not_asked_for(server: GitHub) -> 
     assert asking.app.permissions() == {"metadata": "read", "issues": "write"}
     where = Repository.of(asking, "acme/shop")
     with pytest.raises(Forbidden, match="contents=read"):
-        where.ask(lambda rest, at: rest.git.get_ref(*at, "heads/main"))
+        where.ask("git/ref/heads/main")
 
 
 def test_many_threads_ask_for_one_token(server: GitHub) -> None:

@@ -156,7 +156,7 @@ def test_a_link_to_a_next_page_elsewhere_is_not_followed() -> None:
         with service(200, link, lambda: iter([b"[{}]"])) as (address, asked):
             client = GitHubClient(GitHubSignIn(token=SecretStr("github_pat_x")), address)
             with pytest.raises(GiveUp, match="another machine"):
-                list(client.pages(lambda rest: rest.repos.list_branches("acme", "shop")))
+                list(client.pages("/repos/acme/shop/branches", {}))
             assert len(asked) == 1
         assert not stolen
 
