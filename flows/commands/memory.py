@@ -12,7 +12,7 @@ from rich.text import Text
 from flows.commands.night import OfNight, make_prefect_ready, plain_console, show
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.default_ports import SAMPLE, is_sample
-from nightwatch_core.intake.ignore_rules import day_from, expired, summary
+from nightwatch_core.intake.ignore_rules import expired, summary
 from nightwatch_core.learnings.compound import RESEARCHER, ChosenLearnings, chosen_learnings
 from nightwatch_core.learnings.library import as_data, lesson_file, lesson_text, lessons_text
 from nightwatch_core.memory.lesson_text import archived_lessons, lessons_in
@@ -326,9 +326,12 @@ def _last_day(text: str, suggestion: IgnoreSuggestion, today: date) -> date | No
     """The rule's last day: the one that was typed, else the suggested one; None: it never ends."""
     if text.strip().lower() == NEVER:
         return None
-    day = day_from(text.strip()) if text else suggestion.expires
-    if text and day is None:
-        raise StopTheNight(f"--expires {text[:60]!r} is no day: write 2031-12-31, or never")
+    try:
+        day = date.fromisoformat(text.strip()) if text else suggestion.expires
+    except ValueError:
+        raise StopTheNight(
+            f"--expires {text[:60]!r} is no day: write 2031-12-31, or never"
+        ) from None
     if day is not None and day < today:
         raise StopTheNight(f"{day} is over: name a day with --expires, or never")
     return day

@@ -3,20 +3,18 @@
 A rule may end on a day, and may be bound to a rate. One that is over does not hold, and says so.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
-from fnmatch import translate
-from functools import lru_cache
-from typing import get_args
+from fnmatch import fnmatchcase
 
 import yaml
+from pydantic import ValidationError
 
 from nightwatch_core.intake import limits
 from nightwatch_core.models.errors import ErrorGroup, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules, MatchMode
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.frontmatter import composed
+from nightwatch_core.text.frontmatter import composed, is_absent, problem_text
 
 _DAY, _SHORTEST = timedelta(days=1), timedelta(hours=1)
 
@@ -28,16 +26,11 @@ FIELDS: dict[str, Callable[[ErrorGroup], tuple[str, ...]]] = {
 }
 
 
-@lru_cache(maxsize=512)
-def _compiled(glob: str) -> re.Pattern[str]:
-    return re.compile(translate(glob))
-
-
 MODES: dict[MatchMode, Callable[[str, str], bool]] = {  # of a pattern and a text
     "contains": lambda pattern, text: pattern in text,
     "exact": lambda pattern, text: pattern == text.strip(),
     "prefix": lambda pattern, text: text.lstrip().startswith(pattern),
-    "glob": lambda pattern, text: _compiled(pattern).match(text.strip()) is not None,
+    "glob": lambda pattern, text: fnmatchcase(text.strip(), pattern),
 }
 
 
@@ -52,6 +45,8 @@ def complaint(rule: IgnoreRule) -> str:
     pattern = rule.pattern.strip()
     if not pattern:
         return "the pattern is empty"
+    if len(pattern) > limits.PATTERN:
+        return f"the pattern has more than {limits.PATTERN} characters"
     greedy = len(pattern) > limits.GLOB or pattern.count("*") > limits.STARS
     if rule.match == "glob" and greedy:
         return f"a glob may have {limits.GLOB} characters and {limits.STARS} stars"
@@ -188,37 +183,10 @@ def _place(rule: IgnoreRule) -> str:
 #     field: any                   # any (class or message) | error_class | message | transaction
 #     reason: "bots looking for WordPress"
 #     expires: 2031-12-31          # the last day on which the rule holds; left out: for ever
-#     unless_rate_above: 50        # occurrences a day beyond which it does not hold; left out:
-# never
+#     unless_rate_above: 50        # occurrences a day beyond which it does not hold
 
 KEYS = ("pattern", "match", "field", "reason", "expires", "unless_rate_above")
-CHOICES: dict[str, tuple[str, ...]] = {
-    "match": get_args(MatchMode),
-    "field": get_args(IgnoreRule.model_fields["field"].annotation),
-}
-_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_RATE = re.compile(r"\d{1,9}(?:\.\d{1,6})?", re.ASCII)
-
-
-def day_from(text: str) -> date | None:
-    """Return the day that is written as year, month and day; None for anything else.
-
-    >>> day_from("2031-12-31"), day_from("2031-02-30"), day_from("31.12.2031")
-    (datetime.date(2031, 12, 31), None, None)
-    """
-    try:
-        return date.fromisoformat(text) if _DATE.fullmatch(text) else None
-    except ValueError:
-        return None
-
-
-def rate_from(text: str) -> float | None:
-    """Return the positive number that is written; None for anything else.
-
-    >>> rate_from("50"), rate_from("0.5"), rate_from("0"), rate_from("1e9"), rate_from("50/day")
-    (50.0, 0.5, None, None, None)
-    """
-    return (float(text) or None) if _RATE.fullmatch(text) else None
+_BOUNDS = ("expires", "unless_rate_above")  # left empty they are wrong: nobody means "for ever"
 
 
 def unreadable(text: str) -> str:
@@ -245,10 +213,11 @@ def rules_from(text: str) -> IgnoreRules:
     items, complaints = _items(root)
     rules = []
     for item in items:
-        if problem := _problem(item):
-            complaints.append(f"line {_line(item)}: {problem}")
+        rule = _rule(item)
+        if isinstance(rule, IgnoreRule):
+            rules.append(rule)
         else:
-            rules.append(_rule(item))
+            complaints.append(f"line {_line(item)}: {rule}")
     return IgnoreRules(rules=tuple(rules), complaints=tuple(complaints))
 
 
@@ -264,70 +233,40 @@ def _items(root: yaml.Node | None) -> tuple[list[yaml.Node], list[str]]:
         listed, root = root.value, None
         for key, value in listed:
             if key.value != "ignore":
-                complaints.append(
-                    f"line {_line(key)}: {_name(key)} is not known here, only 'ignore'"
-                )
+                name = line(str(key.value), 60)
+                complaints.append(f"line {_line(key)}: {name!r} is unknown, only 'ignore' is read")
             elif root is not None:
                 complaints.append(f"line {_line(key)}: 'ignore' comes twice, this one is left out")
             else:
                 root = value
-    if root is None or _is_null(root):
+    if root is None or is_absent(root):
         return [], complaints
     if not isinstance(root, yaml.SequenceNode):
         return [], [*complaints, f"line {_line(root)}: a list of rules is needed"]
     return list(root.value), complaints
 
 
-def _problem(item: yaml.Node) -> str:
-    """Return the reason a rule cannot be read; empty for none."""
-    if not isinstance(item, yaml.MappingNode):
-        return f"a rule is a mapping with {', '.join(KEYS)}"
-    written: dict[str, str] = {}  # a bound left empty was not meant as none: nulls are texts here
-    for key, value in item.value:
-        if not isinstance(key, yaml.ScalarNode) or key.value not in KEYS:
-            return f"{_name(key)} is not known, only {', '.join(KEYS)}"
-        if key.value in written:
+def _rule(item: yaml.Node) -> IgnoreRule | str:
+    """Read a rule; a text says what is wrong with it."""
+    pairs = item.value if isinstance(item, yaml.MappingNode) else []
+    if not pairs or not all(isinstance(node, yaml.ScalarNode) for pair in pairs for node in pair):
+        return f"a rule is a mapping of texts with {', '.join(KEYS)}"
+    written: dict[str, object] = {"pattern": "", "line": _line(item)}
+    for at, (key, value) in enumerate(pairs):
+        if key.value not in KEYS:
+            return f"{line(key.value, 60)!r} is unknown, only {', '.join(KEYS)} are read"
+        if key.value in [other.value for other, _ in pairs[:at]]:
             return f"{key.value!r} comes twice"
-        if not isinstance(value, yaml.ScalarNode):
-            return f"{key.value!r} has to be text"
-        written[key.value] = value.value
-    texts = _texts(item)
-    for name, choices in CHOICES.items():
-        if name in texts and texts[name] not in choices:
-            return f"{name} {line(texts[name], 60)!r} is not known, only {', '.join(choices)}"
-    day, rate = written.get("expires"), written.get("unless_rate_above")
-    if day is not None and not day_from(day):
-        return f"expires {line(day, 60)!r} is no day: write it as 2031-12-31, or leave the key out"
-    if rate is not None and not rate_from(rate):
-        return f"unless_rate_above {line(rate, 60)!r} is no positive number of occurrences a day"
-    if len(texts.get("pattern", "")) > limits.PATTERN:
-        return f"the pattern has more than {limits.PATTERN} characters"
-    rule = _rule(item)
+        if not is_absent(value) or key.value in _BOUNDS:
+            written[key.value] = line(value.value, 300) if key.value == "reason" else value.value
+    try:
+        rule = IgnoreRule.model_validate(written)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        return f"{name} {line(str(written[name]), 60)!r}: {problem_text(first)}"
     matches_all = rule.match == "glob" and not rule.pattern.strip("*? ")
-    return complaint(rule) or ("the pattern matches every error" if matches_all else "")
-
-
-def _rule(item: yaml.Node) -> IgnoreRule:
-    texts = _texts(item)
-    read: dict[str, object] = {
-        "reason": line(texts.get("reason", ""), 300),
-        "expires": day_from(texts.get("expires", "")),
-        "unless_rate_above": rate_from(texts.get("unless_rate_above", "")),
-    }
-    return IgnoreRule.model_validate({"pattern": "", **texts, **read, "line": _line(item)})
-
-
-def _texts(item: yaml.Node) -> dict[str, str]:
-    return {key.value: value.value for key, value in item.value if not _is_null(value)}
-
-
-def _name(key: yaml.Node) -> str:
-    is_text = isinstance(key, yaml.ScalarNode)
-    return repr(line(key.value, 60)) if is_text else "a key that is not text"
-
-
-def _is_null(node: yaml.Node) -> bool:
-    return bool(node.tag == "tag:yaml.org,2002:null")
+    return complaint(rule) or ("the pattern matches every error" if matches_all else rule)
 
 
 def _line(node: yaml.Node) -> int:

@@ -3,6 +3,8 @@
 from datetime import date, datetime
 from typing import Literal
 
+from pydantic import Field
+
 from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Confidence, Edit
 from nightwatch_core.models.value import Value
@@ -405,7 +407,8 @@ class IgnoreRule(Value):
     field: Literal["error_class", "message", "transaction", "any"] = "any"
     reason: str = ""
     expires: date | None = None  # the last day on which it holds
-    unless_rate_above: float | None = None  # occurrences a day beyond which it does not hold
+    # occurrences a day beyond which it does not hold
+    unless_rate_above: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     line: int = 0
 
 

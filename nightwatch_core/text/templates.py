@@ -1,13 +1,12 @@
 """Messages without what changes from one occurrence to the next."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from importlib.resources import files
 
 from nightwatch_core.models.value import Value
 from nightwatch_core.privacy.scrubber import without_numbers
+from nightwatch_core.text.rule_files import Pattern, PatternText, load_rules
 
 # Transactions without what changes from one call to the next.
 
@@ -51,23 +50,23 @@ def _step(match: re.Match[str]) -> str:
     return _word_template(step)
 
 
-# The patterns of message_templates.toml.
+# The patterns of rules/message_templates.toml.
 
 
 class Row(Value):
     """A pattern, and the placeholder (`kind`) or replacement for what it matches."""
 
     kind: str = ""
-    pattern: str
+    pattern: PatternText
     replacement: str = ""
 
 
 class TemplateRules(Value):
-    """`message_templates.toml`."""
+    """The file; its comments explain the fields."""
 
-    quotes_need: str
-    times_need: str
-    user: str
+    quotes_need: Pattern
+    times_need: Pattern
+    user: Pattern
     value_leads: tuple[str, ...]
     value_tails: tuple[str, ...]
     telling_keys: tuple[str, ...]
@@ -75,25 +74,7 @@ class TemplateRules(Value):
     times: tuple[Row, ...]
     variables: tuple[Row, ...]
     folds: tuple[Row, ...]
-    host: str
-
-
-def _load() -> TemplateRules:
-    """Read the rules; raises `ValidationError` where the file does not have the shape."""
-    text = (files(__package__) / "message_templates.toml").read_text("utf-8")
-    table = tomllib.loads(text)
-    fragments: dict[str, str] = {}
-
-    def filled(pattern: str | list[str]) -> str:
-        return re.sub(r"\{\{(\w+)\}\}", lambda match: fragments[match[1]], "".join(pattern))
-
-    for name, pattern in table.pop("fragments").items():
-        fragments[name] = filled(pattern)
-    for name in ("quotes", "times", "variables", "folds"):
-        table[name] = [{**row, "pattern": filled(row["pattern"])} for row in table[name]]
-    for name in ("user", "quotes_need", "times_need"):
-        table[name] = filled(table[name])
-    return TemplateRules.model_validate({**table, "host": fragments["host"]})
+    host: Pattern
 
 
 MESSAGE_LIMIT = 8_192  # characters looked at, before any pattern
@@ -107,14 +88,10 @@ def _one_of(rows: Iterable[Row]) -> re.Pattern[str]:
     return re.compile("|".join(named))
 
 
-RULES = _load()
-_SPANS = (
-    (re.compile(RULES.quotes_need), _one_of(RULES.quotes)),
-    (re.compile(RULES.times_need), _one_of(RULES.times)),
-)
+RULES = load_rules("message_templates", TemplateRules, "text")
+_SPANS = ((RULES.quotes_need, _one_of(RULES.quotes)), (RULES.times_need, _one_of(RULES.times)))
 _VARIABLES = _one_of(RULES.variables)
 _IN_VALUES = _one_of(row for row in RULES.variables if row.kind != "pair")
-_USER, _HOST = re.compile(RULES.user), re.compile(RULES.host)
 _FOLDS = tuple((re.compile(row.pattern), row.replacement) for row in RULES.folds)
 # Nothing of the above without one of these.
 _TRIGGER = re.compile(r"[\d\"'`“‘«/\\@=]|#<| \(\)|\S{8}|[uU]ser ")
@@ -161,7 +138,7 @@ def _message_template(message: str) -> str:
 
 
 def _folded(text: str) -> str:
-    text = _USER.sub(r"\1<n>", text)
+    text = RULES.user.sub(r"\1<n>", text)
     if "<" in text or "()" in text:
         for pattern, replacement in _FOLDS:
             text = pattern.sub(replacement, text)
@@ -202,7 +179,7 @@ def _object(match: re.Match[str]) -> str:
 def _quoted(match: re.Match[str]) -> str:
     inner = match[0][1:-1]
     before = match.string[max(0, match.start() - 48) : match.start()]
-    is_name = len(inner) <= 120 and _IDENTIFIER.fullmatch(inner) and not _HOST.fullmatch(inner)
+    is_name = len(inner) <= 120 and _IDENTIFIER.fullmatch(inner) and not RULES.host.fullmatch(inner)
     if is_name and not _LEAD.search(before) and not _TAIL.match(match.string, match.end()):
         return f"'{inner}'"  # one kind of quotes: Ruby 3.4 changed `name' to 'name'
     return "<quoted>"

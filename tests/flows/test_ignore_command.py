@@ -92,7 +92,7 @@ def test_it_lists_what_holds_and_what_does_not(team: Team) -> None:
         str(team.own / "ignore.yml"),
         "line 1: in force: contains 'a'; for ever, whatever the rate",
         "line 2: expired: contains 'b'; until 2020-01-01, whatever the rate",
-        "not read: line 3: expires 'soon' is no day: write it as 2031-12-31, or leave the key out",
+        "not read: line 3: expires 'soon': it has to be a date, as 2031-12-31",
     ]
     (team.own / "ignore.yml").write_text("")
     assert "There is no rule." in team.printed("list")

@@ -195,28 +195,26 @@ def test_no_rules_are_no_complaint(text):
 
 
 COMPLAINTS = """\
-wp-login -> a rule is a mapping with pattern, match, field, reason
-[wp-login] -> a rule is a mapping
+wp-login -> a rule is a mapping of texts with pattern, match, field, reason
+{pattern: [a]} -> a rule is a mapping of texts
+{[a]: b} -> a rule is a mapping of texts
 {pattern: ''} -> the pattern is empty
 {match: exact} -> the pattern is empty
-{pattern: a, match: regex} -> match 'regex' is not known, only contains, exact, prefix, glob
-{pattern: a, field: class} -> field 'class' is not known, only error_class, message
-{pattern: a, patern: b} -> 'patern' is not known, only pattern
+{pattern: a, match: regex} -> match 'regex': it has to be one of 'contains', 'exact', 'prefix'
+{pattern: a, field: class} -> field 'class': it has to be one of 'error_class', 'message'
+{pattern: a, patern: b} -> 'patern' is unknown, only pattern
 {pattern: a, pattern: b} -> 'pattern' comes twice
-{pattern: [a]} -> 'pattern' has to be text
-{[a]: b} -> a key that is not text is not known
 {pattern: '*', match: glob} -> the pattern matches every error
 {pattern: 'a*a*a*a*a*a*a*a*a*', match: glob} -> a glob may have
 {pattern: LONG} -> the pattern has more than 500 characters
-{pattern: a, expires: 31.12.2031} -> expires '31.12.2031' is no day
-{pattern: a, expires: 2031-02-30} -> expires '2031-02-30' is no day
-{pattern: a, expires: ''} -> expires '' is no day
+{pattern: a, expires: 31.12.2031} -> expires '31.12.2031': it has to be a date, as 2031-12-31
+{pattern: a, expires: 2031-02-30} -> expires '2031-02-30': it has to be a date
+{pattern: a, expires: ''} -> expires '': it has to be a date
 {pattern: a, expires: ٢٠٣١-١٢-٣١} -> expires
-{pattern: a, expires: 2031-12-31, expires: 2031-12-31} -> 'expires' comes twice
-{pattern: a, unless_rate_above: 0} -> unless_rate_above '0' is no positive number
-{pattern: a, unless_rate_above: -1} -> unless_rate_above '-1' is no positive
-{pattern: a, unless_rate_above: .inf} -> unless_rate_above '.inf' is no
-{pattern: a, unless_rate_above: } -> unless_rate_above '' is no
+{pattern: a, unless_rate_above: 0} -> unless_rate_above '0': Input should be greater than 0
+{pattern: a, unless_rate_above: .inf} -> unless_rate_above '.inf': Input should be a valid number
+{pattern: a, unless_rate_above: inf} -> unless_rate_above 'inf': Input should be a finite number
+{pattern: a, unless_rate_above: } -> unless_rate_above '': Input should be a valid number
 """
 
 
@@ -234,7 +232,7 @@ def test_a_bad_rule_is_left_out_with_its_line(row):
     [
         ("ignore: wp-login\n", "line 1: a list of rules is needed"),
         ("text\n", "line 1: a list of rules is needed"),
-        ("\nrules:\n- pattern: a\n", "line 2: 'rules' is not known here, only 'ignore'"),
+        ("\nrules:\n- pattern: a\n", "line 2: 'rules' is unknown, only 'ignore'"),
         ("ignore: []\nignore:\n- pattern: a\n", "line 2: 'ignore' comes twice"),
         ("ignore:\n- pattern: a\n  match: [\n", "line 4: "),
         ("ignore:\n- &a {pattern: x}\n- *a\n", "line 2: anchors and aliases are refused"),
