@@ -61,7 +61,7 @@ def with_items(text: str, key: str, items: Iterable[str]) -> str:
     expected = tuple(dict.fromkeys((*before, *items_in(list(items)))))[:100]
     if expected == before:
         return text
-    changed = _added(text, key, expected[len(before) :], before)
+    changed = _added(text, key, expected[len(before) :])
     if items_in(frontmatter.read(changed)[0].get(key)) != expected:
         raise GiveUp(f"{key} in the front matter cannot be added to: write it as [one, two]")
     return changed
@@ -138,16 +138,16 @@ def with_promoted(text: str, digests: tuple[str, ...]) -> str:
     return with_items(text, PROMOTED, digests)
 
 
-def _added(text: str, key: str, new: tuple[str, ...], before: tuple[str, ...]) -> str:
+def _added(text: str, key: str, new: tuple[str, ...]) -> str:
     if _is_windows(text):
-        return _added(text.replace("\r\n", "\n"), key, new, before).replace("\n", "\r\n")
+        return _added(text.replace("\r\n", "\n"), key, new).replace("\n", "\r\n")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     rest = text.removeprefix(mark)
     parts = frontmatter.parts_of(rest)
     if parts is None:
         gap = "\n" if rest.strip() else ""
         return f"{mark}---\n{with_list('', key, new)}---\n{gap}{rest}"
-    changed = with_list(rest[parts.begin : parts.end], key, new, before)
+    changed = with_list(rest[parts.begin : parts.end], key, new)
     return mark + rest[: parts.begin] + changed + rest[parts.end :]
 
 

@@ -144,7 +144,10 @@ _HAS_TO_BE = {
     "bool": "true or false",
     "date": "a date, as 2031-12-31",
     "literal": "one of {expected}",
+    "float": "a number",
+    "finite": "a number",
     "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
     "less_than_equal": "at most {le}",
 }
 
@@ -264,19 +267,18 @@ def dumped(value: object, *, in_line: bool = False) -> str:
 # Lists in YAML that people write by hand, added to: every other character stays as it is.
 #
 # Reading and writing the whole text would put a library's spaces and quotes in place of theirs. So
-# nodes only tell where the list ends, and new items are put there in the style of the others.
+# nodes only say where the list ends. Callers read the result and refuse what they did not expect.
 
 Item = str | Mapping[str, object]
 
 _DASH = 2  # columns from a dash to its item, where there is no other item to look at
 
 
-def with_items(text: str, key: str, items: Sequence[Item], before: Sequence[str] = ()) -> str:
+def with_items(text: str, key: str, items: Sequence[Item]) -> str:
     r"""Return the YAML with `items` at the end of the list `key`, or of its only list.
 
-    A list that is not there yet is made: of texts in one line, of mappings in lines. `before` is
-    what a text in the list's place stands for; without it that is an error. Lines end with a line
-    feed. Raises `GiveUp` where there is no list that could be added to.
+    A missing list is made: of texts in one line, of mappings in lines. Lines end with a line feed.
+    Raises `GiveUp` where there is no list that could be added to.
 
     >>> with_items("tags: [a,b]  # ours\n", "tags", ["c: d"])
     "tags: [a,b, 'c: d']  # ours\n"
@@ -286,29 +288,32 @@ def with_items(text: str, key: str, items: Sequence[Item], before: Sequence[str]
     root, problem = composed(text)
     if problem:
         raise GiveUp(f"it is no YAML: {problem}")
-    pair = _pair(root, key)
-    listed = pair[1] if pair else None if root is None or isinstance(root, MappingNode) else root
-    if listed is None or (listed is root and is_absent(listed)):
-        return _ended(text) + _made(key, items)
-    if isinstance(listed, SequenceNode) and listed.flow_style:
+    name, listed = None, root
+    if isinstance(root, MappingNode):
+        named = (pair for pair in root.value if pair[0].value == key)
+        name, listed = next(named, (None, None))
+    is_inline = all(isinstance(item, str) for item in items)
+    if listed is None or (is_absent(listed) and name is None):
+        made = f" {_in_line(items)}\n" if is_inline else f"\n{rows_of(items, _DASH)}"
+        return f"{_ended(text)}{key}:{made}"
+    if name is not None and is_absent(listed):
+        at = name.end_mark.index + 1  # behind the colon
+        if is_inline:
+            return f"{text[:at]} {_in_line(items)}{text[at:]}"
+        at = _next_line(text, at)
+        return f"{_ended(text[:at])}{rows_of(items, _DASH)}{text[at:]}"
+    if not isinstance(listed, SequenceNode):
+        raise GiveUp(f"there is no list below `{key}:`")
+    if listed.flow_style:
         at = listed.value[-1].end_mark.index if listed.value else listed.start_mark.index + 1
         comma = ", " if listed.value else ""
         return f"{text[:at]}{comma}{_in_line(items)[1:-1]}{text[at:]}"
-    if isinstance(listed, SequenceNode):
-        return _below(text, listed, items)
-    if pair and is_absent(listed):
-        return _into_nothing(text, root, pair, items)
-    if before and pair:
-        begin, end = listed.start_mark.index, listed.end_mark.index
-        return f"{text[:begin]}{_in_line([*before, *items])}{text[end:]}"
-    raise GiveUp(f"there is no list below `{key}:`")
-
-
-def list_items(root: Node | None, key: str) -> list[Node]:
-    """Return the items of the list `key`, or of a YAML text that is a list as a whole."""
-    pair = _pair(root, key)
-    listed = pair[1] if pair else root
-    return list(listed.value) if isinstance(listed, SequenceNode) else []
+    dash, last = listed.start_mark.column, _last_leaf(listed)
+    at = last.end_mark.index
+    if last.end_mark.column:
+        at = _next_line(text, at)
+    rows = rows_of(items, dash, listed.value[-1].start_mark.column - dash)
+    return f"{_ended(text[:at])}{rows}{text[at:]}"
 
 
 def rows_of(items: Sequence[Item], dash: int = 0, to_item: int = _DASH) -> str:
@@ -331,52 +336,8 @@ def is_absent(node: Node) -> bool:
     return isinstance(node, ScalarNode) and not node.value and node.tag.endswith(":null")
 
 
-def _pair(root: Node | None, key: str) -> tuple[Node, Node] | None:
-    pairs = root.value if isinstance(root, MappingNode) else ()
-    return next(((name, value) for name, value in pairs if name.value == key), None)
-
-
 def _in_line(items: Sequence[Item]) -> str:
     return dumped([*items], in_line=True).rstrip("\n")
-
-
-def _made(key: str, items: Sequence[Item]) -> str:
-    if all(isinstance(item, str) for item in items):
-        return f"{key}: {_in_line(items)}\n"
-    return f"{key}:\n{rows_of(items, _DASH)}"
-
-
-def _below(text: str, listed: SequenceNode, items: Sequence[Item]) -> str:
-    at, dash = _after(text, listed), listed.start_mark.column
-    rows = rows_of(items, dash, listed.value[-1].start_mark.column - dash)
-    return f"{_ended(text[:at])}{rows}{text[at:]}"
-
-
-def _into_nothing(
-    text: str, root: Node | None, pair: tuple[Node, Node], items: Sequence[Item]
-) -> str:
-    """Behind, or below, a key without a value."""
-    key = pair[0]
-    if all(isinstance(item, str) for item in items):
-        at = key.end_mark.index + 1
-        return f"{text[:at]} {_in_line(items)}{text[at:]}"
-    if getattr(root, "flow_style", False):
-        raise GiveUp(f"`{key.value}` has no list: write `{key.value}:` on a line of its own")
-    at = _next_line(text, key.end_mark.index)
-    return f"{_ended(text[:at])}{rows_of(items, _DASH)}{text[at:]}"
-
-
-def _after(text: str, listed: SequenceNode) -> int:
-    last = _last_leaf(listed)
-    at: int = last.end_mark.index
-    if last.end_mark.column:
-        at = _next_line(text, at)
-    while True:
-        line = text[at : _next_line(text, at)]
-        indent = len(line) - len(line.lstrip(" "))
-        if not line.lstrip(" ").startswith("#") or indent <= listed.start_mark.column:
-            return at
-        at += len(line)
 
 
 def _last_leaf(node: Node) -> Node:

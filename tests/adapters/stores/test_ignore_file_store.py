@@ -65,7 +65,7 @@ def text_of(file: IgnoreFile) -> str:
         ("ignore:\n    - {pattern: a}\n", "ignore:\n    - {pattern: a}\n" + lines(4)),
         (
             "ignore:\n  - pattern: a\n    # about a\n\n# the end",
-            "ignore:\n  - pattern: a\n    # about a\n" + lines(2) + "\n# the end",
+            "ignore:\n  - pattern: a\n" + lines(2) + "    # about a\n\n# the end",
         ),
         (
             "ignore:\n  - pattern: >-\n      a\n      b\n# end\n",
@@ -100,7 +100,7 @@ def test_the_rule_comes_last_and_the_rest_stays(tmp_path, before, after):
         ("ignore:\n- !!python/name:os.system {pattern: x}\n", "tags are refused"),
         ("ignore: none\n", "no list"),
         ("just text\n", "no list"),
-        ("{ignore: }\n", "no list"),
+        ("{ignore: }\n", "another rule would change"),
         ("ignore:\r\n- pattern: a\n", "line ends of Windows"),
         ("- pattern: a\n...\n---\n- pattern: b\n", "cannot be read"),
         ("a: 1\x00", "cannot be read"),

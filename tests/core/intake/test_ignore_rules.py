@@ -211,10 +211,10 @@ wp-login -> a rule is a mapping of texts with pattern, match, field, reason
 {pattern: a, expires: 2031-02-30} -> expires '2031-02-30': it has to be a date
 {pattern: a, expires: ''} -> expires '': it has to be a date
 {pattern: a, expires: ٢٠٣١-١٢-٣١} -> expires
-{pattern: a, unless_rate_above: 0} -> unless_rate_above '0': Input should be greater than 0
-{pattern: a, unless_rate_above: .inf} -> unless_rate_above '.inf': Input should be a valid number
-{pattern: a, unless_rate_above: inf} -> unless_rate_above 'inf': Input should be a finite number
-{pattern: a, unless_rate_above: } -> unless_rate_above '': Input should be a valid number
+{pattern: a, unless_rate_above: 0} -> unless_rate_above '0': it has to be more than 0
+{pattern: a, unless_rate_above: .inf} -> unless_rate_above '.inf': it has to be a number
+{pattern: a, unless_rate_above: inf} -> unless_rate_above 'inf': it has to be a number
+{pattern: a, unless_rate_above: } -> unless_rate_above '': it has to be a number
 """
 
 

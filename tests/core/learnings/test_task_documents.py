@@ -95,7 +95,6 @@ def test_the_same_notes_are_not_appended_twice() -> None:
         ("related_tasks: # none yet\nx: 1", "related_tasks: [a, b] # none yet\nx: 1"),
         ("related_tasks: [a] # why", "related_tasks: [a, b] # why"),
         ("related_tasks: [ 'a' , ]", "related_tasks: [ 'a', b , ]"),
-        ("related_tasks: c, a", "related_tasks: [c, a, b]"),
         ("related_tasks:\n  - a # why\n# end", "related_tasks:\n  - a # why\n  - b\n# end"),
         ("related_tasks:\n- a\nz: 1", "related_tasks:\n- a\n- b\nz: 1"),
         ("related_tasks:\n  - |\n    a\n  ", "related_tasks:\n  - |\n    a\n  \n  - b"),
