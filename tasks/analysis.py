@@ -12,7 +12,7 @@ from nightwatch_core.analysis.analyst import RULES
 from nightwatch_core.analysis.loop import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.analysis.research import gather, with_learnings
-from nightwatch_core.analysis.tool_context import KeptRuns, RunsLeft
+from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.analysis.tools import ONE_BY_ONE
 from nightwatch_core.analysis.waves import Prepared, Waves, third_wave, with_second_looks
 from nightwatch_core.code.failed_commit import merged_before
@@ -61,7 +61,7 @@ def runs_for(
     if runner is None:
         return None
     prefix = f"runs/{night}/{assignment.commit.sha}/{runner.project}"
-    return RunsLeft(KeptRuns(runner, records(), prefix, _TURN))
+    return RunsLeft(runner, records(), prefix, _TURN)
 
 
 @lru_cache(maxsize=4)

@@ -3,12 +3,12 @@
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
@@ -64,8 +64,8 @@ def listed(rows: Sequence[str], limit: int, more: str) -> str:
 
 
 # What may be run for one analysis, by whom, and how much of it is left.
-#
-# What was run is kept, so that a night that is taken up again shows the same.
+
+RunKind = Literal["test", "snippet"]
 
 
 class RunsCode(Protocol):
@@ -80,53 +80,48 @@ class RunsCode(Protocol):
         ...
 
 
-class KeptRuns:
-    """A `RunsCode` that runs the same once a night: what it gave is in `records`."""
+class RunsLeft:
+    """Remaining runs of one analysis, whose calls are made one after another.
+
+    What was run is kept in `records`, below `prefix`, which names night and project: a night that
+    is taken up again shows the same. Who runs holds `turn`.
+    """
 
     def __init__(
-        self, runner: RunsCode, records: Records, prefix: str, turn: AbstractContextManager[object]
+        self,
+        runner: RunsCode,
+        records: Records | None = None,
+        prefix: str = "",
+        turn: AbstractContextManager[object] | None = None,
     ) -> None:
-        """Keep runs below `prefix`, which names night and project; who runs holds `turn`."""
         self._runner, self._records, self._prefix = runner, records, prefix
-        self._turn = turn
-
-    def run_test(self, test: str) -> Run:
-        """Run a file of tests."""
-        return self._kept(self._runner.run_test, "test", test)
-
-    def run_snippet(self, code: str) -> Run:
-        """Run code in the project's language."""
-        return self._kept(self._runner.run_snippet, "snippet", code)
-
-    def _kept(self, run: Callable[[str], Run], kind: str, text: str) -> Run:
-        key = f"{self._prefix}/{kind}/{digest(text)}"
-        with self._turn:
-            try:
-                return Run.model_validate(json.loads(self._records.get(key) or ""))
-            except (ValidationError, ValueError):
-                came = run(text)
-            came = came.model_copy(update={"output": halves(came.output, RUN_KEPT)})
-            self._records.put(key, json.dumps(came.model_dump(mode="json")))
-        return came
-
-
-class RunsLeft:
-    """Remaining runs of one analysis, whose calls are made one after another."""
-
-    def __init__(self, runner: RunsCode) -> None:
-        self.runner = runner
+        self._turn = turn or nullcontext()
         self.runs, self.seconds = RUNS, RUNS_SECONDS
 
-    def take(self, run: Callable[[str], Run], text: str) -> Run:
+    def take(self, kind: RunKind, text: str) -> Run:
         """Run and count it; raises `Refusal` where the runs are used up, or it cannot run."""
         if self.runs <= 0 or self.seconds <= RUNS_SECONDS_KEPT:
             most = f"{plural(RUNS, 'run')} and {RUNS_SECONDS:.0f} s an error"
             raise Refusal(f"Not run: of {most} nothing is left. Go on without.")
         try:
-            result = run(text)
+            with self._turn:
+                result = self._kept(kind, text)
         except GiveUp as trouble:
             raise Refusal(f"Not run: {clean(str(trouble))}.") from None
         self.runs, self.seconds = self.runs - 1, self.seconds - result.seconds
+        return result
+
+    def _kept(self, kind: RunKind, text: str) -> Run:
+        key = f"{self._prefix}/{kind}/{digest(text)}"
+        run = self._runner.run_test if kind == "test" else self._runner.run_snippet
+        if self._records is None:
+            return run(text)
+        try:
+            return Run.model_validate_json(self._records.get(key) or "")
+        except ValidationError:
+            result = run(text)
+        result = result.model_copy(update={"output": halves(result.output, RUN_KEPT)})
+        self._records.put(key, json.dumps(result.model_dump(mode="json")))
         return result
 
 

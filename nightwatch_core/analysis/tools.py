@@ -44,6 +44,7 @@ from nightwatch_core.ports import CodeReader, LibraryReader
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.escaping import line as one_line
 from nightwatch_core.text.plain_text import data_table, plural
+from nightwatch_core.traces.trace_text import trace_text
 
 _MOST = 8  # texts of a list
 _BOUNDS = {"context": (0, 10), "limit": (1, 10), "number": (1, 10)}  # of other numbers: lines
@@ -196,27 +197,15 @@ def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0
     if number > len(traces):
         raise Refusal(f"There are {len(traces)} traces; ask for number <= {len(traces)}.")
     asked = [number] if number else range(1, min(limit, len(traces)) + 1)
-    texts = {n: traces[n - 1].raw.strip() or _rendered(traces[n - 1]) for n in asked}
-    share = max(most // len(set(texts.values())) - _TRACE_HEAD, 200)
-    first: dict[str, int] = {}
+    share = max(most // len(asked) - _TRACE_HEAD, 200)
     parts = []
-    for n, text in texts.items():
-        release = one_line(traces[n - 1].release, 60)
+    for n in asked:
+        trace = traces[n - 1]
+        release = one_line(trace.release, 60)
+        shown = halves(trace.raw.strip() or trace_text(trace), share, "ask for it alone, by number")
         title = f"trace {n} of {len(traces)}{f', release {release}' if release else ''}"
-        if (same := first.setdefault(text, n)) < n:
-            parts.append(f"{title}: the same as trace {same}")
-        else:
-            shown = clean(halves(text, share, "ask for it alone, by number"))
-            parts.append(f"{title}\n{fenced(shown, at.fence)}")
+        parts.append(f"{title}\n{fenced(clean(shown), at.fence)}")
     return ToolAnswer("\n\n".join(parts))
-
-
-def _rendered(trace: Trace) -> str:
-    lines = []
-    for link in trace.links:
-        lines.append(f"{link.error_class}: {link.message}")
-        lines += [f"  at {frame.place} in {frame.function or '?'}" for frame in link.frames]
-    return "\n".join(lines)
 
 
 def run_code(
@@ -226,11 +215,7 @@ def run_code(
     left = at.runs
     if left is None:
         raise Refusal("Nothing can be run here. Go on without.")
-    run = (
-        left.take(left.runner.run_snippet, code)
-        if code is not None
-        else left.take(left.runner.run_test, test or "")
-    )
+    run = left.take("test", test or "") if code is None else left.take("snippet", code)
     how = f"exit {run.code}" if run.ended == "exited" else f"killed, it {run.ended}"
     head = f"{how} after {run.seconds:.1f} s ({plural(left.runs, 'run')} left)"
     printed = clean(run.output).strip()

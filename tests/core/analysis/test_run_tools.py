@@ -1,13 +1,11 @@
 """Tests of run_test and run_snippet: bounded, told as data, shown again after an interruption."""
 
-from contextlib import nullcontext
-
 import pytest
 from analysis_shapes import AGENT, analysed, answer, asks, case, group
 from twins.reading import MemoryModel, MemoryRecords
 
 from nightwatch_core.analysis import tool_context as limits
-from nightwatch_core.analysis.tool_context import KeptRuns, RunsLeft
+from nightwatch_core.analysis.tool_context import RunsLeft
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Run
 
@@ -31,9 +29,9 @@ class Runner:
         return Run(**{"output": f"{code} {len(self.ran)}", **self.more})
 
 
-def talk(*calls, runner=None, agent=ABLE, left=True, **more):
+def talk(*calls, runner=None, agent=ABLE, left=True, kept=None, **more):
     """What the model was told after each of its turns."""
-    runs = RunsLeft(runner or Runner()) if left else None
+    runs = RunsLeft(runner or Runner(), **(kept or {})) if left else None
     model = MemoryModel([*(asks(*one) for one in calls), answer()])
     analysed(model, agent=agent, runs=runs, **more)
     return [[one.text for one in shown.turns[-1].results] for shown in model.shown[1:]], model
@@ -80,11 +78,11 @@ def test_calls_of_one_turn_are_run_in_their_order_whatever_stands_between():
 def test_the_same_is_shown_again_after_an_interruption():
     records = MemoryRecords()
     runner = Runner()
-    first, _ = talk([SNIPPET], runner=KeptRuns(runner, records, "runs/n", nullcontext()))
-    again, _ = talk([SNIPPET], runner=KeptRuns(runner, records, "runs/n", nullcontext()))
+    first, _ = talk([SNIPPET], runner=runner, kept={"records": records, "prefix": "runs/n"})
+    again, _ = talk([SNIPPET], runner=runner, kept={"records": records, "prefix": "runs/n"})
     assert first == again
     assert len(runner.ran) == 1
-    talk([SNIPPET], runner=KeptRuns(runner, records, "runs/other", nullcontext()))
+    talk([SNIPPET], runner=runner, kept={"records": records, "prefix": "runs/other"})
     assert len(runner.ran) == 2
 
 
