@@ -7,19 +7,8 @@ from typing import Protocol, TypeVar
 from pydantic import ValidationError
 
 from nightwatch_core.errors import GiveUp, NightWatchError
+from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.answer import Answer, Usage
-from nightwatch_core.models.conversation import (
-    AssistantTurn,
-    Capabilities,
-    Conversation,
-    RecordedCall,
-    RecordedResult,
-    Reply,
-    ResultsTurn,
-    TranscriptEntry,
-    TranscriptOpening,
-    Turn,
-)
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model, Records
 from nightwatch_core.text.json_objects import object_in
@@ -32,7 +21,7 @@ class _Wrapped:
 
     _model: Model
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> chat.Capabilities:
         """Return the wrapped model's capabilities."""
         return self._model.capabilities()
 
@@ -53,11 +42,11 @@ class ResumableModel(_Wrapped):
     def __init__(self, model: Model, records: Records, prefix: str) -> None:
         self._model, self._records, self._prefix = model, records, prefix
 
-    def reply(self, conversation: Conversation, timeout: float) -> Reply:
+    def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the kept turn of this very conversation, else a new one, which is kept."""
         digest = hashlib.sha256(_json(conversation).encode()).hexdigest()[:32]
         key = f"{self._prefix}/{digest}"
-        if kept := self._kept(key, Reply):
+        if kept := self._kept(key, chat.Reply):
             return kept
         lost = self._kept(f"{key}-lost", Usage) or Usage()
         try:
@@ -79,7 +68,7 @@ class ResumableModel(_Wrapped):
             return None
 
 
-def _is_finished(reply: Reply, conversation: Conversation) -> bool:
+def _is_finished(reply: chat.Reply, conversation: chat.Conversation) -> bool:
     """Check whether a night that is taken up again has to find this turn.
 
     A message that was cut off is one where it asks for tools: it is told so, and goes on.
@@ -105,7 +94,7 @@ def _json(value: Value) -> str:
 class Keeper(Protocol):
     """Where transcripts are kept; it never fails, a lost line is its own affair."""
 
-    def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
+    def keep(self, night: str, fingerprint: str, entry: chat.TranscriptEntry) -> None:
         """Add one line to the error's transcript of that night."""
         ...
 
@@ -118,10 +107,10 @@ class TranscribedModel(_Wrapped):
 
     def __init__(self, model: Model, keeper: Keeper, name: str, looks: int = 0) -> None:
         self._model, self._keeper, self._night = model, keeper, name
-        self._turns: tuple[Turn, ...] = ()
+        self._turns: tuple[chat.Turn, ...] = ()
         self._looks = looks
 
-    def reply(self, conversation: Conversation, timeout: float) -> Reply:
+    def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the model's next turn, or what it raises; both are written down."""
         known = len(self._turns)
         if not known or conversation.turns[:known] != self._turns:
@@ -134,17 +123,17 @@ class TranscribedModel(_Wrapped):
             reply = self._model.reply(conversation, timeout)
         except NightWatchError as trouble:
             text, usage = str(trouble), trouble.usage or Usage()
-            self._keep(conversation, TranscriptEntry(kind="failure", text=text, usage=usage))
+            self._keep(conversation, chat.TranscriptEntry(kind="failure", text=text, usage=usage))
             raise
         update = {"stop": reply.stop, "detail": reply.detail, "usage": reply.usage}
         self._keep(conversation, _entry(reply.turn).model_copy(update=update))
         self._turns = (*conversation.turns, reply.turn)
         return reply
 
-    def _opening(self, conversation: Conversation) -> TranscriptEntry:
-        return TranscriptEntry(
+    def _opening(self, conversation: chat.Conversation) -> chat.TranscriptEntry:
+        return chat.TranscriptEntry(
             kind="opening",
-            opening=TranscriptOpening(
+            opening=chat.TranscriptOpening(
                 night=self._night,
                 fingerprint=conversation.case.fingerprint,
                 error=conversation.case.leader.title,
@@ -156,18 +145,20 @@ class TranscribedModel(_Wrapped):
             ),
         )
 
-    def _keep(self, conversation: Conversation, entry: TranscriptEntry) -> None:
+    def _keep(self, conversation: chat.Conversation, entry: chat.TranscriptEntry) -> None:
         self._keeper.keep(self._night, conversation.case.fingerprint, entry)
 
 
-def _entry(turn: Turn) -> TranscriptEntry:
-    if isinstance(turn, AssistantTurn):
-        calls = tuple(RecordedCall(name=call.name, arguments=call.arguments) for call in turn.calls)
-        return TranscriptEntry(kind="assistant", text=turn.text, calls=calls)
-    if isinstance(turn, ResultsTurn):
+def _entry(turn: chat.Turn) -> chat.TranscriptEntry:
+    if isinstance(turn, chat.AssistantTurn):
+        calls = tuple(
+            chat.RecordedCall(name=call.name, arguments=call.arguments) for call in turn.calls
+        )
+        return chat.TranscriptEntry(kind="assistant", text=turn.text, calls=calls)
+    if isinstance(turn, chat.ResultsTurn):
         results = tuple(
-            RecordedResult(name=result.name, text=result.text, is_error=result.is_error)
+            chat.RecordedResult(name=result.name, text=result.text, is_error=result.is_error)
             for result in turn.results
         )
-        return TranscriptEntry(kind="results", results=results)
-    return TranscriptEntry(kind="user", text=turn.text)
+        return chat.TranscriptEntry(kind="results", results=results)
+    return chat.TranscriptEntry(kind="user", text=turn.text)

@@ -170,29 +170,44 @@ def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
 
     >>> near_matches("srv/app/order.py", ("app/order.py", "lib/order.py", "app/orders.py", "x"))
     ('app/order.py', 'lib/order.py', 'app/orders.py')
-    >>> near_matches("lib/OrderItem.ts", ("lib/order-item.js", "web/order_item.ts"))
-    ('web/order_item.ts', 'lib/order-item.js')
     """
     names: dict[str, list[str]] = {}
     for other in paths:
-        names.setdefault(other.rpartition("/")[2], []).append(other)
-    searched = path.rpartition("/")[2][:100]
-    stem, ending = _stem_and_ending(searched)
-    ranks: dict[str, tuple[bool, bool, int]] = {}
-    for known in names:
-        other_stem, other_ending = _stem_and_ending(known)
-        if stem and other_stem == stem:
-            ranks[known] = (known != searched, other_ending != ending, 0)
-    if len(ranks) < _MOST:
+        names.setdefault(_base(other), []).append(other)
+    searched = _base(path)[:100]
+    stem = _letters(searched)
+    alike = {known for known in names if stem and _letters(known) == stem}
+    if len(alike) < _MOST:
         off = max(2, len(searched) // 4)
         near = [known for known in names if abs(len(known) - len(searched)) <= off]
         near.sort(key=lambda known: known[:2] != searched[:2])
         # letter by letter is slow: of the likeliest 2,000 only
-        alike = difflib.get_close_matches(searched, near[:2_000], n=_MOST, cutoff=0.75)
-        ranks = {item: (True, True, rank) for rank, item in enumerate(alike, start=1)} | ranks
-    found = [other for known in ranks for other in names[known]]
-    found.sort(key=lambda other: (*ranks[other.rpartition("/")[2]], *_distance(path, other)))
+        alike |= {*difflib.get_close_matches(searched, near[:2_000], n=_MOST, cutoff=0.75)}
+
+    def distance(other: str) -> tuple[bool, bool, bool, int, int]:
+        """Equal names first, then our own files, then those with more folders in common."""
+        base, common = _base(other), _common(path, other)
+        return (base != searched, _letters(base) != stem, is_vendored(other), *common)
+
+    found = sorted((other for known in alike for other in names[known]), key=distance)
     return tuple(found[:_MOST])
+
+
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _letters(name: str) -> str:
+    """Letters before the first dot: equal for OrderItem.ts and order_item.ts."""
+    return re.sub(r"[^a-z0-9]", "", name.lower().partition(".")[0])
+
+
+def _common(path: str, other: str) -> tuple[int, int]:
+    """Parts that two paths have in common at their ends, and at their beginnings; negative."""
+    ends = zip(path.split("/")[::-1], other.split("/")[::-1], strict=False)
+    starts = zip(path.split("/"), other.split("/"), strict=False)
+    same_ends, same_starts = (list(takewhile(lambda p: p[0] == p[1], z)) for z in (ends, starts))
+    return -len(same_ends), -len(same_starts)
 
 
 def folders(paths: Iterable[str]) -> tuple[str, ...]:
@@ -228,19 +243,3 @@ def sentence_of(near: Iterable[str]) -> str:
     """Name near matches in a sentence; empty where there are none."""
     shown = ", ".join(map(name, near))
     return f"Near matches: {shown}." if shown else ""
-
-
-def _stem_and_ending(name: str) -> tuple[str, str]:
-    """Letters before the first dot, and what follows: equal for OrderItem.ts and order_item.ts."""
-    stem, _, ending = name.lower().partition(".")
-    return re.sub(r"[^a-z0-9]", "", stem), ending
-
-
-def _distance(path: str, other: str) -> tuple[bool, int, int]:
-    """Our own files first, then those whose folders have more in common with the path's."""
-
-    def common(step: int) -> int:
-        pairs = zip(path.split("/")[::step], other.split("/")[::step], strict=False)
-        return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
-
-    return is_vendored(other), -common(-1), -common(1)

@@ -17,16 +17,8 @@ from pydantic import (
     create_model,
 )
 
+from nightwatch_core.analysis import code_tools, file_tools
 from nightwatch_core.analysis.budget import CALLS_A_TURN, IDLE_TURNS, TURN_CHARACTERS
-from nightwatch_core.analysis.code_tools import (
-    blame,
-    find_files,
-    history,
-    list_directory,
-    read_library,
-    show_commit,
-)
-from nightwatch_core.analysis.file_tools import read_file, read_symbol, search_code
 from nightwatch_core.analysis.prompts import TEXTS, fenced
 from nightwatch_core.analysis.tool_context import (
     Refusal,
@@ -227,16 +219,16 @@ def run_code(
 
 _OF_FOLDERS = ("search_code", "find_files", "list_directory", "show_commit", "history")
 _TOOLS: dict[str, Callable[..., ToolAnswer]] = {
-    "read_file": read_file,
-    "search_code": search_code,
-    "read_symbol": read_symbol,
-    "find_files": find_files,
-    "list_directory": list_directory,
+    "read_file": file_tools.read_file,
+    "search_code": file_tools.search_code,
+    "read_symbol": file_tools.read_symbol,
+    "find_files": code_tools.find_files,
+    "list_directory": code_tools.list_directory,
     "get_error_traces": get_error_traces,
-    "blame": blame,
-    "show_commit": show_commit,
-    "history": history,
-    "read_library": read_library,
+    "blame": code_tools.blame,
+    "show_commit": code_tools.show_commit,
+    "history": code_tools.history,
+    "read_library": code_tools.read_library,
     "run_test": run_code,
     "run_snippet": run_code,
 }

@@ -1,6 +1,5 @@
 """Waves of analyses: leaders first, then siblings with the leader's finding."""
 
-import re
 from collections.abc import Iterable
 from itertools import islice
 
@@ -8,8 +7,7 @@ from nightwatch_core.analysis import second_look
 from nightwatch_core.analysis.budget import split_budget
 from nightwatch_core.analysis.prompts import RUN_FACT
 from nightwatch_core.analysis.second_look import LEAST_SCORE
-from nightwatch_core.code.symptoms import Symptom, symptom_of
-from nightwatch_core.intake.cases import families, root_class
+from nightwatch_core.intake.cases import families
 from nightwatch_core.models.analysis import Analysis, Failure, RunFact
 from nightwatch_core.models.answer import Allowance, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
@@ -48,8 +46,7 @@ class Prepared(Value):
 
 # Facts that verified findings of a night teach errors analysed later.
 #
-# An error is given a fact only where it touches the error: same file, same name, same change. The
-# same night or the same minute is no reason.
+# An error is given a fact only where it touches the error: same file, same change.
 
 
 def facts_found(analyses: Iterable[Analysis]) -> tuple[RunFact, ...]:
@@ -80,25 +77,14 @@ def relevant_facts(
 
 
 def _touches(fact: RunFact, prepared: Prepared) -> bool:
-    """Check for the same failing file, the same change, or a name in message or source."""
+    """Check for the same failing file, or the same change."""
     case, research = prepared.case, prepared.research
-    messages = [f"{group.error_class} {group.message[:2_000]}" for group in case.groups[:8]]
-    source = [p.text for p in research.previews if p.kind in ("failing", "flow")]
-    text = "\n".join((*messages, _symptom(case).text, *source))
     top = case.trace.top if case.trace else None
     commits = {author.commit.sha for author in research.changes.authors if author.kind != "used"}
     for suspect in research.suspects:
         commits |= {suspect.pull.sha, *suspect.pull.commits}
-    return (
-        (top is not None and top.repo_path in fact.paths)
-        or any(sha[:10] in fact.changes for sha in commits)
-        or any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in fact.names)
-    )
-
-
-def _symptom(case: Case) -> Symptom:
-    message = (case.trace.root.message if case.trace else "") or case.leader.message
-    return symptom_of(root_class(case.leader, case.trace), message)
+    is_there = top is not None and top.repo_path in fact.paths
+    return is_there or any(sha[:10] in fact.changes for sha in commits)
 
 
 def _fact(finding: Analysis) -> RunFact:
@@ -109,25 +95,13 @@ def _fact(finding: Analysis) -> RunFact:
     error = shortened(last_segment(finding.case.leader.error_class), RUN_QUOTE)
     where = shortened(one_line(finding.case.leader.transaction), RUN_QUOTE // 2)
     text = f"{error} in {where} comes from {first.path}:{first.line} `{quote}`{by}"
-    symptom = _symptom(finding.case)
-    names = (symptom.name, symptom.module, symptom.keyword)
     return RunFact(
         text=line(text, RUN_FACT),
-        names=tuple(name for name in names if _is_distinctive(name)),
         paths=tuple(dict.fromkeys(evidence.path for evidence in finding.evidence)),
         line=first.line,
         changes=changes,
         sources=(finding.case.fingerprint,),
     )
-
-
-def _is_distinctive(name: str) -> bool:
-    """Check that a name is unlikely to occur in unrelated code.
-
-    >>> _is_distinctive("basket_rows"), _is_distinctive("price"), _is_distinctive("Gateway")
-    (True, False, False)
-    """
-    return len(name) >= 9 or bool(re.search(r"\w[_.:/]\w|[a-z][A-Z]", name))
 
 
 class Waves(Value):

@@ -62,7 +62,6 @@ def estimate(cases: int, options: NightOptions, model: str, price: Price) -> Est
 
 
 REASON = 200  # characters of a reason
-Place = Callable[[ErrorGroup, tuple[Trace, ...]], tuple[tuple[Trace, ...], Commit | None]]
 
 
 def first_look(
@@ -82,10 +81,17 @@ def first_look(
     window = source.window(lookback, now)
     groups = source.error_groups(window).groups
     named = [{name for name in (group.release, *group.releases) if name} for group in groups]
-    place = _placing(repository, frozenset[str]().union(*named))
+    releases = frozenset[str]().union(*named)
+    chosen = _chosen(repository) if repository else None
+    base = repository.host.head() if repository else None
+    deployed = deployments(repository.host.releases(), (), releases) if repository else ()
     glanced, traced = [], []
     for group in select(groups, IgnoreRules(), 60, window).kept:
-        traces, commit = place(group, source.traces(group, 1))
+        traces, commit = source.traces(group, 1), chosen
+        if repository and base:
+            sighting = sighting_of(group, traces, deployed)
+            commit = chosen or failed_commit(sighting, repository.host)
+            traces, commit = place_traces(traces, group, commit, base, repository)
         newest = next(iter(traces), None)
         glanced.append(_glanced(group, newest, commit, repository))
         traced.append((group, newest))
@@ -101,27 +107,17 @@ def first_look(
             FoundRelease(name=name, commit=repository.host.commit_of(name) if repository else None)
             for name in most
         ),
-        base=repository.host.head() if repository else None,
+        base=base,
         estimate=cost_of(made),
     )
 
 
-def _placing(repository: Repository | None, releases: frozenset[str]) -> Place:
-    if repository is None:
-        return lambda _, traces: (traces, None)
-    host, base = repository.host, repository.host.head()
-    deployed, name = deployments(host.releases(), (), releases), repository.options.commit
-    chosen = host.commit_of(name, branches=True) if name else None
-    if name and chosen is None:
+def _chosen(repository: Repository) -> Commit | None:
+    name = repository.options.commit
+    commit = repository.host.commit_of(name, branches=True) if name else None
+    if name and commit is None:
         raise GiveUp(f"{ascii(name[:80])} is no tag, branch or commit of the checkout")
-
-    def place(
-        group: ErrorGroup, traces: tuple[Trace, ...]
-    ) -> tuple[tuple[Trace, ...], Commit | None]:
-        commit = chosen or failed_commit(sighting_of(group, traces, deployed), host)
-        return place_traces(traces, group, commit, base, repository)
-
-    return place
+    return commit
 
 
 def _glanced(

@@ -26,7 +26,6 @@ class RunFact(Value):
     """
 
     text: str  # at most 200 characters
-    names: tuple[str, ...] = ()  # in the error's message
     paths: tuple[str, ...] = ()  # of the evidence, the first quote's file first
     line: int = 0  # of the first quote
     changes: tuple[str, ...] = ()  # the suspect commit, ten characters

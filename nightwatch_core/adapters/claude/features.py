@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import TokenPrice
 from nightwatch_core.models.conversation import Capabilities
@@ -199,15 +198,6 @@ def capabilities_of(features: Features) -> Capabilities:
         note=note if features.lifecycle == "deprecated" else "",
         priced=prices.date if prices else "",
     )
-
-
-def check_lifecycle(features: Features) -> None:
-    """Raise `StopTheNight` naming another model where this one is retired."""
-    if features.lifecycle == "retired":
-        raise StopTheNight(
-            f"the model {features.model} is retired: choose {features.replacement} with --model "
-            "or NIGHTWATCH_MODEL"
-        )
 
 
 def context_management(features: Features, tuning: Tuning, last: bool) -> Json:

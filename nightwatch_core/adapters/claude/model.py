@@ -23,7 +23,6 @@ from nightwatch_core.adapters.claude.features import (
     Tuning,
     betas,
     capabilities_of,
-    check_lifecycle,
     features_of,
     inside,
     is_description,
@@ -33,14 +32,8 @@ from nightwatch_core.adapters.claude.features import (
 from nightwatch_core.adapters.claude.request import GATE, Ended, Gate, beginning, request_for
 from nightwatch_core.adapters.stores.traffic import METER, ServiceMeter
 from nightwatch_core.errors import MayHaveArrived, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.answer import Usage
-from nightwatch_core.models.conversation import (
-    AssistantTurn,
-    Capabilities,
-    Conversation,
-    Reply,
-    ToolCall,
-)
 
 LONGEST_WAIT = 60.0  # who asks for more patience is asked again by a later night
 
@@ -93,7 +86,11 @@ class Calls:
                 self._features = self.ask(self._ask_features, soon)
         finally:
             self._asking.release()
-        check_lifecycle(self._features)
+        if self._features.lifecycle == "retired":
+            raise StopTheNight(
+                f"the model {self.model} is retired: choose {self._features.replacement} with "
+                "--model or NIGHTWATCH_MODEL"
+            )
         return self._features
 
     def ask(self, once: Callable[[Any], Awaitable[T]], end: float) -> T:
@@ -180,15 +177,13 @@ STOPS: Mapping[str, str] = {
     "refusal": "refused",
     "model_context_window_exceeded": "context exceeded",
 }
-# Parts of a message that the totals leave out, each billed at its own model's price.
-BILLED_APART = ("compaction", "advisor_message", "fallback_message")
 
 
-def reply_of(message: Mapping[str, Any], usage: Usage) -> Reply:
+def reply_of(message: Mapping[str, Any], usage: Usage) -> chat.Reply:
     """Return a finished message of the service as a reply."""
     blocks = [_echo(block) for block in message["content"] if not _is_empty(block)]
     calls = tuple(
-        ToolCall(id=block["id"], name=block["name"], arguments=block["input"])
+        chat.ToolCall(id=block["id"], name=block["name"], arguments=block["input"])
         for block in blocks
         if block.get("type") == "tool_use"
     )
@@ -196,9 +191,9 @@ def reply_of(message: Mapping[str, Any], usage: Usage) -> Reply:
     stop = STOPS.get(str(message.get("stop_reason")), "answer")
     if stop in ("answer", "tools"):
         stop = "tools" if calls else "answer"
-    return Reply.model_validate(
+    return chat.Reply.model_validate(
         {
-            "turn": AssistantTurn(text=text, calls=calls, opaque=json.dumps(blocks)),
+            "turn": chat.AssistantTurn(text=text, calls=calls, opaque=json.dumps(blocks)),
             "stop": stop,
             "usage": usage,
             "detail": _detail(message),
@@ -209,10 +204,8 @@ def reply_of(message: Mapping[str, Any], usage: Usage) -> Reply:
 def usage_of(message: Mapping[str, Any], model: str) -> Usage:
     """Return one request's tokens and cost; missing numbers count as 0."""
     counted = inside(message, "usage")
-    entries = [item for item in _objects(counted, "iterations") if item.get("type") in BILLED_APART]
-    apart = [_usage(entry, str(entry.get("model") or model)) for entry in entries]
-    kinds = [str(entry["type"]) for entry in entries]
-    summaries = [item for item, kind in zip(apart, kinds, strict=True) if kind == "compaction"]
+    parts = _objects(counted, "iterations")  # summaries are left out of the totals
+    summaries = [_usage(part, model) for part in parts if part.get("type") == "compaction"]
     edits = _objects(inside(message, "context_management"), "applied_edits")
     counts = {
         "calls": 1,
@@ -222,7 +215,7 @@ def usage_of(message: Mapping[str, Any], model: str) -> Usage:
         ),
         "cleared_tokens": sum(number(edit, "cleared_input_tokens") for edit in edits),
     }
-    used = sum(apart, _usage(counted, model)).model_copy(update=counts)
+    used = sum(summaries, _usage(counted, model)).model_copy(update=counts)
     before = used.prompt_tokens + used.cleared_tokens if used.cleared_tokens else 0
     return used.model_copy(update={"uncleared_tokens": before})
 
@@ -322,7 +315,7 @@ class Claude:
         self._calls = Calls(api_key, model, base_url, attempts, patience, silence, pause=pause)
         self._tuning, self._gate = tuning or Tuning(), gate
 
-    def reply(self, conversation: Conversation, timeout: float) -> Reply:
+    def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the next turn, within `timeout` seconds.
 
         The usage holds what broken attempts took, as far as the service had said so; an error
@@ -346,14 +339,14 @@ class Claude:
                 message = calls.ask(once, end)
         except library.TooLong as long:
             usage = sum(spent, Usage())
-            turn = AssistantTurn()
-            return Reply(turn=turn, stop="context exceeded", usage=usage, detail=str(long))
+            turn = chat.AssistantTurn()
+            return chat.Reply(turn=turn, stop="context exceeded", usage=usage, detail=str(long))
         except NightWatchError as trouble:
             trouble.usage = sum(spent, Usage())
             raise
         return reply_of(message, sum(spent, Usage()))
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> chat.Capabilities:
         """Return the capabilities of the Models API; raises `StopTheNight` for a retired model."""
         return capabilities_of(self._calls.features(time.monotonic() + ASKING))
 

@@ -16,13 +16,7 @@ from typing import Any
 from anthropic import transform_schema
 
 from nightwatch_core.adapters.claude.features import Features, Json, Tuning, context_management
-from nightwatch_core.models.conversation import (
-    AssistantTurn,
-    Conversation,
-    ResultsTurn,
-    ToolSpec,
-    UserTurn,
-)
+from nightwatch_core.models import conversation as chat
 
 PATIENCE = 15.0  # seconds that a call waits for another one's response to begin
 WARM = 240.0  # the service keeps for 300 what was not used, anew with every use
@@ -110,13 +104,7 @@ def strict_schema(schema: Mapping[str, Any]) -> Json:
     return strict
 
 
-def complete(schema: Mapping[str, Any]) -> Json:
-    """Return the schema with every field required and no defaults."""
-    whole: Json = _all_required(_without_defaults(schema))
-    return whole
-
-
-def tool_params(specs: tuple[ToolSpec, ...], *, strict: bool) -> list[Json]:
+def tool_params(specs: tuple[chat.ToolSpec, ...], *, strict: bool) -> list[Json]:
     """Return the tools; `strict` where the service compiles their schemas.
 
     >>> spec = ToolSpec(name="look", description="Look.", parameters={"type": "object"})
@@ -172,7 +160,7 @@ _IN_WORDS = (
 
 
 def request_for(
-    conversation: Conversation, features: Features, tuning: Tuning | None = None
+    conversation: chat.Conversation, features: Features, tuning: Tuning | None = None
 ) -> Json:
     """Return the request for the next turn, as keywords of `messages.stream`."""
     tuning = tuning or Tuning()
@@ -183,7 +171,7 @@ def request_for(
     # cached
     texts = [conversation.system]
     if conversation.answer_schema and not features.structured:
-        schema = json.dumps(complete(conversation.answer_schema))
+        schema = json.dumps(strict_schema(conversation.answer_schema))
         texts.append(_IN_WORDS.format(schema=schema))
     blocks: list[Json] = [{"type": "text", "text": text} for text in texts if text.strip()]
     system = [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}] if blocks else []
@@ -203,7 +191,7 @@ def request_for(
     return encodable
 
 
-def messages(conversation: Conversation, turn_effort: bool = False) -> list[Json]:
+def messages(conversation: chat.Conversation, turn_effort: bool = False) -> list[Json]:
     """Return the turns; consecutive ones of ours are one message, results of tools first.
 
     With `turn_effort` a change of effort is a message of its own, which stays where it is.
@@ -211,21 +199,21 @@ def messages(conversation: Conversation, turn_effort: bool = False) -> list[Json
     turns: list[Json] = []
     effort: str = conversation.effort
     for turn in conversation.turns:
-        if isinstance(turn, AssistantTurn):
+        if isinstance(turn, chat.AssistantTurn):
             # A turn without content cannot be sent; what follows stays a message of its own.
             turns.append({"role": "assistant", "content": _assistant(turn)})
         elif turns and turns[-1]["role"] == "user":
             turns[-1]["content"].extend(_user(turn))
         else:
             turns.append({"role": "user", "content": _user(turn)})
-        if turn_effort and isinstance(turn, UserTurn) and (turn.effort or effort) != effort:
+        if turn_effort and isinstance(turn, chat.UserTurn) and (turn.effort or effort) != effort:
             effort = str(turn.effort)
             change = {"output_config": {"effort": effort}}
             turns.append({"role": "system", "content": [], **change})
     return [turn for turn in turns if turn["content"] or turn["role"] == "system"]
 
 
-def _thinking(conversation: Conversation, features: Features, most: int) -> Json | None:
+def _thinking(conversation: chat.Conversation, features: Features, most: int) -> Json | None:
     if features.adaptive:
         return {"type": "adaptive"}
     wanted = conversation.thinking_budget or THINKING[conversation.effort]
@@ -235,11 +223,11 @@ def _thinking(conversation: Conversation, features: Features, most: int) -> Json
     return None
 
 
-def _output(conversation: Conversation, features: Features) -> Json:
+def _output(conversation: chat.Conversation, features: Features) -> Json:
     output: Json = {}
     wanted: str = conversation.effort
     if not features.turn_effort:  # a change is one for the whole request, and costs the cache
-        asked = (turn.effort for turn in conversation.turns if isinstance(turn, UserTurn))
+        asked = (turn.effort for turn in conversation.turns if isinstance(turn, chat.UserTurn))
         wanted = next((effort for effort in reversed([*asked]) if effort), wanted)
     if effort := features.effort(wanted):
         output["effort"] = effort
@@ -271,8 +259,8 @@ def _has_failed_summary(turns: list[Json]) -> bool:
     )
 
 
-def _user(turn: UserTurn | ResultsTurn) -> list[Json]:
-    if isinstance(turn, UserTurn):
+def _user(turn: chat.UserTurn | chat.ResultsTurn) -> list[Json]:
+    if isinstance(turn, chat.UserTurn):
         return [{"type": "text", "text": turn.text}] if turn.text.strip() else []
     return [
         {
@@ -285,7 +273,7 @@ def _user(turn: UserTurn | ResultsTurn) -> list[Json]:
     ]
 
 
-def _assistant(turn: AssistantTurn) -> list[Json]:
+def _assistant(turn: chat.AssistantTurn) -> list[Json]:
     echoed = json.loads(turn.opaque) if turn.opaque.startswith("[") else None
     if isinstance(echoed, list):
         return echoed

@@ -40,17 +40,6 @@ def test_what_passes_is_tried_again(fault):
     assert bodies[0] == bodies[1] == bodies[2]
 
 
-@pytest.mark.parametrize("fault", PASSING)
-@pytest.mark.slow
-def test_what_does_not_pass_is_for_later(fault):
-    with Anthropic() as server:
-        server.fail(fault, times=9)
-        with pytest.raises(TryLater, match="Claude.*later") as raised:
-            claude(server).reply(shown(), 20)
-        assert len(server.bodies) == 3
-    assert server.key not in str(raised.value)
-
-
 @pytest.mark.parametrize("fault", FINAL)
 def test_what_is_final_is_asked_once(fault):
     kind, words = FINAL[fault]
@@ -85,14 +74,6 @@ def test_silence_is_a_broken_attempt_and_the_call_is_made_again(fault):
         assert len(server.bodies) == 2
     assert reply.stop == "answer"
     assert reply.usage.calls == (2 if fault == "stall" else 1)
-
-
-@pytest.mark.parametrize("fault", ["news", "news in blocks"])
-def test_what_later_versions_say_more_does_no_harm(fault):
-    with Anthropic() as server:
-        server.fail(fault)
-        assert claude(server).reply(shown(), 20).stop == "answer"
-        assert len(server.bodies) == 1
 
 
 def test_slow_capabilities_are_bounded_too():
@@ -198,14 +179,6 @@ def test_a_wait_that_makes_no_sense_is_not_believed(asked):
         server.fail("429", retry_after=asked)
         assert claude(server).reply(shown(), 20).stop == "answer"
         assert len(server.bodies) == 2
-
-
-def test_a_wait_beyond_the_time_left_ends_the_call_at_once():
-    with Anthropic() as server:
-        server.fail("429", retry_after="30")
-        with pytest.raises(TryLater):
-            claude(server).reply(shown(), 20)
-        assert len(server.bodies) == 1
 
 
 def test_nobody_is_there():

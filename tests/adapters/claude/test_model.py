@@ -2,7 +2,6 @@
 
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import analysis_shapes
 import pytest
@@ -120,18 +119,6 @@ def test_many_calls_at_once_do_not_lose_the_cache():
     assert "cache_control" not in one["messages"][0]["content"][-1]
 
 
-def test_several_calls_are_answered_in_one_turn_in_their_order():
-    with Anthropic(reads=3) as server:
-        model = claude(server)
-        reply = model.reply(opening(), 10)
-        model.reply(opening().said(reply.turn, results(reply), UserTurn(text="Go on.")), 10)
-        content = server.bodies[-1]["messages"][-1]["content"]
-    assert len(reply.turn.calls) == 3
-    assert [block.get("tool_use_id") for block in content] == [
-        *(call.id for call in reply.turn.calls), None
-    ]  # fmt: skip
-
-
 def test_a_paused_turn_is_taken_up():
     with Anthropic() as server:
         server.fail("pause_turn")
@@ -161,12 +148,6 @@ def test_a_full_context_is_said():
             assert reply.stop == "context exceeded"
             assert reply.detail
         assert len(server.bodies) == 3
-
-
-def test_a_prompt_that_really_is_too_long():
-    with Anthropic() as server:
-        long = opening(turns=(UserTurn(text="x" * 900_000),))
-        assert claude(server, "claude-haiku-4-5").reply(long, 10).stop == "context exceeded"
 
 
 def test_a_cut_answer_is_cut():
@@ -237,11 +218,3 @@ def test_a_retired_model_stops_the_night_and_names_another():
 def test_an_unknown_model_stops_the_night():
     with Anthropic() as server, pytest.raises(StopTheNight, match="no model 'claude-nine'"):
         claude(server, "claude-nine").reply(shown(), 10)
-
-
-def test_many_conversations_at_once():
-    with Anthropic() as server, ThreadPoolExecutor(6) as pool:
-        model = claude(server)
-        found = list(pool.map(lambda _: analysed(model), range(6)))
-    assert len({one.model_dump_json(exclude={"usage"}) for one in found}) == 1
-    assert sum(one.usage.calls for one in found) == len(server.bodies) == 12

@@ -18,10 +18,9 @@ import pytest
 from anthropic.types.beta.message_create_params import MessageCreateParamsStreaming
 from claude_talks import OPUS, SHOWN, claude, opening, results, shown
 from services.anthropic import Anthropic
-from services.anthropic_models import CATALOGUE
 from typing_extensions import is_typeddict
 
-from nightwatch_core.adapters.claude.features import Features, features_of
+from nightwatch_core.adapters.claude.features import Features
 from nightwatch_core.adapters.claude.model import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import messages, request_for, strict_schema
 from nightwatch_core.analysis.tools import SPECS
@@ -112,14 +111,6 @@ def test_a_compatible_server_is_sent_nothing_it_may_not_know():
     assert said.usage.cost is None
 
 
-def test_a_gateway_may_take_the_key_where_it_likes():
-    with Anthropic(compatible=True) as server:
-        claude(server, "qwen").reply(shown(), 10)
-        told = server.requests[-1].headers
-    assert told["x-api-key"] == server.key
-    assert told["authorization"] == f"Bearer {server.key}"
-
-
 def test_the_schema_is_strict_everywhere():
     schema = strict_schema(Answer.model_json_schema())
     objects = [schema, *schema["$defs"].values()]
@@ -165,13 +156,6 @@ def test_tools_without_thinking_room():
     assert few["max_tokens"] == 1_500
 
 
-def test_a_bare_conversation():
-    body = request_for(
-        opening(system="", tools=(), answer_schema={}, tools_off=True), Features(model="m")
-    )
-    assert set(body) == {"model", "max_tokens", "messages"}
-
-
 def test_turns_of_others_and_failed_tools():
     call = ToolCall(id="t1", name="read_file", arguments={"path": "a.py"})
     bad = ToolResult(id="t1", name="read_file", text="", is_error=True)
@@ -205,13 +189,6 @@ def test_blocks_nobody_knows_go_back_as_they_came():
     sent = messages(opening().said(turn.turn, UserTurn(text="And?")))
     assert sent[1]["content"] == blocks
     assert turn.turn.text == SHOWN
-
-
-def test_every_model_of_the_catalogue_is_read():
-    for name, info in CATALOGUE.items():
-        known = features_of(name, info)
-        assert known.structured
-        assert known.adaptive != known.budgeted
 
 
 def test_what_a_careless_server_leaves_out():

@@ -7,7 +7,6 @@ import pytest
 from claude_talks import OPUS, claude, opening, results, shown
 from services.anthropic import Anthropic
 from services.anthropic_billing import unmarked
-from services.anthropic_rules import Refused
 
 from nightwatch_core.adapters.claude.features import Tuning, betas, features_of
 from nightwatch_core.adapters.claude.request import request_for
@@ -150,38 +149,3 @@ def test_the_cache_looks_back_twenty_blocks_and_no_further():
         far = post(server, body).json()["usage"]
         near = model.reply(said, 10).usage
     assert far["cache_read_input_tokens"] < near.cache_read_tokens
-
-
-ONE = {"custom_id": "a-1", "params": {}}
-WRONG_BATCHES = {
-    "none": ([], "at least 1 item"),
-    "twice": ([ONE, ONE], "must be unique"),
-    "an id of colons": ([{**ONE, "custom_id": "v1:7"}], "should match"),
-    "an id too long": ([{**ONE, "custom_id": "a" * 65}], "should match"),
-    "no params": ([{"custom_id": "a"}], "are required"),
-    "too many": ([{**ONE, "custom_id": f"a{n}"} for n in range(100_001)], "at most 100000"),
-}
-
-
-@pytest.mark.parametrize("what", WRONG_BATCHES)
-def test_a_batch_that_the_service_does_not_take_is_refused(what):
-    requests, words = WRONG_BATCHES[what]
-    with Anthropic() as server, pytest.raises(Refused, match=words):
-        server.batches.create({"requests": requests}, 100)
-
-
-def test_a_batch_is_bounded_in_bytes_and_wrong_parameters_show_in_its_results_alone():
-    with Anthropic() as server:
-        with pytest.raises(Refused, match="maximum size") as refused:
-            server.batches.create({"requests": [ONE]}, 256 * 1024 * 1024 + 1)
-        assert refused.value.status == 413
-        params = {"model": OPUS, "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}
-        wrong = [{"temperature": 0.2}, {"stream": True}, {"model": "gone"}, {"max_tokens": 0}]
-        requests = [
-            {"custom_id": f"a{number}", "params": {**params, **one}}
-            for number, one in enumerate(wrong)
-        ]
-        id = server.batches.create({"requests": requests}, 100)["id"]
-        lines = [json.loads(one) for one in server.batches.lines(id)]
-    assert {one["result"]["type"] for one in lines} == {"errored"}
-    assert [one["custom_id"] for one in lines] != [one["custom_id"] for one in requests]
