@@ -116,12 +116,6 @@ def test_runs_that_the_documents_ask_for_can_be_had() -> None:
         assert given <= set(parameters)
 
 
-def test_the_hour_in_the_readme_is_the_schedule() -> None:
-    (schedule,) = DEPLOYMENTS["nightly"]["schedules"]
-    minute, hour, *_ = schedule["cron"].split()
-    assert f"{int(hour)}:{int(minute):02d}, {schedule['timezone']}" in TEXTS[ROOT / "README.md"]
-
-
 def test_the_image_copies_what_exists_and_all_it_needs() -> None:
     sources = {word for words in COPIES for word in words.split()}
     assert not [name for name in sources if not (ROOT / name).exists()]

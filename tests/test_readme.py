@@ -4,7 +4,6 @@
 """
 
 import importlib
-import json
 import os
 import pkgutil
 import re
@@ -23,7 +22,6 @@ import yaml
 from pydantic_core import PydanticUndefined
 
 from flows.commands.app import VERBS, app
-from nightwatch_core import sample
 from nightwatch_core.adapters.files import logs as line_shapes
 from nightwatch_core.adapters.files import shapes
 from nightwatch_core.adapters.files.shapes.described import Shape
@@ -46,7 +44,6 @@ AGENTS = ROOT / "agents/README.md"
 HOUSE = ROOT / "nightwatch_core/README.md"
 FILES = ROOT / "nightwatch_core/adapters/files/README.md"
 DOCUMENTS = (README, DEPLOYING, MEMORY, AGENTS, HOUSE, FILES, ROOT / "CHANGELOG.md")
-MOST_LINES = 200  # of the front page
 MADE_BY_A_RUN = (
     *(".nightwatch/", "knowledge/index.yml", "knowledge/archive/", "knowledge/quarantine/"),
     *("outbox/", "report."),
@@ -262,10 +259,6 @@ def test_the_readme_names_every_verb() -> None:
     assert shown >= set(VERBS)
 
 
-def test_the_front_page_is_one() -> None:
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
-
-
 def _cli() -> Any:
     return typer.main.get_command(app())
 
@@ -361,14 +354,6 @@ def excerpt() -> list[str]:
     (block,) = [text for _, text in fences(README) if "The sample night" in text]
     lines = (line.rstrip() for line in block.splitlines())
     return [line for line in lines if line and line.strip() != "[…]"]
-
-
-def test_the_excerpt_speaks_of_the_sample() -> None:
-    truth = json.loads((ROOT / "tests/core/sample/sample_truth.json").read_text(encoding="utf-8"))
-    shown = "\n".join(excerpt())
-    assert truth["application"] in sample.stream().decode(errors="replace")
-    assert any(error["fix"] and error["fix"]["path"] in shown for error in truth["errors"])
-    assert 15 <= len(excerpt()) <= 30
 
 
 @pytest.mark.slow

@@ -63,12 +63,6 @@ def test_the_example_can_be_used_as_it_is(home, monkeypatch):
     assert settings().state == home / ".nightwatch"
 
 
-def test_defaults():
-    assert night_options() == NightOptions()
-    assert settings().github_token is None
-    assert settings().new_relic_region == "US"
-
-
 def test_flag_over_environment_over_file_over_default(home, monkeypatch):
     (home / ".env").write_text("NIGHTWATCH_MAX_ISSUES=4\nNIGHTWATCH_CONCURRENCY=2\n")
     assert night_options().max_issues == 4
@@ -94,12 +88,6 @@ def test_settings_come_from_the_file_too_and_white_space_goes(home, monkeypatch)
     assert read.github_repo == "shop/shop"
     assert read.github_token == SecretStr("secret-1")
     assert read.slack_bot_token == SecretStr("secret-2")
-
-
-def test_words_for_yes_and_no(monkeypatch):
-    for word, value in (("1", True), ("yes", True), ("off", False), ("FALSE", False)):
-        monkeypatch.setenv("NIGHTWATCH_GATE", word)
-        assert night_options().gate is value
 
 
 @pytest.mark.parametrize("name", OF_A_RUN)
@@ -141,19 +129,6 @@ def test_a_misspelt_setting_is_not_passed_over(wrong, right, home, monkeypatch):
     (home / ".env").write_text(f"{wrong}=1\n")
     with pytest.raises(StopTheNight, match=f"did you mean {right}"):
         night_options()
-
-
-def test_batch_mode_is_a_setting_by_its_name_in_the_design(home, monkeypatch):
-    (home / ".env").write_text("NIGHTWATCH_BATCH_MODE=yes\n")
-    assert night_options().batch_mode
-    monkeypatch.setenv("NIGHTWATCH_BATCH_MODE", "false")
-    assert night_options() == NightOptions()
-
-
-def test_what_others_call_alike_is_left_alone(monkeypatch):
-    for name in ("NIGHTWATCH_CHECKOUT", "NIGHTWATCH_RESULTS", "NIGHTWATCH_X", "MAX_ERROR"):
-        monkeypatch.setenv(name, "1")
-    assert night_options() == NightOptions()
 
 
 def test_a_file_that_cannot_be_read_stops_the_night(home):

@@ -1,6 +1,6 @@
 """`nightwatch ignore`: what it lists, what it writes, and how it ends."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ from flows.commands.memory import ignore
 from nightwatch_core.adapters.local.quiet import SystemClock
 from nightwatch_core.adapters.stores.database import NightStore
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.intake.ignore_rules import rules_from
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.knowledge import Backtest, IgnoreSuggestion
 from nightwatch_core.models.options import NightOptions
@@ -129,21 +128,6 @@ def test_accepting_writes_the_rule_into_the_file_that_is_read(team: Team) -> Non
     assert not team.own.exists()
 
 
-def test_the_own_file_comes_first_and_is_made_where_there_is_none(team: Team) -> None:
-    team.own.mkdir()
-    (team.own / "ignore.yml").write_text("")
-    team.printed("accept", "2", "--night", "n2", "--reason", "not \n ours", "--expires", "never")
-    (rule,) = rules_from((team.own / "ignore.yml").read_text()).rules
-    assert (rule.pattern, rule.reason, rule.expires) == ("the rates service", "not ours", None)
-    assert (team.home / "knowledge" / "ignore.yml").read_text() == RULES
-
-    (team.own / "ignore.yml").unlink()
-    (team.home / "knowledge" / "ignore.yml").unlink()
-    team.printed("accept", "1", "--expires", "2131-01-02")
-    (rule,) = rules_from((team.own / "ignore.yml").read_text()).rules
-    assert rule.expires == date(2131, 1, 2)
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -160,9 +144,3 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(team: Team, words, why:
     assert isinstance(done.exception, StopTheNight)
     assert why in str(done.exception)
     assert (team.home / "knowledge" / "ignore.yml").read_text() == RULES
-
-
-def test_without_a_night_it_says_what_to_run(tmp_path: Path) -> None:
-    done = Team(tmp_path).says("suggestions")
-    assert isinstance(done.exception, StopTheNight)
-    assert "nightwatch night" in str(done.exception)

@@ -85,25 +85,6 @@ def test_a_model_is_asked_on_request_alone_and_the_output_keeps_its_shape(home: 
     assert "Chosen by claude-x of 3 that share words." in chosen.stderr
 
 
-def test_archived_lessons_are_found_on_request(home: Path) -> None:
-    lost = kept(home)
-    KnowledgeFiles(home / "knowledge").archive((lost.file,))
-    ask = ["learnings", "new countries rate"]
-
-    def ids(*more: str) -> set[str]:
-        found = yaml.safe_load(CliRunner().invoke(app, [*ask, *more]).output)
-        return {learning["task_id"] for learning in found["relevant_learnings"]}
-
-    assert NAME not in ids()
-    assert NAME in ids("--archive")
-
-
-def test_nothing_found_and_nothing_asked(home: Path) -> None:
-    done = CliRunner().invoke(app, ["learnings", "kubernetes"])
-    assert done.output.endswith("relevant_learnings: []\n")
-    assert isinstance(CliRunner().invoke(app, ["learnings", "  "]).exception, GiveUp)
-
-
 def test_compound_writes_notes_into_a_lesson_and_links_what_is_similar(home: Path) -> None:
     done = CliRunner().invoke(app, ["compound", "aaaaaaaa", "--yes"])
     assert done.exit_code == 0, (done.output, done.exception)

@@ -1,45 +1,15 @@
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from core.lesson_shapes import lesson
 from core.scoreboard_shapes import record
-from night_world import CART, SEEN, TRACES, on_prefect, plain_night, worlds
-from twins.writing import MemoryKnowledge
+from night_world import CART, SEEN, on_prefect, plain_night, worlds
 
 from flows.learn import learn
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.recall import traces_of
-from nightwatch_core.models.errors import Case
-from nightwatch_core.models.knowledge import FixWatch, OccurrenceCount
 from nightwatch_core.models.proposals import OwnItem
-from tasks.dependencies import Dependencies, using
+from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
-
-
-@pytest.mark.slow
-def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
-    world = worlds(groups=(CART,))
-    with using(world):
-        plain_night()
-        (file,) = world.publishing.knowledge.lessons
-        known = world.publishing.knowledge.lessons[file]
-        merged = SEEN - timedelta(days=5)
-        invented = FixWatch(
-            number=99,
-            merged_at=merged,
-            deployed_at=merged,
-            before=OccurrenceCount(occurrences=10**9, hours=24),
-            after=OccurrenceCount(hours=99),
-            verdict="verified",
-        )
-        lie = {"watch": invented, "root_cause": "All is well.", "evidence": ()}
-        world.publishing.knowledge.lessons[file] = known.model_copy(update=lie)
-        again = plain_night()
-    assert [analysis.ending.kind for analysis in again.analyses] == ["answered"]
-    assert not again.analyses[0].waiting
-    assert "All is well." not in world.publishing.knowledge.lessons[file].root_cause
 
 
 @on_prefect
@@ -53,31 +23,6 @@ def test_learning_twice_is_learning_once():
         again = learn(night=report.night.id)
         assert (knowledge.lessons, knowledge.patterns) == before
     assert (again.new, again.refreshed, again.reused) == (len(before[0]), 0, 0)
-
-
-class Stubborn(MemoryKnowledge):
-    """Knowledge in which one document cannot be written any more."""
-
-    def write(self, lesson):
-        if lesson.fingerprint == "v1:stuck" and lesson.matched:
-            raise GiveUp("the disk is full")
-        return super().write(lesson)
-
-
-@pytest.mark.slow
-def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
-    knowledge, world = Stubborn(), worlds(groups=(CART,))
-    alike = {"error_class": CART.error_class, "message": CART.message}
-    alike |= traces_of(Case(leader=CART, trace=TRACES[CART.fingerprint][0]))
-    knowledge.write(lesson("v1:stuck", transaction=CART.transaction, **alike))
-    reading = replace(world.reading, knowledge=knowledge)
-    publishing = replace(world.publishing, knowledge=knowledge)
-    with using(Dependencies(reading, publishing)):
-        report = plain_night()
-    assert report.analyses[0].told == ("v1:stuck",)
-    assert report.status == "degraded"
-    assert "updating errors/v1:stuck.md: the disk is full" in report.degraded
-    assert report.learned.new == 1
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from night_world import CART, CART_API, PAY, PREFECT, by_case, night, worlds
+from night_world import CART, PAY, PREFECT, by_case, night, worlds
 from prefect.client.orchestration import get_client
 from prefect.exceptions import TerminationSignal
 from twins.reading import MemoryModel
@@ -11,18 +11,6 @@ from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import ChangedFile, CiRun, OtherPull
 
 pytestmark = PREFECT
-
-
-@pytest.mark.slow
-def test_groups_of_one_cause_are_analysed_once() -> None:
-    world = worlds()
-    report = night(world)
-    assert report.status == "complete"
-    assert [a.case.leader for a in report.analyses] == [CART, PAY]
-    assert report.analyses[0].case.others == (CART_API,)
-    assert len(world.reading.model.shown) == 2
-    assert report.errors == 3
-    assert report.occurrences == 15
 
 
 @pytest.mark.slow
@@ -129,18 +117,6 @@ def test_one_failing_analysis_is_named_and_the_rest_reported() -> None:
 
 
 @pytest.mark.slow
-def test_an_unforeseen_error_in_an_analysis_fails_only_that_analysis() -> None:
-    def breaks(conversation):
-        if conversation.case.leader == PAY:
-            raise ZeroDivisionError("oops")
-        return by_case(conversation)
-
-    report = night(worlds(model=MemoryModel([breaks])))
-    assert [f.reason for f in report.failures] == ["ZeroDivisionError: oops"]
-    assert len(report.analyses) == 1
-
-
-@pytest.mark.slow
 def test_a_source_that_does_not_answer_fails_the_night_and_says_so() -> None:
     world = worlds()
     world.reading.errors.fails = StopTheNight("the key is wrong: set NEW_RELIC_API_KEY")
@@ -165,18 +141,6 @@ def test_an_unforeseen_error_between_the_steps_is_reported_and_raised() -> None:
     assert report.status == "failed"
     assert report.degraded == ("unforeseen KeyError: 'a bug of ours'",)
     assert "Report: " in raised.value.__notes__[0]
-
-
-@pytest.mark.slow
-def test_a_failed_night_is_taken_up_again_under_its_name() -> None:
-    world = worlds()
-    world.reading.errors.fails = StopTheNight("no key")
-    with pytest.raises(StopTheNight):
-        night(world)
-    world.reading.errors.fails = None
-    report = night(world)
-    assert report.night.resumed
-    assert report.status == "complete"
 
 
 @pytest.mark.slow
@@ -206,13 +170,6 @@ def test_a_failing_learn_degrades_the_night_and_the_report_is_made() -> None:
     assert report.status == "degraded"
     assert "learning: the disk is full" in report.degraded
     assert world.publishing.notifier.told[0].receipts
-
-
-def test_a_dry_night_without_errors_is_calm() -> None:
-    report = night(worlds(groups=()), dry_run=True)
-    assert report.status == "complete"
-    assert report.errors == 0
-    assert report.analyses == ()
 
 
 @pytest.mark.slow

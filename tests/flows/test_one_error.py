@@ -45,11 +45,6 @@ def test_the_beginning_of_a_fingerprint_brings_its_whole_case() -> None:
     assert {group for a in report.analyses for group in a.case.groups} >= {CART_API}
 
 
-def test_an_error_no_night_has_seen_is_fetched_by_class_and_transaction() -> None:
-    report = one(worlds(), error_class="AttributeError", transaction="api/cart")
-    assert [a.case.leader for a in report.analyses] == [CART_API]
-
-
 def test_an_error_that_is_not_there_names_those_that_are() -> None:
     with pytest.raises(StopTheNight, match="AttributeError in cart/show"):
         one(worlds(), error="v1:0000000000000000")
@@ -90,8 +85,3 @@ def recurring(number: int) -> Lesson:
     return lesson(
         f"v1:recurs{number}", error_class="shop.RateMissing", first_detected=day, nights=(seen,)
     )
-
-
-def test_acting_on_an_unknown_night_says_so() -> None:
-    with using(worlds()), pytest.raises(StopTheNight, match="nightwatch history"):
-        act(night="no-such-night")

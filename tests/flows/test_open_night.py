@@ -23,7 +23,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.report import builder
 from tasks.dependencies import Dependencies, using
-from tasks.night import kind_of, open_night, tonights_options
+from tasks.night import open_night, tonights_options
 
 pytestmark = PREFECT
 LIVE = NightOptions(source="newrelic")
@@ -113,12 +113,6 @@ def test_a_run_that_the_scheduler_made_is_scheduled_and_no_other(
     assert world.reading.errors.asked == [None, timedelta(days=1)]
 
 
-def test_outside_of_a_run_everything_is_by_hand() -> None:
-    assert kind_of(LIVE.model_copy(update={"dry_run": True, "since": "2h"})) == NightKind(
-        key=KEY, dry=True, since="2h"
-    )
-
-
 def later(world: Dependencies, **time: float) -> None:
     world.reading.clock.pass_by(timedelta(**time).total_seconds())
 
@@ -132,32 +126,6 @@ def test_an_unfinished_night_is_taken_up_with_its_window(world: Dependencies) ->
     fresh = by_hand(world)
     assert not fresh.resumed
     assert fresh.window.until > first.window.until
-
-
-@pytest.mark.parametrize("other", [{"since": "2h"}, {"dry_run": True}, {"repo": "other"}])
-def test_a_night_of_another_kind_has_its_own_window(
-    world: Dependencies, other: dict[str, Any]
-) -> None:
-    first = by_hand(world)
-    later(world, hours=3)
-    assert by_hand(world, LIVE.model_copy(update=other)).window.until > first.window.until
-    assert by_hand(world).id == first.id
-
-
-def test_another_application_has_its_own_night(
-    world: Dependencies, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = by_hand(world)
-    monkeypatch.setenv("NEW_RELIC_APP_NAME", "Till")
-    other = by_hand(world)
-    assert other.window == first.window
-    assert other.id != first.id
-
-
-def test_held_records_keep_their_span(world: Dependencies) -> None:
-    told = NightOptions(source="file", errors="e.jsonl")
-    assert by_hand(world, told).kind.key == "file|e.jsonl|"
-    assert world.reading.errors.asked == [None]
 
 
 def finish(world: Dependencies, night: Night, **more: Any) -> None:

@@ -104,11 +104,3 @@ def test_a_night_on_ones_own_errors_drafts_the_fix_on_a_branch(shop: Path, expor
     assert "Refs" not in git(shop, "log", "-1", "--format=%B", branch)
     assert git(shop, "rev-parse", "HEAD") == head
     assert git(shop, "status", "--porcelain") == status
-
-
-@pytest.mark.slow
-def test_a_second_night_on_the_same_file_opens_nothing_twice(shop: Path, export: Path) -> None:
-    nightly(errors=str(export), repo=str(shop))
-    again = nightly(errors=str(export), repo=str(shop))
-    assert [a.ending.kind for a in again.analyses] == ["reused"]
-    assert not again.receipts

@@ -47,11 +47,6 @@ def test_every_option_is_a_flag(verb: str) -> None:
     assert {f"--{name.replace('_', '-')}" for name in OPTIONS} <= flags
 
 
-@pytest.mark.parametrize("verb", ["agents", "report", "history", "knowledge"])
-def test_every_verb_helps(verb: str) -> None:
-    assert CliRunner().invoke(app(), [verb, "--help"]).exit_code == 0
-
-
 def test_help_does_not_import_prefect() -> None:
     code = (
         "import sys; sys.argv = ['nightwatch', '--help']\n"

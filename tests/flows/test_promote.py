@@ -1,7 +1,6 @@
 """From notes to CLAUDE.md: what is offered, where it goes, and that it is remembered."""
 
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -132,11 +131,6 @@ def test_into_the_working_tree(shop, home):
     assert wiring.task_store().read("task-abc123").promoted == (found.offers[1].digest,)
 
 
-def test_nothing_chosen_changes_nothing(shop):
-    assert with_offers(local(shop), "").text.startswith("Nothing was chosen")
-    assert (shop / "CLAUDE.md").read_bytes() == RULES.encode()
-
-
 def test_a_link_is_refused_and_nothing_remembered(shop):
     options = local(shop)
     found = promotion.offer(options, None)
@@ -226,18 +220,6 @@ def test_a_draft_pull_request_on_github(hub):
     assert "Queries time out under load" not in [o.headline for o in left]
 
 
-@pytest.mark.slow
-def test_what_github_refuses_is_told_and_offered_again(hub):
-    options = promotion.promotion_options({})
-    hub.fail("POST", "/pulls$", status=422, body=b'{"message": "Validation Failed"}', times=9)
-    made = with_offers(options, "1")
-    assert not made.done
-    assert made.text.startswith("Refused: ")
-    assert "Queries time out under load" in [
-        o.headline for o in promotion.offer(options, None).offers
-    ]
-
-
 def run(home: Path, *flags: str, **more: object) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **settings_of(home), "PREFECT_HOME": str(home / "prefect")}
     return subprocess.run(
@@ -266,30 +248,3 @@ def test_the_command_lists_then_obeys(shop, home):
     assert wrong.returncode == 1
     assert "9 cannot be chosen: there are 1 to 2" in wrong.stderr
     assert wrong.stdout == ""  # the list is not told again
-
-
-@pytest.mark.slow
-def test_where_nothing_is_left_it_says_so(shop, home):
-    assert with_offers(local(shop), "all").done
-    for flags in ((), ("--yes", "all")):
-        done = run(home, "--repo", str(shop), *flags, stdin=subprocess.DEVNULL)
-        assert done.returncode == 0, done.stderr
-        assert "There is nothing to promote." in done.stdout
-        assert "chosen" not in done.stdout
-        assert "Choose with" not in done.stdout
-    wrong = run(home, "--repo", str(shop), "--yes", "1")
-    assert wrong.returncode == 1
-    assert "1 cannot be chosen: there is nothing to promote" in wrong.stderr
-
-
-@pytest.mark.slow
-def test_on_a_terminal_it_asks(shop, home):
-    master, slave = pty.openpty()
-    try:
-        os.write(master, b"3\n")
-        done = run(home, "--repo", str(shop), stdin=slave)
-    finally:
-        os.close(master)
-        os.close(slave)
-    assert done.returncode == 0, done.stderr
-    assert b"**Redis for sessions**" in (shop / "CLAUDE.md").read_bytes()

@@ -63,13 +63,3 @@ def test_a_record_that_cannot_be_written_is_no_failure(
     PrefectRecords(tmp_path).put("code/a", "said")
     assert PrefectRecords(tmp_path).get("code/a") is None
     assert "could not be kept" in caplog.text
-
-
-@pytest.mark.parametrize(
-    "damage", [b"", b"{", b"garbage", b'{"result": 1}', b'"said"', b"\xff", b"[" * 9_999]
-)
-def test_a_damaged_record_counts_as_absent(tmp_path: Path, damage: bytes) -> None:
-    PrefectRecords(tmp_path).put("turns/a", "said")
-    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    file.write_bytes(damage)
-    assert PrefectRecords(tmp_path).get("turns/a") is None

@@ -71,32 +71,6 @@ def test_a_retry_of_a_finished_night_pays_nothing_whatever_it_learned(
     assert again.errors == first.errors
 
 
-def test_a_retry_changes_no_lesson() -> None:
-    world = worlds()
-    night = Retried(world, nightly)
-    night.run()
-    lessons = dict(world.publishing.knowledge.lessons)
-    night.again()
-    assert world.publishing.knowledge.lessons == lessons
-
-
-def test_a_night_after_it_knows_and_pays_nothing_either() -> None:
-    world = worlds()
-    Retried(world, nightly).run()
-    asked = len(world.reading.model.shown)
-    report = Retried(world, nightly).run()
-    assert {analysis.ending.kind for analysis in report.analyses} == {"reused"}
-    assert len(world.reading.model.shown) == asked
-
-
-def test_a_forced_night_after_it_asks_again() -> None:
-    world = worlds()
-    Retried(world, nightly).run()
-    asked = len(world.reading.model.shown)
-    Retried(world, nightly, force=True).run()
-    assert len(world.reading.model.shown) == 2 * asked
-
-
 def test_a_retry_of_one_error_pays_nothing() -> None:
     world = worlds()
     chosen = {"error_class": CART.error_class, "transaction": CART.transaction}

@@ -32,11 +32,6 @@ def test_it_says_when_there_will_be_something() -> None:
     assert "Nothing of what was published is decided yet." in " ".join(done.output.split())
 
 
-def test_it_prints_json() -> None:
-    done = CliRunner().invoke(app, ["--json"])
-    assert Scoreboard.model_validate(json.loads(done.stdout)) == scoreboard([])
-
-
 def test_drafts_count_as_the_newest_night_found_them() -> None:
     kept = nights()
     for at, report in enumerate((complete(outcomes=drafts("mo", "..")), complete(outcomes=()))):

@@ -146,54 +146,6 @@ def test_a_fix_is_made_on_the_base_branch(tmp_path: Path) -> None:
     assert [(change.path, change.text) for change in pull.changes] == [("shop/cart.py", text)]
 
 
-def test_without_releases_the_code_of_the_moment_is_read(shop: Path) -> None:
-    report = night(world(shop, seen(CART, at=0.5), seen(PAY, at=1.5)))
-    cart, pay = finding(report, CART), finding(report, PAY)
-
-    assert (commit_text(shop, cart), commit_text(shop, pay)) == ("First", "Charge cards (#3)")
-    assert cart.case.commit is not None
-    assert cart.case.commit.because == (
-        "newest on main at 2025-11-24 16:30 UTC, when it was last seen"
-    )
-    assert cart.standing is not None
-    assert cart.standing.kind == "changed"
-    assert not [receipt for receipt in report.receipts if receipt.kind == "pull"]
-
-
-def test_without_releases_a_deployment_tells(shop: Path) -> None:
-    sha = git(shop, "rev-parse", "v1")
-    ran = (
-        Release(version="production 7", sha=sha[:9], at=hour(2)),
-        Release(version="v2", sha="", at=hour(8)),
-    )
-    report = night(world(shop, seen(CART, at=7), seen(PAY, at=9), deployed=ran))
-
-    assert commit_text(shop, finding(report, CART)) == "First"
-    assert commit_text(shop, finding(report, PAY)) == "Charge cards (#3)"
-    because = finding(report, CART).case.commit.because  # type: ignore[union-attr]
-    assert because.startswith("production 7, deployed on ")
-
-
-def test_a_release_nobody_knows_is_said_and_the_moment_tells(shop: Path) -> None:
-    report = night(world(shop, seen(CART, "build-77", 0.5)))
-    cart = finding(report, CART)
-
-    assert commit_text(shop, cart) == "First"
-    assert cart.case.commit is not None
-    assert cart.case.commit.because.endswith("; release build-77 is no tag or commit here")
-
-
-def test_without_a_release_and_a_moment_the_head_is_read_and_that_is_said(shop: Path) -> None:
-    cart = finding(night(world(shop, seen(CART))), CART)
-
-    assert commit_text(shop, cart) == "Readme (#6)"
-    assert cart.case.commit is not None
-    assert cart.case.commit.because == (
-        "head of main: neither a release nor a time of the error is known"
-    )
-    assert not any(quote.verified for quote in cart.evidence)
-
-
 def test_a_case_of_two_releases_is_read_at_the_newer_one(shop: Path) -> None:
     report = night(world(shop, seen(CART, "v1", 9), seen(CART_API, "v2", 9)))
     (cart,) = report.analyses

@@ -7,7 +7,7 @@ from night_world import CART, CART_API, PAY, PREFECT, by_case, night, worlds
 from twins.reading import MemoryModel
 from twins.writing import MemoryNotifier, MemoryOutbox
 
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.proposals import Proposal, Receipt
@@ -82,24 +82,6 @@ def test_a_key_that_is_refused_in_mid_night_loses_nothing_that_was_paid() -> Non
     assert report.learned.new == 1
 
 
-def test_once_the_key_is_accepted_the_night_goes_on_from_there() -> None:
-    world = worlds(model=RevokedKey())
-    failed = stopped(world)
-    world.reading.model.accepted = True
-    report = night(world)
-    assert (report.night.id, report.night.resumed) == (failed.night.id, True)
-    assert [analysis.case.leader for analysis in report.analyses] == [CART, PAY]
-    asked = [shown.case.leader for shown in world.reading.model.shown]
-    assert sorted(item.error_class for item in asked) == [
-        "AttributeError",
-        "TypeError",
-        "TypeError",
-    ]
-    statuses = [receipt.status for receipt in report.receipts]
-    assert statuses == ["already there", "done", "already there"]
-    assert len(world.reading.tracker.published) == 3
-
-
 def test_errors_that_the_night_never_came_to_are_listed() -> None:
     world = worlds()
 
@@ -146,16 +128,6 @@ def test_a_crash_between_publishing_and_keeping_the_report_loses_no_receipt() ->
     assert len(world.reading.tracker.published) == 3
 
 
-def test_learning_that_stops_the_night_loses_no_receipt() -> None:
-    world = worlds()
-
-    def full(lesson: object) -> str:
-        raise StopTheNight("the disk is full")
-
-    world.publishing.knowledge.write = full
-    assert len(stopped(world).receipts) == 3
-
-
 class Muted(MemoryNotifier):
     """A channel that cannot be reached `times` times."""
 
@@ -175,13 +147,6 @@ def muted(world: Dependencies, trouble: Exception, times: int) -> Dependencies:
     return replace(world, publishing=replace(world.publishing, notifier=notifier))
 
 
-def test_the_last_words_of_a_failed_night_are_tried_again() -> None:
-    world = muted(worlds(model=RevokedKey()), TryLater("500"), times=1)
-    report = stopped(world)
-    assert not report.untold
-    assert report.analyses
-
-
 def test_what_could_not_be_told_is_told_by_the_next_night() -> None:
     world = muted(worlds(), GiveUp("no such channel"), times=1)
     first = night(world)
@@ -192,15 +157,3 @@ def test_what_could_not_be_told_is_told_by_the_next_night() -> None:
     assert [item.night.id for item in told] == [first.night.id, second.night.id]
     third = night(world)
     assert [item.night.id for item in told[2:]] == [third.night.id]
-
-
-def test_a_failed_night_of_which_nobody_heard_is_told_when_it_is_taken_up() -> None:
-    world = muted(worlds(model=RevokedKey()), GiveUp("no such channel"), times=1)
-    with pytest.raises(StopTheNight):
-        night(world)
-    (kept,) = world.publishing.nights.kept.values()
-    assert kept.untold
-    world.reading.model.accepted = True
-    report = night(world)
-    assert [item.night.id for item in world.publishing.notifier.told] == [report.night.id]
-    assert not report.untold

@@ -43,12 +43,6 @@ def test_it_prints_the_newest_one(kept: Transcripts) -> None:
     assert "In all: 0 calls" in done.output
 
 
-def test_it_prints_another_night_and_everything(kept: Transcripts) -> None:
-    done = CliRunner().invoke(app(), ["transcript", NAME, "--night", "n1", "--full"])
-    assert "night n1" in done.output
-    assert "row 49" in done.output
-
-
 def test_it_says_what_to_do_where_there_is_none(tmp_path: Path) -> None:
     command = "from flows.commands.app import main; main()"
     done = subprocess.run(

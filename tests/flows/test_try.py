@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from git_repositories import Change, repository
 
-ROOT = Path(__file__).resolve().parents[2]
 CART = "def total(prices, sku):\n    return prices[sku]\n"
 RECORD = {
     "timestamp": "2026-11-20T02:11:09Z",
@@ -61,14 +60,6 @@ def test_a_file_that_is_no_export_ends_with_a_sentence(tmp_path: Path) -> None:
     assert "2 records: no error class and no stack trace; its fields: id" in done.stdout
     assert "What can be read" in done.stdout
     assert done.stderr == ""
-
-
-@pytest.mark.slow
-def test_a_log_without_an_error_is_no_failure_to_read(tmp_path: Path) -> None:
-    (tmp_path / "quiet.log").write_text("2026-11-20 02:11:09 INFO all is well\n" * 3, "utf-8")
-    done = nightwatch_try(tmp_path, "quiet.log")
-    assert done.returncode == 1
-    assert "quiet.log: 3 lines and no stack trace in them" in done.stdout
 
 
 @pytest.mark.slow

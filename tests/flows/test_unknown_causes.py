@@ -21,14 +21,10 @@ from night_world import (
 from twins.reading import MemoryCode, MemoryErrors, MemoryHost, MemoryModel
 
 from flows.nightly import nightly
-from flows.one_error import one_error
-from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.adapters.slack.messages import messages
 from nightwatch_core.learnings.offers import offers
 from nightwatch_core.memory.lesson_text import document
 from nightwatch_core.models.answer import Answer, Handover
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.report.view import as_markdown
 from tasks.dependencies import using
 
 pytestmark = pytest.mark.usefixtures("own_results")
@@ -99,23 +95,6 @@ def test_only_what_is_known_is_published_learned_and_told():
 
 
 @pytest.mark.slow
-def test_every_rendering_shows_a_line_and_what_is_known_behind_it():
-    [night] = days(world(), 1)
-    page, text, paper = as_html(night), printed(night), as_markdown(night)
-    for shown in (page, text, paper):
-        assert "1 with a root cause, 1 issue · 2 without a known cause" in " ".join(shown.split())
-        assert "Log" in shown
-    assert "Cause unknown: 2 errors" in text
-    assert "TypeError in cart/pay (2): failed in shop/pay.py:2 `return gateway" in text
-    assert CLAIM not in text
-    assert "Said, and not proved" in page
-    assert page.count("<summary>What is known</summary>") == 2
-    parts = [message.part for message in messages(night)]
-    assert parts == ["parent", f"error {CART.fingerprint}", "follow-up"]
-    assert CLAIM not in messages(night)[0].text
-
-
-@pytest.mark.slow
 def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
     made = world()
     first, second, third = days(made, 3)
@@ -167,17 +146,3 @@ def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     assert (found.second_look.wanted, found.second_look.kept) == ("cause unknown", "second")
     assert found.has_cause
     assert [receipt.kind for receipt in night.receipts] == ["issue"]
-
-
-@pytest.mark.slow
-@on_prefect
-def test_one_error_again_shows_all_that_is_known():
-    made = world()
-    with using(made):
-        plain_night()
-        again = one_error(error=PAY.fingerprint)
-    text = printed(again)
-    assert "Cause unknown" in text
-    for known in ("· shop/pay.py:2", "2      return gateway.charge(card)", "`card` is None",
-                  "To look at next: Log `card`."):  # fmt: skip
-        assert known in text

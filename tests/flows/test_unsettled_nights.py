@@ -3,11 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from night_world import CART, FILES, answer, plain_night, worlds
-from twins.reading import MemoryCode, MemoryModel
+from night_world import CART, answer, plain_night, worlds
+from twins.reading import MemoryModel
 
 from nightwatch_core.models.answer import Answer, Edit, Usage
-from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply, ToolCall
 from nightwatch_core.text.plain_text import estimated_tokens
 from tasks.dependencies import using
@@ -67,18 +66,6 @@ def test_a_weak_finding_waits_for_its_second_fourth_and_eighth_night():
     assert "Which lines have no price?" in waiting
     assert "8th night" in nights[4].analyses[0].waiting
     assert not any(night.receipts for night in nights)
-
-
-def test_code_that_changed_or_force_ends_the_waiting():
-    world = worlds(groups=(CART,), model=remote(GUESS))
-    list(days(world, 2))
-    changed = {**FILES, "shop/cart.py": f"import decimal\n\n{FILES['shop/cart.py']}"}
-    world.reading.code.code = MemoryCode(changed, Commit(repository="shop/shop", sha="e" * 40))
-    third, fourth, fifth = days(world, 3)
-    assert third.analyses[0].news == "shop/cart.py has changed since"
-    assert [bool(item.analyses[0].usage.calls) for item in (third, fourth, fifth)] == [1, 1, 0]
-    [forced] = days(world, 1, force=True)
-    assert forced.analyses[0].usage.calls
 
 
 def test_a_model_that_obeys_what_it_reads_proposes_nothing():
@@ -142,18 +129,3 @@ def test_a_fix_that_stays_broken_is_asked_for_alone_the_next_night():
     assert found.usage.new_tokens < first.analyses[0].usage.new_tokens
     assert (lesson.fix_owed, lesson.unsettled_nights, lesson.has_fix) == ("", 0, True)
     assert third.analyses[0].usage.new_tokens == 0
-
-
-def test_a_fix_that_is_never_mended_is_asked_for_more_and_more_rarely():
-    model = remote(counted(answer("shop/cart.py", QUOTE, (SLIP,))))
-    nights = list(days(worlds(groups=(CART,), model=model), 4))
-    asked = [bool(night.analyses[0].usage.calls) for night in nights]
-    assert asked == [True, True, False, True]
-    assert [[receipt.kind for receipt in night.receipts] for night in nights] == [
-        ["issue"],
-        [],
-        [],
-        [],
-    ]
-    assert [night.analyses[0].confidence for night in nights] == ["medium"] * 4
-    assert not nights[2].analyses[0].waiting  # the finding stands: it is known

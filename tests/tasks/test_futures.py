@@ -6,7 +6,7 @@ from prefect import flow, task
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.options import NightOptions
-from tasks.runner import NightRunner, all_of, attempt, each, ends, one_by_one, when_unwell
+from tasks.runner import NightRunner, all_of, attempt, each, ends, when_unwell
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 calls: list[str] = []
@@ -22,11 +22,6 @@ def visit(name: str, options: NightOptions) -> str:
     return name
 
 
-@task
-def square(number: int) -> int:
-    return number * number
-
-
 def test_only_the_unwell_are_tried_again() -> None:
     @flow(task_runner=NightRunner())
     def mapped() -> tuple[object, ...]:
@@ -37,14 +32,6 @@ def test_only_the_unwell_are_tried_again() -> None:
     assert (well, unwell) == ("well", "unwell")
     assert isinstance(gone, GiveUp)
     assert [calls.count(name) for name in ("well", "gone", "unwell")] == [1, 1, 3]
-
-
-def test_nothing_to_map_is_no_task() -> None:
-    @flow(task_runner=NightRunner())
-    def maps_nothing() -> tuple[object, ...]:
-        return ends(each(visit, [], NightOptions()))
-
-    assert maps_nothing() == ()
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -95,14 +82,6 @@ def test_what_is_needed_raises_its_failure() -> None:
 
     with pytest.raises(GiveUp, match="gone"):
         needs_all()
-
-
-def test_side_effects_keep_their_order() -> None:
-    @flow
-    def squares() -> tuple[int, ...]:
-        return one_by_one(square, (3, 1, 2))
-
-    assert squares() == (9, 1, 4)
 
 
 def test_an_attempt_has_a_stand_in_but_never_hides_a_stop() -> None:

@@ -20,7 +20,7 @@ from nightwatch_core.models.conversation import (
     UserTurn,
 )
 from nightwatch_core.models.errors import Case, ErrorGroup
-from nightwatch_core.models.proposals import DraftPull, FileChange, PullUpdate, receipt_for
+from nightwatch_core.models.proposals import DraftPull, FileChange
 from nightwatch_core.ports import ErrorSource, Model
 from nightwatch_core.privacy.redaction import (
     redacted,
@@ -140,24 +140,6 @@ def test_what_is_published_is_masked_but_the_files_of_a_draft():
     assert sent.changes == (change,)
     assert not {MAIL, KEY} & {sent.title, sent.body, sent.commit_message}
     assert (sent.branch, sent.commit, sent.key) == (pull.branch, pull.commit, "k")
-
-
-def test_one_more_commit_holds_files_as_they_are_too():
-    told = []
-
-    class Outbox:
-        def publish(self, proposal):
-            told.append(proposal)
-            return receipt_for(proposal, "done")
-
-    change = FileChange(path="app/pay.py", text=FILES["app/pay.py"])
-    more = PullUpdate(
-        key="k", fingerprint="v1:a", number=1, branch="nightwatch/k", head="a" * 40,
-        body=KEY, commit_message=MAIL, changes=(change,), commit="c" * 40,
-    )  # fmt: skip
-    redacted_outbox(Outbox(), SCRUBBER.scrub).publish(more)
-    assert told[0].changes == (change,)
-    assert not {MAIL, KEY} & {told[0].body, told[0].commit_message}
 
 
 def test_values_keep_their_names_and_what_is_harmless_is_the_same_value():
