@@ -131,8 +131,6 @@ class CallHistory(Value):
     cleared: frozenset[str] = frozenset()  # those that were in it once, and were taken out
     idle: int = 0  # turns in a row that added none
     read: tuple[str, ...] = ()  # files a line of which was shown, in that order
-    missed: int = 0  # calls that named what is not there
-    truncated: int = 0  # answers that were shortened
 
     def forgotten(self) -> "CallHistory":
         """Return the same after answers were cleared: every call may be repeated."""
@@ -191,8 +189,6 @@ def with_results(
         "known": history.known | lines,
         "idle": 0 if is_new else history.idle + 1,
         "read": tuple(filter(None, read)),
-        "missed": history.missed + sum(result.missing for result in ran.values()),
-        "truncated": history.truncated + sum(f"\n{MARK}" in r.text for r in sent.values()),
     }
     return chat.ResultsTurn(results=tuple(results)), history.model_copy(update=update)
 

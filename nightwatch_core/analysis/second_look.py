@@ -5,8 +5,6 @@ still use. It can only make things better: the better of the two verdicts is kep
 second look fails, the first.
 """
 
-from typing import Any
-
 from nightwatch_core.analysis.loop import DETAIL
 from nightwatch_core.analysis.research import RANGES
 from nightwatch_core.code.verdict import advantage
@@ -76,26 +74,23 @@ def seed(first: Analysis) -> str:
 
 def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
     """Return the first verdict, with the reason why it was left at that."""
-    return first.model_copy(update={"second_look": _look(first, why, skipped=hindered)})
+    return first.model_copy(update={"second_look": SecondLook(wanted=why, skipped=hindered)})
 
 
 def failed(first: Analysis, why: str, reason: str, used: Usage) -> Analysis:
     """Return the first verdict after a second look that came to none; what that used counts."""
     because = f"the second came to no verdict: {reason[:DETAIL]}"
-    look = _look(first, why, because=because, usage=used)
+    look = SecondLook(wanted=why, because=because, usage=used)
     return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
 
 
 def better(first: Analysis, second: Analysis, why: str) -> Analysis:
     """Return the better of two verdicts, with the usage of both; a tie keeps the first."""
     by = advantage(first, second)
-    look = _look(
-        first,
-        why,
+    look = SecondLook(
+        wanted=why,
         kept="second" if by else "first",
         because=f"the second is better by {by}" if by else "the second is not better",
-        confidence=(first.confidence, second.confidence),
-        score=(first.score, second.score),
         usage=second.usage,
     )
     return (second if by else first).model_copy(
@@ -106,15 +101,8 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "iterations": first.iterations + second.iterations,
             "read": tuple(dict.fromkeys((*first.read, *second.read))),
             "lines_read": (*first.lines_read, *second.lines_read)[:RANGES],
-            "missed": first.missed + second.missed,
-            "truncated": first.truncated + second.truncated,
         }
     )
-
-
-def _look(first: Analysis, why: str, **more: Any) -> SecondLook:
-    only_first = {"confidence": (first.confidence,), "score": (first.score,)}
-    return SecondLook(wanted=why, **{**only_first, **more})
 
 
 def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:

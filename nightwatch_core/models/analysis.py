@@ -85,8 +85,6 @@ class SecondLook(Value):
     skipped: str = ""  # why it was not made all the same
     kept: Literal["first", "second"] = "first"
     because: str = ""  # why that one was kept
-    confidence: tuple[Confidence, ...] = ()  # of the first, and of the second where there is one
-    score: tuple[float, ...] = ()  # likewise
     usage: Usage = Usage()  # of the second, within the analysis's own
 
 
@@ -123,9 +121,6 @@ class Analysis(Value):
     iterations: int = 0  # of all passes
     read: tuple[str, ...] = ()  # files the model has seen
     lines_read: tuple[LineRange, ...] = ()  # thereof what it was shown, for a second look
-    missed: int = 0  # tool calls that named a file that is not there
-    truncated: int = 0  # tool results that were shortened
-    recalled: int = 0  # lessons of earlier nights it was told
     told: tuple[str, ...] = ()  # those lessons' fingerprints
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row

@@ -32,11 +32,9 @@ def test_a_weak_one_gets_a_fresh_conversation_that_is_told_what_was_found():
     look = found.second_look
     assert (look.wanted, look.kept) == ("the confidence is low", "second")
     assert look.because == "the second is better by confidence"
-    assert look.confidence == ("low", "high")
-    assert look.score[1] > look.score[0]
     assert found.usage.calls == 5
     assert look.usage.calls == 2
-    assert (found.read, found.missed) == (("shop/pay.py",), 1)
+    assert found.read == ("shop/pay.py",)
     fresh = model.shown[3]
     assert len(fresh.turns) == 1
     assert "An earlier look" in fresh.turns[0].text
