@@ -11,7 +11,7 @@ from nightwatch_core.models.errors import ErrorGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
+from nightwatch_core.report.builder import add_batch_triage
 from nightwatch_core.triage.batch_triage import with_complaints, with_submission
 from tasks import triage as batches
 from tasks.errors import fetch_errors, known_errors
@@ -51,7 +51,7 @@ def submit_all(options: NightOptions) -> RunReport:
         report = builder.add_errors(open_report(options, night), fetched, selection)
         report = progress.update(keep_report(report))
         sent = submit_errors(options, night, selection.kept, BatchTriage(), 0.0)
-        return keep_and_show(with_batch_triage(report, sent))
+        return keep_and_show(report.model_copy(update={"batch_triage": sent}))
 
 
 def submit_errors(
@@ -94,6 +94,7 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
         selection = progress.select(batches.select_flagged(options, fetched, triage))
         report = progress.update(builder.add_errors(report, fetched, selection))
         done = until_morning(report, progress, selection, FollowUpInput(), outcomes)
-        sent = tell_the_team(builder.degrade(with_batch_triage(done, triage), *triage.running))
+        done = done.model_copy(update={"batch_triage": triage})
+        sent = tell_the_team(builder.degrade(done, *triage.running))
         batches.close_batches(sent)
         return sent

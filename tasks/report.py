@@ -125,9 +125,18 @@ def tell_earlier(report: RunReport) -> None:
             nights.keep(late.model_copy(update={"untold": False}))
 
 
+def _finished(report: RunReport) -> RunReport:
+    return report.model_copy(update={"finished": reading(report.options).clock.now()})
+
+
+def _untold(report: RunReport, trouble: str) -> RunReport:
+    """A report of which the team could not be told; the next night tells it."""
+    return builder.degrade(report, trouble).model_copy(update={"untold": True})
+
+
 def keep_and_show(report: RunReport) -> RunReport:
     """Keep and show a report that is not sent to the team; the night is over."""
-    kept = keep_report(builder.finish_report(report, reading(report.options).clock.now()))
+    kept = keep_report(_finished(report))
     attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
     publishing(kept.options).nights.finish(kept)
     return kept
@@ -138,13 +147,12 @@ def tell_the_team(report: RunReport) -> RunReport:
 
     Reports of earlier nights that could not be sent go first.
     """
-    done = builder.finish_report(report, reading(report.options).clock.now())
-    kept = keep_report(with_health(done))
+    kept = keep_report(with_health(_finished(report)))
     shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
     late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
     delivered = attempt("telling the team", notify, kept, otherwise="")
     if delivered.trouble:
-        kept = builder.leave_untold(kept, delivered.trouble)
+        kept = _untold(kept, delivered.trouble)
     whole = with_health(kept)  # now with how telling the team went
     if shown.trouble or delivered.trouble or late.trouble or whole.health != kept.health:
         kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
@@ -186,8 +194,9 @@ class Progress:
 
     def hear_findings(self, findings: CauseFindings) -> CauseFindings:
         """Remember what the waves have brought and cost so far."""
-        if self.waveless:
-            self.report = builder.with_waves(self.waveless, findings)
+        if self.waveless and findings.waves:
+            outcomes = self.waveless.outcomes
+            self.report = builder.add_findings(self.waveless, findings, outcomes)
         return findings
 
     def hear_receipt(self, receipt: Receipt) -> None:
@@ -238,7 +247,7 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
     report = report.model_copy(update={"night": night})
     delivered = attempt("telling the team", notify, report, otherwise=folder)
     if delivered.trouble:
-        report = builder.leave_untold(report, delivered.trouble)
+        report = _untold(report, delivered.trouble)
         nights.keep(report)
     nights.finish(report)
     return delivered.value

@@ -65,7 +65,7 @@ class PlainNights:
         learned = attempt("learning", self._learn, report, otherwise=LearningResult())
         report = builder.add_learning(report, learned.value)
         report = builder.degrade(report, own.trouble, acted.trouble, learned.trouble)
-        report = builder.finish_report(report, reading(options).clock.now())
+        report = report.model_copy(update={"finished": reading(options).clock.now()})
         kept = keep_report.fn(report)
         publishing(options).nights.finish(kept)
         return kept

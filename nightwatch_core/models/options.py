@@ -212,7 +212,6 @@ class ServiceHealth(Value):
     """One service that took part in a night."""
 
     name: str
-    roles: tuple[str, ...] = ()  # errors, code, model, issues, news, memory, records
     state: Literal["well", "troubled", "away", "not asked"] = "well"
     calls: ServiceCalls | None = None  # None: its requests are not counted
     detail: str = ""  # what there is, or what is wrong

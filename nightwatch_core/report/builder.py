@@ -16,7 +16,6 @@ from nightwatch_core.models.assignment import (
     BatchTriage,
     CauseFindings,
     CiResult,
-    CodeTonight,
     FollowUpInput,
     PublishResult,
     UpdatedLessons,
@@ -24,7 +23,7 @@ from nightwatch_core.models.assignment import (
 from nightwatch_core.models.errors import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.knowledge import IgnoreSuggestion, Pattern
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import GateResult, OwnItem, Receipt
+from nightwatch_core.models.proposals import GateResult, OwnItem
 from nightwatch_core.models.report import Accounts, LearningResult, Night, RunReport, WrittenLesson
 from nightwatch_core.publish.overlap import with_overlaps
 from nightwatch_core.text.plain_text import plural
@@ -77,23 +76,29 @@ def add_findings(
     report: RunReport, findings: CauseFindings, outcomes: tuple[OwnItem, ...]
 ) -> RunReport:
     """Add what was known, found, and not found out; in the order errors were ranked."""
+    code = findings.code
     fresh = tuple(
-        with_priors(_with_suspects(analysis, findings.code), findings.memory.unknown)
+        with_priors(
+            only_named(analysis, merged_before(code.pulls, analysis.case.commit or code.commit)),
+            findings.memory.unknown,
+        )
         for wave in findings.waves
         for analysis in wave.analyses
     )
     failures = tuple(failure for wave in findings.waves for failure in wave.failures)
     usage, errors = total_usage(fresh, failures), len(fresh) + len(failures)
     failed = f"{len(failures)} of {errors} analyses failed" if failures else ""
-    ranked = _ranked((*findings.memory.known, *fresh), findings)
+    rank = {group.fingerprint: at for at, group in enumerate(findings.selection.kept)}
+    both = (*findings.memory.known, *fresh)
+    ranked = tuple(sorted(both, key=lambda a: rank.get(a.fingerprint, len(rank))))
     degraded = degrade(report, *findings.troubles, failed, fallback_summary(fresh))
     complaints = (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
     board = findings.memory.past.board
     by_experience = tuple(calibrated(analysis, board) for analysis in ranked) if board else ranked
     return degraded.model_copy(
         update={
-            "commit": findings.code.commit,
-            "base": findings.code.base,
+            "commit": code.commit,
+            "base": code.base,
             "commits": findings.commits,
             "analyses": by_experience,
             "failures": failures,
@@ -107,16 +112,6 @@ def add_findings(
     )
 
 
-def _with_suspects(analysis: Analysis, code: CodeTonight) -> Analysis:
-    at = analysis.case.commit or code.commit
-    return only_named(analysis, merged_before(code.pulls, at))
-
-
-def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:
-    """Add what the waves brought so far to the report of a night that may end with them."""
-    return add_findings(report, findings, report.outcomes) if findings.waves else report
-
-
 def learning_result(
     report: RunReport,
     kept: tuple[WrittenLesson, ...],
@@ -126,7 +121,8 @@ def learning_result(
     suggestions: tuple[IgnoreSuggestion, ...] = (),
 ) -> LearningResult:
     """Sum up what the learning steps left behind."""
-    count = Counter(lesson.what for lesson in kept)
+    count, troubles = Counter(lesson.what for lesson in kept), upkeep.troubles
+    more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
     return LearningResult(
         lessons=tuple(lesson.file for lesson in kept),
         new=count["new"],
@@ -138,18 +134,13 @@ def learning_result(
         patterns=patterns,
         suggestions=suggestions,
         scoreboard=with_drafts(scoreboard(upkeep.lessons), report.outcomes),
-        failure=_few(upkeep.troubles),
+        failure=f"{troubles[0]}{more}" if troubles else "",
     )
 
 
 def add_learning(report: RunReport, learned: LearningResult) -> RunReport:
     """Add what was learned."""
     return degrade(report.model_copy(update={"learned": learned}), learned.failure)
-
-
-def finish_report(report: RunReport, now: datetime) -> RunReport:
-    """Set the time the night ended."""
-    return report.model_copy(update={"finished": now})
 
 
 def degrade(report: RunReport, *troubles: str) -> RunReport:
@@ -183,11 +174,6 @@ def fail_report(
     return report.model_copy(update=update)
 
 
-def leave_untold(report: RunReport, trouble: str) -> RunReport:
-    """Degrade a report of which the team could not be told; the next night tells it."""
-    return degrade(report, trouble).model_copy(update={"untold": True})
-
-
 def _unread(fetched: Fetched) -> str:
     """A tenth of the records unread makes an answer partial; single torn lines are only listed."""
     rejected = sum(reject.count for reject in fetched.rejects)
@@ -195,18 +181,6 @@ def _unread(fetched: Fetched) -> str:
     if rejected < MANY_UNREAD * (rejected + read) or not rejected:
         return ""
     return f"{rejected} of {rejected + read} records could not be read"
-
-
-def _few(troubles: tuple[str, ...]) -> str:
-    """The first of several troubles, and how many more there were; empty for none."""
-    if not troubles:
-        return ""
-    return troubles[0] + (f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else "")
-
-
-def _ranked(analyses: tuple[Analysis, ...], findings: CauseFindings) -> tuple[Analysis, ...]:
-    place = {group.fingerprint: at for at, group in enumerate(findings.selection.kept)}
-    return tuple(sorted(analyses, key=lambda a: place.get(a.fingerprint, len(place))))
 
 
 # What was published, in a night's report.
@@ -224,7 +198,9 @@ def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
         "accounts": report.accounts.model_copy(update={"proofs": report.accounts.proofs + proofs}),
     }
     told = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
-    return degrade(told, *acted.troubles, trouble, _barred(acted.receipts))
+    barred = [receipt for receipt in acted.receipts if receipt.barred]
+    right = f"{plural(len(barred), 'publication')} refused for want of a right" if barred else ""
+    return degrade(told, *acted.troubles, trouble, right and f"{right}: {barred[0].reason}")
 
 
 def add_ci(report: RunReport, result: CiResult) -> RunReport:
@@ -234,18 +210,10 @@ def add_ci(report: RunReport, result: CiResult) -> RunReport:
     return with_gates(report, result.gates).model_copy(update=update)
 
 
-def _barred(receipts: tuple[Receipt, ...]) -> str:
-    barred = [receipt for receipt in receipts if receipt.barred]
-    if not barred:
-        return ""
-    return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
-
-
 def add_batch_triage(report: RunReport, triage: BatchTriage) -> RunReport:
     """Add the cost and troubles of batches; a batch without any answer degrades the night.
 
-    The errors themselves come last, with `with_batch_triage`: there may be thousands, and every
-    step gets the report.
+    The errors themselves come last: there may be thousands, and every step gets the report.
     """
     answered = sum(item.first_sight is not None for item in triage.judged)
     silent = f"none of {plural(len(triage.judged), 'error')} was judged at first sight"
@@ -254,11 +222,6 @@ def add_batch_triage(report: RunReport, triage: BatchTriage) -> RunReport:
     return degrade(
         report.model_copy(update=update), silent if triage.judged and not answered else ""
     )
-
-
-def with_batch_triage(report: RunReport, triage: BatchTriage) -> RunReport:
-    """Put the whole batch triage into the report."""
-    return report.model_copy(update={"batch_triage": triage})
 
 
 # Results of running fixes, added to their findings.

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
-from typing import Literal
 
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.options import (
@@ -34,13 +33,7 @@ OLD_PRICES = timedelta(days=120)
 LEAST_FREE, LEAST_SHARE = 2**30, 0.03  # bytes, or share, of the disk that should be free
 
 CLAUDE = "Claude"
-SERVICES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub", "slack": "Slack"}
-LOCAL: Mapping[str, str] = {
-    "file": "files of errors",
-    "sample": "the sample",
-    "checkout": "the checkout",
-    "local": "this machine",
-}
+SERVICES: Mapping[str, str] = {"newrelic": "New Relic", "github": "GitHub"}
 
 
 class HealthFacts(Value):
@@ -60,13 +53,12 @@ class HealthFacts(Value):
 def health(report: RunReport, facts: HealthFacts) -> Health:
     """Return the state of each service of the night, and what somebody has to do."""
     calls = {call.service: call for call in facts.calls}
-    roles = {name: ("other",) for name in calls} | _roles(report.options)
-    ordered = sorted(roles.items(), key=lambda role: role[1] == ("other",))
+    names = dict.fromkeys((*_connected(report.options), *calls))
     lessons = "" if facts.lessons is None else plural(facts.lessons, "lesson")
     services = (
-        *(_service(name, did, calls.get(name), report, facts.earlier) for name, did in ordered),
-        _kept("knowledge", "memory", trouble=facts.knowledge_trouble, detail=lessons),
-        _kept("Prefect's store", "records", trouble=facts.records_trouble),
+        *(_service(name, calls.get(name), facts.earlier) for name in names),
+        _kept("knowledge", facts.knowledge_trouble, lessons),
+        _kept("Prefect's store", facts.records_trouble),
     )
     return Health(services=services, due=tuple(_due(report, facts)), left=facts.left)
 
@@ -92,66 +84,39 @@ def _due(report: RunReport, facts: HealthFacts) -> Iterator[str]:
             yield f"prices are {roughly(age)} old ({priced}): costs are reckoned with them"
 
 
-def _roles(options: NightOptions) -> dict[str, tuple[str, ...]]:
-    """Return services by name, with what they did; one may do several things.
-
-    >>> night = NightOptions(source="newrelic", code="github", delivery="github", model="rules")
-    >>> _roles(night)
-    {'New Relic': ('errors',), 'GitHub': ('code', 'issues')}
-    """
-    model = "" if options.model == RULES else options.model and CLAUDE
-    roles: dict[str, tuple[str, ...]] = {}
-    for name, role in (
-        *((source, "errors") for source in options.sources()),
-        (options.code, "code"),
-        (model, "model"),
-        (options.delivery, "issues"),
-        ("" if options.dry_run else options.notify, "news"),
-    ):
-        called = SERVICES.get(name) or LOCAL.get(name) or name
-        if called:
-            roles[called] = (*roles.get(called, ()), role)
-    return roles
+def _connected(options: NightOptions) -> tuple[str, ...]:
+    """Names of the services that the night asks; who is told the result may not be asked yet."""
+    ports = (*options.sources(), options.code, options.delivery)
+    names = [SERVICES[port] for port in ports if port in SERVICES]
+    by_model = options.model and options.model != RULES
+    return (*names, CLAUDE) if by_model else tuple(names)
 
 
 def _service(
-    name: str,
-    roles: tuple[str, ...],
-    calls: ServiceCalls | None,
-    report: RunReport,
-    earlier: Iterable[NightRecord],
+    name: str, calls: ServiceCalls | None, earlier: Iterable[NightRecord]
 ) -> ServiceHealth:
-    if name not in (*SERVICES.values(), CLAUDE):
-        read = report.errors or report.rejects if "errors" in roles else True
-        read = read and (report.commit is not None if "code" in roles else True)
-        trouble = "" if read or report.status != "failed" else "nothing was read"
-        return _kept(name, *roles, trouble=trouble)
     if calls is None:
-        return ServiceHealth(name=name, roles=roles, state="not asked")
+        return ServiceHealth(name=name, state="not asked")
     failed = calls.unanswered + calls.refused
-    well = ServiceHealth(name=name, roles=roles, calls=calls)
-    if calls.requests and failed >= calls.requests:  # nothing came
+    if calls.requests and failed >= calls.requests:
         last = next((record.started for record in earlier if name in record.well), None)
-        return well.model_copy(update={"state": "away", "detail": calls.trouble, "last_well": last})
+        return ServiceHealth(
+            name=name, state="away", calls=calls, detail=calls.trouble, last_well=last
+        )
     if failed or calls.waits:  # something came, and something else did not, or not at once
-        return well.model_copy(update={"state": "troubled", "detail": calls.trouble})
-    return well
+        return ServiceHealth(name=name, state="troubled", calls=calls, detail=calls.trouble)
+    return ServiceHealth(name=name, calls=calls)
 
 
-def _kept(name: str, *roles: str, trouble: str = "", detail: str = "") -> ServiceHealth:
-    """Return the health of something on this machine: it works, or `trouble` says why not."""
-    state: Literal["well", "away"] = "away" if trouble else "well"
-    return ServiceHealth(name=name, roles=roles, state=state, detail=trouble or detail)
+def _kept(name: str, trouble: str, detail: str = "") -> ServiceHealth:
+    """The health of something on this machine: it works, or `trouble` says why not."""
+    return ServiceHealth(name=name, state="away" if trouble else "well", detail=trouble or detail)
 
 
 def well_services(health: Health | None) -> tuple[str, ...]:
-    """Return names of the services that answered, for the history; local ones are always there."""
+    """Return names of the services that answered, for the history."""
     services = health.services if health else ()
-    return tuple(
-        service.name
-        for service in services
-        if service.calls and service.state in ("well", "troubled")
-    )
+    return tuple(item.name for item in services if item.calls and item.state != "away")
 
 
 # The health of a night's services, in words: one line where nobody has to do anything.
@@ -184,7 +149,7 @@ def good_line(health: Health) -> str:
         counted = plural(service.calls.requests, "request") if service.calls else service.detail
         if service.state == "well":
             well.append(f"{service.name} ({counted})" if counted else service.name)
-        elif service.state == "not asked" and service.roles != ("news",):  # that is told last
+        elif service.state == "not asked":
             unasked.append(service.name)
     start = "All well" if health.is_good else "Well"
     texts = (

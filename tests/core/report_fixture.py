@@ -417,9 +417,9 @@ def well() -> Health:
     claude = ServiceCalls(service="Claude", requests=41)
     return Health(
         services=(
-            ServiceHealth(name="files of errors", roles=("errors",)),
-            ServiceHealth(name="Claude", roles=("model",), calls=claude),
-            ServiceHealth(name="knowledge", roles=("memory",), detail="12 lessons"),
+            ServiceHealth(name="files of errors"),
+            ServiceHealth(name="Claude", calls=claude),
+            ServiceHealth(name="knowledge", detail="12 lessons"),
         )
     )
 
@@ -433,10 +433,9 @@ def unwell() -> Health:
     return Health(
         services=(
             *well().services,
-            ServiceHealth(name="GitHub", roles=("code",), state="troubled", calls=slow),
+            ServiceHealth(name="GitHub", state="troubled", calls=slow),
             ServiceHealth(
                 name="Slack",
-                roles=("news",),
                 state="away",
                 calls=away,
                 detail=away.trouble,

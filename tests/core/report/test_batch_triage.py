@@ -14,7 +14,7 @@ from nightwatch_core.models.errors import Case, DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.blocks import BRIEF
-from nightwatch_core.report.builder import add_batch_triage, with_batch_triage
+from nightwatch_core.report.builder import add_batch_triage
 from nightwatch_core.report.sections import UNJUDGED, sight_rows
 from nightwatch_core.report.view import as_markdown
 
@@ -135,4 +135,3 @@ def test_a_batch_that_brought_nothing_degrades_the_night_and_costs_are_added() -
     assert "none of 1 error was judged" in report.degraded[-1]
     assert report.usage.cost == 1.25
     assert not report.batch_triage.judged, "thousands of errors are not handed from step to step"
-    assert with_batch_triage(report, silent).batch_triage == silent

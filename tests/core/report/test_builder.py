@@ -168,7 +168,6 @@ def test_failed_stays_failed():
     failed = builder.fail_report(OPENED, "no source", later)
     assert (failed.status, failed.finished) == ("failed", later)
     assert builder.degrade(failed, "and more").status == "failed"
-    assert builder.finish_report(OPENED, later).finished == later
 
 
 def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():

@@ -58,7 +58,6 @@ def test_a_service_that_is_away_says_since_when():
         "New Relic": "well",
         "GitHub": "away",
         "Claude": "not asked",
-        "Slack": "not asked",
         "knowledge": "well",
         "Prefect's store": "well",
     }
@@ -100,7 +99,7 @@ def test_how_a_service_was_is_said_as_it_was(calls: dict[str, object], head: str
 def test_a_service_beside_the_options_is_told_too():
     facts = HealthFacts(calls=(WELL[2],), lessons=0, state=ROOM)  # batches of a night of rules
     told = health(empty(options=NightOptions(source="file", model="rules")), facts)
-    assert [one.name for one in told.services][:2] == ["files of errors", "Claude"]
+    assert [one.name for one in told.services][0] == "Claude"
 
 
 def test_what_cannot_be_kept_or_read_is_away():
@@ -108,7 +107,6 @@ def test_what_cannot_be_kept_or_read_is_away():
     facts = HealthFacts(knowledge_trouble="no right to read", records_trouble="it keeps nothing")
     told = health(report, facts)
     assert [(one.name, one.detail) for one in told.services if one.state == "away"] == [
-        ("files of errors", "nothing was read"),
         ("knowledge", "no right to read"),
         ("Prefect's store", "it keeps nothing"),
     ]
