@@ -467,12 +467,14 @@ class CloneHost(Checkout):
         self._clone.fetch_files(commit.sha, partial(self._sizes, commit.sha), FILE_BYTES)
         return GitReader(self._clone.view, commit, partial(_obtained, self._clone))
 
-    def _fetch(self) -> None:
-        self._clone.fetch(self._base_branch or self._checked_out())
-        self._is_fetched = True
+    def base(self) -> tuple[str, str]:
+        """Return name and head of the base branch: GitHub's default one where none is set."""
+        self._base_branch = self._base_branch or self._described.default_branch
+        return super().base()
 
-    def _checked_out(self) -> str:
-        return self._described.default_branch
+    def _fetch(self) -> None:
+        self._clone.fetch(self._base_branch or self._described.default_branch)
+        self._is_fetched = True
 
     @cached_property
     def _described(self) -> RepositoryRow:

@@ -10,7 +10,6 @@ from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.adapters.stores.traffic import METER
 from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.proposals import FileChange
-from nightwatch_core.text.markers import marker
 
 CHANGE = FileChange(path="lib/basket.rb", text="0\n")
 ALL = {"checks": "read", "actions": "read", "statuses": "read"}
@@ -77,15 +76,6 @@ def test_what_may_not_be_read_is_not_known(
     assert METER.calls()["GitHub"].refused == 0  # nobody has to give these rights
 
 
-def test_what_is_refused_or_away_is_asked_for_once(drafted: GitHub) -> None:
-    outbox(drafted).publish(pull(drafted, CHANGE, key="k2", branch="nightwatch/ab", body=_body()))
-    drafted.fail("GET", "/status$", status=502, times=9)
-    items = tracker(drafted).own_items()
-    assert [item.checks for item in items] == ["", ""]
-    asked = [one for one in drafted.calls() if "check-runs" in one or "actions" in one]
-    assert len(asked) == 2
-
-
 def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted: GitHub) -> None:
     drafted.app.permissions |= {"checks": "write", "statuses": "read"}
     drafted.items[1]["by"] = drafted.app.login
@@ -97,10 +87,6 @@ def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted: Gi
     assert item.checks == "passed"
     assert drafted.app.minted[-1]["permissions"]["checks"] == "read"
     assert "actions" not in drafted.app.minted[-1]["permissions"]
-
-
-def _body() -> str:
-    return f"{marker('v1:bb', 'k2', 'n1')}\n\nBecause.\n"
 
 
 FAILURE = "2026-11-21T03:00:00.1234567Z \x1b[31mFAILED test_total: 1 != 2\x1b[0m\n"

@@ -42,11 +42,6 @@ def test_a_mutation_never_leaves_whatever_the_token_may_do(server: GitHub, text:
     assert not server.requests
 
 
-def test_words_in_variables_change_nothing(server: GitHub) -> None:
-    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
-    assert client(server).query("query($b: String){a(b: $b)}", {"b": "mutation"}) == {"a": 1}
-
-
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
 def test_a_read_is_repeated_at_once_and_then_given_up(server: GitHub, how: str) -> None:
     clock = MemoryClock()
@@ -95,13 +90,6 @@ def test_nobody_waits_for_hours(server: GitHub, wait: str) -> None:
     with pytest.raises(Unavailable, match="asks to wait"):
         described(server, clock)
     assert (clock.monotonic(), len(server.requests)) == (start, 1)
-
-
-def test_an_hour_that_is_used_up_is_told(server: GitHub) -> None:
-    server.remaining = 1
-    described(server)
-    with pytest.raises(TryLater, match=r"wait \d+ s \(API rate limit exceeded"):
-        described(server)
 
 
 def test_a_slow_answer_is_no_answer(server: GitHub) -> None:

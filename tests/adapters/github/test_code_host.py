@@ -1,6 +1,5 @@
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -85,21 +84,6 @@ def test_only_files_of_the_pinned_commit_cross_the_network(server: GitHub, tmp_p
     assert [hit.text for hit in reader.search("def total")] == ["def total"]
 
 
-def test_a_release_is_a_tag_or_a_commit_even_on_no_branch(server: GitHub, tmp_path: Path) -> None:
-    first = git(server.git.folder, "rev-parse", "main~1")
-    stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
-    code = host(server, tmp_path)
-    releases = ("1.0", "shop@1.0", first[:10], f"1.0-2-g{first[:9]}", stray, "gone", "f" * 40)
-    commits = [code.commit_of(release) for release in releases]
-    known = [commit for commit in commits if commit]
-
-    assert [commit.sha for commit in known] == [first, first, first, first, stray]
-    assert commits[5:] == [None, None]
-    assert {commit.branch for commit in known} == {"main"}
-    assert code.reader(known[4]).read_file("hotfix.rb") == "x\n"
-    assert [release.version for release in code.releases()] == ["v1.0"]
-
-
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
 def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
     server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
@@ -131,28 +115,28 @@ def test_what_a_night_pins_its_cases_to_is_fetched_once(server: GitHub, tmp_path
 
 
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
-def test_code_at_a_server_of_ones_own_has_its_address_there(
+def test_a_commit_is_found_by_tag_sha_or_branch(
     server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
 ) -> None:
+    first = git(server.git.folder, "rev-parse", "main~1")
+    stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
     code = kind(server, tmp_path)
-    released = code.commit_of("v1.0")
-    assert released is not None
-    addresses = {code.head().address, released.address}
-    assert addresses == {f"{server.url}/acme/shop"}
+    names = ("1.0", "shop@1.0", first[:10], f"1.0-2-g{first[:9]}", stray)
+    commits = [code.commit_of(name) for name in names]
+    known = [commit for commit in commits if commit]
 
-
-@pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
-def test_a_branch_is_a_commit_where_it_is_asked_for(
-    server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
-) -> None:
-    made = push(server, "hotfix.rb", "x\n", branch="hotfix")
-    code = kind(server, tmp_path)
-    commit = code.commit_of("hotfix", branches=True)
-
-    assert commit is not None
-    assert (commit.sha, commit.branch) == (made, "main")
-    assert code.commit_of("hotfix") is None
-    assert code.commit_of("gone", branches=True) is None
+    assert [commit.sha for commit in known] == [first, first, first, first, stray]
+    assert {(commit.branch, commit.address) for commit in known} == {
+        ("main", f"{server.url}/acme/shop")
+    }
+    assert known[0].because == "release v1.0 (tag)"
+    assert code.reader(known[4]).read_file("hotfix.rb") == "x\n"
+    for name in ("", "gone", "../../x", "a?b#c", "f" * 40, "hotfix"):
+        assert code.commit_of(name) is None
+    branch = code.commit_of("hotfix", branches=True)
+    assert branch is not None
+    assert (branch.sha, branch.branch) == (stray, "main")
+    assert [(one.version, one.sha) for one in code.releases()] == [("v1.0", first)]
 
 
 def committed(server: GitHub, path: str, parent: str, at: datetime, merges: str = "") -> str:
@@ -241,20 +225,6 @@ def test_nothing_in_a_hostile_repository_is_run(server: GitHub, tmp_path: Path) 
     ]
 
 
-def test_a_commit_is_asked_about_once_whoever_reads_it(server: GitHub, tmp_path: Path) -> None:
-    code = host(server, tmp_path)
-    commit = code.head()
-    server.requests.clear()
-    with ThreadPoolExecutor(8) as threads:
-        readers = list(threads.map(code.reader, [commit] * 24))
-    texts = [one.read_file("old.rb") for one in readers]
-    assert texts == ["1\n"] * 24
-    asked = [one.path.partition("?")[0] for one in server.requests]
-    assert asked.count(f"/repos/acme/shop/git/trees/{commit.sha}") == 1
-    assert asked.count("/acme/shop.git/git-upload-pack") == 1
-    assert len(asked) <= 3
-
-
 def test_a_commit_that_another_machine_chose_is_fetched(server: GitHub, tmp_path: Path) -> None:
     stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
     for name, sha in (("a", stray), ("b", git(server.git.folder, "rev-parse", "main"))):
@@ -319,22 +289,6 @@ AT = datetime(2026, 11, 20, tzinfo=UTC)
 
 def api_host(server: GitHub, branch: str = "") -> ApiHost:
     return ApiHost(client(server), server.repository, branch)
-
-
-def test_the_api_finds_releases_by_tag_and_by_commit(server: GitHub) -> None:
-    first, head = (git(server.git.folder, "rev-parse", name) for name in ("main~1", "main"))
-    code = api_host(server)
-    releases = ("", "1.0", "shop@1.0", first[:10], "gone", "../../x", "a?b#c", "f" * 40)
-    commits = [code.commit_of(release) for release in releases]
-    known = [commit for commit in commits if commit]
-
-    assert [one.sha if one else "" for one in commits] == ["", first, first, first, *[""] * 4]
-    assert {one.branch for one in known} == {"main"}
-    assert known[0].because == "release v1.0 (tag)"
-    assert (code.head().sha, code.head().because) == (head, "head of main")
-    assert code.reader(known[0]).read_file("old.rb") == "1\n"
-    assert [(one.version, one.sha) for one in code.releases()] == [("v1.0", first)]
-    assert not [one for one in server.requests if one.path.endswith("/repos/x")]
 
 
 def test_a_branch_that_the_api_does_not_have_stops_the_night(server: GitHub) -> None:

@@ -46,13 +46,6 @@ def test_everything_works_below_a_prefix_and_names_the_version(
     assert named == {OLDER}
 
 
-def test_an_app_names_the_version_too(server: GitHub) -> None:
-    asking = GitHubClient(as_app(), server.url, repository="acme/shop", api_version=OLDER)
-    assert Repository.of(asking, "acme/shop").describe().full_name == "acme/shop"
-    assert {one.headers["x-github-api-version"] for one in server.requests} == {OLDER}
-    assert len(server.requests) == 3
-
-
 def test_an_address_without_its_prefix_is_told(server: GitHub) -> None:
     root = server.url.removesuffix("/api/v3")
     asking = GitHubClient(as_app(), root, repository="acme/shop", pause=MemoryClock().pass_by)

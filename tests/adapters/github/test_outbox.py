@@ -8,7 +8,7 @@ from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.proposals import FileChange, Proposal
+from nightwatch_core.models.proposals import FileChange
 
 BRANCH = "nightwatch/0123456789ab"
 
@@ -341,15 +341,3 @@ def test_a_base_or_commit_that_is_not_there_is_refused(still: GitHub) -> None:
         "there is no base branch '../../x'",
         f"commit '{'f' * 40}' is not in the repository",
     ]
-
-
-def test_a_night_of_three_issues_and_a_draft_asks_this_often(server: GitHub) -> None:
-    proposals: list[Proposal] = [issue(f"key-{number}") for number in range(3)]
-    out = outbox(server)
-    for proposal in [*proposals, pull(server)]:
-        assert out.publish(proposal).status == "done"
-    reads = [call for call in server.calls() if call.startswith("GET")]
-
-    assert len(server.writes()) == 8
-    assert len(reads) == 12
-    assert {item.kind for item in tracker(server).own_items()} == {"issue", "pull"}

@@ -125,13 +125,6 @@ def test_a_reply_to_a_deleted_night_is_tried_again_with_a_new_one(team):
     assert {each.thread_ts for each in replies} == {parent.ts}
 
 
-def test_a_message_too_old_to_edit_is_posted_anew(team):
-    team.tell(empty())
-    team.slack.fail(UPDATE, "edit_window_closed")
-    team.tell(empty(errors=3))
-    assert len(team.slack.posted) == 2
-
-
 # -- targets
 
 

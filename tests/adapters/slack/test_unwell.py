@@ -125,18 +125,6 @@ def test_a_long_channel_is_read_page_by_page(team):
     assert len([each for each in team.slack.posted if each.thread_ts is None]) == 2
 
 
-def test_a_channel_too_long_to_read_leaves_it_unknown(team):
-    team.slack.page = 1
-    team.slack.fail(POST, "cut after")
-    team.slack.fail(HISTORY, "503")
-    with pytest.raises(TryLater):
-        team.tell(empty())
-    for number in range(11):
-        team.tell(empty(night=complete().night.model_copy(update={"id": f"n{number}"})))
-    with pytest.raises(GiveUp, match="too many newer messages"):
-        team.tell(empty())
-
-
 def test_an_edit_whose_answer_was_lost_is_made_again(team):
     team.tell(empty())
     team.slack.fail(UPDATE, "cut after")
