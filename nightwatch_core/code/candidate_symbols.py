@@ -19,7 +19,7 @@ from nightwatch_core.code.definitions import (
 )
 from nightwatch_core.code.languages import COMMON, ending_of, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
-from nightwatch_core.code.syntax import indent, masked, receiver_before, uses
+from nightwatch_core.code.syntax import masked, receiver_before, uses
 from nightwatch_core.code.value_flow import Step, value_flow
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
@@ -271,12 +271,6 @@ def _distance(path: str, other: str) -> tuple[int, str]:
 # A name that belongs to an object is looked for in what the object may be; else only names of
 # several words are. Where many places define one, the choice is left to the analyst.
 
-_BASES = re.compile(
-    r"class\s+\w+\s*(?:\((?P<python>[^)\n]{1,200})\)|<\s*(?P<ruby>[\w:]{1,100})"
-    r"|(?:extends|implements|:)\s+(?P<others>[\w.,:\\ <>]{1,200}))"
-)
-_CLASS_NAME = re.compile(r"\b[A-Z]\w{2,80}\b")
-
 Search = Callable[[str, str, int], tuple[SearchHit, ...]]  # text, folder, how many lines at most
 
 
@@ -310,10 +304,6 @@ class Lookup:
             imported = self.imports(use.name, use.path)
             if place := self.within(use.name, (use.path, *frames, *imported)):
                 return place
-            for base in _bases_in(self.text(use.path) or "") if use.receiver else ():
-                paths = (*self.imports(base, use.path), *class_files(base, self.index))
-                if place := self._member_in(use.name, base, paths):
-                    return place
         classes = class_files(use.name, self.index)[:3] if use.name[:1].isupper() else ()
         if place := self.within(use.name, classes):
             return place
@@ -381,22 +371,14 @@ class Lookup:
         return tuple(sorted(paths, key=lambda path: _distance(path, like)))
 
 
-def _bases_in(text: str) -> tuple[str, ...]:
-    found = (match[match.lastgroup or 0] for match in _BASES.finditer(text[:100_000]))
-    return tuple(dict.fromkeys(name for item in found for name in _CLASS_NAME.findall(item)))[:4]
-
-
 def _modules(path: str) -> tuple[str, str]:
     folder, _, name = path.rpartition("/")
     return underscore(name.split(".")[0]), underscore(folder.rpartition("/")[2])
 
 
 # Definitions on the failing value's way: what an analyst would look up first.
-#
-# What makes the failing value is shown whole, or where it is long its head and every way out of it.
 
 Shown = set[tuple[str, int]]
-_EXIT = re.compile(r"\s*(?:return|raise|throw)\b")
 
 
 def called_definitions(
@@ -408,49 +390,28 @@ def called_definitions(
     out, and what is shown is added to it; `members` are names that the message says.
     """
     previews: list[Preview] = []
-    left, shown = limits.CALLEE_CHARACTERS, 0
+    left = limits.CALLEE_CHARACTERS
     for use in candidate_symbols(case, known.text, members):
         place = known.place(use)
-        parts = _parts(place, use, known, seen) if place else ()
-        size = sum(len(part.text) for part in parts)
-        if not parts or size > left:
+        preview = _preview(place, use, known, seen) if place else None
+        if preview is None or len(preview.text) > left:
             continue
-        left, shown = left - size, shown + 1
-        for part in parts:
-            mark(part, seen)
-        previews += parts
-        if shown == limits.CALLEES:
+        left -= len(preview.text)
+        mark(preview, seen)
+        previews.append(preview)
+        if len(previews) == limits.CALLEES:
             break
     return tuple(previews)
 
 
-def _parts(place: Place, use: Use, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
-    where = f"used in {use.path.rpartition('/')[2]}:{use.line}"
-    because = f"{where}, which sets {use.sets}" if use.sets else where
+def _preview(place: Place, use: Use, known: Lookup, seen: Shown) -> Preview | None:
+    """Show a definition: whole where it is short and makes the failing value, else its head."""
+    because = f"used in {use.path.rpartition('/')[2]}:{use.line}"
+    because += f", which sets {use.sets}" if use.sets else ""
     makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= limits.FLOW_DEPTH))
-    if not makes or not use.name[:1].islower():
-        one = cut(place, known, seen, "flow", because)
-        return (one,) if one else ()
-    is_short = place.end - place.line < limits.WHOLE_CALLEE
-    lines = limits.WHOLE_CALLEE if is_short else limits.CALLEE_HEAD
-    head = cut(place, known, seen, "flow", because, lines)
-    return (head, *_exits(place, head, known)) if head else ()
-
-
-def _exits(place: Place, head: Preview, known: Lookup) -> Iterator[Preview]:
-    lines = text_lines(known.text(place.path) or "")
-    wanted: set[int] = set()
-    for row in range(head.end + 1, head.until + 1):
-        if _EXIT.match(lines[row - 1]) and len(wanted) < 2 * limits.CALLEE_EXITS:
-            above = range(row - 1, head.end, -1)
-            inner = indent(lines[row - 1])
-            on = (n for n in above if lines[n - 1].strip() and indent(lines[n - 1]) < inner)
-            wanted |= {row, next(on, row)}
-    starts = sorted(row for row in wanted if row - 1 not in wanted)
-    for start in starts:
-        end = next(n for n in range(start, head.until + 2) if n + 1 not in wanted)
-        text = _rows(lines, start, end)
-        yield head.model_copy(update={"start": start, "end": end, "text": text})
+    is_short = use.name[:1].islower() and place.end - place.line < limits.WHOLE_CALLEE
+    most = limits.WHOLE_CALLEE if makes and is_short else limits.CALLEE_LINES
+    return cut(place, known, seen, "flow", because, most)
 
 
 def cut(

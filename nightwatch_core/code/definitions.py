@@ -18,15 +18,7 @@ from nightwatch_core.code.languages import (
     language_of,
     parsed,
 )
-from nightwatch_core.code.syntax import (
-    FUNCTIONS,
-    body_of,
-    indent,
-    names_of,
-    nodes_in,
-    targets_of,
-    text_of,
-)
+from nightwatch_core.code.syntax import FUNCTIONS, body_of, names_of, nodes_in, targets_of, text_of
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
 _INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types
@@ -99,19 +91,6 @@ def definition_of(name: str, path: str, text: str) -> Definition | None:
     kinds = _KINDS[name[:1].isupper()]
     same = (definition for definition in definitions_in(path, text) if definition.name == name)
     return min(same, key=lambda item: (kinds.index(item.kind), item.line), default=None)
-
-
-def function_around(path: str, lines: Mapping[int, str], line: int) -> int:
-    """Find the first line of the innermost function around a line; 0 where it is not to be seen.
-
-    `lines` may be a part of the file, by number.
-    """
-    rows = [lines.get(number, "") for number in range(1, max(lines, default=0) + 1)]
-    if rows and not rows[0] and path.endswith(".php"):
-        rows[0] = "<?php"  # without it nothing is code
-    functions = (d for d in definitions_in(path, "\n".join(rows)) if d.kind == "function")
-    around = (d.line for d in functions if d.line <= line <= d.end and d.line in lines)
-    return max(around, default=0) or _function_above(lines, line, language_of(path))
 
 
 def functions_around(path: str, text: str, line: int) -> tuple[Definition, ...]:
@@ -217,17 +196,6 @@ def _kind(row: str, language: Language) -> Kind:
 def _last_line(lines: Mapping[int, str], start: int) -> int:
     last = [number for number in body_of(lines, start) if lines[number].strip()][-1]
     return last + (lines.get(last + 1, "").strip() in _CLOSES)
-
-
-def _function_above(lines: Mapping[int, str], line: int, language: Language) -> int:
-    pattern, depth = re.compile(language.functions), indent(lines.get(line, ""))
-    for number in range(line, 0, -1):
-        row = lines.get(number)
-        if row is None:
-            return 0
-        if pattern.match(row[: limits.NAMED_LINE]) and (indent(row) < depth or number == line):
-            return number if line in body_of(lines, number) else 0
-    return 0
 
 
 # Which names functions bind: their parameters, and what sets a name in them.

@@ -96,7 +96,7 @@ def _edited(edit: Edit, before: str | None) -> tuple[str | None, str]:
     if not edit.old:
         return None, "the old text is empty"
     old, new = _as_lines_end_here(edit, before)
-    times = _times(old, before)
+    times = before.count(old)
     if times != 1:
         return None, f"the old text stands there {times} times, not once"
     return before.replace(old, new, 1), ""
@@ -107,13 +107,6 @@ def _as_lines_end_here(edit: Edit, text: str) -> tuple[str, str]:
         return edit.old, edit.new
     old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (edit.old, edit.new))
     return (old, new) if old in text else (edit.old, new)
-
-
-def _times(part: str, text: str) -> int:
-    times, at = 0, text.find(part)
-    while at >= 0 and times < 99:
-        times, at = times + 1, text.find(part, at + 1)
-    return times
 
 
 def diff(edits: tuple[Edit, ...]) -> str:
@@ -142,9 +135,9 @@ def _diff_of(edit: Edit) -> list[str]:
 def edits_for(
     path: str, lines: Sequence[str], changed: Mapping[int, str], description: str
 ) -> tuple[Edit, ...]:
-    r"""Make edits that put `changed` (line number to new text) into the file; none if impossible.
+    r"""Make an edit that puts `changed` (line number to new text) into a file; none if impossible.
 
-    Each edit takes neighbouring lines along until its old text is the only one of its kind.
+    It takes neighbouring lines along until its old text is the only one of its kind.
 
     >>> [edit] = edits_for("a.py", ("x()", "a", "x()"), {3: "y()"}, "")
     >>> edit.old, edit.new
@@ -152,44 +145,17 @@ def edits_for(
     """
     if not changed or not all(1 <= number <= len(lines) for number in changed):
         return ()
-    whole = "\n".join(lines)
-    blocks = [(number, number) for number in sorted(changed)]
-    while True:
-        grown = _merged([_grown(block, whole, lines) for block in blocks])
-        if grown == blocks:
-            break
-        blocks = grown
-    numbers = [range(first, last + 1) for first, last in blocks]
-    edits = tuple(
-        Edit(
-            path=path,
-            old="\n".join(lines[n - 1] for n in block),
-            new="\n".join(changed.get(n, lines[n - 1]) for n in block),
-            description=description,
-        )
-        for block in numbers
+    whole, first, last = "\n".join(lines), min(changed), max(changed)
+    while whole.count("\n".join(lines[first - 1 : last])) != 1 and (first, last) != (1, len(lines)):
+        first, last = max(1, first - 1), last if first > 1 else last + 1
+    block = range(first, last + 1)
+    edit = Edit(
+        path=path,
+        old="\n".join(lines[n - 1] for n in block),
+        new="\n".join(changed.get(n, lines[n - 1]) for n in block),
+        description=description,
     )
-    return edits if not apply(edits, lambda _: whole).refusal else ()
-
-
-def _grown(block: tuple[int, int], whole: str, lines: Sequence[str]) -> tuple[int, int]:
-    first, last = block
-    text = "\n".join(lines[first - 1 : last])
-    if text.strip() and whole.count(text) == 1:
-        return block
-    if first > 1:
-        return first - 1, last
-    return first, min(last + 1, len(lines))
-
-
-def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for first, last in blocks:
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (min(merged[-1][0], first), max(merged[-1][1], last))
-        else:
-            merged.append((first, last))
-    return merged
+    return (edit,) if not apply((edit,), lambda _: whole).refusal else ()
 
 
 # What the edits of a finding may rest on: files that were read, and what the analysis says.

@@ -24,7 +24,7 @@ NEAR_FRAMES, NEAR_LINES = 3, 8  # innermost own frames, lines above theirs
 OWNERS = 3  # classes or modules that a receiver may be
 NEAR_NAMES = 24  # names of one case
 CALLEES, CALLEE_LINES, CALLEE_CHARACTERS = 8, 17, 9_000  # definitions; lines of each; of all
-WHOLE_CALLEE, CALLEE_HEAD, CALLEE_EXITS = 40, 10, 12  # what sets the value: lines; head; exits
+WHOLE_CALLEE = 40  # lines of one that makes the failing value
 CALLEE_SEARCHES, CALLEE_HITS = 12, 40  # names looked for in the whole tree; lines of one search
 SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
 IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
@@ -63,4 +63,3 @@ STATEMENT_LINES = 12  # of a statement that are looked at
 
 # Band-aids: changes that make a crash go away and leave its cause
 OPTIONAL_ROWS = 60  # lines above a guard in which its value may be said to be optional
-SAID_STEMS, SAID_AGAIN = 4, 0.8  # words of an explanation; share of them that a cause repeats

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-import jinja2
 import tree_sitter
 import yaml
 from tree_sitter import Node
@@ -80,18 +79,6 @@ def _yaml(text: str) -> str:
     return ""
 
 
-def _jinja(text: str) -> str:
-    try:
-        _JINJA.parse(text)
-    except jinja2.TemplateSyntaxError as wrong:
-        is_extension = re.search(r"unknown tag '(?!end|el)", wrong.message or "")
-        return "" if is_extension else f"line {wrong.lineno}: {wrong.message}"
-    except RecursionError as wrong:
-        return str(wrong)
-    return ""
-
-
-_JINJA = jinja2.Environment(autoescape=True)  # only to parse: nothing is rendered
 _OWN_PARSERS: dict[str, Callable[[str], str]] = {
     ".py": _python,
     ".pyi": _python,
@@ -99,9 +86,6 @@ _OWN_PARSERS: dict[str, Callable[[str], str]] = {
     ".toml": partial(_loaded, tomllib.loads),
     ".yml": _yaml,
     ".yaml": _yaml,
-    ".jinja": _jinja,
-    ".jinja2": _jinja,
-    ".j2": _jinja,
 }
 
 

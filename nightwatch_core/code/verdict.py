@@ -188,22 +188,11 @@ def _quotes_what_it_names(analysis: Analysis) -> bool:
     )
 
 
-def _is_ruled_out_by_itself(analysis: Analysis) -> bool:
-    """Tell whether an explanation that the answer ruled out says what its cause says."""
-    cause = _stems(analysis.root_cause)
-    ruled_out = (_stems(h.statement) for h in analysis.hypotheses if h.standing == "ruled out")
-    return any(
-        len(said) >= limits.SAID_STEMS and len(said & cause) >= limits.SAID_AGAIN * len(said)
-        for said in ruled_out
-    )
-
-
 # Why a cause is of low confidence whatever the answer says, the first reason that holds.
 LOW: tuple[tuple[Callable[[Analysis], bool], str], ...] = (
     (lambda a: not has_verified_evidence(a), "no quoted line was found in the code"),
     (lambda a: bool(a.misfit), "{misfit}"),
     (lambda a: not _quotes_what_it_names(a), "no quoted line holds anything that the cause names"),
-    (_is_ruled_out_by_itself, "an explanation that was ruled out says the same"),
     (
         lambda a: any(not edit.is_slip for edit in a.refused) and not a.has_fix,
         "its fix was refused",

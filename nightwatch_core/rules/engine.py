@@ -232,7 +232,7 @@ def _raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
     if named and last_segment(named["name"]) not in {last_segment(item) for item in classes}:
         return Finding()  # it came up while that one was made
     guard, depth = 0, indent(failing.text)
-    for line in range(failing.line - 1, failing.top, -1):
+    for line in range(failing.line - 1, min(failing.lines, default=0), -1):
         row = failing.lines.get(line, "")
         if row.strip() and indent(row) < depth:
             guard = line if _GUARD.match(row) else 0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code.definitions import defined_name, definitions_in, function_around
+from nightwatch_core.code.definitions import defined_name, definitions_in
 from nightwatch_core.code.diffs import replaces
 from nightwatch_core.code.languages import Language, language_of
 from nightwatch_core.code.likely_files import TEST
@@ -388,7 +388,6 @@ class FailingLine(Value):
     seen: bool = False
     moved: bool = False
     lines: dict[int, str] = {}  # around the line
-    top: int = 0  # first line of the function; 0 where it was not seen
 
     @property
     def place(self) -> str:
@@ -463,7 +462,6 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
         seen=bool(now),
         moved=line in lines and not now,
         lines=lines,
-        top=function_around(path, lines, now or line),
     )
 
 

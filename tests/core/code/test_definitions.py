@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.code.definitions import definitions_in, function_around, uses_in
+from nightwatch_core.code.definitions import definitions_in, uses_in
 
 SOURCES = {
     "a.py": (
@@ -81,18 +81,6 @@ def test_definitions_and_uses_of_every_language(path):
     )
     names = dict.fromkeys(one.name for one in uses_in(path, text, total.line, total.end))
     assert " ".join(names) == used
-
-
-@pytest.mark.parametrize("path", SOURCES)
-def test_a_part_of_a_file_shows_the_function_around_a_line(path):
-    rows = SOURCES[path][0].split("\n")
-    defined = [one for one in definitions_in(path, "\n".join(rows)) if one.kind == "function"]
-    total = next(one for one in defined if one.name in ("total", "Total", "total?"))
-    part = {n: rows[n - 1] for n in range(total.line, len(rows) + 1)}
-    for line in range(total.line, total.end):
-        assert function_around(path, part, line) == total.line
-    below = {n: text for n, text in part.items() if n > total.line}
-    assert function_around(path, below, total.line + 1) != total.line
 
 
 def test_strings_comments_and_calls_with_blocks_define_nothing():
