@@ -17,11 +17,18 @@ from nightwatch_core.analysis.tool_context import (
     no_folder,
     sentence_of,
 )
-from nightwatch_core.code.code_view import MARK, around, halves, inside, lines_of, visible
+from nightwatch_core.code.code_view import (
+    MARK,
+    SHOWN_LINE,
+    around,
+    halves,
+    inside,
+    lines_of,
+    visible,
+)
 from nightwatch_core.code.code_view import name as shown_path
 from nightwatch_core.code.languages import BULK, kind_of, rank_of
 from nightwatch_core.code.libraries import library_places, locked_version, same_version
-from nightwatch_core.code.limits import SHOWN_LINE
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Blame, ChangedFile, LoggedCommit
 from nightwatch_core.models.conversation import LinesBlamed, NothingThere

@@ -26,8 +26,8 @@ from nightwatch_core.analysis.budget import (
 from nightwatch_core.analysis.previews import place
 from nightwatch_core.analysis.prompts import TEXTS
 from nightwatch_core.analysis.tools import ONE_BY_ONE
+from nightwatch_core.code.candidate_symbols import LINE
 from nightwatch_core.code.code_view import MARK
-from nightwatch_core.code.limits import LINE
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models import conversation as chat
 from nightwatch_core.models.analysis import Analysis, Ending, Failure

@@ -5,10 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
 
-from nightwatch_core.code.candidate_symbols import Shown, frames_of, mark
-from nightwatch_core.code.code_view import MARK, name, numbered, visible
+from nightwatch_core.code.candidate_symbols import LINE, Shown, frames_of, mark
+from nightwatch_core.code.code_view import MARK, SHOWN_LINE, name, numbered, visible
 from nightwatch_core.code.definitions import definition_of, functions_around
-from nightwatch_core.code.limits import LINE, SHOWN_LINE
 from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind

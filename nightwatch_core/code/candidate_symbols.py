@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from inflection import camelize, singularize, underscore
 
-from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import (
     NameUse,
     defined_name,
@@ -20,7 +19,7 @@ from nightwatch_core.code.definitions import (
 from nightwatch_core.code.languages import COMMON, ending_of, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
 from nightwatch_core.code.syntax import masked, receiver_before, uses
-from nightwatch_core.code.value_flow import Step, value_flow
+from nightwatch_core.code.value_flow import FLOW_DEPTH, Step, value_flow
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, Frame
@@ -30,6 +29,18 @@ from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex, ReadFile, is_vendored
 from nightwatch_core.traces.trace_text import passes_on
+
+LINE = 400  # characters of a line in a preview, or looked at for names
+SHORTEST_NAME = 3  # characters
+NEAR_FRAMES, NEAR_LINES = 3, 8  # innermost own frames, lines above theirs
+OWNERS = 3  # classes or modules that a receiver may be
+NEAR_NAMES = 24  # names of one case
+CALLEES, CALLEE_LINES, CALLEE_CHARACTERS = 8, 17, 9_000  # definitions; lines of each; of all
+WHOLE_CALLEE = 40  # lines of one that makes the failing value
+CALLEE_SEARCHES, CALLEE_HITS = 12, 40  # names looked for in the whole tree; lines of one search
+SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
+IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
+TEST_FILES = 3  # that test one file
 
 _CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
 _RAISES = re.compile(r"\b(?:raise|throw(?: new)?|rescue|except|catch \()\s*$")
@@ -85,7 +96,7 @@ def candidate_symbols(case: Case, read: ReadFile, members: tuple[str, ...] = ())
         for use in _of_frame(number, frame.repo_path, text, line, members):
             key = use.name, use.is_own
             uses_of[key] = min((uses_of.get(key, use), use), key=_rank)
-    return tuple(sorted(uses_of.values(), key=_rank))[: limits.NEAR_NAMES]
+    return tuple(sorted(uses_of.values(), key=_rank))[:NEAR_NAMES]
 
 
 def frames_of(case: Case) -> tuple[Frame, ...]:
@@ -94,7 +105,7 @@ def frames_of(case: Case) -> tuple[Frame, ...]:
     placed = [frame for frame in frames if frame.repo_path and frame.line]
     telling = [frame for frame in placed if not passes_on(frame)] or placed
     once = {(frame.repo_path, frame.line): frame for frame in telling}
-    return tuple(once.values())[: limits.NEAR_FRAMES]
+    return tuple(once.values())[:NEAR_FRAMES]
 
 
 def _rank(use: Use) -> tuple[int, int, int]:
@@ -107,7 +118,7 @@ def _of_frame(
     steps = value_flow(path, text, line, members)
     made = {step.sets: step for step in steps if step.sets}
     start = max((definition.line for definition in functions_around(path, text, line)), default=1)
-    above = Step(max(start, line - limits.NEAR_LINES), line, 2)
+    above = Step(max(start, line - NEAR_LINES), line, 2)
     for step in (*steps, above) if number == 0 else steps:
         yield from _on(step, step.depth + number, path, text, line, made)
 
@@ -133,7 +144,7 @@ def _on(
             sets=step.sets,
             column=column,
         )
-        if column <= limits.LINE and _is_worth_a_look(use) and not _RAISES.search(before):
+        if column <= LINE and _is_worth_a_look(use) and not _RAISES.search(before):
             yield use
 
 
@@ -142,7 +153,7 @@ def _is_worth_a_look(use: Use) -> bool:
     is_field = not use.is_call and bool(use.receiver)
     if is_field and (use.is_own or use.depth > 1) and not use.name[:1].isupper():
         return False
-    return is_known and len(use.name) >= limits.SHORTEST_NAME
+    return is_known and len(use.name) >= SHORTEST_NAME
 
 
 def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -151,19 +162,19 @@ def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tup
     if _CLASS.search(receiver) and receiver[0].isupper():
         return (receiver,)
     step = made.get(receiver)
-    rows = " ".join(lines[step.line - 1 : step.end])[: limits.LINE] if step else ""
+    rows = " ".join(lines[step.line - 1 : step.end])[:LINE] if step else ""
     match, last = _MADE.search(rows), _IDENTIFIER.search(receiver)
     name = last[1] if last else ""
-    same = camelize(singularize(name)) if len(name) >= limits.SHORTEST_NAME else ""
+    same = camelize(singularize(name)) if len(name) >= SHORTEST_NAME else ""
     owners = (match["name"] if match else "", name if name == receiver else "", same)
-    return tuple(dict.fromkeys(owner for owner in owners if owner))[: limits.OWNERS]
+    return tuple(dict.fromkeys(owner for owner in owners if owner))[:OWNERS]
 
 
 def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
     known = uses_in(path, text, first, last)
     yield from known
     for number, row in enumerate(() if known else text_lines(text)[first - 1 : last], start=first):
-        for found in _CALL.finditer(masked(row[: limits.LINE], language_of(path))):
+        for found in _CALL.finditer(masked(row[:LINE], language_of(path))):
             yield NameUse(found["name"], number, found.start())
 
 
@@ -173,9 +184,7 @@ _ROLES = frozenset(("test", "tests", "spec", "specs", "it", "unit", "case"))
 _SCRIPTS = frozenset((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"))
 
 
-def files_testing(
-    path: str, paths: Iterable[str], limit: int = limits.TEST_FILES
-) -> tuple[str, ...]:
+def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> tuple[str, ...]:
     """List the tests of a file, the likeliest first: `test_cart.py` before `test_old_cart.py`.
 
     Their names have all words of the file's name; words that are no folder of the file's are
@@ -223,7 +232,7 @@ _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 def _import_rows(name: str, lines: tuple[str, ...]) -> Iterator[str]:
     """Rows that import a name; of an import of several rows the first, or the last with `from`."""
     wanted = [part for part in re.split(r"::|[.\\]", name) if part]
-    lines = tuple(line[: limits.LINE] for line in lines)
+    lines = tuple(line[:LINE] for line in lines)
     for number, row in enumerate(lines):
         if not any(uses(item, row) for item in wanted):
             continue
@@ -290,7 +299,7 @@ class Lookup:
     ) -> None:
         """Nothing is read yet; `frames` are files that frames lie in."""
         self.index, self.text, self._search = index, cache(read), search
-        self._left = limits.CALLEE_SEARCHES
+        self._left = CALLEE_SEARCHES
         self.frames = tuple(dict.fromkeys(frames))
 
     def place(self, use: Use) -> Place | None:
@@ -319,7 +328,7 @@ class Lookup:
     def imports(self, name: str, path: str) -> tuple[str, ...]:
         """List the files that an import of this name in a file leads to."""
         text = self.text(path) or ""
-        rows = _import_rows(name, text_lines(text)[: limits.IMPORT_LINES])
+        rows = _import_rows(name, text_lines(text)[:IMPORT_LINES])
         paths = (item for row in tuple(rows)[:2] for item in imported(row, path, self.index, name))
         return tuple(dict.fromkeys(paths))[:3]
 
@@ -343,7 +352,7 @@ class Lookup:
                 return Place(path, definition.line, definition.end)
         return None
 
-    def hits(self, text: str, limit: int = limits.CALLEE_HITS) -> tuple[SearchHit, ...]:
+    def hits(self, text: str, limit: int = CALLEE_HITS) -> tuple[SearchHit, ...]:
         """Search the tree, but for tests and libraries; empty once too much was searched."""
         if self._search is None or self._left <= 0:
             return ()
@@ -366,7 +375,7 @@ class Lookup:
         paths = dict.fromkeys(
             hit.path for hit in hits if defined_name(hit.text, language_of(hit.path)) == name
         )
-        if len(paths) > limits.SAME_NAME_PLACES or len(hits) >= limits.CALLEE_HITS:
+        if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
             return ()
         return tuple(sorted(paths, key=lambda path: _distance(path, like)))
 
@@ -390,7 +399,7 @@ def called_definitions(
     out, and what is shown is added to it; `members` are names that the message says.
     """
     previews: list[Preview] = []
-    left = limits.CALLEE_CHARACTERS
+    left = CALLEE_CHARACTERS
     for use in candidate_symbols(case, known.text, members):
         place = known.place(use)
         preview = _preview(place, use, known, seen) if place else None
@@ -399,7 +408,7 @@ def called_definitions(
         left -= len(preview.text)
         mark(preview, seen)
         previews.append(preview)
-        if len(previews) == limits.CALLEES:
+        if len(previews) == CALLEES:
             break
     return tuple(previews)
 
@@ -408,9 +417,9 @@ def _preview(place: Place, use: Use, known: Lookup, seen: Shown) -> Preview | No
     """Show a definition: whole where it is short and makes the failing value, else its head."""
     because = f"used in {use.path.rpartition('/')[2]}:{use.line}"
     because += f", which sets {use.sets}" if use.sets else ""
-    makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= limits.FLOW_DEPTH))
-    is_short = use.name[:1].islower() and place.end - place.line < limits.WHOLE_CALLEE
-    most = limits.WHOLE_CALLEE if makes and is_short else limits.CALLEE_LINES
+    makes = use.is_call and (use.depth == 0 or (bool(use.sets) and use.depth <= FLOW_DEPTH))
+    is_short = use.name[:1].islower() and place.end - place.line < WHOLE_CALLEE
+    most = WHOLE_CALLEE if makes and is_short else CALLEE_LINES
     return cut(place, known, seen, "flow", because, most)
 
 
@@ -420,7 +429,7 @@ def cut(
     seen: Shown,
     kind: PreviewKind,
     because: str = "",
-    most: int = limits.CALLEE_LINES,
+    most: int = CALLEE_LINES,
 ) -> Preview | None:
     """Cut out the lines of a definition that were not shown; None where that is not half of it."""
     end = min(place.end, place.line + most - 1)
@@ -443,7 +452,7 @@ def cut(
 
 
 def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
-    return "\n".join(" ".join(line.splitlines())[: limits.LINE] for line in lines[start - 1 : end])
+    return "\n".join(" ".join(line.splitlines())[:LINE] for line in lines[start - 1 : end])
 
 
 def mark(preview: Preview, seen: Shown) -> None:

@@ -9,15 +9,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from nightwatch_core.code import limits
+from nightwatch_core.code.candidate_symbols import SHORTEST_NAME
 from nightwatch_core.code.languages import COMMON
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.releases import fading, onset
-from nightwatch_core.code.symptoms import symptom_of
+from nightwatch_core.code.symptoms import MESSAGE, symptom_of
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.traces.placing import PathIndex
+
+NAMED_SEARCHES = 3  # names of a message that are followed
+COMPARED_FILES = 10  # files of a case, a guess, a suspect
+FIRST_FILES = 30  # that are read together for a case, before anything else
+CANDIDATES = 5  # items
 
 MIN_SCORE = 0.25  # below it nothing is a candidate
 _LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
@@ -25,10 +30,7 @@ _USUAL_SIZE = 5  # files; larger pull requests are damped
 
 
 def candidates(
-    case: Case,
-    likely: tuple[LikelyFile, ...],
-    pulls: Iterable[MergedPull],
-    limit: int = limits.CANDIDATES,
+    case: Case, likely: tuple[LikelyFile, ...], pulls: Iterable[MergedPull], limit: int = CANDIDATES
 ) -> tuple[MergedPull, ...]:
     """List pull requests that changed files of a case before it began, the likeliest first."""
     began = onset(case)
@@ -54,10 +56,10 @@ def _weights(case: Case, likely: tuple[LikelyFile, ...]) -> dict[str, float]:
     """Weigh the files of a case: frames by their rank, then likely files by their score."""
     frames = case.trace.in_app if case.trace else ()
     paths = dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path)
-    ranked = enumerate(tuple(paths)[: limits.COMPARED_FILES], start=1)
+    ranked = enumerate(tuple(paths)[:COMPARED_FILES], start=1)
     weights = {path: rank**-0.5 for rank, path in ranked}
     share = _LIKELY_SHARE if weights else 1.0
-    for file in likely[: limits.COMPARED_FILES]:
+    for file in likely[:COMPARED_FILES]:
         weights.setdefault(file.path, share * min(1.0, file.score))
     return weights
 
@@ -70,7 +72,7 @@ def first_files(case: Case, index: PathIndex) -> tuple[str, ...]:
     frames = case.trace.in_app if case.trace else ()
     named = (frame.repo_path for frame in frames if frame.repo_path)
     likely = (file.path for file in likely_files(case, index))
-    return tuple(dict.fromkeys((*named, *likely)))[: limits.FIRST_FILES]
+    return tuple(dict.fromkeys((*named, *likely)))[:FIRST_FILES]
 
 
 # What a message names: members, columns, constraints, keys and classes, at their definitions.
@@ -84,7 +86,7 @@ def names_in_message(case: Case) -> tuple[str, ...]:
 
     A member that nothing has is no name to look for: its receiver is what is wrong.
     """
-    message = case.leader.message[: limits.MESSAGE]
+    message = case.leader.message[:MESSAGE]
     symptom = symptom_of(case.leader.error_class, message)
     relation = re.split(r"[\s,]+", symptom.relation)
     missing = {item.rpartition(".")[0] for item in relation}  # tables
@@ -96,7 +98,7 @@ def names_in_message(case: Case) -> tuple[str, ...]:
         name
         for name in names
         if re.fullmatch(r"\w+", name)
-        and len(name) > limits.SHORTEST_NAME
+        and len(name) > SHORTEST_NAME
         and name not in COMMON
         and name not in missing
-    )[: limits.NAMED_SEARCHES]
+    )[:NAMED_SEARCHES]

@@ -9,9 +9,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from textwrap import dedent
 
-from nightwatch_core.code import limits
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.text.escaping import HIDDEN
+
+SHOWN_LINE = 1_000  # characters of a line among others that a tool shows, or that a rule reads
+QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines
+QUOTE_NEAR = 10  # lines by which the line of a quote that stands once in its file may be off
+QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance
 
 MARK = "[... "  # begins a row that tells what is left out
 CUT = "…"  # stands where a line was cut in two
@@ -52,7 +56,7 @@ def lines_of(text: str) -> tuple[str, ...]:
     return tuple(lines if lines[-1] else lines[:-1])
 
 
-def numbered(lines: Iterable[str], start: int = 1, most: int = limits.SHOWN_LINE) -> Iterator[str]:
+def numbered(lines: Iterable[str], start: int = 1, most: int = SHOWN_LINE) -> Iterator[str]:
     """Number lines; one longer than `most` is cut, and the row after it says so."""
     for number, line in enumerate(lines, start):
         yield f"{number:>5}| {visible(line[:most])}{CUT if len(line) > most else ''}"
@@ -156,7 +160,7 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
     quote = _flat_quote(evidence.quote)
     lines = _lines_with(quote, text) if path and quote and text is not None else []
     line = evidence.line
-    if len(lines) == 1 and abs(lines[0] - line) <= limits.QUOTE_NEAR:
+    if len(lines) == 1 and abs(lines[0] - line) <= QUOTE_NEAR:
         line = lines[0]
     if text is None or line not in lines:
         return evidence.model_copy(update={"verified": False})
@@ -169,7 +173,7 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
 
 def _flat_quote(quote: str) -> str:
     """Return the quote in the form that is compared; empty where it says too little."""
-    rows = quote[: limits.QUOTE].split("\n")[: limits.QUOTED_LINES]
+    rows = quote[:QUOTE].split("\n")[:QUOTED_LINES]
     flat = (_flat(_CUT.sub("", _NUMBERED.sub("", row))) for row in rows)
     whole = "\n".join(filter(None, flat))
     return whole if re.search(r"\w", whole) else ""
@@ -181,7 +185,7 @@ def _lines_with(quote: str, text: str) -> list[int]:
     whole = "\n".join(flat for _, flat in filled)
     starts = [0, *(found.end() for found in re.finditer("\n", whole))]
     pattern = re.escape(quote)
-    if len(quote) < limits.QUOTE_SCRAP:
+    if len(quote) < QUOTE_SCRAP:
         pattern = f"(?m)^{pattern}$"
     found = (bisect_right(starts, match.start()) - 1 for match in re.finditer(pattern, whole))
     return [filled[index][0] for index in dict.fromkeys(found)]

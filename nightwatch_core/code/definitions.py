@@ -9,9 +9,12 @@ from typing import Literal, NamedTuple
 import tree_sitter
 from tree_sitter import Node
 
-from nightwatch_core.code import limits
 from nightwatch_core.code.languages import (
+    CACHED_FILES,
     LANGUAGES,
+    LONGEST_NAME,
+    NAMED_FILE,
+    NAMED_LINE,
     Language,
     captured,
     is_readable,
@@ -114,15 +117,15 @@ def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
 
 def defined_name(row: str, language: Language) -> str:
     """Name what a line alone seems to define; empty where it defines nothing."""
-    matches = (re.match(pattern, row[: limits.NAMED_LINE]) for pattern in language.definitions)
+    matches = (re.match(pattern, row[:NAMED_LINE]) for pattern in language.definitions)
     return next((found["name"] for found in matches if found), "")
 
 
-@lru_cache(maxsize=limits.CACHED_FILES)
+@lru_cache(maxsize=CACHED_FILES)
 def _names_in(path: str, text: str) -> Names:
     """Read a file's names from its tree; from its lines where no grammar knows the file."""
-    rows = text[: limits.NAMED_FILE].split("\n")
-    text = "\n".join(row if len(row) <= limits.NAMED_LINE else "" for row in rows)
+    rows = text[:NAMED_FILE].split("\n")
+    text = "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows)
     root = parsed(path, text)
     if root is None or not is_readable(root):
         return Names(definitions=tuple(_by_lines(path, text)))
@@ -146,7 +149,7 @@ def _names_in(path: str, text: str) -> Names:
 
 
 def _name(node: tree_sitter.Node) -> str:
-    match = _NAME.search((node.text or b"")[-limits.LONGEST_NAME :].decode("utf-8", "replace"))
+    match = _NAME.search((node.text or b"")[-LONGEST_NAME:].decode("utf-8", "replace"))
     return match[0] if match else ""
 
 
@@ -172,7 +175,7 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
     language = language_of(path)
     lines = dict(enumerate(text.split("\n"), start=1))
     for number, row in lines.items():
-        match = _KEYWORD.match(row[: limits.NAMED_LINE])
+        match = _KEYWORD.match(row[:NAMED_LINE])
         name = (
             match["name"]
             if match
@@ -187,9 +190,9 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
 
 
 def _kind(row: str, language: Language) -> Kind:
-    if _TYPES.search(row[: limits.NAMED_LINE].partition("=")[0]):
+    if _TYPES.search(row[:NAMED_LINE].partition("=")[0]):
         return "class"
-    is_function = _KEYWORD.match(row[: limits.NAMED_LINE]) or re.match(language.functions, row)
+    is_function = _KEYWORD.match(row[:NAMED_LINE]) or re.match(language.functions, row)
     return "function" if is_function else "value"
 
 

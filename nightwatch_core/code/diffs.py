@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import NamedTuple
 
-from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import defined_name
 from nightwatch_core.code.edit_policy import common_lines
 from nightwatch_core.code.edits import apply
@@ -16,6 +15,8 @@ from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import ChangedFile
 from nightwatch_core.models.research import DependencyChange
 from nightwatch_core.traces.placing import ReadFile
+
+DIFF_AROUND, DIFF_COMPARED = 3, 1_000  # likewise of a whole file; lines that are compared
 
 MANIFESTS = (
     *("requirements*.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock"),
@@ -127,9 +128,9 @@ def numbered_diff(old: list[str], new: list[str]) -> str:
     """Return the changed lines with the lines around them and line numbers, without file names."""
     head = common_lines(old, new)
     tail = common_lines(old[head:][::-1], new[head:][::-1])
-    if max(len(old), len(new)) - head - tail > limits.DIFF_COMPARED:
+    if max(len(old), len(new)) - head - tail > DIFF_COMPARED:
         return "@@ too large to be shown @@"
-    return "\n".join([*unified_diff(old, new, n=limits.DIFF_AROUND, lineterm="")][2:])
+    return "\n".join([*unified_diff(old, new, n=DIFF_AROUND, lineterm="")][2:])
 
 
 # Edits as diffs, one a file: with context and line numbers where the file's text is at hand.

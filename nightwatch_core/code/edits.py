@@ -14,7 +14,6 @@ from nightwatch_core.code.injected_instructions import (
     repeated_instruction,
 )
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import DIFF_CONTEXT
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Edit, Evidence
@@ -26,6 +25,8 @@ from nightwatch_core.ports import CodeReader
 from nightwatch_core.privacy.scrubber import holds_mask
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.traces.placing import ReadFile
+
+DIFF_CONTEXT = 2  # unchanged lines that a diff shows around a change
 
 
 class Applied(Value):

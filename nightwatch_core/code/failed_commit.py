@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.limits import NEIGHBOUR_COMMITS
 from nightwatch_core.code.releases import bare, sha_of
 from nightwatch_core.code.suspects import is_of
 from nightwatch_core.errors import GiveUp
@@ -27,6 +26,8 @@ from nightwatch_core.traces.placing import (
     map_frames,
     place_frames,
 )
+
+NEIGHBOUR_COMMITS = 12  # looked at for a record's source
 
 # The commit whose files hold the source that a record printed, where the one at hand does not.
 

@@ -16,10 +16,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from nightwatch_core.code.limits import TAINT_TEXT
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.plain_text import one_line, shortened
+
+TAINT_TEXT = 20_000  # characters of a stranger's text that are looked at for orders
 
 RUN, CODE_RUN = 8, 4  # words in a row: of prose, of code
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

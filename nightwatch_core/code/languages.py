@@ -15,10 +15,15 @@ import tree_sitter_ruby
 import tree_sitter_typescript
 
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import PARSED_FILE, QUERY_DEPTH, QUERY_WIDTH
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.traces.placing import is_vendored
+
+PARSED_FILE = 500_000  # characters
+QUERY_DEPTH, QUERY_WIDTH = 200, 2_000  # levels of a tree; children of a text that is no program
+NAMED_FILE, NAMED_LINE = 150_000, 2_000  # characters in which names are looked for
+LONGEST_NAME = 200  # bytes
+CACHED_FILES = 32  # files whose names are kept: the same few are asked for again and again
 
 Kind = Literal["code", "test", "text", "library", "locale", "lock", "generated", "minified"]
 

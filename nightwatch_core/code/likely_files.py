@@ -6,7 +6,7 @@ from typing import Literal
 
 from inflection import camelize, pluralize, singularize, underscore
 
-from nightwatch_core.code import limits
+from nightwatch_core.code.symptoms import MESSAGE
 from nightwatch_core.models.errors import Case, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.value import Value
@@ -14,6 +14,11 @@ from nightwatch_core.text.rule_files import load_rules
 from nightwatch_core.text.transactions import Endpoint, endpoint
 from nightwatch_core.text.words import words_of_name as words
 from nightwatch_core.traces.placing import PathIndex, by_tail, plain
+
+LIKELY_FILES = 10  # files of a case, a guess, a suspect
+FILES_A_GUESS = 2  # files of a case, a guess, a suspect
+TRANSACTIONS, TRANSACTION_NAMES, MESSAGE_WORDS = 3, 12, 20  # items that are looked at
+RANKED_FRAMES = 200  # frames
 
 _MAILERS = ("_mailer", "_notifier")
 _PARAMETER = re.compile(r"[:<{\[*(]|^\d+$|^[0-9a-f-]{16,}$")
@@ -87,7 +92,7 @@ class Clue(Value):
 
 def clue_of(endpoint: Endpoint) -> Clue:
     """Put an endpoint in the forms that file names take."""
-    raw = endpoint.names[: limits.TRANSACTION_NAMES]
+    raw = endpoint.names[:TRANSACTION_NAMES]
     names = tuple(name for name in raw if not _PARAMETER.search(name))
     path = tuple(underscore(name) for name in names)
     resource = _ROLES.sub("", path[-1]) if path else ""
@@ -163,7 +168,7 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
     """
     scores: dict[str, float] = {}
     reasons: dict[str, tuple[str, ...]] = {}
-    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[: limits.MESSAGE]))
+    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[:MESSAGE]))
     callee = trace.top if ruby else None
     for depth, frame in enumerate(_distinct(trace)):
         held = [(weight, reason) for weight, reason, rule in WEIGHTS if rule(frame)]
@@ -188,7 +193,7 @@ def _distinct(trace: Trace) -> tuple[Frame, ...]:
     known = [frame for frame in trace.frames if frame.path]
     frames = [frame for frame in known if frame.in_app] or known
     once: dict[tuple[str, str], Frame] = {}
-    for frame in frames[: limits.RANKED_FRAMES]:
+    for frame in frames[:RANKED_FRAMES]:
         once.setdefault((_path(frame), frame.function), frame)
     return tuple(once.values())
 
@@ -228,9 +233,7 @@ _CLASS_FILES = ("{snake}.rb", "models/{snake}.py", *(f"{{camel}}.{ending}" for e
 Found = Iterator[tuple[str, float, str]]
 
 
-def likely_files(
-    case: Case, index: PathIndex, limit: int = limits.LIKELY_FILES
-) -> tuple[LikelyFile, ...]:
+def likely_files(case: Case, index: PathIndex, limit: int = LIKELY_FILES) -> tuple[LikelyFile, ...]:
     """Rank the files of the tree for a case; a file found twice keeps its best score.
 
     Asked in turn: the trace, the transaction, the message, the error class. Only files that are in
@@ -261,7 +264,7 @@ def _from_transaction(case: Case, index: PathIndex) -> Found:
     """List files that frameworks give to a transaction of this name."""
     names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
     endings = RULES.endings.get(case.trace.language if case.trace else "", ("",))
-    for transaction in tuple(names)[: limits.TRANSACTIONS]:
+    for transaction in tuple(names)[:TRANSACTIONS]:
         clue = clue_of(endpoint(transaction))
         for guess in RULES.guesses:
             guessed = (path for path in guess.paths(clue) if path.endswith(endings))
@@ -271,12 +274,12 @@ def _from_transaction(case: Case, index: PathIndex) -> Found:
 
 def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:
     existing = (index.ending(suffix) for suffix in suffixes)
-    return next((paths[: limits.FILES_A_GUESS] for paths in existing if paths), ())
+    return next((paths[:FILES_A_GUESS] for paths in existing if paths), ())
 
 
 def _from_message(case: Case, index: PathIndex) -> Found:
     """List files and classes that the message names."""
-    message = case.leader.message[: limits.MESSAGE]
+    message = case.leader.message[:MESSAGE]
     for text in _first(_FILE, message):
         path = by_tail(plain(text), is_ours=True, index=index)
         if path:
@@ -292,9 +295,7 @@ def _from_error_class(case: Case, index: PathIndex) -> Found:
 
 
 def _first(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(match[0] for match in pattern.finditer(text)))[
-        : limits.MESSAGE_WORDS
-    ]
+    return tuple(dict.fromkeys(match[0] for match in pattern.finditer(text)))[:MESSAGE_WORDS]
 
 
 def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
@@ -303,7 +304,7 @@ def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
     >>> class_files("Shop::OrderItem", PathIndex(("app/models/shop/order_item.rb", "a.rb")))
     ('app/models/shop/order_item.rb',)
     """
-    parts = tuple(part for part in re.split(r"::|[.\\]", name[: limits.MESSAGE]) if part)
+    parts = tuple(part for part in re.split(r"::|[.\\]", name[:MESSAGE]) if part)
     if not parts:
         return ()
     whole = {"snake": "/".join(map(underscore, parts)), "camel": "/".join(parts)}

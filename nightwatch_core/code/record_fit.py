@@ -8,13 +8,16 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.code.definitions import Definition, definitions_in
-from nightwatch_core.code.languages import Language, has_grammar, language_of, parsed
+from nightwatch_core.code.languages import NAMED_LINE, Language, has_grammar, language_of, parsed
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.text.plain_text import shortened
 from nightwatch_core.traces.placing import ReadFile, has_source
+
+FITTED_PLACES = 10  # own frames looked at
+DRIFT = 12  # lines by which a line may have moved between the commit that failed and one near it
+SHOWN_SOURCE = 120  # characters of a record's line in a reason
 
 MISFIT = "the record does not fit this commit: "
 _INLINING = (".kt", ".kts", ".scala")  # compilers number inlined lines beyond the file's end
@@ -52,7 +55,7 @@ def app_frames(case: Case, read: ReadFile) -> Iterator[AppFrame]:
     if trace is None:
         return
     own = dict.fromkeys(frame for frame in trace.in_app if frame.repo_path and frame.line)
-    for frame in tuple(own)[: limits.FITTED_PLACES]:
+    for frame in tuple(own)[:FITTED_PLACES]:
         if (text := read(frame.repo_path)) is None:
             continue
         same = (f for f in trace.frames if (f.path, f.line) == (frame.path, frame.line))
@@ -108,14 +111,14 @@ def with_doubts(case: Case, read: ReadFile) -> Case:
 
 def _against_file(place: AppFrame, is_named: bool) -> str:
     if place.frame.fit == "differs" and has_source(place.frame):
-        code = shortened(" ".join(place.frame.code.split()), limits.SHOWN_SOURCE)
+        code = shortened(" ".join(place.frame.code.split()), SHOWN_SOURCE)
         printed = f" ({code})" if code else ""
         where = f"{place.path}:{place.line}"
         return f"{where} and the file around it do not hold the line of the record{printed}"
     reason = _contradiction(place)
     if not reason or is_named:
         return reason
-    near = range(max(1, place.line - limits.DRIFT), place.line + limits.DRIFT + 1)
+    near = range(max(1, place.line - DRIFT), place.line + DRIFT + 1)
     others = (line for line in near if line != place.line and line <= len(place.rows))
     # the line may have moved: another number may be plausible
     is_plausible = any(not _contradiction(place._replace(line=line)) for line in others)
@@ -197,7 +200,7 @@ def _function_name(place: AppFrame) -> str:
 
 
 def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
-    row = place.rows[definition.line - 1][: limits.NAMED_LINE]
+    row = place.rows[definition.line - 1][:NAMED_LINE]
     is_macro = place.language.name == "ruby" and not re.search(r"\bdef\b", row)
     return definition.kind == "function" and not is_macro
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.limits import RELEASES
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import Onset
+
+RELEASES = 200  # items
 
 _HOUR = timedelta(hours=1)
 _FRESH = timedelta(days=1)

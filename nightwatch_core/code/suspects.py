@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.limits import NEAR_DAYS, SUSPECTS
 from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
@@ -19,6 +18,9 @@ from nightwatch_core.models.code import LoggedCommit, MergedPull, Release, Suspe
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import CodeChanges, DependencyChange, LineAuthor, Onset, Rename
 from nightwatch_core.ports import CodeReader
+
+SUSPECTS = 3  # items
+NEAR_DAYS = 30  # before an error began, in which a change may have brought it
 
 # The commit that an analysis names as the one that brought the cause, looked up in the history.
 

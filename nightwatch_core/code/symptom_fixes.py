@@ -11,13 +11,15 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import enclosing_functions
-from nightwatch_core.code.languages import ending_of, parsed
+from nightwatch_core.code.languages import NAMED_LINE, ending_of, parsed
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.syntax import BODIES, nodes_in, text_of
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.rule_files import Pattern, load_rules
+
+COMPARED_LINES = 5_000  # lines of two texts
+OPTIONAL_ROWS = 60  # lines above a guard in which its value may be said to be optional
 
 Kind = Literal[
     "guard_only",
@@ -109,9 +111,9 @@ class Change:
         self.path, self.ending = path, ending_of(path)
         self.before, self.after = before, after
         self.is_test = bool(TEST.search(path))
-        self.old = [line[: limits.NAMED_LINE].strip() for line in before.split("\n")]
-        self.new = [line[: limits.NAMED_LINE].strip() for line in after.split("\n")]
-        too_long = max(len(self.old), len(self.new)) > limits.COMPARED_LINES
+        self.old = [line[:NAMED_LINE].strip() for line in before.split("\n")]
+        self.new = [line[:NAMED_LINE].strip() for line in after.split("\n")]
+        too_long = max(len(self.old), len(self.new)) > COMPARED_LINES
         compared = difflib.SequenceMatcher(None, self.old, self.new, autojunk=too_long)
         self._blocks = [block for block in compared.get_opcodes() if block[0] != "equal"]
         removed = (row for _, a, b, *_ in self._blocks for row in range(a, b))
@@ -234,7 +236,7 @@ def _may_be_missing(change: Change, guard: str, row: int, _unguarded: str = "") 
     names = [name for name in _NAME.findall(guard) if name not in TABLES.keywords]
     if not names:
         return False
-    above = range(max(0, row - limits.OPTIONAL_ROWS), min(len(change.new), row + 1))
+    above = range(max(0, row - OPTIONAL_ROWS), min(len(change.new), row + 1))
     lines = [*(change.new[at] for at in above if at not in change.added), _unguarded]
     return any(_is_sent(name, lines) or _is_optional(name, change) for name in dict.fromkeys(names))
 
@@ -303,7 +305,7 @@ def _is_guard(change: Change, node: Node) -> bool:
     condition = node.child_by_field_name("condition") if P["if_node"].match(node.type) else None
     if condition is None or condition.start_point[0] not in change.added:
         return False
-    asked = " ".join(_whole(condition)[: limits.NAMED_LINE].split())
+    asked = " ".join(_whole(condition)[:NAMED_LINE].split())
     is_right = (
         not P["asks_for_nothing"].search(asked)
         or _is_rightly_empty(change, asked, node)
@@ -319,7 +321,7 @@ def _passes_over(change: Change, node: Node) -> bool:
         return True
     after = node.next_named_sibling
     if after is not None and after.start_point[0] in change.added:
-        text = " ".join(_whole(after)[: limits.NAMED_LINE].split())
+        text = " ".join(_whole(after)[:NAMED_LINE].split())
         if text.startswith("return") and _does_nothing((text,)):
             return True
     # the code that stood there before is now inside

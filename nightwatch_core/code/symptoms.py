@@ -2,9 +2,10 @@
 
 import re
 
-from nightwatch_core.code.limits import MESSAGE
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.rule_files import Pattern, load_rules
+
+MESSAGE = 2_000  # characters of an error's message that are looked at
 
 _MEANT = re.compile(r"Did you mean: '(\w{1,100})'\?")
 _BARE_KEY = re.compile(r"'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|\d{1,20}")

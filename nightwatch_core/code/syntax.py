@@ -13,8 +13,14 @@ import tree_sitter
 import yaml
 from tree_sitter import Node
 
-from nightwatch_core.code import limits
+from nightwatch_core.code.code_view import SHOWN_LINE
 from nightwatch_core.code.languages import (
+    CACHED_FILES,
+    LONGEST_NAME,
+    NAMED_FILE,
+    NAMED_LINE,
+    PARSED_FILE,
+    QUERY_DEPTH,
     RULES,
     Language,
     ending_of,
@@ -22,6 +28,11 @@ from nightwatch_core.code.languages import (
     is_readable,
     parsed,
 )
+
+PARSED_YAML = 100_000  # YAML's parser is slow
+YAML_DEPTH = 200  # levels: its parser takes minutes for brackets a hundred thousand deep
+FLOW_NODES = 200_000  # nodes of a file
+STATEMENT_LINES = 12  # of a statement that are looked at
 
 _WARNINGS = threading.Lock()  # catching warnings changes a list that all threads share
 
@@ -36,7 +47,7 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     check = _OWN_PARSERS.get(ending_of(path), by_grammar)
     if check is None:
         return ""
-    longest = limits.PARSED_YAML if check is _yaml else limits.PARSED_FILE
+    longest = PARSED_YAML if check is _yaml else PARSED_FILE
     if len(text) > longest:
         return f"{path} is too large to be checked: more than {longest:,} characters"
     why = check(text)
@@ -72,8 +83,8 @@ def _yaml(text: str) -> str:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > limits.YAML_DEPTH:
-                return f"nested deeper than {limits.YAML_DEPTH} levels"
+            if depth > YAML_DEPTH:
+                return f"nested deeper than {YAML_DEPTH} levels"
     except (yaml.YAMLError, RecursionError) as wrong:
         return " ".join(str(wrong).split())[:200]
     return ""
@@ -132,8 +143,8 @@ class Setting(NamedTuple):
 
 def root_of(path: str, text: str) -> Node | None:
     """Parse a file; None where no grammar reads it."""
-    rows = text[: limits.NAMED_FILE].split("\n")
-    root = parsed(path, "\n".join(row if len(row) <= limits.NAMED_LINE else "" for row in rows))
+    rows = text[:NAMED_FILE].split("\n")
+    root = parsed(path, "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows))
     return root if root is not None and is_readable(root) else None
 
 
@@ -158,9 +169,9 @@ def rows_of(node: Node, row: int) -> tuple[int, int]:
     start, end = node.start_point[0], node.end_point[0]
     below = [body.start_point[0] for body in _bodies(node) if body.start_point[0] > row]
     end = max(row, min([end, *(first - 1 for first in below)]))
-    if end - start >= limits.STATEMENT_LINES:
-        start = max(start, row - limits.STATEMENT_LINES // 2)
-        end = min(end, start + limits.STATEMENT_LINES - 1)
+    if end - start >= STATEMENT_LINES:
+        start = max(start, row - STATEMENT_LINES // 2)
+        end = min(end, start + STATEMENT_LINES - 1)
     return start, end
 
 
@@ -171,7 +182,7 @@ def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
     return tuple((node.start_point[0], node.end_point[0]) for node in reversed(nodes))
 
 
-@lru_cache(maxsize=limits.CACHED_FILES)
+@lru_cache(maxsize=CACHED_FILES)
 def settings_in(path: str, text: str) -> tuple[Setting, ...]:
     """List every statement of a file that gives names a value."""
     root, found = root_of(path, text), []
@@ -185,14 +196,14 @@ def settings_in(path: str, text: str) -> tuple[Setting, ...]:
 
 def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
     """Walk the nodes that touch some rows, from the outside to the inside, in their order."""
-    waiting, left = [(root, 0)], limits.FLOW_NODES
+    waiting, left = [(root, 0)], FLOW_NODES
     while waiting and left:
         node, depth = waiting.pop()
         left -= 1
         yield node
         touching = [
             (child, depth + 1)
-            for child in (node.children if depth < limits.QUERY_DEPTH else ())
+            for child in (node.children if depth < QUERY_DEPTH else ())
             if child.end_point[0] >= first and child.start_point[0] <= last
         ]
         waiting += touching[::-1]
@@ -200,7 +211,7 @@ def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
 
 def text_of(node: Node) -> str:
     """Return a node's text; empty where it is long."""
-    if node.end_byte - node.start_byte > limits.LONGEST_NAME:
+    if node.end_byte - node.start_byte > LONGEST_NAME:
         return ""
     return (node.text or b"").decode("utf-8", "replace")
 
@@ -232,7 +243,7 @@ def targets_of(node: Node) -> tuple[Node, ...]:
 
 def names_of(target: Node) -> Iterator[str]:
     """Walk the names and members in a pattern."""
-    if target.end_byte - target.start_byte > limits.NAMED_LINE:
+    if target.end_byte - target.start_byte > NAMED_LINE:
         return
     if target.type in NAMES or target.type in MEMBERS:
         yield text_of(target)
@@ -250,7 +261,7 @@ Lines = Mapping[int, str]
 
 def masked(text: str, language: Language) -> str:
     """Return the line with the insides of strings and comments blanked, as long as before."""
-    out, quote, at, text = [], "", 0, text[: limits.SHOWN_LINE]
+    out, quote, at, text = [], "", 0, text[:SHOWN_LINE]
     while at < len(text):
         char = text[at]
         if quote:
@@ -274,7 +285,7 @@ def uses(name: str, text: str) -> tuple[int, ...]:
     (11,)
     """
     pattern = rf"(?<![\w$]){re.escape(name)}(?![\w$])"
-    return tuple(found.start() for found in re.finditer(pattern, text[: limits.SHOWN_LINE]))
+    return tuple(found.start() for found in re.finditer(pattern, text[:SHOWN_LINE]))
 
 
 def receiver_before(text: str, at: int) -> str:
@@ -358,8 +369,8 @@ def arguments(lines: Lines, start: int, opening: int = 0) -> tuple[str, ...]:
 
     `opening` is the column from which the first parenthesis is taken; up to 30 lines are read.
     """
-    rows = [lines.get(start, "")[opening : limits.SHOWN_LINE]]
-    rows += [lines[n][: limits.SHOWN_LINE] for n in range(start + 1, start + 30) if n in lines]
+    rows = [lines.get(start, "")[opening:SHOWN_LINE]]
+    rows += [lines[n][:SHOWN_LINE] for n in range(start + 1, start + 30) if n in lines]
     parts, depth, current, quote = [], 0, "", ""
     for char in " ".join(rows):
         if quote:

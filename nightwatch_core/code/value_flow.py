@@ -11,14 +11,13 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code import limits
 from nightwatch_core.code.definitions import (
     ancestors,
     enclosing_functions,
     parameter_names,
     sets_of,
 )
-from nightwatch_core.code.languages import RULES
+from nightwatch_core.code.languages import QUERY_DEPTH, RULES
 from nightwatch_core.code.syntax import (
     BODIES,
     MEMBERS,
@@ -34,6 +33,9 @@ from nightwatch_core.code.syntax import (
     targets_of,
     text_of,
 )
+
+FLOW_DEPTH, FLOW_STEPS, SETS_OF_ONE = 2, 12, 2  # assignments back; statements; of one name
+FLOW_READS = 24  # names of a statement that are followed
 
 
 class Step(NamedTuple):
@@ -63,14 +65,14 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     wanted = [Step(start + 1, end + 1)]
     steps = {step.line: step for step in wanted}
     settings = settings_in(path, text)
-    for depth in range(1, limits.FLOW_DEPTH + 1):
+    for depth in range(1, FLOW_DEPTH + 1):
         found = [item for step in wanted for item in _setting(root, settings, step, line, depth)]
         if depth == 1:
             found += _setting_named(root, settings, wanted[0], members)
         wanted = [item for item in dict.fromkeys(found) if item.line not in steps]
         steps |= {item.line: item for item in wanted}
     nearest = sorted(steps.values(), key=lambda item: (item.depth, abs(item.line - line)))
-    return tuple(nearest)[: limits.FLOW_STEPS]
+    return tuple(nearest)[:FLOW_STEPS]
 
 
 def _setting(
@@ -83,7 +85,7 @@ def _setting(
     members = (text_of(node) for node in nodes if node.type in MEMBERS)
     plain = (text for text in members if "(" not in text and "\n" not in text)
     reads = dict.fromkeys((*plain, *names))
-    for name in tuple(read for read in reads if read and read != step.sets)[: limits.FLOW_READS]:
+    for name in tuple(read for read in reads if read and read != step.sets)[:FLOW_READS]:
         is_member = not name.lstrip("$").isidentifier()
         others = [setting for setting in settings if not step.line <= setting.start + 1 <= step.end]
         near = [other for other in others if name in other.names]
@@ -109,7 +111,7 @@ def _setting_named(
 
 def _steps(near: list[Setting], line: int, step: Step, depth: int, name: str) -> Iterator[Step]:
     near.sort(key=lambda item: (item.start >= line, abs(item.start + 1 - step.line)))
-    for setting in near[: limits.SETS_OF_ONE]:
+    for setting in near[:SETS_OF_ONE]:
         yield Step(setting.start + 1, setting.end + 1, depth, name)
 
 
@@ -156,7 +158,7 @@ def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
 
 
 def _asked_in(node: Node, depth: int = 0) -> Iterator[Asked]:
-    if node.type in _TYPES or depth > limits.QUERY_DEPTH:
+    if node.type in _TYPES or depth > QUERY_DEPTH:
         return
     for child in node.children:
         yield from _asked_in(child, depth + 1)

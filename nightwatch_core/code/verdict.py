@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 
-from nightwatch_core.code import limits
 from nightwatch_core.code.code_view import inside, lines_of, verified
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import NO_INSTRUCTIONS, grounds_of, judged, reasons
@@ -20,10 +19,14 @@ from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.words import stem, words
 
+ROOT_CAUSE, QUESTION = 8_000, 500  # characters
+HANDED_LINES, HANDED_STEPS = 4, 6  # lines above and below the failing one; what to look at next
+HANDED_LINE, HANDED_TEXT, HANDED_VALUE = 300, 300, 200  # characters of a line; a text; the value
+
 # Triage notes of an error without a known cause: the failing line with the lines around it, the
 # value that failed, and the last change of the line.
 
-_MOST = 2 * limits.HANDED_LINES + 1  # lines
+_MOST = 2 * HANDED_LINES + 1  # lines
 
 
 def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = True) -> Handover:
@@ -44,16 +47,14 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
         lines, first = _recorded(frame)
     changed = given.last_change or (_last_change(code, path, line) if is_readable else "")
     return Handover(
-        unknown=_line(given.unknown, limits.HANDED_TEXT),
-        path=_line(path, limits.HANDED_TEXT),
+        unknown=_line(given.unknown, HANDED_TEXT),
+        path=_line(path, HANDED_TEXT),
         line=line,
-        lines=tuple(line.replace("\n", " ")[: limits.HANDED_LINE] for line in lines[:_MOST]),
+        lines=tuple(line.replace("\n", " ")[:HANDED_LINE] for line in lines[:_MOST]),
         first_line=first if lines else 0,
-        value=_line(given.value or _value(case), limits.HANDED_VALUE),
-        last_change=_line(changed, limits.HANDED_TEXT),
-        look_at=tuple(
-            _line(item, limits.HANDED_TEXT) for item in given.look_at[: limits.HANDED_STEPS]
-        ),
+        value=_line(given.value or _value(case), HANDED_VALUE),
+        last_change=_line(changed, HANDED_TEXT),
+        look_at=tuple(_line(item, HANDED_TEXT) for item in given.look_at[:HANDED_STEPS]),
     )
 
 
@@ -63,14 +64,14 @@ def _around(code: CodeReader, path: str, line: int) -> tuple[tuple[str, ...], in
         rows = lines_of(code.read_file(path) or "")
     if line > len(rows):
         return (), 0
-    first = max(1, line - limits.HANDED_LINES)
-    return rows[first - 1 : line + limits.HANDED_LINES], first
+    first = max(1, line - HANDED_LINES)
+    return rows[first - 1 : line + HANDED_LINES], first
 
 
 def _recorded(frame: Frame) -> tuple[tuple[str, ...], int]:
     if not frame.code:
         return (), 0
-    before, after = frame.before[-limits.HANDED_LINES :], frame.after[: limits.HANDED_LINES]
+    before, after = frame.before[-HANDED_LINES:], frame.after[:HANDED_LINES]
     first = max((frame.line or 1) - len(before), 1)
     return (*before, frame.code, *after), first
 
@@ -229,7 +230,7 @@ def verdict(
     draft = Analysis(
         case=case,
         title=shortened(one_line(answer.title), 120) or case.title,
-        root_cause=answer.root_cause.strip()[: limits.ROOT_CAUSE],
+        root_cause=answer.root_cause.strip()[:ROOT_CAUSE],
         confidence=answer.confidence,
         evidence=evidence,
         fix=fix.edits,
@@ -245,7 +246,7 @@ def verdict(
         read=read,
         commit=code.commit.sha,
         fix_confidence=answer.fix_confidence if fix.edits else None,
-        question=" ".join(answer.question.split())[: limits.QUESTION],
+        question=" ".join(answer.question.split())[:QUESTION],
         because=(*reasons(fix.refused), *change.because),
     )
     if unknown:

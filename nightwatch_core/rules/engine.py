@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 
-from nightwatch_core.code.limits import NEAR_DAYS
 from nightwatch_core.code.releases import onset
+from nightwatch_core.code.suspects import NEAR_DAYS
 from nightwatch_core.code.symptoms import Symptom, host_in, symptom_of
 from nightwatch_core.code.syntax import indent, masked
 from nightwatch_core.models.answer import Answer, Evidence, Handover

@@ -4,13 +4,16 @@ import pytest
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.candidate_symbols import (
+    CALLEE_CHARACTERS,
+    CALLEE_SEARCHES,
+    CALLEES,
+    NEAR_NAMES,
     Lookup,
     called_definitions,
     candidate_symbols,
     files_testing,
     imported,
 )
-from nightwatch_core.code.limits import CALLEE_CHARACTERS, CALLEE_SEARCHES, CALLEES, NEAR_NAMES
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.code_view import as_written, lines_of, verified, visible
-from nightwatch_core.code.limits import QUOTE_NEAR
+from nightwatch_core.code.code_view import QUOTE_NEAR, as_written, lines_of, verified, visible
 from nightwatch_core.models.answer import Edit, Evidence
 
 

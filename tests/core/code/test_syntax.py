@@ -1,7 +1,6 @@
 import pytest
 
-from nightwatch_core.code.languages import GRAMMARS
-from nightwatch_core.code.limits import PARSED_FILE
+from nightwatch_core.code.languages import GRAMMARS, PARSED_FILE
 from nightwatch_core.code.syntax import complaint
 
 SOUND = {

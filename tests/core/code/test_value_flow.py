@@ -2,8 +2,8 @@
 
 import pytest
 
-from nightwatch_core.code.limits import FLOW_STEPS, STATEMENT_LINES
-from nightwatch_core.code.value_flow import Step, value_flow
+from nightwatch_core.code.syntax import STATEMENT_LINES
+from nightwatch_core.code.value_flow import FLOW_STEPS, Step, value_flow
 
 PYTHON = """\
 LIMIT = 3

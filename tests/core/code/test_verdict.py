@@ -6,8 +6,14 @@ import pytest
 from analysis_shapes import DAY, FILES, FIX, analysis, case, group, trace, tree
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.limits import HANDED_LINES, HANDED_STEPS
-from nightwatch_core.code.verdict import SCORE, advantage, completed, verdict
+from nightwatch_core.code.verdict import (
+    HANDED_LINES,
+    HANDED_STEPS,
+    SCORE,
+    advantage,
+    completed,
+    verdict,
+)
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.answer import Answer, Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Blame, CommitDiff, LoggedCommit, MergedPull, Suspect
