@@ -183,14 +183,7 @@ def draw_by_model(
 
 
 def related_text(learnings: Sequence[FoundLearning]) -> str:
-    """List similar learnings that exist already; empty for none.
-
-    >>> print(related_text([FoundLearning(task_id="task-1", title="T", relevance=0.5,
-    ...                                   summary="Problem: Missing index\\nSolution: Add it")]))
-    Found potentially related learnings:
-    <BLANKLINE>
-    1. task-1: "Missing index"
-    """
+    """List similar learnings that exist already; empty for none."""
     if not learnings:
         return ""
     rows = []
@@ -207,15 +200,7 @@ def drawn_text(drawn: DrawnNotes) -> str:
 
 
 def captured_text(file: str, notes: Notes) -> str:
-    """Confirm captured notes, and tell how to promote them.
-
-    >>> print(captured_text("errors/a.md", Notes(gotchas=("No fs on the edge",))))
-    Learnings captured in errors/a.md.
-    <BLANKLINE>
-    Promote any to CLAUDE.md? (These become "always loaded" context)
-    - [Gotcha] No fs on the edge
-    Run `nightwatch promote` to choose.
-    """
+    """Confirm captured notes, and tell how to promote them."""
     rows = (
         *(f"- [Problem] {line(problem.what, 120)}" for problem in notes.problems),
         *(f"- [Gotcha] {line(gotcha, 120)}" for gotcha in notes.gotchas),
@@ -248,7 +233,6 @@ def _new_by_rule(target: TaskFile, on: date) -> Notes:
 
 
 def _material(target: TaskFile, lesson: Lesson | None, transcript: Transcript | None) -> str:
-    """Text for a model, of bounded size: a transcript, or a task's sections."""
     if lesson is None:
         sections = (f"{part.name}:\n{part.text}" for part in target.sections if part.text)
         return middle_out(block("\n\n".join(sections), 4 * MATERIAL), MATERIAL)

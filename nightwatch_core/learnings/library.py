@@ -35,11 +35,7 @@ def as_data(text: str, language: str) -> str:
 
 
 def lessons_text(matches: Iterable[tuple[Lesson, Match]]) -> str:
-    """Lessons in brief, as YAML, best first; as many as fit into an answer.
-
-    >>> lessons_text(())
-    'lessons_found: 0\\nlessons: []\\n'
-    """
+    """Lessons in brief, as YAML, best first; as many as fit into an answer."""
     rows: list[dict[str, object]] = []
     room = ANSWER - 1_000
     for lesson, match in matches:

@@ -269,11 +269,7 @@ def with_entry(text: str, group: str, entry: str) -> str:
 
 
 def statements(text: str) -> tuple[str, ...]:
-    """Return a text's list items, paragraphs and sentences of long paragraphs.
-
-    >>> statements("# A\\n\\n- **One** - two. (from t, 2026-01-01)\\n- three\\n")
-    ('**One** - two.', 'three')
-    """
+    """Return a text's list items, paragraphs and sentences of long paragraphs."""
     blocks: list[list[str]] = [[]]
     for row in _prose(text.splitlines(), strict=False):
         if row is None or not row.strip() or _HEADING.match(row):
@@ -361,11 +357,6 @@ def likeness(text: str, other: str) -> float:
 
     Shared words against the mean number of words (Dice's coefficient); a shorter text whose words
     the longer one has too, counts by the share of them, if it has at least `_ENOUGH`.
-
-    >>> likeness("Missing index", "an index is missing"), likeness("Redis", "Postgres")
-    (1.0, 0.0)
-    >>> likeness("Retry on timeouts", "Never retry on timeouts")
-    0.5
     """
     words, others = _words(text), _words(other)
     own = frozenset(filter(None, map(stem, words))) - _DENIALS
@@ -380,13 +371,7 @@ def likeness(text: str, other: str) -> float:
 
 
 def identifiers(text: str) -> frozenset[str]:
-    r"""Return identifiers of a text: backticked words, and words with the signs of code in them.
-
-    >>> sorted(identifiers("`net` is defined in shop/line.py:3; see OrderLine"))
-    ['OrderLine', 'net', 'shop/line.py:3']
-    >>> identifiers(r"Use net\_price") == identifiers("Use `net_price`")
-    True
-    """
+    r"""Return identifiers of a text: backticked words, and words with the signs of code in them."""
     plain = _ESCAPED.sub(r"\1", text[:COMPARED])
     spans = (_bare(word) for span in _SPAN.findall(plain) for word in span.split())
     prose = map(_bare, _SPAN.sub(" ", plain).split())

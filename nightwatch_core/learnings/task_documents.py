@@ -72,10 +72,6 @@ def task_of(text: str, file: str) -> TaskFile:
 
     What `<past-learnings>` of a section say was learned elsewhere and is left out. Raises `GiveUp`
     with the reason where the front matter is wrong.
-
-    >>> task = task_of("---\nrelated_tasks: [a]\n---\n# Search\n<plan>\nUse FTS\n</plan>", "t/b.md")
-    >>> task.id, task.title, task.related_tasks, task.sections[0].text
-    ('b', 'Search', ('a',), 'Use FTS')
     """
     meta, body = frontmatter.read(text)
     name = (file.partition("/")[2] or file).removesuffix(".md")
@@ -99,20 +95,6 @@ def with_notes(text: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
     Nothing else changes, byte for byte; the very same notes are not appended twice. Raises `GiveUp`
     where there is nothing to note, the front matter is wrong, or the section could not be read back
     (a file that holds 20 sections already).
-
-    >>> print(with_notes("# T", Notes(gotchas=("x",)), ("a",)))
-    ---
-    related_tasks: [a]
-    ---
-    <BLANKLINE>
-    # T
-    <BLANKLINE>
-    <future-agent-notes>
-      <gotchas>
-        <gotcha>x</gotcha>
-      </gotchas>
-    </future-agent-notes>
-    <BLANKLINE>
     """
     kept = normalised(notes)
     if kept.empty:
@@ -267,7 +249,6 @@ def _named(name: str) -> str:
 
 
 def _items(rows: list[str]) -> list[str]:
-    """Items of a list with their further lines, else the first paragraph, each in one line."""
     text = dedent("\n".join(rows)).strip()
     if not _ITEM.match(text):
         return [line(text.partition("\n\n")[0], LONGEST)] if text else []

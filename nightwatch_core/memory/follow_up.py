@@ -79,14 +79,6 @@ def staleness(
     """Say why a lesson no longer fits the code; empty where it does again, None for no news.
 
     `paths` are all files of tonight's tree; only files among `changed` are read.
-
-    >>> from datetime import date
-    >>> from nightwatch_core.models.knowledge import CitedLine
-    >>> cited = CitedLine(path="a.py", line=1, digest="d1")
-    >>> lesson = Lesson(fingerprint="v1:1", error_class="E", root_cause="", evidence=(cited,),
-    ...                 first_detected=date(2030, 5, 1))
-    >>> staleness(lesson, (), (), dict().get)
-    'a.py is gone'
     """
     if lesson.watch:  # its own fix rewrote what it cites: whether that helped is measured
         changed = ()
@@ -142,19 +134,7 @@ def without_unconfirmed_watch(lesson: Lesson, merged: tuple[OwnItem, ...] | None
 
 
 def confirmed_by_tracker(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
-    """Keep those of a lesson's proposals that are ours, and what may have become of them.
-
-    >>> from datetime import date
-    >>> from nightwatch_core.models.knowledge import PublishedItem
-    >>> pull = PublishedItem(kind="pull", number=4, on=date(2030, 5, 1), outcome="verified")
-    >>> lesson = Lesson(fingerprint="v1:a", error_class="E", root_cause="", proposed=(pull,),
-    ...                 first_detected=date(2030, 5, 1))
-    >>> confirmed_by_tracker(lesson, ()).proposed
-    ()
-    >>> ours = OwnItem(kind="pull", number=4, fingerprint="v1:a")
-    >>> confirmed_by_tracker(lesson, (ours,)).proposed[0].outcome
-    ''
-    """
+    """Keep those of a lesson's proposals that are ours, and what may have become of them."""
     mine = [item for item in own if not lesson.names.isdisjoint(item.names)]
     items = {(item.kind, item.number) for item in mine}
     numbers = {item.number for item in mine}

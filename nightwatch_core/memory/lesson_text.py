@@ -144,17 +144,7 @@ def body(lesson: Lesson, sections: tuple[str, ...] = SECTIONS) -> str:
 
 
 def summary(lesson: Lesson) -> str:
-    """Give the first 500 characters of the document's body, for the next analyst.
-
-    >>> from datetime import date
-    >>> print(summary(Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="No default.",
-    ...                      first_detected=date(2030, 5, 1))))
-    # KeyError
-    <BLANKLINE>
-    ## Root Cause
-    <BLANKLINE>
-    No default.
-    """
+    """Give the first 500 characters of the document's body, for the next analyst."""
     return body(lesson)[:SUMMARY]
 
 

@@ -53,16 +53,6 @@ def rendered(notes: Notes) -> str:
     """Return one section, without a line end after it; empty for empty notes.
 
     What was normalised is read back the same: `notes_in(rendered(n)) == (normalised(n),)`.
-
-    >>> from datetime import date
-    >>> print(rendered(Notes(timestamp=date(2026, 1, 26), gotchas=("No `fs` on the edge",))))
-    <future-agent-notes>
-      <timestamp>2026-01-26</timestamp>
-    <BLANKLINE>
-      <gotchas>
-        <gotcha>No `fs` on the edge</gotcha>
-      </gotchas>
-    </future-agent-notes>
     """
     kept = normalised(notes)
     return "" if kept.empty else _template().render(notes=kept)
@@ -156,11 +146,6 @@ def notes_in(text: str) -> tuple[Notes, ...]:
     """Return every section of a text that is not empty, in order; never raises.
 
     At most 20 sections of 64 KiB are read, and 50 items of each kind.
-
-    >>> notes_in("<future-agent-notes><gotcha>a &lt; b</gotcha></future-agent-notes>")[0].gotchas
-    ('a < b',)
-    >>> notes_in("```xml\\n<future-agent-notes><gotcha>a</gotcha></future-agent-notes>\\n```\\n")
-    ()
     """
     bodies = _sections(text.replace("\r\n", "\n").replace("\r", "\n"))
     return tuple(
@@ -169,7 +154,6 @@ def notes_in(text: str) -> tuple[Notes, ...]:
 
 
 def _sections(text: str) -> Iterator[str]:
-    """Yield the inside of every section that is not in a code block."""
     fence, passed = "", 0
     for mark in _MARK.finditer(text):
         if mark.start() < passed:
@@ -228,7 +212,6 @@ def _notes(body: str) -> Notes:
 
 
 def _elements(body: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of each element that begins, and the text up to the next tag."""
     _, *parts = _TAG.split(_COMMENT.sub("", body))
     for closing, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         if not closing:
@@ -264,15 +247,7 @@ def _unescaped(text: str) -> str:
 
 
 def draw_notes(lesson: Lesson, on: date) -> Notes:
-    """Draw the notes of a lesson by rule; a verified fix is told with its figures.
-
-    >>> fate = OutcomeEvent(kind="verified", number=7, on=date(2030, 5, 9),
-    ...                     because="40 a day, now 0")
-    >>> lesson = Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="No default.",
-    ...                 title="No total", first_detected=date(2030, 5, 1), fates=(fate,))
-    >>> draw_notes(lesson, date(2030, 5, 9)).problems[0].solution
-    'Pull request #7, verified: 40 a day, now 0'
-    """
+    """Draw the notes of a lesson by rule; a verified fix is told with its figures."""
     own = lesson_notes(lesson)
     problem = own.problems[0]
     if fate := _verified_fix(lesson):

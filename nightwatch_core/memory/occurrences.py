@@ -30,15 +30,7 @@ def add_sighting(
 
 
 def count_match(lesson: Lesson, night: Night) -> Lesson:
-    """Count that a lesson was told to an analyst, or used again: once a night.
-
-    >>> from nightwatch_core.models.errors import Window
-    >>> end = datetime(2030, 5, 2, 4, tzinfo=UTC)
-    >>> night = Night(id="2030-05-01-ab12", window=Window(since=end, until=end), now=end)
-    >>> new = Lesson(fingerprint="v1:1", error_class="E", root_cause="", first_detected=end.date())
-    >>> count_match(count_match(new, night), night).matched
-    1
-    """
+    """Count that a lesson was told to an analyst, or used again: once a night."""
     day = night_date(night)
     last = lesson.last_matched
     if last and day <= last <= day + AHEAD:
@@ -47,13 +39,7 @@ def count_match(lesson: Lesson, night: Night) -> Lesson:
 
 
 def night_date(night: Night) -> date:
-    """Give the date a night is called by: the one its id starts with, else its window's end.
-
-    >>> from nightwatch_core.models.errors import Window
-    >>> end = datetime(2030, 5, 2, 4, tzinfo=UTC)
-    >>> night_date(Night(id="2030-05-01-ab12", window=Window(since=end, until=end), now=end))
-    datetime.date(2030, 5, 1)
-    """
+    """Give the date a night is called by: the one its id starts with, else its window's end."""
     try:
         return date.fromisoformat(night.id[:10])
     except ValueError:
@@ -66,11 +52,7 @@ def last_seen(lesson: Lesson) -> date:
 
 
 def aware(moment: datetime) -> datetime:
-    """Put a moment that names no time zone in UTC: people edit what is kept.
-
-    >>> aware(datetime(2031, 3, 1)).isoformat()
-    '2031-03-01T00:00:00+00:00'
-    """
+    """Put a moment that names no time zone in UTC: people edit what is kept."""
     return moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
 
 

@@ -116,7 +116,6 @@ def _ended(item: OwnItem) -> float:
 
 
 def _fates(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[OutcomeEvent]:
-    """New events of one of our items, as far as no earlier night noticed them."""
     earlier = [fate.kind for fate in lesson.fates if fate.number == item.number]
     kinds: list[OutcomeKind] = []
     if item.kind == "pull":
@@ -195,13 +194,6 @@ def open_trouble(lesson: Lesson) -> str:
 
     A later merge or verification supersedes earlier trouble. The sentence holds people's words on
     one line: escape it for where it goes.
-
-    >>> from datetime import date
-    >>> no = OutcomeEvent(kind="closed unmerged", number=4, on=date(2031, 3, 1),
-    ...                   words=("Too slow.",))
-    >>> open_trouble(Lesson(fingerprint="v1:0", error_class="E", root_cause="", fates=(no,),
-    ...                   first_detected=date(2031, 3, 1)))
-    'its fix was rejected in #4: Too slow.'
     """
     fate = next(iter(_troubles(lesson)), None)
     if fate is None:
@@ -275,10 +267,6 @@ def fix_stands(edits: tuple[Edit, ...], read: ReadFile) -> bool:
     """Tell whether the code has these edits: new text there, old text gone; False for no edits.
 
     `read` gives a file's text, None where there is no such file.
-
-    >>> edit = Edit(path="a.py", old="x = 1", new="x = 2")
-    >>> fix_stands((edit,), {"a.py": "x = 2"}.get), fix_stands((edit,), {"a.py": "x = 1"}.get)
-    (True, False)
     """
     return bool(edits) and all(_stands(edit, read(edit.path)) for edit in edits)
 
@@ -393,7 +381,6 @@ def _may_have_fix(group: ErrorGroup, watch: FixWatch, tonight: Tonight) -> bool:
 
 
 def _is_its_source(lesson: Lesson, tonight: Tonight) -> bool:
-    """Tell whether tonight reads the source that the lesson's error was seen in."""
     nights = {seen.night for seen in lesson.nights}
     keys = {record.id: record.night.kind.key for record in tonight.records if record.night}
     ours = {key for night, key in keys.items() if night in nights}

@@ -36,10 +36,6 @@ def chances(before: OccurrenceCount, after: OccurrenceCount, ratio: float = 1.0)
     """Return the chances of the later count, were its rate `ratio` times the one before.
 
     Both are 1 where nothing is known of the exposure.
-
-    >>> seen = chances(OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120))
-    >>> seen.at_most < 0.001, round(seen.at_least, 4)
-    (True, 1.0)
     """
     old, new = _exposures(before, after)
     if not (old and new):

@@ -100,12 +100,7 @@ def _cut(texts: tuple[str, ...], most: int = limits.LONGEST_FRAME) -> tuple[str,
 
 
 def traces_of(case: Case) -> dict[str, tuple[str, ...]]:
-    """Fill the fields of a lesson that a search compares: causes, places and frames.
-
-    >>> from nightwatch_core.models.errors import ErrorGroup
-    >>> traces_of(Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="E")))
-    {'causes': (), 'places': (), 'frames': ()}
-    """
+    """Fill the fields of a lesson that a search compares: causes, places and frames."""
     document = document_of_case(case)
     return {"causes": document.causes, "places": document.places, "frames": document.frames}
 
@@ -136,11 +131,7 @@ def _owner(module: str, path: str) -> str:
 
 
 def classes(document: SearchDocument) -> Iterable[str]:
-    """Classes without their packages: the error's, its causes', and those its messages name.
-
-    >>> list(classes(SearchDocument(error_class="a.JMSError", message="x.PointerException: null")))
-    ['JMSError', 'PointerException']
-    """
+    """Classes without their packages: the error's, its causes', and those its messages name."""
     yield last_segment(document.error_class)
     yield from (last_segment(cause.partition(": ")[0]) for cause in document.causes)
     yield from (last_segment(chunk) for chunk in _named_classes(document.message))
@@ -175,11 +166,7 @@ def places(document: SearchDocument) -> Iterable[str]:
 
 
 def names(document: SearchDocument) -> Iterable[str]:
-    """Return words of the frames: what is left of a name when code is moved or renamed in part.
-
-    >>> list(names(SearchDocument(frames=("orders/views.showOrder",))))
-    ['orders', 'views', 'show', 'order']
-    """
+    """Return words of the frames: what is left of a name when code is moved or renamed in part."""
     return (word for frame in document.frames for word in _words(frame))
 
 
@@ -272,31 +259,19 @@ def points(worth: dict[Term, float], terms: Terms, corpus: Corpus) -> list[float
 
 
 def share(scored: float, own: Sequence[float], lengths: Sequence[int]) -> float:
-    """The part (0 to 1) of what the error itself would score; fields a lesson lacks count less.
-
-    >>> share(3.0, (4.0, 4.0), (1, 1)), round(share(3.0, (4.0, 4.0), (1, 0)), 3)
-    (0.375, 0.652)
-    """
+    """The part (0 to 1) of what the error itself would score; fields a lesson lacks count less."""
     pairs = zip(own, lengths, strict=True)
     possible = sum(points if length else points * UNTOLD for points, length in pairs)
     return min(1.0, scored / possible) if possible else 0.0
 
 
 def aged(scored: float, days: float) -> float:
-    """Return a score less what the time between two sightings speaks against it.
-
-    >>> aged(5.0, 0), aged(5.0, 365) < aged(5.0, 30) < 5.0
-    (5.0, True)
-    """
+    """Return a score less what the time between two sightings speaks against it."""
     return scored - LEARNED.age * math.log1p(abs(days) / 30)
 
 
 def relevance(share: float) -> float:
-    """Return the calibrated relevance of a score, 0 to 1.
-
-    >>> relevance(0.0) < relevance(0.3) < relevance(0.6) <= relevance(1.0) <= 1.0
-    True
-    """
+    """Return the calibrated relevance of a score, 0 to 1."""
     at = bisect_left(CALIBRATION, (share, -1.0))
     if at == 0 or at == len(CALIBRATION):
         return CALIBRATION[min(at, len(CALIBRATION) - 1)][1]
@@ -338,13 +313,7 @@ def seed_tags(error_class: str, transaction: str) -> tuple[str, ...]:
 
 
 def names_of_case(case: Case) -> frozenset[str]:
-    """List every name the case may be known by.
-
-    >>> from nightwatch_core.models.errors import ErrorGroup
-    >>> leader = ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError")
-    >>> sorted(names_of_case(Case(leader=leader, signature="s1:b")))
-    ['s1:b', 'v1:a']
-    """
+    """List every name the case may be known by."""
     return frozenset((case.fingerprint, *case.aliases))
 
 
@@ -460,11 +429,6 @@ def compare(query: SearchDocument, lesson: SearchDocument, relevance: float = 0.
     """Name what both have in common, the strongest first, and score it.
 
     The score is 0.5 for the class, 0.3 for the transaction and 0.1 for each shared tag, at most 1.
-
-    >>> near = compare(SearchDocument(error_class="E", message="no 17"),
-    ...                SearchDocument(error_class="E", message="no 4"))
-    >>> near.score, near.because
-    (0.5, ('same message “no <n>”', 'same class E'))
     """
     shared = tuple(_shared_parts(query, lesson))
     return Match(
@@ -510,12 +474,6 @@ def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson,
 
     Words are looked for in class, transaction, message, title, cause and tags, and as the
     beginning of a fingerprint. Lessons that know no cause have nothing to tell.
-
-    >>> from datetime import date
-    >>> cart = Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="total is missing",
-    ...               first_detected=date(2026, 11, 20))
-    >>> [match.because for _, match in search_lessons("missing price", (cart,))]
-    [('missing',)]
     """
     wanted = tuple(dict.fromkeys(_SEARCH_WORD.findall(query.lower()[:500])))
     scored = ((lesson, _match(wanted, lesson)) for lesson in lessons if lesson.has_cause)

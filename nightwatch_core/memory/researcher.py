@@ -47,8 +47,6 @@ Item = tuple[str, tuple[str, ...]]  # the text that is searched, and its lines i
 
 
 class _Hits(NamedTuple):
-    """The words of an intent that one document has."""
-
     task: TaskFile
     best: Mapping[str, float]  # stem to the weight of the best part that has it
     sources: tuple[str, ...]  # sections with a word of the intent, in their order
@@ -83,11 +81,6 @@ def relevant_learnings(
     at least half of that one's relevance; one that is linked with what the intent is `about` gets
     all of it. Links are followed once. Raises `GiveUp` where the intent is empty, too long, or says
     nothing.
-
-    >>> note = Notes(gotchas=("Prisma needs its client regenerated after a migration",))
-    >>> found = relevant_learnings("run a Prisma migration", [TaskFile(id="t-1", notes=(note,))])
-    >>> [(learning.task_id, learning.source_sections) for learning in found]
-    [('t-1', ('future-agent-notes',))]
     """
     if not intent.strip():
         raise GiveUp('the intent is empty: say what you are about to do, as "add a search index"')
@@ -148,11 +141,7 @@ def intent_of(case: Case) -> str:
 
 
 def hits_in(text: str, intended: Words) -> frozenset[str]:
-    """Return the words of the intent that a text has, by their stems.
-
-    >>> sorted(hits_in("OrdersController queried", intent_words("order query catalog")))
-    ['order', 'query']
-    """
+    """Return the words of the intent that a text has, by their stems."""
     return _roots(text) & intended.keys() if text else frozenset()
 
 
@@ -162,7 +151,6 @@ def _roots(text: str) -> frozenset[str]:
 
 
 def _scored(intended: Words, tasks: Iterable[TaskFile]) -> tuple[list[_Hits], Mapping[str, float]]:
-    """Every document with its relevance, and the weight of each word."""
     every = [_hits(intended, task) for task in tasks]
     documents = Counter(root for hits in every for root in hits.best)
     count = len(every) + _SMOOTHING
@@ -327,22 +315,7 @@ _UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U00
 
 
 def as_yaml(found: Sequence[FoundLearning], threshold: float = THRESHOLD) -> str:
-    """Write learnings as YAML.
-
-    >>> found = FoundLearning(task_id="task-1", title="Add search", relevance=0.85,
-    ...                       summary="Problem: N+1", source_sections=("future-agent-notes",))
-    >>> print(as_yaml([found]), end="")
-    learnings_found: 1
-    relevance_threshold: 0.3
-    <BLANKLINE>
-    relevant_learnings:
-      - task_id: task-1
-        title: "Add search"
-        relevance: 0.85
-        summary: |
-          Problem: N+1
-        source_sections: [future-agent-notes]
-    """
+    """Write learnings as YAML."""
     head = f"learnings_found: {len(found)}\nrelevance_threshold: {threshold:g}\n"
     if not found:
         return f"{head}\nrelevant_learnings: []\n"
@@ -350,19 +323,7 @@ def as_yaml(found: Sequence[FoundLearning], threshold: float = THRESHOLD) -> str
 
 
 def past_learnings(found: Sequence[FoundLearning]) -> str:
-    """Return the `<past-learnings>` block of a research document, with its count.
-
-    >>> print(past_learnings([]))
-    <past-learnings>
-      <count>0</count>
-      <learnings>
-        learnings_found: 0
-        relevance_threshold: 0.3
-    <BLANKLINE>
-        relevant_learnings: []
-      </learnings>
-    </past-learnings>
-    """
+    """Return the `<past-learnings>` block of a research document, with its count."""
     text = as_yaml(found).rstrip("\n").replace("&", "&amp;").replace("<", "&lt;")
     inside = "\n".join(f"    {row}" if row else "" for row in text.split("\n"))
     return (
@@ -383,7 +344,6 @@ def _entry(learning: FoundLearning) -> str:
 
 
 def _block(text: str) -> str:
-    """A literal block; every line of it starts with a word, so that no indicator is needed."""
     rows = [
         kept
         for row in _UNREADABLE.sub("", clean(text)).replace("\t", " ").split("\n")
@@ -395,11 +355,7 @@ def _block(text: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """A name as plain as YAML allows, else quoted.
-
-    >>> _scalar("v1:0a"), _scalar("null"), _scalar("a, b")
-    ('v1:0a', '"null"', '"a, b"')
-    """
+    """A name as plain as YAML allows, else quoted."""
     is_plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
     return text if is_plain else _quoted(text)
 

@@ -165,16 +165,7 @@ def _judged(lesson: Lesson, items: list[PublishedItem]) -> Judgement:
 
 
 def with_drafts(board: Scoreboard, own: Iterable[OwnItem]) -> Scoreboard:
-    """Add the outcomes of all our pull requests, as the tracker holds them; none: not read.
-
-    >>> states = ("merged", "open", "closed", "open")
-    >>> pulls = [OwnItem(kind="pull", number=n, fingerprint="v1:a", state=state)
-    ...          for n, state in enumerate(states)]
-    >>> pulls[1] = pulls[1].model_copy(update={"checks": "passed"})
-    >>> rate = with_drafts(Scoreboard(), pulls).drafts
-    >>> rate.drafts, rate.known, rate.good
-    (4, 3, 2)
-    """
+    """Add the outcomes of all our pull requests, as the tracker holds them; none: not read."""
     pulls = [item for item in own if item.kind == "pull"]
     states = Counter(pull.state for pull in pulls)
     checks = Counter(pull.checks for pull in pulls)

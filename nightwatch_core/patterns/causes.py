@@ -75,11 +75,7 @@ def cause_terms(text: str, lines: Iterable[tuple[str, int]] = ()) -> CauseTerms:
 
 
 def _file_name(path: str) -> str:
-    """A file's name without folders, ending and line.
-
-    >>> _file_name("app/models/rate_table.rb:12")
-    'rate_table'
-    """
+    """A file's name without folders, ending and line."""
     return path.rpartition("/")[2].partition(".")[0]
 
 

@@ -158,11 +158,7 @@ def telling_tags(analysis: Analysis) -> frozenset[str]:
 
 
 def _letters(text: str) -> str:
-    """Return a word's letters in lower case.
-
-    >>> _letters("Rate-Missing")
-    'ratemissing'
-    """
+    """Return a word's letters in lower case."""
     return "".join(char for char in text.lower() if char.isalnum())
 
 
@@ -403,7 +399,6 @@ def _pattern_of_lessons(
     suggestion: str,
     because: str,
 ) -> Pattern:
-    """A pattern over nights; of too many errors those that were seen last."""
     members = tuple(held[0].fingerprint for held in by_error(lessons))
     return Pattern(
         title=line(title, 120),

@@ -201,16 +201,6 @@ def candidates(
     Where a message is fixed enough nothing wider is tried. A class has to be one that was seen in
     one transaction, or with one message, and not a generic one. A transaction is the last resort:
     it hides every other error there.
-
-    >>> from nightwatch_core.models.errors import ErrorGroup
-    >>> def tried(message: str, transaction: str = "") -> list[tuple[str, str, str]]:
-    ...     group = ErrorGroup(fingerprint="v1:a", source="file", error_class="Rates::Reset",
-    ...                        message=message, transaction=transaction)
-    ...     return [(rule.field, rule.match, rule.pattern) for rule in candidates([group])]
-    >>> tried("connection was reset by 10.0.0.1")
-    [('message', 'prefix', 'connection was reset by')]
-    >>> [field for field, _, _ in tried("bot probe /wp.bak", "GET /wp.bak")][:2]
-    ['error_class', 'transaction']
     """
     if not seen:
         return ()
@@ -250,7 +240,6 @@ def _over_class(seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup]) -> I
 
 
 def _over_transactions(seen: Sequence[ErrorGroup]) -> Iterator[IgnoreRule]:
-    """The only transaction, unless it is a bare one such as "/" or "GET /"."""
     names = {group.transaction.strip() for group in seen}
     name = next(iter(names))
     if len(names) == 1 and len(name) <= _LONGEST_NAME and _STEP.search(name):
@@ -369,7 +358,6 @@ class _History:
         return next((reason for holds, reason in reasons if holds), "")
 
     def _is_transient(self, lesson: Lesson) -> bool:
-        """Tell whether an analyst calls it transient, and it went away by itself."""
         own = {tag.strip().lower() for tag in lesson.tags}
         own -= set(seed_tags(lesson.error_class, lesson.transaction))  # words of a name say nothing
         tagged = TRANSIENT in own or not lesson.names.isdisjoint(self.transient)

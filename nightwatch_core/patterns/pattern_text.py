@@ -41,10 +41,6 @@ def pattern_of(text: str, file: str) -> Pattern:
     A document written by people is a systemic issue of its title, or its file's name, with its text
     as description; notes under "## Notes" are a part of the description either way. Raises `GiveUp`
     with the reason where front matter is broken, or holds what no pattern holds.
-
-    >>> found = pattern_of("Ask the vendor first.\\n", "patterns/slow-rates.md")
-    >>> found.title, found.description, found.pattern_type
-    ('slow-rates', 'Ask the vendor first.', 'systemic_issue')
     """
     meta, body = frontmatter.read(text)
     written, _, notes = f"\n{body}".partition(NOTES)
@@ -88,11 +84,7 @@ def _bounded(pattern: Pattern) -> Pattern:
 
 
 def pattern_entry(text: str, file: str) -> PatternEntry:
-    """Return a pattern document's line in the index; raises `GiveUp` as `pattern_of`.
-
-    >>> pattern_entry("---\\noccurrences: 3\\n---\\n", "patterns/slow.md")
-    PatternEntry(file='patterns/slow.md', title='slow', occurrences=3, modules=(), tags=())
-    """
+    """Return a pattern document's line in the index; raises `GiveUp` as `pattern_of`."""
     found = pattern_of(text, file)
     return PatternEntry(
         file=file,
