@@ -329,11 +329,9 @@ def _inserted(lines: list[str], before: int, new: list[str]) -> str:
 
 # Learnings that say the same, by their words and by the code that they name.
 
-SAME = 0.6  # likeness from which two texts say the same
+SAME = 0.6  # share of their words that two texts with the same words have in common
 COMPARED = 4_000  # characters of each text
 WORDS = 200  # of each text
-_ENOUGH = 5  # words below which being contained in a longer text means nothing
-_CONTAINED = 0.8  # likeness of a text to a longer one that has all its words
 _WORD = re.compile(r"[^\W_]+(?:[._'’][^\W_]+)*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DENYING = """aren't avoid can't cannot couldn't didn't doesn't don't forbid forbidden impossible
@@ -349,29 +347,26 @@ def say_the_same(text: str, other: str) -> bool:
 
     Two sentences with the same words and another name in them are two facts.
     """
-    return likeness(text, other) >= SAME and identifiers(text) == identifiers(other)
+    return have_same_words(text, other) and identifiers(text) == identifiers(other)
 
 
-def likeness(text: str, other: str) -> float:
-    """Return 0 (no word in common) to 1 (the same words); half as much where only one denies.
+def have_same_words(text: str, other: str) -> bool:
+    """Tell whether texts share enough of their words (Dice's coefficient), and both deny or none.
 
-    Shared words against the mean number of words (Dice's coefficient); a shorter text whose words
-    the longer one has too, counts by the share of them, if it has at least `_ENOUGH`.
+    >>> have_same_words("Missing index", "an index is missing")
+    True
+    >>> have_same_words("Retry on timeouts", "Never retry on timeouts")
+    False
     """
     words, others = _words(text), _words(other)
-    own = frozenset(filter(None, map(stem, words))) - _DENIALS
-    theirs = frozenset(filter(None, map(stem, others))) - _DENIALS
-    shared, fewest = len(own & theirs), min(len(own), len(theirs))
-    if not shared:
-        return 0.0
-    dice = 2 * shared / (len(own) + len(theirs))
-    contained = shared / fewest * _CONTAINED if fewest >= _ENOUGH else 0.0
-    agree = _DENIALS.isdisjoint(words) == _DENIALS.isdisjoint(others)
-    return max(dice, contained) * (1.0 if agree else 0.5)
+    own = frozenset(filter(None, map(stem, words - _DENIALS)))
+    theirs = frozenset(filter(None, map(stem, others - _DENIALS)))
+    agree = words.isdisjoint(_DENIALS) == others.isdisjoint(_DENIALS)
+    return agree and 2 * len(own & theirs) >= SAME * max(len(own) + len(theirs), 1)
 
 
 def identifiers(text: str) -> frozenset[str]:
-    r"""Return identifiers of a text: backticked words, and words with the signs of code in them."""
+    """Return identifiers of a text: backticked words, and words with the signs of code in them."""
     plain = _ESCAPED.sub(r"\1", text[:COMPARED])
     spans = (_bare(word) for span in _SPAN.findall(plain) for word in span.split())
     prose = map(_bare, _SPAN.sub(" ", plain).split())
@@ -382,6 +377,6 @@ def _bare(word: str) -> str:
     return word.strip("\"'“”‘’()[]{}<>*,;:.!?…").removesuffix("'s").removesuffix("’s")
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str) -> frozenset[str]:
     spaced = _CAMEL.sub(" ", text[:COMPARED].replace("’", "'"))
-    return [word[0].lower() for word in islice(_WORD.finditer(spaced), WORDS)]
+    return frozenset(word[0].lower() for word in islice(_WORD.finditer(spaced), WORDS))

@@ -49,7 +49,7 @@ LONG = 336.0  # hours after which a fix that left more than VERIFIED_BELOW has h
 COMES_BACK = 0.01  # chance at most of so many lately, had the verified rate stayed
 COMES_BACK_SHARE = 0.05  # of the old rate at least: a stray occurrence is no regression
 COMES_BACK_LEAST = 2  # occurrences
-LATELY = (3, 14)  # days in which a regression is looked for: at once, or slowly
+LATELY = timedelta(days=4)  # before tonight, in which a regression is looked for
 LONGEST_WAIT = timedelta(days=14)  # for a deploy, and hours measured, before an error is news again
 REOPENED = "its error had come back"  # why we open an issue again
 SHUT: tuple[OutcomeKind, ...] = ("closed", "not planned")  # after which an issue can be reopened
@@ -99,10 +99,10 @@ def follow_lesson(
     )
     mine = list({(item.kind, item.number): item for item in mine}.values())
     fates = tuple(fate for item in mine for fate in _fates(item, lesson, tonight))
-    watch = lesson.watch
-    if watch or any(item.kind == "pull" and item.state == "merged" for item in mine):
-        watch = update_watch(lesson, tuple(mine), tonight, stands)
-        watch, verdict = judge_fix(lesson, watch, tonight, fates)
+    if watch := _started(lesson, mine, tonight):
+        if watch.deployed_at is None and (at := _deployed(lesson, watch, tonight, stands)):
+            watch = watch.model_copy(update={"deployed_at": max(at, aware(watch.merged_at))})
+        watch, verdict = judge_fix(lesson, _counted(lesson, watch, tonight), tonight, fates)
         fates += (verdict,) if verdict else ()
     if not fates and watch == lesson.watch:
         return None
@@ -250,19 +250,6 @@ def why_no_news(lesson: Lesson, at: datetime | None = None) -> str:
 # A merged fix, watched: its error's rate before, the deploy, its error's rate since.
 
 
-def update_watch(
-    lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight, stands: Stands
-) -> FixWatch:
-    """Return the lesson's watch after tonight, for a lesson that has one or a merged pull request.
-
-    The newest merged pull request is watched. Raises `ValueError` where there is none.
-    """
-    watch = _started(lesson, items, tonight)
-    if watch.deployed_at is None and (at := _deployed(lesson, watch, tonight, stands)):
-        watch = watch.model_copy(update={"deployed_at": max(at, aware(watch.merged_at))})
-    return _counted(lesson, watch, tonight)
-
-
 def fix_stands(edits: tuple[Edit, ...], read: ReadFile) -> bool:
     """Tell whether the code has these edits: new text there, old text gone; False for no edits.
 
@@ -281,7 +268,8 @@ def _stands(edit: Edit, text: str | None) -> bool:
     return new in there and (not old or old not in rest)
 
 
-def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> FixWatch:
+def _started(lesson: Lesson, items: list[OwnItem], tonight: Tonight) -> FixWatch | None:
+    """The watch of the newest merged pull request."""
     current, end = lesson.watch, tonight.night.window.until
     merged = {
         item.number: aware(item.merged_at or end)
@@ -289,10 +277,10 @@ def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> Fi
         if item.kind == "pull" and item.state == "merged"
     }
     number = max(merged, key=lambda item: (merged[item], item), default=None)
-    if current and (number in (None, current.number) or merged[number] <= aware(current.merged_at)):
+    if number is None or (current and current.number == number):
         return current
-    if number is None:
-        raise ValueError("nothing of the lesson is merged: ask for a watch only after a merge")
+    if current and merged[number] <= aware(current.merged_at):
+        return current
     nights = nights_read(lesson, tonight.records, tonight.night, merged[number])
     if current and current.deployed_at:  # an earlier fix changed the rate
         deployed = aware(current.deployed_at).date()
@@ -465,27 +453,27 @@ def _regression(
     if backs := [at for at in backs if at > aware(watch.deployed_at)]:
         day = min(backs).date().isoformat()
         return f"its source says that it was resolved and came back on {day}"
+    if not watch.verdict:
+        return ""
+    recent = _lately(lesson, watch, tonight, new)
+    calm = OccurrenceCount(
+        occurrences=max(0, watch.after.occurrences - recent.occurrences),
+        hours=max(0.0, watch.after.hours - recent.hours),
+    )
     before = watch.before.model_copy(update={"traffic": None})
-    for days in LATELY if watch.verdict else ():
-        recent = _lately(lesson, watch, tonight, new, days)
-        calm = OccurrenceCount(
-            occurrences=max(0, watch.after.occurrences - recent.occurrences),
-            hours=max(0.0, watch.after.hours - recent.hours),
-        )
-        enough = max(float(COMES_BACK_LEAST), COMES_BACK_SHARE * expected(before, recent))
-        is_more = chances(calm, recent).at_least < COMES_BACK
-        if recent.occurrences >= enough and is_more:
-            return (
-                f"{count_text(recent)} lately, {count_text(calm)} since the fix until then, "
-                f"{count_text(before)} before it"
-            )
-    return ""
+    enough = max(float(COMES_BACK_LEAST), COMES_BACK_SHARE * expected(before, recent))
+    if recent.occurrences < enough or chances(calm, recent).at_least >= COMES_BACK:
+        return ""
+    return (
+        f"{count_text(recent)} lately, {count_text(calm)} since the fix until then, "
+        f"{count_text(before)} before it"
+    )
 
 
 def _lately(
-    lesson: Lesson, watch: FixWatch, tonight: Tonight, new: OccurrenceCount, days: int
+    lesson: Lesson, watch: FixWatch, tonight: Tonight, new: OccurrenceCount
 ) -> OccurrenceCount:
-    """Count the last days up to tonight, from the day after the fix was verified at the earliest.
+    """Count the last five days, from the day after the fix was verified at the earliest.
 
     `new` is what tonight adds.
     """
@@ -495,7 +483,7 @@ def _lately(
         for fate in lesson.fates
         if fate.kind == "verified" and fate.number == watch.number
     ]
-    first = max((today - timedelta(days=days - 1), *verified))
+    first = max((today - LATELY, *verified))
     nights = nights_read(lesson, tonight.records, night, night.window.until)
     before = total([seen for seen in nights if first <= seen.date < today])
     return OccurrenceCount(
