@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import log
@@ -33,14 +33,13 @@ LINKED = 0.5  # share of its relevance that a document passes on to those it is 
 _UNKNOWN = 0.7  # what a word weighs that no document has: it may be only how it was put
 _DAMPING = 0.5  # weight covered at which the share counts half
 _SMOOTHING = 20  # documents added: with three documents rarity says little
-_HEADLINE, _NOTE, _SECTION = 1.0, 0.9, 0.6
+_NOTE, _SECTION = 1.0, 0.6  # what a word counts in title and notes, and elsewhere
 _FRAMES = 4  # innermost ones of the application that belong to the intent of a case
 _MOST_ITEMS = 3  # problems, decisions and gotchas that a summary holds
 _LONGEST_LINE = 300  # characters
 _PLACEHOLDER = re.compile(r"<[a-z]{1,12}>")  # of a message template
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_LINK = re.compile(r"\[[^\[\]]{0,300}\]\(([^()\s]{1,300})\)")  # [text](file)
-_WIKI_LINK = re.compile(r"\[\[([^\[\]|]{1,300})(?:\|[^\[\]]{0,300})?\]\]")  # [[file|text]]
+_LINK = re.compile(r"\]\(([^()\s]{1,300})\)|\[\[([^\[\]|]{1,300})")  # [text](file), [[file|text]]
 
 Words = Mapping[str, str]  # stem to the word as the intent has it
 Item = tuple[str, tuple[str, ...]]  # the text that is searched, and its lines in a summary
@@ -90,11 +89,14 @@ def relevant_learnings(
     if not intended:
         raise GiveUp("the intent says nothing to look for: name what you are about to do")
     every, weights = _scored(intended, tasks)
-    every.sort(key=lambda hits: (-hits.relevance, hits.task.file), reverse=True)
-    own = {hits.task.id: hits for hits in every if _speaks(hits.task)}  # the best of each id
+    own = {
+        hits.task.id: hits
+        for hits in every
+        if hits.task.notes or any(section.text for section in hits.task.sections)
+    }
     least = max(threshold, 1e-9)
     relevant = {id: hits.relevance for id, hits in own.items() if hits.relevance >= least}
-    linked = _passed_on(relevant, {id: hits.task for id, hits in own.items()}, about)
+    linked = _passed_on(relevant, own.values(), about)
     totals = {id: max(hits.relevance, linked[id][0]) for id, hits in own.items()}
     best = sorted((id for id in own if totals[id] >= least), key=lambda id: (-totals[id], id))
     return tuple(
@@ -103,7 +105,7 @@ def relevant_learnings(
             title=own[id].task.title,
             relevance=round(totals[id], 4),
             summary=_summary(own[id].task, intended, weights),
-            source_sections=own[id].sources or _own_sections(own[id].task),
+            source_sections=own[id].sources,
             file=own[id].task.file,
             because=_because(own[id], linked[id], intended, weights),
         )
@@ -171,37 +173,19 @@ def _scored(intended: Words, tasks: Iterable[TaskFile]) -> tuple[list[_Hits], Ma
 
 
 def _hits(intended: Words, task: TaskFile) -> _Hits:
-    best: dict[str, float] = {}
-    sources: dict[str, None] = {}
-    headlines, rest = list[str](), list[str]()
-    for notes in task.notes:
-        headlines += (item.what for item in notes.problems)
-        headlines += (item.choice for item in notes.decisions)
-        headlines += notes.gotchas
-        rest += (text for text, _ in _items(notes))
+    noted = "\n".join(text for notes in task.notes for text, _ in _items(notes))
     parts = (
-        ("", _HEADLINE, task.title),
-        (NOTES, _HEADLINE, "\n".join(headlines)),
-        (NOTES, _NOTE, "\n".join(rest)),
+        ("", _NOTE, task.title),
+        (NOTES, _NOTE, noted),
         *((item.name, _SECTION, item.text[:LONGEST_TASK_SECTION]) for item in task.sections),
     )
+    best: dict[str, float] = {}
+    sources: dict[str, None] = {}
     for source, weight, text in parts:
         roots = hits_in(text, intended)
-        for root in roots:
-            best[root] = max(best.get(root, 0.0), weight)
-        if roots and source:
-            sources[source] = None
+        best |= {root: max(best.get(root, 0.0), weight) for root in roots}
+        sources |= {source: None} if roots and source else {}
     return _Hits(task, best, tuple(sources))
-
-
-def _speaks(task: TaskFile) -> bool:
-    return bool(task.notes or any(section.text for section in task.sections))
-
-
-def _own_sections(task: TaskFile) -> tuple[str, ...]:
-    names = (NOTES,) if task.notes else ()
-    written = (section.name for section in task.sections if section.text)
-    return tuple(dict.fromkeys((*names, *written)))
 
 
 def _because(
@@ -218,40 +202,36 @@ def _because(
 
 
 def _passed_on(
-    relevant: Mapping[str, float], documents: Mapping[str, TaskFile], about: Iterable[TaskFile]
+    relevant: Mapping[str, float], documents: Iterable[_Hits], about: Iterable[TaskFile]
 ) -> Mapping[str, tuple[float, str]]:
     """The highest relevance that each document inherits from a linked one, and that one's id.
 
     A task's directory is linked with the task, both ways: `auth` and `auth/research`.
     """
+    tasks = {hits.task.id: hits.task for hits in documents}
     names: dict[str, list[str]] = defaultdict(list)
-    for id, document in documents.items():
-        for name in {id, document.file} - {""}:
+    for id in tasks:
+        directory, _, last = id.rpartition("/")
+        for name in {id, directory, last} - {""}:
             names[name].append(id)
-        if directory := id.rpartition("/")[0]:
-            names[f"{directory}/"].append(id)
     passed: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
-    own = ((id, relevant[id], documents[id]) for id in sorted(relevant))
+    own = ((id, relevant[id], tasks[id]) for id in sorted(relevant))
     for id, relevance, document in (*((file.id, 1.0, file) for file in about), *own):
-        directory = id.rpartition("/")[0]
-        near = (f"{id}/", *((directory, f"{directory}/") if directory else ()))
-        targets = [target for name in near for target in names.get(name, ())]
-        targets += (target for link in document.related_tasks for target in _linked(link, names))
-        for target in targets:
-            if target != id and LINKED * relevance > passed[target][0]:
-                passed[target] = (LINKED * relevance, id)
+        linked = (_linked_name(link, names) for link in document.related_tasks)
+        for name in (id, id.rpartition("/")[0], *linked):
+            for target in names.get(name, ()):
+                if target != id and LINKED * relevance > passed[target][0]:
+                    passed[target] = (LINKED * relevance, id)
     return passed
 
 
-def _linked(link: str, names: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The ids that a link names as people write one, else by the last parts of its path."""
-    written = _WIKI_LINK.search(link) or _LINK.search(link)
-    name = (written[1] if written else link).strip().strip("`'\"<>").partition("#")[0].strip()
-    steps = [step for step in name.removesuffix(".md").split("/") if step not in ("", ".", "..")]
-    for tried in (link, name, "/".join(steps[-2:]), "/".join(steps[-1:])):
-        if ids := names.get(tried) or names.get(f"{tried}/"):
-            return ids
-    return ()
+def _linked_name(link: str, names: Collection[str]) -> str:
+    written = _LINK.search(link)
+    path = (written[1] or written[2]) if written else link
+    path = path.strip("`'\"<> ").partition("#")[0].removesuffix(".md")
+    steps = [step for step in path.split("/") if step not in ("", ".", "..")]
+    tried = (link, "/".join(steps[-2:]), *steps[-1:])
+    return next((name for name in tried if name in names), "")
 
 
 # Summaries: labelled lines, by the items that weigh most.
