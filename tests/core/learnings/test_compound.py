@@ -10,16 +10,14 @@ from twins.reading import MemoryModel
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.learnings.compound import (
-    captured_text,
     draw_by_model,
     draw_by_rule,
-    drawn_text,
     last_published,
     related_text,
     similar,
 )
 from nightwatch_core.memory.note_reader import add_notes, as_task, draw_notes
-from nightwatch_core.models.answer import Allowance, Edit, Usage
+from nightwatch_core.models.answer import Allowance, Edit
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
@@ -110,13 +108,6 @@ def test_without_a_readable_answer_the_notes_come_by_rule(script: object, why: s
     assert drawn.notes == draw_notes(KNOWN, ON)
     assert why in drawn.said
     assert drawn.said.startswith("Drawn by rule from the lesson itself: ")
-
-
-def test_what_a_useless_answer_took_is_told() -> None:
-    assert asked(MemoryModel(["nothing"], able=ABLE)).usage.calls == 1
-    lost = TryLater("cut")
-    lost.usage = Usage(calls=1, input_tokens=7)
-    assert asked(MemoryModel([lost], able=ABLE)).usage.input_tokens == 7
 
 
 @pytest.mark.parametrize(
@@ -225,16 +216,6 @@ def test_the_last_published_item_of_the_newest_night_is_meant() -> None:
     assert last_published((kept(), newest, kept(receipt("v1:old")))) == "v1:b"
     with pytest.raises(StopTheNight, match="no night has published"):
         last_published((kept(),))
-
-
-def test_what_is_said_shows_the_section_and_the_way_to_promote() -> None:
-    drawn = draw_by_rule(as_task(KNOWN), KNOWN, "as you asked", ON)
-    assert drawn_text(drawn).startswith(
-        "Drawn by rule from the lesson itself: as you asked.\n\n<future-agent-notes>"
-    )
-    said = captured_text("errors/a.md", drawn.notes)
-    assert "- [Problem] No rate for new countries" in said
-    assert "Run `nightwatch promote` to choose." in said
 
 
 def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():

@@ -63,16 +63,6 @@ def test_a_task_is_read_whole() -> None:
     )
 
 
-def test_a_task_without_anything_is_called_like_its_file() -> None:
-    task = task_of("", "tasks/x.md")
-    assert (task.id, task.title, task.notes, task.sections) == ("x", "x", (), ())
-
-
-def test_wrong_front_matter_is_given_up() -> None:
-    with pytest.raises(GiveUp, match="front matter"):
-        task_of("---\ntitle: &a x\n---\n", "tasks/x.md")
-
-
 def test_notes_go_to_the_very_end_and_nothing_else_changes() -> None:
     assert with_notes(TASK, NOTES) == f"{TASK}\n{rendered(NOTES)}\n"
     assert with_notes("# T", NOTES) == f"# T\n\n{rendered(NOTES)}\n"
@@ -118,11 +108,6 @@ def test_a_list_nobody_could_add_to_is_given_up() -> None:
         with_notes("---\nrelated_tasks: {a: b}\n---\n", NOTES, ("b: c",))
 
 
-def test_nothing_to_note_is_said() -> None:
-    with pytest.raises(GiveUp, match="nothing to note"):
-        with_notes(TASK, Notes(gotchas=(" ",)))
-
-
 def test_a_file_full_of_sections_takes_no_more() -> None:
     full = "".join(f"{rendered(Notes(gotchas=(f'g{n}',)))}\n" for n in range(20))
     with pytest.raises(GiveUp, match="20 sections"):
@@ -132,22 +117,6 @@ def test_a_file_full_of_sections_takes_no_more() -> None:
 def test_promoted_learnings_are_remembered() -> None:
     changed = with_promoted(with_promoted(TASK, ("0a1b",)), ("true", "0a1b"))
     assert task_of(changed, "x.md").promoted == ("0a1b", "true")
-
-
-ITEMS = st.lists(st.text(min_size=1, max_size=12), max_size=4).map(tuple)
-
-
-@given(st.sampled_from([TASK, "# T\n", "", "---\nrelated_tasks:\n- 'x'\n---\n"]), ITEMS)
-def test_whatever_is_linked_is_read_back_and_stays_in_its_line(text: str, items: tuple[str, ...]):
-    changed = with_notes(text, NOTES, items)
-    task = task_of(changed, "t.md")
-    kept = {" ".join(item.split()) for item in task.related_tasks}
-    assert len(kept) <= len(items) + 1
-    assert task.notes == (NOTES,)
-    assert with_notes(changed, NOTES, items) == changed
-    assert [section.name for section in task.sections] == [
-        section.name for section in task_of(text, "t.md").sections
-    ]
 
 
 # Notes by rule: what the sections label, and nothing else.
@@ -241,9 +210,3 @@ _PIECES = ("Problem:", "**Fix**:", "# Decisions", "<issue>", "</issue>", "<gotch
 def test_whatever_the_text_the_notes_are_data_that_is_read_back(pieces: list[str]) -> None:
     notes = drawn(" ".join(pieces))
     assert notes.empty or notes_in(rendered(notes)) == (notes,)
-
-
-def test_long_and_hostile_sections_are_quickly_read() -> None:
-    parts = ("Problem: x ", "<issue ", "**a", "- **Root cause**: y\n", '<solution id="A" name="B">')
-    for part in parts:
-        drawn(part * (60_000 // len(part)))

@@ -15,7 +15,7 @@ from nightwatch_core.memory.follow_up import (
 from nightwatch_core.memory.lesson_text import LARGEST, document, lesson_of
 from nightwatch_core.memory.lessons import is_its_own, lesson_from, to_archive, update_lesson
 from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.memory.occurrences import add_night, count_match
+from nightwatch_core.memory.occurrences import add_night
 from nightwatch_core.memory.outcomes import Tonight, why_no_news
 from nightwatch_core.memory.prior_analyses import (
     CaseTonight,
@@ -36,7 +36,6 @@ from nightwatch_core.models.knowledge import (
     NightSeen,
     OccurrenceCount,
     OutcomeEvent,
-    OutcomeUpdate,
     PublishedItem,
 )
 from nightwatch_core.models.options import NightOptions
@@ -251,21 +250,10 @@ def test_nights_to_come_do_not_push_out_tonight():
     assert [one.date.day for one in kept[:2]] == [8, 10]
 
 
-def test_a_lesson_told_in_the_future_counts_tonight():
-    assert count_match(lesson(last_matched=date(9999, 1, 1)), night()).last_matched == END.date()
-
-
 def test_a_lesson_seen_in_the_future_has_no_right_to_stay():
     poisoned = lesson(nights=(seen(10_000),), matched=10**9)
     recent = lesson(fingerprint="v1:b", file="errors/b.md")
     assert [one.file for one, _ in to_archive((poisoned, recent), 1, END.date())] == ["errors/a.md"]
-
-
-def test_a_lesson_that_has_nothing_to_note_does_not_end_learning():
-    empty = lesson(error_class=" ", root_cause="", nights=(seen(9),))
-    verified = OutcomeEvent(kind="verified", number=4, on=END.date(), night=night().id)
-    news_of = OutcomeUpdate(fingerprint="v1:a", file="errors/a.md", fates=(verified,))
-    update_lesson(empty, report(followed=(news_of,)))
 
 
 def test_what_a_cut_off_analysis_published_is_known_when_it_is_turned_down():

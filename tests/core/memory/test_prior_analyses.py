@@ -2,14 +2,7 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.memory.prior_analyses import (
-    CaseTonight,
-    Memory,
-    checked,
-    recall_case,
-    reused_analysis,
-    with_priors,
-)
+from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, recall_case, with_priors
 from nightwatch_core.memory.recall import LessonSearch
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
@@ -19,7 +12,6 @@ from nightwatch_core.models.knowledge import CitedLine, FixWatch, OutcomeEvent, 
 from nightwatch_core.text.plain_text import digest
 
 TONIGHT = night(5)
-MEETING = CaseTonight(case=case(), night=TONIGHT)
 QUOTE = "return sum(line.price for line in lines)"
 
 
@@ -59,17 +51,6 @@ def test_a_sound_lesson_stands_in_for_an_analysis():
     assert found.evidence[0].verified
     assert found.score > 0.5
     assert found.confidence == "high"
-
-
-def test_a_lesson_is_found_under_an_alias():
-    of = case(others=(group("v1:a"),), leader=group("v1:z", transaction="other"))
-    assert isinstance(recall(known(), of=of), Analysis)
-
-
-def test_a_regression_is_looked_into_again_and_told_what_was_known():
-    back = case(leader=group("v1:a", triage=Triage(state="regressed")))
-    prior = doubted(known(), of=back)
-    assert prior.match.doubt == "it was resolved, and came back"
 
 
 def doubted(*lessons, **more):
@@ -124,30 +105,11 @@ def test_a_night_that_is_taken_up_again_does_not_remember_itself():
     assert isinstance(recall(known(nights=seen(1, 5))), Analysis)
 
 
-def test_a_lesson_that_cannot_be_read_is_passed_over():
-    memory = Memory(read={}.get, similar=LessonSearch((known(),)).similar)
-    assert recall_case(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
-
-
-def test_knowing_nothing():
-    memory = Memory(read={}.get, similar=LessonSearch().similar)
-    assert recall_case(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
-
-
 def test_a_planted_lesson_is_put_to_the_same_tests():
     planted = CitedLine(path="../../etc/passwd", line=1, quote="root:x:0:0:root", digest="")
     assert isinstance(recall(known(evidence=(planted,))), UnexplainedCase)
     outside = Edit(path="../../etc/passwd", action="create", new="x")
     assert "no longer applies" in doubted(known(edits=(outside,))).match.doubt
-
-
-def test_a_checked_analysis_says_what_does_not_hold():
-    remembered = reused_analysis(
-        known(edits=(Edit(path="gone.py", action="delete"),)), case(), TONIGHT
-    )
-    found = checked(remembered, tree())
-    assert found.fix == ()
-    assert "the edit of gone.py is refused: there is no such file" in found.because
 
 
 MERGED = FixWatch(number=7, merged_at=night(4).window.until)

@@ -5,9 +5,9 @@ from core.lesson_shapes import analysis, case, lesson, night, seen
 
 from nightwatch_core.memory.lessons import lesson_from
 from nightwatch_core.memory.occurrences import add_sighting
-from nightwatch_core.memory.prior_analyses import CaseTonight, news, reused_analysis, why_unsound
+from nightwatch_core.memory.prior_analyses import CaseTonight, news, reused_analysis
 from nightwatch_core.models.errors import Triage
-from nightwatch_core.models.knowledge import CitedLine, OutcomeEvent, PublishedItem
+from nightwatch_core.models.knowledge import OutcomeEvent, PublishedItem
 
 DIGESTS = {"app/rate.rb": "d1"}
 
@@ -15,28 +15,6 @@ DIGESTS = {"app/rate.rb": "d1"}
 def met(of=None, on=5, **more):
     """The error, met again on the fifth night."""
     return CaseTonight(case=of or case(), night=night(on), lesson_days=90, **more)
-
-
-def test_a_lesson_whose_files_did_not_change_is_sound():
-    assert why_unsound(lesson(), DIGESTS.get) == ""
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"root_cause": " "}, "cause unknown"),
-        ({"fix_confidence": "low"}, "its confidence was low"),
-        ({"evidence": ()}, "it cites no line of code"),
-        ({"has_fix": True}, "its fix was not kept"),
-        ({"evidence": (CitedLine(path="a.rb", line=1),)}, "it does not say what a.rb looked like"),
-        (
-            {"evidence": (CitedLine(path="gone.rb", line=1, digest="d1"),)},
-            "gone.rb has changed since",
-        ),
-    ],
-)
-def test_each_doubt_speaks_in_words(changes, reason):
-    assert why_unsound(lesson(**changes), lambda path: DIGESTS.get(path, "")) == reason
 
 
 def test_a_regression_is_news_against_the_soundest_lesson():
@@ -69,12 +47,6 @@ def test_a_lesson_that_does_not_say_until_when_is_no_reason_to_wait(known):
     old = lesson(seen_until=known)
     assert news(old, met(back))
     assert add_sighting(old, back, night(2)).seen_until == night(2).window.until
-
-
-def test_files_are_asked_for_only_when_nothing_else_speaks_against_the_lesson():
-    asked = []
-    why_unsound(lesson(fix_confidence="low"), lambda path: asked.append(path) or "d1")
-    assert asked == []
 
 
 def test_no_news_is_no_reason_for_a_new_look():

@@ -5,14 +5,7 @@ from core.lesson_shapes import FIRST, analysis, case, lesson, night
 
 from nightwatch_core.memory.lesson_text import body, document, lesson_of
 from nightwatch_core.memory.lessons import lesson_from
-from nightwatch_core.memory.occurrences import (
-    fix_owed,
-    is_due,
-    next_look,
-    waits_for,
-    why_unsettled,
-    why_weak,
-)
+from nightwatch_core.memory.occurrences import fix_owed, waits_for, why_unsettled, why_weak
 from nightwatch_core.memory.prior_analyses import CaseTonight, reused_analysis, turn_of
 from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.knowledge import CitedLine
@@ -40,12 +33,6 @@ def test_nights_are_counted_from_the_first_weak_one():
     kept = (first, second, waited)
     assert [one.unsettled_nights for one in kept] == [1, 2, 3]
     assert {one.unsettled_since for one in kept} == {FIRST}
-
-
-def test_the_same_night_counts_once():
-    first = weak()
-    again = weak(2, nights=1, earlier=weak(2, nights=1, earlier=first))
-    assert again.unsettled_nights == 2
 
 
 def test_another_reason_to_look_begins_the_count_anew():
@@ -129,19 +116,7 @@ def test_what_was_wrapped_up_without_proof_takes_nothing_from_a_sound_lesson():
     assert weak(5, earlier=weak(), ending=WRAPPED_UP).fix_confidence == "low"
 
 
-def test_documents_of_before_count_as_weak_for_one_night():
-    old = lesson(fix_confidence="low")
-    assert turn(old).nights == 1
-    assert lesson_of(document(old), "").unsettled_nights == 0
-
-
 def test_watched_files_are_those_of_the_innermost_frames():
     assert weak().watched == (
         CitedLine(path="app/rate.rb", line=1, digest="d1", commit="f00dfeed"),
     )
-
-
-def test_looks_are_never_further_apart_than_a_month():
-    looks = [night for night in range(2, 400) if is_due(night - 1)]
-    assert all(b - a <= 32 for a, b in zip(looks, looks[1:], strict=False))
-    assert next_look(33) == 64

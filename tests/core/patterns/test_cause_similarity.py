@@ -3,8 +3,6 @@
 import itertools
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nightwatch_core.patterns.causes import (
     ALIKE,
@@ -14,7 +12,6 @@ from nightwatch_core.patterns.causes import (
     shared_words,
     similarity,
     stem,
-    text_similarity,
 )
 
 
@@ -62,12 +59,6 @@ def test_who_wrote_a_line_is_no_part_of_its_cause():
     assert alike(f"The coupon is late; it {by}", f"Pictures exhaust memory; it {by}") < ALIKE
 
 
-def test_a_name_in_the_code_weighs_more_than_a_word():
-    name = alike("gift_purse breaks on holidays", "gift_purse loses picture sizes")
-    word = alike("purse breaks on holidays", "purse loses picture sizes")
-    assert name > word
-
-
 def test_a_shared_line_adds_and_is_not_enough():
     line = [("a.rb", 3)]
     told = [
@@ -80,40 +71,12 @@ def test_a_shared_line_adds_and_is_not_enough():
     assert similarity(*near, Rarity(near)) > similarity(*far, Rarity(far))
 
 
-def test_the_name_of_a_shared_file_goes_without_saying():
-    causes = ("coupon_book redeems twice", "coupon_book prints pictures")
-    here = [cause_terms(cause, [("lib/coupon_book.rb", n)]) for n, cause in enumerate(causes)]
-    apart = [cause_terms(cause) for cause in causes]
-    assert text_similarity(*here, Rarity(here)) < text_similarity(*apart, Rarity(apart))
-
-
 def test_shared_words_are_those_that_tell():
     told = [
         cause_terms(text) for text in ("RateTable.fetch returns nil for LU", "LU: RateTable.fetch")
     ]
     assert shared_words(told, Rarity(told)) == ("lu", "ratetable.fetch")
     assert shared_words([], Rarity([])) == ()
-
-
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_likeness_is_symmetric_and_a_share(one, other):
-    told = [cause_terms(one), cause_terms(other)]
-    rarity = Rarity(told)
-    assert similarity(*told, rarity) == pytest.approx(similarity(*reversed(told), rarity))
-    assert 0 <= similarity(*told, rarity) <= 1
-
-
-def test_huge_text_is_read_in_part():
-    assert len(cause_terms("word_a1 " * 99_999).names) == 1
-    assert (
-        len(
-            cause_terms(
-                "".join(f"w{chr(97 + n % 26)}{chr(97 + n // 26)}x " for n in range(600))
-            ).words
-        )
-        <= 150
-    )
-    assert cause_terms("a." * 50_000).names
 
 
 def test_groups_hold_every_number_once_and_a_chain_is_none():

@@ -62,11 +62,6 @@ def test_merging_unites_nights_and_members_and_tells_the_newest():
     assert merge_pattern(found, both, FIRST + timedelta(days=2)) == both
 
 
-def test_merging_with_nothing_adds_the_night():
-    assert merge_pattern(pattern(), None, FIRST).nights == (FIRST,)
-    assert merge_pattern(pattern(), None) == pattern()
-
-
 @given(st.sets(st.integers(0, 400), min_size=1), st.sets(st.integers(0, 400)))
 def test_nights_are_bounded_sorted_and_the_first_stays(one, other):
     days = [tuple(FIRST + timedelta(days=n) for n in sorted(each)) for each in (one, other)]
@@ -75,11 +70,6 @@ def test_nights_are_bounded_sorted_and_the_first_stays(one, other):
     assert len(nights) <= MOST_NIGHTS
     assert (nights[0], nights[-1]) == (min(map(min, filter(None, days))),
                                        max(map(max, filter(None, days))))  # fmt: skip
-
-
-def test_members_are_bounded():
-    many = tuple(f"v1:{n}" for n in range(500))
-    assert len(merge_pattern(pattern(), pattern(fingerprints=many)).fingerprints) == 50
 
 
 @pytest.mark.parametrize("name", ["v1:aaaaaaaabbbb", "v1:cccc", "f1:dddd"])

@@ -1,7 +1,5 @@
 """Pattern documents: written, read back, and refused where they hold what no pattern holds."""
 
-from datetime import date
-
 import pytest
 from core.lesson_shapes import lesson, seen
 from hypothesis import given
@@ -91,12 +89,6 @@ def test_what_no_pattern_holds_is_refused_with_the_reason(meta, wrong):
             read(f"---\n{meta}\n---\n", FILE)
 
 
-def test_a_torn_document_is_refused():
-    whole = pattern_document(coming_back(1, 2, 3))
-    with pytest.raises(GiveUp):
-        pattern_of(whole[:100], FILE)
-
-
 def test_huge_documents_are_bounded():
     rows = "".join(f"- v1:{n}\n" for n in range(5_000))
     text = f"---\nfingerprints:\n{rows}---\n{'word ' * 99_999}\n## Notes\n{'note ' * 99_999}"
@@ -125,10 +117,3 @@ def test_every_pattern_is_read_back(title, told, listed, nights):
     assert found.fingerprints == pattern.fingerprints
     assert found.nights == pattern.nights
     assert found.because == pattern.because
-
-
-def test_one_night_is_told_in_the_singular():
-    pattern = Pattern(
-        title="A", description="", pattern_type="systemic_issue", nights=(date(2031, 3, 1),)
-    )
-    assert "Found on 1 night, first on 2031-03-01" in pattern_document(pattern)

@@ -3,19 +3,12 @@
 from datetime import UTC, date, datetime
 
 import pytest
-from core.lesson_shapes import analysis, group, lesson, one_group, seen
+from core.lesson_shapes import analysis, lesson, one_group, seen
 
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
-from nightwatch_core.models.errors import Case
 from nightwatch_core.patterns import detect
-from nightwatch_core.patterns.detection import (
-    MOST,
-    all_transient,
-    same_cause,
-    same_change,
-    same_tags,
-)
+from nightwatch_core.patterns.detection import all_transient, same_cause, same_change, same_tags
 from nightwatch_core.patterns.pattern_text import pattern_document
 from nightwatch_core.text import frontmatter
 
@@ -151,33 +144,11 @@ def test_what_is_no_shared_cause(causes, places):
     assert same_cause(cases, ()) == []
 
 
-def test_words_that_stand_in_many_lessons_weigh_less():
-    told = tuple(
-        found(f"v1:{n}", root_cause=cause, evidence=())
-        for n, cause in enumerate(
-            ("Shop tenant scope leaks into coupon dates.", "Shop tenant scope hides the picture.")
-        )
-    )
-    filler = tuple(
-        lesson(f"v1:old{n}", root_cause=f"Shop tenant scope number {n} is special.")
-        for n in range(300)
-    )
-    assert len(same_cause(told, ())) == 1
-    assert same_cause(told, filler) == []
-
-
 def test_one_error_under_two_names_is_one_member():
     both = (found("v1:a", evidence=at("a.rb", 3)), found("v1:b", evidence=at("a.rb", 3)))
     assert same_cause(both, (lesson("v1:a", aliases=("v1:b",)),)) == []
     known = (lesson("v1:old", aliases=("v1:b",)),)
     assert same_cause(both, known)[0].fingerprints == ("v1:a", "v1:old")
-
-
-def test_a_group_that_stands_in_two_cases_counts_once():
-    shared = group("v1:s", occurrences=5)
-    cases = [Case(leader=group(f"v1:{n}", occurrences=1), others=(shared,)) for n in (1, 2)]
-    (pattern,) = same_cause(tuple(analysis(one) for one in cases), ())
-    assert pattern.occurrences == 7
 
 
 def test_guesses_share_no_line_and_no_tags():
@@ -229,11 +200,6 @@ def test_errors_from_outside():
     assert all_transient((one, fixed), ()) == []
 
 
-def test_a_class_that_sounds_transient_is_not():
-    both = tuple(found(f"v1:{n}", error_class="Net::ReadTimeout") for n in range(3))
-    assert all_transient(both, ()) == []
-
-
 def test_all_together_the_largest_first_and_nothing_twice():
     told = {"evidence": at("a.rb", 3), "tags": ("money", "rates")}
     both = (found("v1:a", **told), found("v1:b", **told))
@@ -243,17 +209,6 @@ def test_all_together_the_largest_first_and_nothing_twice():
     assert [p.rule for p in patterns] == ["recurring_class", "same_cause"]
     assert patterns[1].nights == (date(2031, 3, 9),)
     assert len(patterns[0].nights) == 3
-
-
-def test_never_more_than_ten():
-    lessons = tuple(
-        lesson(f"v1:{n}", error_class=f"E{n}", nights=seen(1, 2, 3, occurrences=n), module=f"{n}")
-        for n in range(30)
-    )
-    patterns = detect((), lessons)
-    assert len(patterns) == MOST
-    assert patterns[0].error_classes == ("E29",)
-    assert detect((), ()) == ()
 
 
 def test_hostile_names_stay_on_one_short_line():

@@ -34,19 +34,7 @@ def test_hardly_a_pattern_is_wrong_and_few_are_missed(counts, name):
     assert counts[name, "right"] >= 0.85 * counts[name, "planted"]
 
 
-def test_a_seed_always_tells_the_same_night():
-    assert night(7) == night(7)
-    assert night(7) != night(8)
-
-
 def test_the_generator_does_not_know_the_code_that_it_tests():
     for module in (pattern_nights, pattern_plans, pattern_teller, pattern_words):
         assert "nightwatch_core.patterns" not in inspect.getsource(module)
         assert "import patterns" not in inspect.getsource(module)
-
-
-def test_every_planted_member_is_there():
-    for seed in SEEDS:
-        one = night(seed)
-        names = {lesson.fingerprint for lesson in one.lessons}
-        assert {name for planted in one.planted for name in planted.members} <= names

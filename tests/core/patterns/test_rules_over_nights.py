@@ -2,9 +2,9 @@
 
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.models.knowledge import FixWatch, NightSeen
+from nightwatch_core.models.knowledge import FixWatch
 from nightwatch_core.patterns import detect
-from nightwatch_core.patterns.detection import by_error, dates_seen, hot_spot, recurring_class
+from nightwatch_core.patterns.detection import by_error, hot_spot, recurring_class
 
 WAYS = (
     "The coupon has no date.",
@@ -34,10 +34,6 @@ def test_a_class_of_three_nights():
     assert recurring_class((), (once, lesson("v1:b", nights=seen(1, 2)))) == []
 
 
-def test_two_lessons_of_one_night_are_one_night():
-    assert len(dates_seen((lesson("v1:a", nights=seen(1, 2)), lesson("v1:b", nights=seen(2))))) == 2
-
-
 def test_a_class_that_every_application_has_must_come_back_in_one_place():
     name = "java.lang.NullPointerException"
     here = [lesson(f"v1:{n}", error_class=name, nights=seen(n)) for n in (1, 2, 3)]
@@ -64,15 +60,6 @@ def test_documents_that_a_third_one_joins_are_one_error():
         ["v1:d"],
         ["v1:a", "v1:b", "v1:c", "v1:e"],
     ]
-
-
-def test_two_nights_of_one_date_are_both_counted():
-    two = tuple(
-        NightSeen(date=seen(1)[0].date, night=name, occurrences=4, verdict="known")
-        for name in ("a", "b")
-    )
-    (pattern,) = recurring_class((), (lesson(nights=(*two, *seen(2, 3))),))
-    assert pattern.occurrences == 8 + 14
 
 
 def test_a_known_fix_is_asked_for_and_else_an_owner():

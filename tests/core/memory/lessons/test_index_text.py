@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.memory.index import entry_of, index_over, index_text
 from nightwatch_core.models.knowledge import Index, IndexEntry, PatternEntry
-from nightwatch_core.text.frontmatter import StrictLoader, dumped
+from nightwatch_core.text.frontmatter import StrictLoader
 
 ODD = (
     "yes", "No", "null", "~", "", " x", "x ", "a: b", "a:b", "Billing::RateMissing", "x#y", "x #y",
@@ -45,25 +45,6 @@ def test_a_library_reads_what_was_written(solutions, patterns):
     counts = [meta.pop("total_solutions"), meta.pop("total_patterns")]
     assert counts == [len(solutions), len(patterns)]
     assert Index.model_validate(meta) == index
-
-
-def test_a_library_would_write_the_same():
-    plain = [text for text in ODD if "\n" not in text]
-    entries = tuple(
-        IndexEntry(
-            file=text, fingerprint="v1:a", error_class=text, tags=(text,), stale=True, unknown=True
-        )
-        for text in plain
-    )
-    index = index_over(entries, ())
-    meta = {
-        "last_updated": None,
-        "total_solutions": len(plain),
-        "total_patterns": 0,
-        "solutions": [entry.model_dump(mode="json") for entry in index.solutions],
-        "patterns": [],
-    }
-    assert index_text(index).split("\n", 1)[1] == dumped(meta)
 
 
 def test_only_a_stale_lesson_says_so():

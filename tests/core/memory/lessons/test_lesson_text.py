@@ -5,14 +5,13 @@ from datetime import UTC, date, datetime
 
 import pytest
 from core.lesson_shapes import lesson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import entry_of
 from nightwatch_core.memory.lesson_text import (
     FIELDS,
-    LARGEST,
     LIMIT,
     SEEDS,
     SHORTENINGS,
@@ -249,32 +248,3 @@ def test_no_lesson_passes_the_limit(text):
 def test_a_fingerprint_that_is_none_is_refused():
     with pytest.raises(GiveUp, match="too long"):
         document(lesson("v1:" + "a" * 300))
-
-
-TEXT = st.text(max_size=40)
-
-
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.lists(st.builds(OutcomeEvent, words=st.tuples(TEXT), because=TEXT, night=TEXT), max_size=4),
-    st.lists(
-        st.builds(
-            PublishedItem,
-            number=st.integers(0, LARGEST),
-            night=TEXT,
-            fix=TEXT,
-            outcome=TEXT,
-        ),
-        max_size=4,
-    ),
-    st.none() | st.builds(FixWatch, number=st.integers(0, LARGEST),
-                          merged_at=st.datetimes(timezones=st.just(UTC)),
-                          deployed_at=st.none(), until=st.none()),
-    TEXT, st.lists(TEXT, max_size=3),
-)  # fmt: skip
-def test_new_fields_come_back_whatever_they_hold(fates, proposed, watch, stale, promoted):
-    told = lesson(
-        title="T", file="errors/x.md", fates=tuple(fates), proposed=tuple(proposed), watch=watch,
-        stale=stale, promoted=tuple(promoted),
-    )  # fmt: skip
-    assert lesson_of(document(told), told.file) == told

@@ -1,10 +1,9 @@
 """Lessons keep what was found and their history, survive their document, and know their limits."""
 
 import re
-from datetime import date
 
 import pytest
-from core.lesson_shapes import FIRST, analysis, case, lesson, night, one_group, seen
+from core.lesson_shapes import FIRST, analysis, case, lesson, night, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,8 +11,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import file_name
 from nightwatch_core.memory.lesson_text import LIMIT, body, document, lesson_of, summary
 from nightwatch_core.memory.lessons import lesson_from
-from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.memory.occurrences import add_sighting, night_date
+from nightwatch_core.memory.occurrences import add_sighting
 from nightwatch_core.memory.prior_analyses import reused_analysis
 from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.answer import Edit, Evidence, Learning
@@ -54,11 +52,6 @@ def test_a_claim_that_was_not_found_in_the_code_is_no_evidence():
     assert lesson_from(found, night(1), DIGESTS).evidence == ()
 
 
-def test_without_evidence_the_place_is_the_top_frame():
-    assert lesson_from(analysis(evidence=()), night(1), {}).module == "app/rate.rb"
-    assert lesson_from(analysis(one_group("v1:e"), evidence=()), night(1), {}).module == ""
-
-
 def test_a_later_analysis_keeps_name_file_numbers_and_first_night():
     earlier = lesson_from(analysis(), night(1), DIGESTS, (receipt("issue", 4),)).model_copy(
         update={"file": "errors/x.md"}
@@ -79,24 +72,6 @@ def test_a_night_told_twice_counts_once():
     again = lesson_from(analysis(), night(1), DIGESTS, (), first)
     assert again == first
     assert add_sighting(first, case(), night(1)).nights == first.nights
-
-
-def test_nights_are_capped_and_the_newest_stay():
-    many = lesson()
-    for day in range(1, 29):
-        many = add_sighting(many, case(), night(day))
-    nights = many.nights * 3
-    crowded = many.model_copy(
-        update={
-            "nights": tuple(
-                s.model_copy(update={"night": f"{s.night}-{n}"}) for n, s in enumerate(nights)
-            )
-        }
-    )
-    assert len(crowded.nights) == 84
-    capped = add_sighting(crowded, case(), night(30))
-    assert len(capped.nights) == MOST_NIGHTS
-    assert capped.nights[-1].night == night(30).id
 
 
 def test_a_reused_analysis_adds_the_night_and_numbers_only():
@@ -153,10 +128,6 @@ def test_file_names_are_plain_whatever_the_error_is_called():
     assert file_name(lesson("v1:F00Dfeed99", error_class="\u65e5", transaction="")) == (
         "errors/2031-03-01_error_f00dfeed.md"
     )
-
-
-def test_a_night_without_a_date_in_its_name_has_that_of_its_window():
-    assert night_date(night(2).model_copy(update={"id": "adhoc"})) == date(2031, 3, 2)
 
 
 # reuse
@@ -300,10 +271,6 @@ Prose.
 """
 
 
-def test_numbers_are_text_where_text_belongs():
-    assert lesson_of(BY_HAND, "errors/x.md").tags == ("billing", "404")
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -324,10 +291,3 @@ def test_what_is_no_lesson_says_why(text, reason):
     with pytest.raises(GiveUp) as raised:
         lesson_of(text, "errors/x.md")
     assert reason in str(raised.value)
-
-
-def test_fields_of_a_newer_version_are_passed_over():
-    newer = document(lesson(title="T", file="f")).replace("---\n", "---\nmood: sunny\n", 1)
-    newer = newer.replace("  verdict: new\n", "  verdict: new\n  weather: rain\n")
-    assert "weather" in newer
-    assert lesson_of(newer, "f") == lesson(title="T", file="f")

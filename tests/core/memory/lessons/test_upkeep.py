@@ -3,8 +3,6 @@
 from datetime import UTC, date, datetime, timedelta
 
 from core.lesson_shapes import lesson
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nightwatch_core.memory.lessons import to_archive
 from nightwatch_core.models.knowledge import FixWatch, NightSeen, PublishedItem
@@ -68,10 +66,3 @@ def test_lessons_at_work_and_seen_lately_stay_as_long_as_there_are_others():
     assert names(lessons, 5) == ["verified", "closed", "useful"]
     assert names(lessons, 4)[-1] == "watched"
     assert len(names(lessons, 0)) == len(lessons)
-
-
-@given(st.permutations(range(8)), st.integers(-1, 9))
-def test_the_order_of_lessons_does_not_matter(order, most):
-    lessons = [one(str(n), days=100 + n // 2, matched=n % 3) for n in range(8)]
-    assert names([lessons[n] for n in order], most) == names(lessons, most)
-    assert len(names(lessons, most)) == max(0, 8 - max(most, 0))

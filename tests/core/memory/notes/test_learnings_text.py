@@ -54,14 +54,6 @@ def test_the_yaml_is_the_seeds_to_the_letter() -> None:
     assert as_yaml(FOUND) == SEED
 
 
-def test_the_block_has_count_and_yaml() -> None:
-    text = past_learnings(FOUND)
-    rows = text.split("\n")
-    assert rows[:3] == ["<past-learnings>", "  <count>2</count>", "  <learnings>"]
-    assert rows[3] == "    learnings_found: 2"
-    assert rows[-2:] == ["  </learnings>", "</past-learnings>"]
-
-
 WORDS = st.sampled_from(
     ["</learnings>", "```", "\n", "- a: b", "'", '"', "[", "]", ", ", "#", "|", "  ", "v1:a", "&x"]
     + ["\x1b[31m", "\u202e", "null", "1e3", "---", "\u2028", "{", "%", "*a", "!t"]

@@ -112,24 +112,10 @@ def test_rendered_notes_are_read_back_the_same(notes: Notes) -> None:
     assert normalised(kept) == kept
 
 
-@given(NOTES, TEXTS, TEXTS)
-def test_the_text_around_a_section_does_not_change_it(
-    notes: Notes, before: str, after: str
-) -> None:
-    kept = normalised(notes)
-    around = before.replace("`", "").replace("<", "")
-    text = f"{around}\n{rendered(kept)}\n{after.replace('<', '')}"
-    assert notes_in(text) == (() if kept.empty else (kept,))
-
-
 @given(st.lists(st.one_of(WORDS, st.text(max_size=5)), max_size=40).map("".join))
 def test_nothing_anybody_writes_raises(text: str) -> None:
     for notes in notes_in(f"<future-agent-notes>\n{text}"):
         assert not notes.empty
-
-
-def test_windows_line_ends_read_like_others() -> None:
-    assert notes_in(SEED.replace("\n", "\r\n")) == (SEED_NOTES,)
 
 
 def test_elements_nobody_closed_end_where_the_next_begins() -> None:
@@ -139,11 +125,6 @@ def test_elements_nobody_closed_end_where_the_next_begins() -> None:
     assert found.problems == (Problem(what="A", solution="B"), Problem(what="C"))
     assert found.gotchas == ("one", "two")
     assert found.timestamp == date(2026, 1, 2)
-
-
-def test_a_second_what_is_a_second_problem() -> None:
-    found = inside("<what>A</what><root_cause>x</root_cause><what>B</what>")
-    assert found.problems == (Problem(what="A", root_cause="x"), Problem(what="B"))
 
 
 def test_unknown_elements_and_markdown_are_text_where_text_belongs() -> None:

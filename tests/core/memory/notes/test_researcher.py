@@ -4,21 +4,12 @@ from datetime import date
 
 import pytest
 from core.lesson_shapes import case, lesson
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.note_reader import as_task
-from nightwatch_core.memory.researcher import (
-    hits_in,
-    intent_of,
-    intent_words,
-    learnings_for_case,
-    relevant_learnings,
-)
+from nightwatch_core.memory.researcher import intent_of, learnings_for_case, relevant_learnings
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
-from nightwatch_core.text.words import stem, words
 
 SEARCH = TaskFile(
     id="task-abc123",
@@ -80,13 +71,6 @@ def test_it_finds_what_fits_and_says_why() -> None:
     assert "organizations" in because
 
 
-def test_decisions_come_with_their_rationale() -> None:
-    (one,) = found("store the session in Redis?")
-    assert one.summary == (
-        "Decision: Used Redis for session storage\nRationale: Sub-ms lookups; JWT cannot be revoked"
-    )
-
-
 def test_documents_without_notes_tell_by_their_sections() -> None:
     (one,) = found("looking up country rates")
     assert (one.summary, one.source_sections) == (
@@ -145,33 +129,6 @@ def test_an_intent_that_says_nothing_is_told_so(intent: str) -> None:
         found(intent)
 
 
-def test_identifiers_and_word_forms_are_understood() -> None:
-    assert words("ordersController.findAll_byHTTPStatus") == {
-        "orders", "Controller", "find", "All", "by", "HTTP", "Status",
-    }  # fmt: skip
-    for forms in ("query queries", "time timed timing", "index indexes", "cache caching cached"):
-        assert len({stem(word) for word in forms.split()}) == 1, forms
-    assert stem("naïve") == "naïv"
-
-
-@given(st.text(max_size=60))
-def test_every_word_of_a_text_is_found_in_it(text: str) -> None:
-    wanted = intent_words(text)
-    assert hits_in(text, wanted) == set(wanted)
-
-
-@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=4))
-def test_relevance_is_between_0_and_1_whatever_the_words(intent: str, texts: list[str]) -> None:
-    tasks = [
-        TaskFile(id=str(n), notes=(Notes(gotchas=(text,)),), related_tasks=("0", "1"))
-        for n, text in enumerate(texts)
-    ]
-    if intent_words(intent):
-        every = relevant_learnings(intent, tasks, threshold=0.0)
-        assert all(0 < one.relevance <= 1 for one in every)
-        assert list(every) == sorted(every, key=lambda one: -one.relevance)
-
-
 def test_a_lesson_is_seen_as_a_task() -> None:
     task = as_task(
         lesson(
@@ -212,27 +169,6 @@ def test_a_case_finds_what_was_learned_elsewhere_but_not_its_own_lesson() -> Non
     ids = [one.task_id for one in learnings_for_case(case(), map(as_task, (own, again, other)))]
     assert ids == ["v1:other"]
     assert "<" not in intent_of(case(message="no rate for 17 of <b>"))
-
-
-@pytest.mark.slow
-def test_two_thousand_documents_are_quickly_read() -> None:
-    tasks = [
-        TaskFile(
-            id=f"t{n}",
-            title=f"Task {n} on invoices",
-            notes=(
-                Notes(gotchas=(f"{chr(97 + n % 20) * 5} " * 3 + "the rates of invoices " * 20,)),
-            ),
-            sections=(TaskSection(name="plan", text="Use the index of rates. " * 40),),
-        )
-        for n in range(2_000)
-    ]
-    assert found("aaaaa on invoices", tasks) != ()
-
-
-def test_a_gotcha_with_words_of_the_intent_is_told_alone() -> None:
-    (fits,) = found("CI caches", threshold=0.1)
-    assert fits.summary == "Gotcha: CI caches node_modules"
 
 
 def noted(id: str, text: str, *related: str) -> TaskFile:

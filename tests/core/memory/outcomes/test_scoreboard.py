@@ -1,14 +1,11 @@
 """What counts as right, and the board that is reckoned from it."""
 
-from datetime import date
 from typing import get_args
 
 import pytest
 from core.lesson_shapes import analysis, lesson
 from core.report_fixture import complete
 from core.scoreboard_shapes import DAY, drafts, issue, proposed, published, record
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nightwatch_core.memory import lessons as maker
 from nightwatch_core.memory.scoreboard import (
@@ -40,7 +37,6 @@ from nightwatch_core.report.facts import reliability, sentences
 from nightwatch_core.report.view import view
 
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
-LONG_AGO = date(2030, 1, 1)
 
 
 def only(*lessons: Lesson):  # type: ignore[no-untyped-def]
@@ -101,11 +97,6 @@ def test_another_fix_of_another_night_is_another_attempt() -> None:
     assert [each.right for each in found] == [0.0, 1.0]
 
 
-def test_nights_without_a_name_are_told_apart_by_their_day() -> None:
-    nameless = published(issue(11, night=""), proposed(12, "merged", night="", on=LONG_AGO))
-    assert len(judgements([nameless])) == 2
-
-
 def fates(*kinds: OutcomeKind, number: int = 12) -> tuple[OutcomeEvent, ...]:
     return tuple(OutcomeEvent(kind=kind, number=number, on=DAY) for kind in kinds)
 
@@ -133,16 +124,6 @@ def test_a_reopened_issue_takes_a_merge_back_until_it_is_measured() -> None:
     assert [right(each) for each in ("merged", "verified", "closed unmerged")] == [None, 1.0, 0.0]
 
 
-def test_fates_of_other_items_are_not_taken_for_ones_own() -> None:
-    assert only(published(proposed(12), fates=fates("merged", number=99))).right is None
-
-
-def test_an_unknown_confidence_is_in_no_tier_but_counted() -> None:
-    board = scoreboard([published(proposed(12, "merged", confidence="<b>certain</b>"))])
-    assert (board.found.times, board.found.decided) == (1, 1)
-    assert [tier.found.times for tier in board.tiers] == [0, 0, 0]
-
-
 def test_the_board_of_a_small_record() -> None:
     board = scoreboard([*record("mmvvmmvcc."), *record("mc", "medium", 200)])
     high, medium, low = board.tiers
@@ -164,22 +145,6 @@ def test_an_empty_board_says_when_there_will_be_something() -> None:
 def test_the_sentence_that_everybody_wants() -> None:
     said = sentences(scoreboard(record("mmmmmmmcc")))[0]
     assert said == "Said high 9 times, merged 7, wrong 2."
-
-
-@given(st.lists(st.tuples(st.sampled_from(["", *KINDS]), st.sampled_from("hml?")), max_size=30))
-def test_any_history_keeps_its_bounds(history: list[tuple[str, str]]) -> None:
-    words = {"h": "high", "m": "medium", "l": "low"}
-    board = scoreboard(
-        published(proposed(at, kind, confidence=words.get(said, said)))
-        for at, (kind, said) in enumerate(history)
-    )
-    assert board.found.times == len(history)
-    for tier in board.tiers:
-        found = tier.found
-        assert 0 <= found.right <= found.decided <= found.times
-        assert tier.verified <= tier.merged <= found.times
-        assert found.share is None or 0 <= found.share <= 1
-    assert all(sentences(board))
 
 
 # What a stated confidence is worth here, and what follows from that.

@@ -1,4 +1,3 @@
-from itertools import permutations
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from core.follow_world import (
     record,
     tonight,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.memory.outcomes import (
@@ -293,13 +292,6 @@ def test_a_fix_that_stands_in_the_code_runs() -> None:
     assert watch_of(changed, tonight(6), stands=lambda _: True).deployed_at is None
 
 
-def test_it_is_never_deployed_before_it_was_merged() -> None:
-    late = watch_of(lesson(80), tonight(6), merged_at=at(9), stands=lambda _: True)
-    assert late.deployed_at == at(9)
-    unknown = watch_of(lesson(80), tonight(6), merged_at=None)
-    assert unknown.merged_at == at(6)
-
-
 def running(known: Lesson, deployed: float = 6, **fields: Any) -> Lesson:
     before = OccurrenceCount(occurrences=400, hours=120, nights=5)
     watch = FixWatch(number=4, merged_at=at(5), deployed_at=at(deployed), before=before, **fields)
@@ -315,12 +307,6 @@ def test_a_window_that_began_before_the_deploy_does_not_count() -> None:
     known = running(lesson(80), deployed=6.5)
     assert new_watch(known, tonight(7, 24)) == known.watch
     assert after(known, tonight(8, 24)) == (24, 24)
-
-
-def test_a_night_without_a_record_lasted_a_day() -> None:
-    nights = tuple(one.model_copy(update={"hours": 0}) for one in lesson(80, 80).nights)
-    before = watch_of(lesson(nights=nights), tonight(6, records=())).before
-    assert (before.occurrences, before.hours) == (160, 48)
 
 
 @pytest.mark.parametrize(
@@ -401,43 +387,6 @@ def test_a_fix_stands_where_new_is_there_and_old_is_gone(
 
 
 # What holds whatever happens.
-
-items = st.builds(
-    lambda kind, number, state, reason, edited, words: OwnItem(
-        kind=kind,
-        number=number,
-        fingerprint=NAME,
-        state="closed" if kind == "issue" and state == "merged" else state,
-        state_reason=reason,
-        edited=edited,
-        words=words,
-        merged_at=at(number / 3) if state == "merged" else None,
-    ),
-    st.sampled_from(("issue", "pull")),
-    st.integers(1, 4),
-    st.sampled_from(("open", "closed", "merged")),
-    st.sampled_from(("", "completed", "not_planned", "reopened")),
-    st.booleans(),
-    st.tuples(st.text(max_size=9)),
-)
-
-
-@settings(max_examples=60)
-@given(st.lists(st.tuples(st.lists(items, max_size=3), st.integers(0, 200)), max_size=6))
-def test_lives_of_any_kind(days: list[tuple[list[OwnItem], int]]) -> None:
-    shop = Production(lesson(80, 70, 90), 3)
-    for own, occurrences in days:
-        before = shop.lesson
-        now = tonight(shop.number + 1, occurrences, commit=None)
-        told = {str(follow_lesson(before, order, now, never)) for order in permutations(own)}
-        assert len(told) == 1
-        shop.items = tuple(own)
-        shop.nights(occurrences)
-        watch = shop.lesson.watch  # a later merge starts a new one, which has no hours yet
-        judged = ("verified", "no effect")
-        verdicts = [one.number for one in shop.lesson.fates if one.kind in judged]
-        assert not (watch and watch.number in verdicts) or watch.after.hours > 0
-        shop.deploy()
 
 
 @given(st.lists(st.sampled_from(("merged", "reopened", "closed", "regressed")), max_size=60))

@@ -10,7 +10,6 @@ from nightwatch_core.memory.recall import (
     Terms,
     aged,
     points,
-    relevance,
     share,
     worth_of_terms,
 )
@@ -41,12 +40,6 @@ def test_rare_terms_are_worth_more():
     assert found[0, "rare"] > 3 * found[0, "often"] > 0
 
 
-def test_terms_nobody_has_count_against_every_lesson():
-    lesson, of = terms({"a": 1}), corpus(a=2)
-    strange = terms({"a": 1, "b": 1, "c": 1})
-    assert matched(terms({"a": 1}), lesson, of) > 2 * matched(strange, lesson, of)
-
-
 def test_an_error_matches_all_of_itself():
     query = terms({"a": 2, "b": 1}, {"c": 1}, {}, {}, {"d": 1, "e": 1}, {"f": 40})
     assert matched(query, query, corpus(a=3, b=90)) == pytest.approx(1.0)
@@ -57,12 +50,6 @@ def test_repeating_a_term_helps_less_and_less_and_padding_hurts():
     once, often, stuffed = (scored(terms({"a": 1}), lesson, corpus(a=3)) for lesson in lessons)
     assert once * 2.2 > often > stuffed
     assert stuffed < once / 10
-
-
-def test_an_empty_corpus_divides_by_nothing():
-    nothing = Corpus(0, (0.0,) * len(FIELDS), Counter())
-    assert matched(terms({"a": 1}), terms(), nothing) == 0
-    assert matched(terms(), terms(), nothing) == 0
 
 
 def test_what_was_learned_is_whole():
@@ -76,13 +63,6 @@ def test_what_was_learned_is_whole():
     assert 0.0 <= sure[0] <= sure[-1] <= 1.0
     assert LEARNED.made
     assert LEARNED.how
-
-
-def test_relevance_never_falls_and_stays_within_bounds():
-    values = [relevance(at / 200) for at in range(201)]
-    assert values == sorted(values)
-    assert 0.0 <= values[0] <= values[-1] <= 1.0
-    assert relevance(CALIBRATION[3][0]) == CALIBRATION[3][1]
 
 
 def test_age_never_adds():

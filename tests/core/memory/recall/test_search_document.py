@@ -3,7 +3,6 @@ from core.memory.recall.recall_shapes import DRIVER, TOTAL, VIEW, case, kept, li
 
 from nightwatch_core.memory import limits
 from nightwatch_core.memory.recall import (
-    FIELDS,
     SearchDocument,
     classes,
     document_of_case,
@@ -12,7 +11,6 @@ from nightwatch_core.memory.recall import (
     names,
     template,
     terms_of,
-    traces_of,
     transaction,
     words,
 )
@@ -45,22 +43,12 @@ def test_a_frame_keeps_its_name_when_only_its_surroundings_change(one, other):
     assert frame_name(one) == frame_name(other)
 
 
-def test_other_functions_have_other_names():
-    assert frame_name(VIEW) != frame_name(TOTAL)
-
-
 def test_frames_of_the_application_count_and_the_root_cause_comes_first():
     found = document_of_case(
         case(links=(link("Wrapped", frames=(DRIVER, VIEW)), link("KeyError", frames=(TOTAL,))))
     )
     assert found.frames == ("cart/models.total", "cart/views.show")
     assert found.places == ("cart/models.total", "psycopg/cursor.execute", "cart/views.show")
-
-
-def test_without_frames_of_the_application_all_count():
-    assert document_of_case(case(links=(link(frames=(DRIVER,)),))).frames == (
-        "psycopg/cursor.execute",
-    )
 
 
 def test_causes_are_the_exceptions_below_the_reported_one():
@@ -73,12 +61,6 @@ def test_a_lesson_keeps_the_document_of_its_case():
     assert document_of_lesson(kept(of, "a", tags=("x",))) == document_of_case(of).model_copy(
         update={"tags": ("x",)}
     )
-
-
-def test_nothing_is_a_document_too():
-    found = document_of_case(case(error_class="", message="", transaction=""))
-    assert (found.frames, found.places, found.causes) == ((), (), ())
-    assert traces_of(case(links=(link("", frames=(Frame(path=""),)),)))["frames"] == ()
 
 
 def test_huge_and_hostile_traces_stay_small_and_quick():
@@ -131,15 +113,6 @@ def test_words_of_frames_survive_a_rename_in_part():
     one = set(names(SearchDocument(frames=("HadoopThriftAuthBridge.getProperties",))))
     other = set(names(SearchDocument(frames=("HadoopThriftAuthFactory.getProperties",))))
     assert one & other == {"hadoop", "thrift", "auth", "get", "properties"}
-
-
-def test_the_same_word_in_two_fields_is_two_terms():
-    found = terms_of(SearchDocument(error_class="Total", message="Total", frames=("a.Total",)))
-    assert {field for field, text in found.counts if text.lower() == "total"} == {0, 1, 2, 5}
-
-
-def test_an_empty_document_has_no_terms():
-    assert terms_of(SearchDocument()).lengths == (0,) * len(FIELDS)
 
 
 def test_terms_are_bounded_and_quick_to_make():

@@ -37,17 +37,9 @@ def test_the_largest_share_comes_first_and_says_why():
     assert (second, less.score) == (CART, 0.33)
 
 
-def test_equal_ones_are_in_the_order_of_their_files():
-    assert found("keyerror", entry("z.md"), entry("a.md")) == ["a.md", "z.md"]
-
-
 def test_nothing_is_found_by_nothing():
     for query in ("", "  ", "?!", "x", "nowhere", "\ud800"):
         assert found(query) == []
-
-
-def test_a_word_said_twice_counts_once():
-    assert search_lessons("pay pay nowhere", (PAY,))[0][1].score == 0.5
 
 
 def test_hostile_queries_are_bounded():

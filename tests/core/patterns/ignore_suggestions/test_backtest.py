@@ -21,7 +21,6 @@ from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.patterns.ignore_suggestions import (
     HEADROOM,
     LOWEST,
-    MOST_READ,
     NIGHTS_BACK,
     NightGroups,
     backtest,
@@ -90,29 +89,6 @@ def test_history_is_thirty_nights_of_the_same_kind():
     assert len(nights) == NIGHTS_BACK
     days = [(LAST - night.window.until).days for night in nights]
     assert days == [0, 1, *range(7, 35)]
-
-
-def test_history_reads_no_further_than_it_has_to():
-    read = []
-
-    def reports():
-        for days in range(10_000):
-            read.append(days)
-            yield report(days, options=NightOptions(source="sample"))
-
-    assert len(comparable_nights(report(0), reports())) == 1
-    assert len(read) < MOST_READ
-    read.clear()
-    assert (
-        len(comparable_nights(report(0, options=NightOptions(source="sample")), reports()))
-        == NIGHTS_BACK
-    )
-    assert len(read) <= NIGHTS_BACK + 1
-
-
-def test_a_file_read_again_is_one_night():
-    point = Window(since=LAST, until=LAST)
-    assert len(comparable_nights(report(window=point), (report(id="n0-2", window=point),))) == 1
 
 
 def test_a_backtest_counts():

@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from core.lesson_shapes import analysis, group, lesson, night, one_group, seen
 
-from nightwatch_core.intake.ignore_rules import ignored_by
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.knowledge import (
     Backtest,
@@ -19,7 +18,7 @@ from nightwatch_core.models.knowledge import (
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignore_suggestions import MOST, NightGroups, rule_from, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions import NightGroups, rule_from, suggest_rules
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)
@@ -240,22 +239,6 @@ def test_a_bot_probe_hides_no_other_http_exception():
     assert suggested(noise(transaction="", **PROBE)) == ()
 
 
-def test_a_class_is_suggested_only_where_it_was_seen_in_one_place():
-    early = noise(message="reset by 10.0.0.1", transaction="")
-    (one,) = suggested(early)
-    assert (one.field, one.match, one.pattern) == ("error_class", "exact", "Billing::RateMissing")
-    quiet = noise("v1:q", message="else", transaction="jobs/other", nights=seen(1, 2, 3))
-    for known in (quiet, noise("v1:q", message="else", transaction="jobs/other")):
-        assert "error_class" not in {each.field for each in suggested(early, known)}
-
-
-def test_a_transaction_where_something_serious_happened_is_no_rule():
-    early = noise(message="reset by 10.0.0.1", error_class="RuntimeError")
-    serious = lesson("v1:z", error_class="KeyError", message="no such key", has_fix=True)
-    assert suggested(early)
-    assert suggested(early, serious, nights=nights_of(early)) == ()
-
-
 def test_an_error_that_jumps_is_news():
     counts = {3: 500, 2: 5, 1: 5}
     nights = tuple(on(day, as_seen(noise(), occurrences=n)) for day, n in counts.items())
@@ -269,20 +252,6 @@ def test_errors_of_one_rule_are_one_suggestion_and_the_loudest_comes_first():
     assert "42 times" in first.evidence
     assert first.backtest == Backtest(nights=3, groups=2, occurrences=42)
     assert second.pattern == "the printer ran out of paper again"
-
-
-def test_a_suggested_rule_covers_what_it_is_about():
-    (one,) = suggested(noise())
-    told = one_group("v1:a", message=MESSAGE.upper()).leader
-    assert ignored_by((rule_from(one),), told) == rule_from(one)
-
-
-def test_never_more_than_ten():
-    words = "abcdefghijklmnopqrst"
-    many = tuple(
-        noise(f"v1:{w}", error_class=f"N::{w}", message=f"{w * 20} failed us again") for w in words
-    )
-    assert len(suggested(*many)) == MOST
 
 
 def test_hostile_text_is_no_pattern():
