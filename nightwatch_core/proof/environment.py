@@ -23,7 +23,7 @@ class NightCache:
     def __init__(self) -> None:
         self.base_runs: dict[tuple[str, kits.Words, int], Run] = {}
         self.prepared: dict[str, tuple[str, str]] = {}  # key and trouble, by manifests
-        self.runners: dict[str, tuple[str, str]] = {}  # a name, else why none tells, by project
+        self.runners: dict[str, kits.Runner] = {}  # by project
         self.lacking = ""  # why nothing can be run at all
         self.silent = ""  # why no model is asked any more tonight
 
@@ -58,34 +58,24 @@ class Environment:
                 self.known.prepared[name] = ready.key, ""
                 self.seconds += ready.seconds
             except GiveUp as trouble:
-                self.known.prepared[name] = "", one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
+                self.known.prepared[name] = "", kits.explained(trouble)
         self._key, self.lacks = self.known.prepared[name]
 
     def has_time(self) -> bool:
         """Tell whether another command is worth starting."""
         return self.seconds_left >= LEAST_SECONDS
 
-    def base(self, words: kits.Words, most: float, again: int = 0) -> Run:
+    def base(self, words: kits.Words, form: str, most: float, again: int = 0) -> kits.Reading:
         """Run on the base; the same words are run once a night, unless it is asked for `again`."""
         name = (self.commit.sha, (self._key, *words), again)
         known = self.known.base_runs.get(name)
         if known is None or (known.ended == "took too long" and known.seconds < most):
             known = self.known.base_runs[name] = self._run(words, (), most)
-        return known
+        return kits.reading_of(known, form)
 
-    def fixed(self, words: kits.Words, most: float) -> Run:
+    def fixed(self, words: kits.Words, form: str, most: float) -> kits.Reading:
         """Run with the fix."""
-        return self._run(words, self.changes, most)
-
-    def base_reading(
-        self, words: kits.Words, form: str, most: float, again: int = 0
-    ) -> kits.Reading:
-        """Run tests on the base."""
-        return kits.reading_of(self.base(words, most, again), form)
-
-    def fixed_reading(self, words: kits.Words, form: str, most: float) -> kits.Reading:
-        """Run tests with the fix."""
-        return kits.reading_of(self.fixed(words, most), form)
+        return kits.reading_of(self._run(words, self.changes, most), form)
 
     def _run(self, words: kits.Words, changes: tuple[FileChange, ...], most: float) -> Run:
         inner = words
@@ -143,26 +133,23 @@ def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str
 def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> kits.Runner | str:
     """Return the first runner with a readable run on the base, else what the last one printed."""
     runners = environment.known.runners
-    if found := runners.get(environment.project):
-        return next((item for item in environment.kit.runners if item.name == found[0]), found[1])
-    ended, code, is_late = "there was no time", 0, False
+    if environment.project in runners:
+        return runners[environment.project]
+    ended, code = "there was no time", 0
     for runner in environment.kit.runners:
         if runner.only_after not in (None, code):
             continue
-        words = runner.some(nearest) if nearest else runner.whole
         if not environment.has_time():
-            return ended
-        base = environment.base_reading(words, runner.form, environment.seconds_left / 3)
+            break
+        words = runner.some(nearest) if nearest else runner.whole
+        base = environment.base(words, runner.form, environment.seconds_left / 3)
         if base.ran == 0 and nearest:
-            base = environment.base_reading(runner.whole, runner.form, environment.seconds_left / 3)
+            base = environment.base(runner.whole, runner.form, environment.seconds_left / 3)
         if base.tells:
-            runners[environment.project] = runner.name, ""
+            runners[environment.project] = runner
             return runner
         why = base.run.ended if base.run.ended != "exited" else _last_line(base)
         ended, code = f"{runner.name} on the base: {why}", base.run.code
-        is_late = is_late or base.run.ended == "took too long"
-    if not is_late:  # with more time it may tell
-        runners[environment.project] = "", ended
     return ended
 
 
@@ -180,7 +167,7 @@ def _compared(
     environment: Environment, runner: kits.Runner, words: kits.Words, what: str
 ) -> tuple[Check, Compared]:
     started, shown = environment.seconds, f"{runner.name}: {what}"
-    base = environment.base_reading(words, runner.form, environment.seconds_left / 3)
+    base = environment.base(words, runner.form, environment.seconds_left / 3)
     if not base.tells:
         late = base.run.ended == "took too long"
         why = "no test is green on the base, or it cannot be told which"
@@ -188,9 +175,9 @@ def _compared(
         return Check(name="tests", outcome="not run", text=f"{shown}: {why}"), Compared()
     flaky = frozenset[str]()
     if base.failed:  # once more: what is green now is flaky
-        again = environment.base_reading(words, runner.form, base.run.seconds * 3, 1)
+        again = environment.base(words, runner.form, base.run.seconds * 3, 1)
         flaky = base.failed - again.failed
-    fixed = environment.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
+    fixed = environment.fixed(words, runner.form, base.run.seconds * 3 + 20)
     result = _judged(environment, runner, words, base, fixed)
     flaky |= result.flaky
     result = result._replace(preexisting=(base.failed & fixed.failed) - flaky, flaky=flaky)
@@ -214,7 +201,7 @@ def _judged(
 ) -> Compared:
     if fixed.is_readable and not (fixed.failed - base.failed) and not _fewer(base, fixed):
         return Compared()
-    again = environment.fixed_reading(words, runner.form, base.run.seconds * 3 + 20)
+    again = environment.fixed(words, runner.form, base.run.seconds * 3 + 20)
     output = again.run.output[-kits.OUTPUT_CHARACTERS :]
     if not again.is_readable:
         ended = again.run.ended if again.run.ended != "exited" else _last_line(again)
@@ -225,7 +212,7 @@ def _judged(
     steady = (fixed.failed & again.failed if fixed.is_readable else again.failed) - base.failed
     flaky = (fixed.failed | again.failed) - base.failed - steady
     if steady:
-        later = environment.base_reading(words, runner.form, base.run.seconds * 3 + 20, 2).failed
+        later = environment.base(words, runner.form, base.run.seconds * 3 + 20, 2).failed
         flaky, steady = flaky | (steady & later), steady - later
     if not steady:
         return Compared(flaky=flaky)

@@ -40,13 +40,13 @@ def inspected(environment: Environment, inspection: kits.Inspection) -> Check | 
         return None
     words = (*inspection.words, *files)
     shown = f"{inspection.name} of {', '.join(files[:5])}"
-    fixed = environment.fixed(words, CHECK_SECONDS)
+    fixed = environment.fixed(words, "", CHECK_SECONDS).run
     if fixed.ended != "exited" or is_absent(fixed):
         return None
     complaints = _complaints(fixed)
     if not complaints:
         return Check(name=inspection.name, outcome="passed", text=shown, seconds=fixed.seconds)
-    base = environment.base(words, CHECK_SECONDS)
+    base = environment.base(words, "", CHECK_SECONDS).run
     new = complaints - _complaints(base)
     if base.ended != "exited" or not new:
         text = f"{shown}: nothing that the base does not have"
@@ -76,7 +76,7 @@ def _lacking(sandbox: Sandbox, known: NightCache) -> str:
         try:
             sandbox.confinement()
         except GiveUp as trouble:
-            known.lacking = one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
+            known.lacking = kits.explained(trouble)
     return known.lacking
 
 
@@ -94,8 +94,7 @@ def gated(
     try:
         result = _result(environment, paths)
     except GiveUp as trouble:
-        text = one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
-        result = not_run("trouble", text)
+        result = not_run("trouble", kits.explained(trouble))
     return result.model_copy(update={"fix": draft.fix, "seconds": round(environment.seconds, 1)})
 
 
@@ -193,7 +192,7 @@ class TryOut:
         if not self._is_prepared:
             self._environment.prepare()
             self._is_prepared = True
-        run = self._environment.base(words, RUN_SECONDS)
+        run = self._environment.base(words, "", RUN_SECONDS).run
         if run.went_well or not self._environment.lacks:
             return run
         return run.model_copy(update={"output": f"{run.output}\n[{self._environment.lacks}]"})

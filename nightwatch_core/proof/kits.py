@@ -394,7 +394,12 @@ def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOp
     try:
         return f"its dependencies {sandbox.prepare(tree.commit, kit.preparation).how}"
     except GiveUp as trouble:
-        return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
+        return explained(trouble)
+
+
+def explained(trouble: Exception) -> str:
+    """Return an error as the short reason why something was not run."""
+    return one_line(str(trouble))[:EXPLAINED_CHARACTERS]
 
 
 class Reading(NamedTuple):

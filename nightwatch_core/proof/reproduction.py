@@ -122,7 +122,8 @@ class Harness:
         mark = hashlib.sha256(f"{self.briefing.fence}\n{text}".encode()).hexdigest()[:24]
         words = tuple(_NATIVE.get(item, item) for item in self.runner.some(self.kit.inner((path,))))
         expected = simple_class(self.crash.error_class)
-        run = environment.fixed(recorded(words, self._recorder, mark, expected), _RUN_SECONDS)
+        words = recorded(words, self._recorder, mark, expected)
+        run = environment.fixed(words, "", _RUN_SECONDS).run
         self.seconds_left = environment.seconds_left
         self.seconds += environment.seconds
         printed, raised = printed_and_raised(run.output, mark)
@@ -137,8 +138,11 @@ class Harness:
         """Return the exception that is production's, else why the nearest one is not."""
         expected = simple_class(self.crash.error_class)
         other = "nothing is raised in the application"
-        outermost = sorted(raised, key=lambda item: -entered(item, test))
-        for item in sorted(outermost, key=lambda item: simple_class(item.error_class) != expected):
+
+        def distance(item: Raised) -> tuple[bool, int]:
+            return simple_class(item.error_class) != expected, -entered(item, test)
+
+        for item in sorted(raised, key=distance):
             why = unlike(item, self.crash, exact, test) or self._handled(item, exact, test, reading)
             if not why:
                 return item, ""
@@ -185,7 +189,7 @@ def harness_for(briefing: ProofBriefing) -> Harness | str:
         environment.prepare()
         runner = usable_runner(environment, nearest_tests(environment, failing.paths()))
     except GiveUp as trouble:
-        return one_line(str(trouble))[: kits.EXPLAINED_CHARACTERS]
+        return kits.explained(trouble)
     if isinstance(runner, str):
         return f"the project's tests cannot be run: {environment.lacks or runner}"
     if runner.some(("a",)) == runner.whole:
@@ -442,6 +446,7 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     if isinstance(harness, str):
         return Reproduction(outcome="not tried", because=harness), Usage()
     examples, used, tries = examples_for(harness), Usage(), 0
+    reproduction = Reproduction(outcome="not tried")
     opening = Conversation(
         system=prompt("reproduction_system"),
         answer_schema=schema(),
@@ -452,28 +457,25 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     )
     try:
         state = begin(opening, briefing.model.capabilities(), briefing.allowance)
-        while True:
+        while tries < ASKS and (not tries or harness.seconds_left > 0):
             if bound := state.budget.bound(concluding=True):
+                if tries:
+                    break
                 raise loop.not_begun(bound)
-            seconds = float(briefing.allowance.seconds)
-            reply = briefing.model.reply(request(state), seconds)
+            reply = briefing.model.reply(request(state), float(briefing.allowance.seconds))
             used, tries = used + reply.usage, tries + 1
             if trouble := loop.fatal(reply):
                 raise trouble
             reproduction, shown = _answered(harness, reply, examples)
-            if reproduction.outcome != "not reproduced" or tries >= ASKS:
+            if reproduction.outcome != "not reproduced":
                 break
             turn, state = (
                 UserTurn(text=again(harness, reproduction, shown)),
                 with_reply(state, reply),
             )
-            update = {
-                "conversation": state.conversation.said(turn),
-                "budget": state.budget.adding([turn.text]),
-            }
-            state = state.model_copy(update=update)
-            if state.budget.bound(concluding=True) or harness.seconds_left <= 0:
-                break
+            conversation = state.conversation.said(turn)
+            budget = state.budget.adding([turn.text])
+            state = state.model_copy(update={"conversation": conversation, "budget": budget})
     except NightWatchError as trouble:
         if isinstance(trouble, StopTheNight):
             briefing.known.silent = str(trouble)

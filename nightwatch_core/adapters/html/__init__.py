@@ -1,1 +1,1 @@
-"""The report as an HTML page."""
+"""The report as an HTML page: templates, style, and what fills them in."""

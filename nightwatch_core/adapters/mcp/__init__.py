@@ -1,1 +1,1 @@
-"""The MCP server that answers people's own coding agents."""
+"""The MCP server of people's coding agents: its answers come from `learnings/`."""

@@ -1,1 +1,1 @@
-"""Source maps of JavaScript bundles, from a folder and read by a library."""
+"""Source maps of JavaScript bundles: read from a folder by a library."""
