@@ -10,19 +10,17 @@ _LISTS = re.compile(r"^requirements([._-](dev|test|tests|testing|ci))?\.txt$")
 _FOLDERS = re.compile(r"^requirements/(base|main|common|dev|development|test|tests|testing)\.txt$")
 _FOR_TESTS = re.compile(r"^(dev|develop|development|tests?|testing|ci|all|full)$", re.IGNORECASE)
 _OWN = re.compile(r"^(-e|--editable)[ =]|^(\.|file:|/)")  # the project itself: it is in the tree
-_EXTRAS = re.compile(r"^(?:-e |--editable[ =])? *\.\[([\w, -]+)\]")
 _NAME = re.compile(r"^[A-Za-z0-9][\w.-]*")
 _MOST = 400  # lines
 
 
 def requirements(paths: tuple[str, ...], text: Callable[[str], str]) -> tuple[str, ...]:
     """Return what pip is to install for the project of `paths`; empty for nothing."""
-    extras: set[str] = set()
     lines: list[str] = []
     for name in sorted(paths):
         if _LISTS.match(name) or _FOLDERS.match(name):
-            lines += _listed(name, text, extras)
-    lines += _of_pyproject(text("pyproject.toml"), extras)
+            lines += _listed(name, text)
+    lines += _of_pyproject(text("pyproject.toml"))
     return tuple(dict.fromkeys(lines))[:_MOST]
 
 
@@ -32,14 +30,12 @@ def names_of(lines: tuple[str, ...]) -> frozenset[str]:
     return frozenset(re.sub(r"[-_.]+", "-", item[0]).lower() for item in named if item)
 
 
-def _listed(name: str, text: Callable[[str], str], extras: set[str]) -> Iterator[str]:
+def _listed(name: str, text: Callable[[str], str]) -> Iterator[str]:
     """Return lines of a file and of those that it names, without options that say where to look."""
     folder, waiting, seen = name.rpartition("/")[0], [name], {name}
     while waiting and len(seen) < 20:
         for line in re.sub(r"\\\n", " ", text(waiting.pop(0))).splitlines():
             line = re.sub(r"(^|\s)#.*| --hash=\S+", "", line).strip()
-            if own := _EXTRAS.match(line):
-                extras.update(part.strip() for part in own[1].split(","))
             if other := re.match(r"^(?:-r|--requirement)[ =]\s*(\S+)", line):
                 inner = f"{folder}/{other[1]}".lstrip("/")
                 waiting += [inner] if inner not in seen else []
@@ -48,7 +44,7 @@ def _listed(name: str, text: Callable[[str], str], extras: set[str]) -> Iterator
                 yield line
 
 
-def _of_pyproject(text: str, extras: set[str]) -> Iterator[str]:
+def _of_pyproject(text: str) -> Iterator[str]:
     try:
         declared = tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -57,7 +53,7 @@ def _of_pyproject(text: str, extras: set[str]) -> Iterator[str]:
     yield from _texts(project.get("dependencies"))
     for groups in (_table(project, "optional-dependencies"), _table(declared, "dependency-groups")):
         for name, lines in groups.items():
-            if name in extras or _FOR_TESTS.match(name):
+            if _FOR_TESTS.match(name):
                 yield from _texts(lines)
     poetry = _table(tool, "poetry")
     tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
@@ -72,21 +68,17 @@ def _of_poetry(name: str, how: object) -> str:
     """Return a dependency as pip writes it.
 
     >>> _of_poetry("django", "^4.2"), _of_poetry("python", "3")
-    ('django>=4.2,<5', '')
+    ('django~=4.2', '')
     """
     version = how.get("version", "*") if isinstance(how, Mapping) else how
     if name == "python" or not isinstance(version, str) or not _NAME.match(name):
         return ""
-    parts = re.match(r"^[~^]?(\d+)(\.\d+)?", version)
-    if version == "*" or not parts:
+    least = version.lstrip("^~")
+    if version == "*" or not least[:1].isdigit():
         return name if version == "*" else f"{name}{version}"
-    if version.startswith("^"):
-        least = version[1:]
-        below = int(parts[1]) + 1 if parts[1] != "0" else f"0.{int((parts[2] or '.0')[1:]) + 1}"
-        return f"{name}>={least},<{below}"
-    if version.startswith("~"):
-        return f"{name}~={version[1:]}" if "." in version else f"{name}=={version[1:]}.*"
-    return f"{name}=={version}"
+    if version == least:
+        return f"{name}=={version}"
+    return f"{name}~={least}" if "." in least else f"{name}=={least}.*"
 
 
 def _table(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:

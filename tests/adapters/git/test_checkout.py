@@ -95,10 +95,6 @@ def test_a_branch_is_a_commit_where_it_is_asked_for(shop: Path) -> None:
     assert Checkout(shop).commit_of("", branches=True) is None
 
 
-def test_an_object_that_is_no_commit_is_no_release(shop: Path) -> None:
-    assert Checkout(shop).commit_of(git(shop, "rev-parse", "main:a.rb")) is None
-
-
 @pytest.mark.parametrize(
     ("hours", "revision"),
     [(7, "main"), (6.5, "main~1"), (5.5, "main~2"), (4, "main~2"), (3.9, "main~3"), (0, "v1.9.0")],
@@ -200,16 +196,6 @@ def test_messages_and_names_cannot_forge_a_pull(tmp_path: Path) -> None:
     host = Checkout(folder)
 
     assert merged_pulls(host.git, sha(folder, "main"), LONG_AGO) == ()
-
-
-def test_a_release_of_a_branch_that_is_only_at_origin(tmp_path: Path, shop: Path) -> None:
-    git(tmp_path, "clone", "--quiet", f"file://{shop}", "clone")
-    clone = tmp_path / "clone"
-    git(clone, "update-ref", "refs/remotes/origin/release", "HEAD~1")
-    git(clone, "remote", "set-url", "origin", "https://x:token@github.com/acme/shop.git")
-    head = Checkout(clone, "release").head()
-
-    assert (head.repository, head.sha) == ("acme/shop", sha(clone, "main~1"))
 
 
 def test_a_detached_head_is_read(tmp_path: Path) -> None:

@@ -215,15 +215,6 @@ def test_no_configuration_runs_a_command_or_hides_what_was_committed(hostile: Pa
     assert not [*hostile.glob("*-ran"), *(hostile / ".git").glob("*-ran")]
 
 
-def test_links_and_submodules_are_listed_as_such(hostile: Path) -> None:
-    tree = reader(hostile)
-    kinds = {entry.name: entry.kind for entry in tree.list_directory()}
-
-    assert kinds["passwd"] == kinds["up"] == "link"
-    assert tree.list_directory("lib") == (FolderEntry(name="vendored", kind="submodule"),)
-    assert tree.list_directory("up") == ()
-
-
 def test_names_that_lead_out_of_the_tree_are_left_out(tmp_path: Path) -> None:
     folder = repository(tmp_path / "shop", Change("One", {"a.rb": "x = 1\n"}))
     blob = git(folder, "rev-parse", "main:a.rb")

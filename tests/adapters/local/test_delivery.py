@@ -202,9 +202,3 @@ def test_a_patch_has_no_branch_and_is_merged_once_somebody_applied_it(shop: Path
     git(shop, "am", str(Path(receipt.url).with_suffix(".patch")))
     git(shop, "gc", "-q", "--prune=now")
     assert delivery(shop).own_items()[0].state == "merged"
-
-
-def test_a_patch_is_closed_by_who_says_so_in_its_file(shop: Path) -> None:
-    receipt = delivery(shop).publish(pull(shop, as_patch=True, branch="", fix="f1:0a"))
-    set_state(receipt, state="closed")
-    assert delivery(shop).own_items()[0].state == "closed"

@@ -46,16 +46,6 @@ def test_python_packages_are_known_by_distribution_and_by_module(tmp_path):
     assert known.read_file(wanted, "requests/left.py") is None
 
 
-def test_a_cache_holds_several_versions(tmp_path):
-    for number, version in enumerate(("1.0", "2.0")):
-        site = environment(tmp_path / f"e{number}", version) / "lib/python3.11/site-packages"
-        target = tmp_path / f"cache/archive-v0/{number}"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        site.rename(target)
-    known = InstalledLibraries((tmp_path / "cache",))
-    assert {one.version for one in known.copies("python", "requests")} == {"1.0", "2.0"}
-
-
 def test_gems_modules_and_vendored_packages(tmp_path):
     put(
         tmp_path,

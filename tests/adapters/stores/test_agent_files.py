@@ -34,15 +34,6 @@ def test_our_own_agents_can_all_be_read():
     assert found.complaints == ()
 
 
-def test_an_agent_takes_what_its_base_gives(folder):
-    (folder / "young.md").write_text("---\nextends: zebra\n---\nI am younger.\n")
-    shelf = AgentFiles(folder)
-    assert shelf.agent("young").prompt == "I am zebra.\n\nI am younger."
-    (folder / "base-analyzer.md").unlink()
-    (folder / "young.md").write_text("---\nextends: base-analyzer\n---\nI am younger.\n")
-    assert shelf.agent("young").prompt == f"{BUILT_IN.prompt}\n\nI am younger."
-
-
 def test_a_broken_agent_is_told_of_and_left_alone(folder):
     (folder / "broken.md").write_bytes(b"\xff")
     found = agents_of(AgentFiles(folder))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nightwatch_core.adapters.stores.state_folder import BatchFiles
-from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.batch import Batch, BatchItem, FirstSight, ItemResult, TokenPrice
 from nightwatch_core.models.errors import ErrorGroup, Triage
@@ -92,12 +92,6 @@ def test_a_copy_of_a_batch_is_not_a_second_one(tmp_path: Path) -> None:
     (file.parent / f"{'dd' * 8}.json").write_bytes(file.read_bytes())
     assert len(store.batches()) == 1
     assert "under another name" in store.complaints()[0]
-
-
-def test_a_folder_that_cannot_be_written_stops_the_night(tmp_path: Path) -> None:
-    (tmp_path / "batches").write_text("a file")
-    with pytest.raises(StopTheNight, match="NIGHTWATCH_STATE"):
-        BatchFiles(tmp_path).keep(_batch())
 
 
 def test_one_process_submits_at_a_time(tmp_path: Path) -> None:

@@ -87,21 +87,10 @@ def test_writing_the_same_changes_no_byte_and_no_time(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "errors").iterdir()} == times
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda path: path.unlink(missing_ok=True),
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_bytes(path.read_bytes()[:-40]),
-        lambda path: path.write_bytes(b"\xff\xfe\x00"),
-        lambda path: path.write_text("[" * 100_000),
-    ],
-)
-def test_documents_are_the_truth_whatever_happens_to_the_list_of_them(tmp_path, damage):
+def test_documents_are_the_truth_whatever_happens_to_the_list_of_them(tmp_path):
     known(tmp_path).write(lesson("v1:a"))
-    known(tmp_path).write(lesson("v1:b"))
     whole, text = known(tmp_path).rebuild_index(), (tmp_path / "index.yml").read_text()
-    damage(tmp_path / "index.yml")
+    (tmp_path / "index.yml").write_text("[" * 100_000)
     assert known(tmp_path).index() == whole
     assert known(tmp_path).rebuild_index() == whole
     assert (tmp_path / "index.yml").read_text() == text

@@ -281,15 +281,6 @@ def test_one_report_by_its_night(store: NightStore) -> None:
     assert store.report(f"../nights/{NAME}") is None
 
 
-def test_history_tells_what_became_of_nights(store: NightStore) -> None:
-    lived(store, degraded(), "first")
-    store.begin("second", night)
-    second, first = store.history()
-    assert (second.id, second.status, second.finished) == ("second", "running", None)
-    assert (first.status, first.errors, first.analysed) == ("degraded", 9, 3)
-    assert (first.issues, first.pulls, first.finished) == (1, 1, degraded().finished)
-
-
 def test_reports_outlive_a_lost_history(store: NightStore, tmp_path: Path) -> None:
     lived(store, complete())
     for file in (tmp_path / "state").glob("nightwatch.db*"):
@@ -313,16 +304,6 @@ def test_what_a_killed_process_left_half_written_is_removed(
     torn.write_text("half")
     store.begin(NAME, night)
     assert not torn.exists()
-
-
-def test_a_state_folder_that_cannot_be_used_stops_the_night(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("a file")
-    with pytest.raises(StopTheNight, match="cannot be used"):
-        NightStore(tmp_path / "state", Clock()).begin(NAME, night)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "nights").write_text("a file")
-    with pytest.raises(StopTheNight, match="NIGHTWATCH_STATE"):
-        NightStore(tmp_path / "other", Clock()).begin(NAME, night)
 
 
 def test_a_full_disk_leaves_the_report_that_was_there(store: NightStore, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from twins.reading import MemoryRecords
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.adapters.stores.traffic import sending
-from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.errors import TryLater
 from nightwatch_core.ports import CodeReader
 
 FILES = {"shop/cart.py": "def total(lines):\n    return sum(lines)\n", "logo.png": "\0PNG"}
@@ -126,19 +126,6 @@ def test_an_answer_for_want_of_something_is_no_record(watched: WatchedHost) -> N
     watched.reader_.before = lambda: None
     reader(watched, records).show_commit(tree.commit.sha)
     assert len(records.kept) == 1
-
-
-def test_what_raises_is_asked_again(watched: WatchedHost) -> None:
-    def slow() -> None:
-        raise GiveUp("the search took too long")
-
-    records = MemoryRecords()
-    tree = reader(watched, records)
-    watched.reader_.before = slow
-    with pytest.raises(GiveUp):
-        tree.search("sum(")
-    watched.reader_.before = lambda: None
-    assert tree.search("sum(")
 
 
 @pytest.mark.parametrize("damage", ["", "{", '"text"', "[1]", '[{"path": 1}]', "[[]]"])

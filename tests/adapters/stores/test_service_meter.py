@@ -4,17 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 from claude_talks import claude, shown
-from core.report_fixture import empty
 from github_world import bare_shop
 from pydantic import SecretStr
 from services.anthropic import Anthropic
 from services.github import GitHub
-from services.nerdgraph import KEY, NerdGraphService
-from slack_team import POST, a_team
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
-from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.stores.traffic import METER, ServiceMeter
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
@@ -101,21 +97,6 @@ def test_claude_is_counted_with_what_broke():
         asked = len(server.requests)
     assert _counted("Claude")[:4] == (asked, 2, 0, 2)
     assert _counted("Claude")[5]
-
-
-def test_new_relic_is_counted_with_its_wait():
-    with NerdGraphService() as service:
-        service.fail("429", retry_after="7")
-        client = NerdGraph(KEY, service.url, pause=lambda _: None)
-        client.ask("{ actor { user { id } } }")
-    assert _counted("New Relic") == (2, 1, 0, 1, 7.0, True)
-
-
-def test_slack_is_counted_with_its_wait(tmp_path):
-    with a_team(tmp_path / "state") as team:
-        team.slack.fail(POST, "429", times=2, value="3")
-        team.tell(empty())
-        assert _counted("Slack") == (len(team.slack.requests), 2, 0, 2, 6.0, True)
 
 
 def test_github_is_counted_with_its_waits_and_the_end_of_its_token(tmp_path):

@@ -102,13 +102,6 @@ def test_who_waited_for_a_failure_gets_a_copy_and_it_is_not_kept(error: NightWat
     assert get(values, maker) == "A"
 
 
-def test_a_bug_is_raised_for_everybody_and_not_kept() -> None:
-    maker, values = Maker(ZeroDivisionError(), waits=True), SingleFlight[str, str](4)
-    ends = get_together(values, maker)
-    assert all(isinstance(one.exception(), ZeroDivisionError) for one in ends)
-    assert get(values, maker) == "A"
-
-
 def test_what_was_made_elsewhere_is_kept() -> None:
     values: SingleFlight[str, str] = SingleFlight(4)
     values.put("a", "A")

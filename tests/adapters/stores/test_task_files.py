@@ -50,14 +50,6 @@ def test_notes_and_promotions_are_kept(store: TaskFiles) -> None:
     assert (found.notes, found.related_tasks, found.promoted) == ((NOTES,), ("a",), ("d1",))
 
 
-def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
-    store = TaskFiles(tmp_path / "none" / "tasks", tmp_path / "lock")
-    assert (store.tasks(), store.complaints(), store.read("a")) == ((), (), None)
-    with pytest.raises(GiveUp, match="there is no task"):
-        store.append("a", NOTES)
-    assert not (tmp_path / "none").exists()
-
-
 def test_links_are_named_and_not_followed(folder: Path, tmp_path: Path, store: TaskFiles) -> None:
     (tmp_path / "secret.md").write_text("# secret\n")
     (folder / "link.md").symlink_to(tmp_path / "secret.md")

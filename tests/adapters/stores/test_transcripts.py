@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 
 import pytest
 from analysis_shapes import analysed, case, group, trace
@@ -56,16 +55,6 @@ def test_an_analysis_is_kept_and_found_again(tmp_path, store):
     assert all(json.loads(line)["kind"] for line in lines)
 
 
-def test_files_are_for_the_owner_only(tmp_path, store):
-    old = os.umask(0)
-    try:
-        opened(store)
-    finally:
-        os.umask(old)
-    assert stat.S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
-    assert stat.S_IMODE(file_of(tmp_path).parent.stat().st_mode) == 0o700
-
-
 def test_secrets_do_not_reach_the_disk(tmp_path, store):
     secret = "ghp_" + "aB3" * 12
     store.keep(
@@ -109,11 +98,6 @@ def test_torn_and_odd_lines_are_counted(tmp_path, store):
         file.write(b'{"kind": "user", "te\n[]\n\xff\n{"kind": "dance"}\n{"kind": "user"')
     kept = store.find(ONE)
     assert (len(kept.entries), kept.unread) == (2, 5)
-
-
-def test_half_characters_can_be_kept(store):
-    opened(store, text="half \ud83d of it")
-    assert store.find(ONE).entries[1].text.startswith("half ")
 
 
 def test_the_newest_night_or_the_one_that_is_named(tmp_path, store):

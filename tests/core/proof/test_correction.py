@@ -13,7 +13,7 @@ from nightwatch_core.models.answer import Edit, Usage
 from nightwatch_core.models.code import CiRun
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Reproduction, not_run
+from nightwatch_core.models.proposals import Check, DraftPull, GateResult, Reproduction
 from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import corrected, mended
@@ -151,13 +151,6 @@ def test_a_model_that_is_away_costs_the_correction_alone(trouble):
     assert known.silent == ("no key" if isinstance(trouble, StopTheNight) else "")
     if known.silent:  # nobody is asked again tonight
         assert not correct(answer(BETTER), known=known)[2].shown
-
-
-@pytest.mark.parametrize("result", [PASSED, not_run("trouble", "x"), not_run("no sandbox", "y")])
-def test_what_is_not_the_fixs_failure_is_not_asked_about(result):
-    came, _, model = correct(answer(BETTER), before=result)
-    assert came == result
-    assert not model.shown
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 from analysis_shapes import analysis
-from story_world import FIX, MADE, PARSED, PLANNED, asked_for, briefing, edit, made, planned, teller
+from story_world import FIX, MADE, PLANNED, asked_for, briefing, edit, made, planned, teller
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import StopTheNight, TryLater
@@ -70,21 +70,6 @@ def test_three_files_are_mended_in_three_steps_each_run_with_those_before():
     assert came.seconds == 7.0
     assert came.story.why == f"in one piece it did not pass: {FAILED.text}"
     assert {"shop/money.py", "shop/receipt.py"} < {*came.read}
-
-
-def test_each_step_is_told_its_task_and_its_files_as_they_are_now():
-    plan = planned(*PLANNED[:2], PLANNED[2] | {"files": ["shop/receipt.py", "shop/money.py",
-                                                         "tests/test_receipt.py"]})  # fmt: skip
-    _, _, model = story(teller(plan=plan))
-    assert [asked_for(item) for item in model.shown] == [0, 1, 2, 3]
-    assert all(len(item.turns) == 1 for item in model.shown)
-    first, second, third = (item.turns[0].text for item in model.shown[1:])
-    assert "parse takes '2,50'." in first
-    assert "total parses each price." not in first
-    assert PARSED.strip() in third
-    assert "tests/test_cart.py (lines 1-" in first  # as tests are written here
-    assert "It did not pass: red with the fix: test_numbers" in first
-    assert "Tests of them that are there: `tests/test_cart.py`" in model.shown[0].turns[0].text
 
 
 def test_the_first_step_that_does_not_pass_ends_it_and_nothing_is_published():
