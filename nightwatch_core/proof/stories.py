@@ -1,6 +1,5 @@
 """Make a large fix in ordered steps: a plan, then one commit a step, each run before the next."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nightwatch_core.analysis.previews import preview_text
@@ -9,7 +8,6 @@ from nightwatch_core.code.candidate_symbols import files_testing
 from nightwatch_core.code.code_view import halves, inside
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edit_policy import MAX_FILES, MAX_LINES
-from nightwatch_core.code.edit_policy import refusal as path_refusal
 from nightwatch_core.code.edits import ChangedCode, diff
 from nightwatch_core.code.injected_instructions import (
     InjectedInstructions,
@@ -21,7 +19,6 @@ from nightwatch_core.code.injected_instructions import (
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Allowance, Answer, Edit, PlannedStep, Usage
-from nightwatch_core.models.options import SECONDS_PER_ERROR
 from nightwatch_core.models.proposals import GateResult, Step, Story
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.ports import CodeReader
@@ -33,7 +30,6 @@ MOST_STEPS, TURNS = 5, 5  # of a plan; of the model, its answer included
 TITLE, TASK = 72, 2_000  # characters of a step
 _CAUSE, _DIFF, _TEXT, _NOTE = 4_000, 12_000, 600, 300  # characters
 _TESTS = 6  # test files that are named
-_GATES = 3  # times the seconds of one gate: all steps together
 _UNPAID = "the rest of NIGHTWATCH_STORY_COST, or of the night's budget, does not pay for a call"
 _REPRODUCED = " After the last one a test that raises production's error today has to be green."
 _AGAIN = """\
@@ -82,13 +78,10 @@ class _Making:
     read: list[str] = field(default_factory=list)
 
     def result(self, reason: str) -> GateResult:
-        clock, options = self.briefing.clock, self.briefing.options
-        end = clock.monotonic() + SECONDS_PER_ERROR + _GATES * options.gate_seconds
         plan, because = self._plan()
         steps = [Step(title=item.title) for item in plan]
         for index, step in enumerate(steps):
-            late = clock.monotonic() > end
-            failed = "there was no time for it" if late else self._make(plan, index)
+            failed = self._make(plan, index)
             update = {
                 "outcome": "failed" if failed else "passed",
                 "because": failed,
@@ -139,11 +132,8 @@ class _Making:
             reproduced=_REPRODUCED if test else "",
         )
 
-        def objection(steps: tuple[PlannedStep, ...]) -> str:
-            return next(_objections(steps, frozenset(paths), orders), "")
-
         def complain(answer: Answer, _: tuple[str, ...]) -> str:
-            reason = objection(_plain_steps(answer))
+            reason = _objection(_plain_steps(answer), orders)
             return _AGAIN.format(why=reason) if reason else ""
 
         text = {"type": "string"}
@@ -161,7 +151,7 @@ class _Making:
         if asked.answer is None:
             return (), asked.because
         steps = _plain_steps(asked.answer)
-        if reason := objection(steps):
+        if reason := _objection(steps, orders):
             return (), f"the plan could not be used: {reason}"
         if len(steps) < 2:
             because = shortened(one_line(asked.answer.root_cause), _TEXT)
@@ -264,21 +254,13 @@ def _plain_steps(answer: Answer) -> tuple[PlannedStep, ...]:
     )
 
 
-def _objections(
-    steps: tuple[PlannedStep, ...], paths: frozenset[str], orders: InjectedInstructions
-) -> Iterator[str]:
-    """Yield what is wrong with a plan; no step may repeat one of `orders`."""
+def _objection(steps: tuple[PlannedStep, ...], orders: InjectedInstructions) -> str:
+    """Say what is wrong with a plan; what its edits may change is judged when they are there."""
     if len(steps) > MOST_STEPS:
-        yield f"{len(steps)} steps, at most {MOST_STEPS}"
-    if (count := len({path for step in steps for path in step.files})) > MAX_FILES:
-        yield f"{count} files, at most {MAX_FILES}"
+        return f"{len(steps)} steps, at most {MOST_STEPS}"
     for number, step in enumerate(steps, 1):
-        if not (step.title and step.files):
-            yield f"step {number}: it needs a title and its files"
-        for path in step.files:
-            if not inside(path):
-                yield f"step {number}: {path[:200]!a} names no file of the repository"
-            elif reason := path_refusal(path, paths):
-                yield f"step {number}: {reason}"
+        if not (step.title and step.files and all(map(inside, step.files))):
+            return f"step {number}: it needs a title and its files in the repository"
         if order := repeated_instruction(f"{step.title}\n{step.task}", orders):
-            yield f"step {number}: {quarantine_reason('it', order)}"
+            return f"step {number}: {quarantine_reason('it', order)}"
+    return ""

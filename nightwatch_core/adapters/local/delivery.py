@@ -113,8 +113,7 @@ def _git_lines(git: Git, *arguments: str) -> list[str]:
 # and read as people have left them.
 
 _NAME = re.compile(r"(issue|pull|comment)-(\d{4,9})-[a-z0-9-]*\.md")
-_HEAD = 80_000  # bytes, more than front matter may be
-_LARGEST = 4 * 1024 * 1024  # bytes of a file that is rewritten
+_LARGEST = 4 * 1024 * 1024  # bytes of a file
 _COUNTER = ".last-number"
 _MOST_WORDS, _LONGEST_WORD = 20, 2_000
 _STATES = ("open", "closed", "merged")
@@ -127,22 +126,17 @@ class Document(NamedTuple):
     kind: str
     number: int
 
-    def head(self) -> str:
-        """Return the beginning of the file with its front matter; raises `OSError`."""
-        with self.path.open("rb") as file:
-            return file.read(_HEAD).decode(errors="replace")
-
-    def meta(self) -> dict[str, object]:
-        """Return the front matter; raises `OSError`, or `GiveUp` where it is invalid."""
-        return frontmatter.read(self.head())[0]
-
     def parts(self) -> tuple[dict[str, object], str]:
         """Return front matter and body; raises `OSError`, or `GiveUp` where they are invalid."""
-        with self.path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
+        text = self.text()
+        if len(text) >= _LARGEST:
             raise GiveUp(f"{self.path.name} is larger than {_LARGEST} bytes")
-        return frontmatter.read(content.decode(errors="replace"))
+        return frontmatter.read(text)
+
+    def text(self) -> str:
+        """Return the beginning of the file."""
+        with self.path.open("rb") as file:
+            return file.read(_LARGEST).decode(errors="replace")
 
 
 class OutboxFiles(NamedTuple):
@@ -168,7 +162,7 @@ class OutboxFiles(NamedTuple):
         """Return the document of that key, even where its front matter is broken."""
         for document in self.documents():
             with suppress(OSError):
-                head = document.head().split("\n---", 1)[0]
+                head = document.text().split("\n---", 1)[0]
                 keys = (row.partition(":")[2] for row in head.splitlines() if row[:4] == "key:")
                 if any(item.strip(" '\"") == key for item in keys):
                     return document
@@ -194,7 +188,7 @@ class OutboxFiles(NamedTuple):
 def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
     """Return an issue or pull request and its front matter; None for copies and broken files."""
     try:
-        meta = document.meta() if document.kind != "comment" else {}
+        meta = document.parts()[0] if document.kind != "comment" else {}
         if not meta.get("fingerprint") or str(meta.get("number")) != str(document.number):
             return None
         state = str(meta.get("state", "")).strip().lower()

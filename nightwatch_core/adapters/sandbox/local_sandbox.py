@@ -209,103 +209,6 @@ _BOUNDS = Bounds(
 )
 
 
-Start = Callable[..., Run]  # as `LocalSandbox.start`
-
-
-class Dependencies:
-    """Dependencies of projects, by the content of their manifests."""
-
-    def __init__(
-        self,
-        start: Start,
-        place: Callable[[], Path],
-        tools: Toolchain,
-        network: bool,
-        libraries: Sequence[Path],
-    ) -> None:
-        self._start, self._place, self._tools = start, place, tools
-        self._network, self._libraries = network, libraries
-
-    def prepare(self, preparation: Preparation, tree: Path | None) -> Prepared:
-        """Return what is there, else fetch it; raises `GiveUp` where that cannot be."""
-        if self._beside(preparation.language):
-            return Prepared(key=f"{_BESIDE}{preparation.language}", how="beside the checkout")
-        texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
-        texts += [tree.name] if tree else []  # what a person set may read all of the tree
-        key = hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
-        folder = self._place() / "prepared" / key
-        if folder.is_dir():
-            os.utime(folder)
-            return Prepared(key=key, how="kept")
-        if not self._network and not preparation.whole_tree:
-            raise GiveUp(NOT_HERE)
-        self._prune()
-        return Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
-
-    def mounts(self, key: str) -> tuple[Mount, ...]:
-        """Return the mounts of these dependencies; none for an unknown key."""
-        if key.startswith(_BESIDE):
-            language = key.removeprefix(_BESIDE)
-            shelf = self._beside(language)
-            return (Mount(shelf, f"{ENV}/{_SHELVES[language]}"),) if shelf else ()
-        folder = self._place() / "prepared" / key
-        return (Mount(folder, ENV),) if key.isalnum() and folder.is_dir() else ()
-
-    def _fetch(self, preparation: Preparation, tree: Path | None, folder: Path) -> float:
-        user = runner()
-        new, manifests = new_folder(folder.parent, user), new_folder(folder.parent, user)
-        room = _Room(new)
-        try:
-            lay_changes(preparation.files, manifests)
-            mounts = [Mount(new, ENV, writable=True), Mount(manifests, CHANGES), *_own_pip(user)]
-            mounts += [Mount(tree, TREE)] if tree else []
-            copied = [f"cp -dR {item}/. {WORK}" for item in (*([TREE] if tree else []), CHANGES)]
-            script = f'{" && ".join(copied)} && exec "$@"'
-            words = ("/bin/sh", "-c", script, "sh", *preparation.words)
-            environment = {"PYTHONPATH": _TOOLS, **dict(preparation.environment)}
-            run = self._start(words, environment, mounts, _BOUNDS, self._network, room.is_taken)
-            if not run.went_well:
-                last = " ".join(run.output.split())[-300:]
-                why = run.ended if run.ended != "exited" else last
-                raise GiveUp(f"its dependencies could not be prepared: {why}")
-            with suppress(OSError):  # another process has been quicker
-                new.rename(folder)
-            return run.seconds
-        finally:
-            delete(new)
-            delete(manifests)
-
-    def _prune(self) -> None:
-        folders = [(item.stat().st_mtime, item) for item in (self._place() / "prepared").iterdir()]
-        folders.sort(reverse=True)
-        oldest = time.time() - KEPT_DAYS * 86_400
-        for at, (used, folder) in enumerate(folders):
-            if used < oldest or at >= KEPT_COUNT:
-                delete(folder)
-
-    def _beside(self, language: str) -> Path | None:
-        python = self._tools.python
-        inner = {
-            "python": (f"lib/{python}/site-packages", f"lib/{python}/dist-packages"),
-            "javascript": (".",),
-            "ruby": ("bundle", "."),
-        }
-        user = runner()
-        for root in self._libraries:
-            for name in inner.get(language, ()):
-                folder = root / name
-                fits = language == "python" or _holds(language, folder)
-                if fits and folder.is_dir() and may_enter(folder, user):
-                    return folder
-        return None
-
-
-def _holds(language: str, folder: Path) -> bool:
-    if language == "javascript":
-        return folder.name == "node_modules"
-    return (folder / "ruby").is_dir()
-
-
 class _Room:
     def __init__(self, folder: Path) -> None:
         self._folder, self._next = folder, time.monotonic() + ROOM_SECONDS
@@ -356,9 +259,7 @@ class LocalSandbox:
         self._state, self._lay_out, self._ladder = state, lay_out, ladder
         self._user = runner()
         self._tools = Toolchain(folders, self._user)
-        self._dependencies = Dependencies(
-            self.start, lambda: self._place, self._tools, network, libraries
-        )
+        self._network, self._libraries = network, libraries
         self._trees: dict[str, Path] = {}
         self._lock = threading.RLock()
 
@@ -369,8 +270,20 @@ class LocalSandbox:
     def prepare(self, commit: Commit, preparation: Preparation) -> Prepared:
         """Have dependencies at hand; raises `GiveUp`, with what to set, where that cannot be."""
         with self._lock:
-            whole = self._tree(commit) if preparation.whole_tree else None
-            return self._dependencies.prepare(preparation, whole)
+            tree = self._tree(commit) if preparation.whole_tree else None
+            if self._beside(preparation.language):
+                return Prepared(key=f"{_BESIDE}{preparation.language}", how="beside the checkout")
+            texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
+            texts += [tree.name] if tree else []  # what a person set may read all of the tree
+            key = hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
+            folder = self._place / "prepared" / key
+            if folder.is_dir():
+                os.utime(folder)
+                return Prepared(key=key, how="kept")
+            if not self._network and not preparation.whole_tree:
+                raise GiveUp(NOT_HERE)
+            self._prune()
+            return Prepared(key=key, seconds=self._fetch(preparation, tree, folder))
 
     def run(self, commit: Commit, changes: tuple[FileChange, ...], command: Command) -> Run:
         """Run a command in a copy of the tree; raises `GiveUp` where that cannot be."""
@@ -380,7 +293,7 @@ class LocalSandbox:
             try:
                 gone = lay_changes(changes, overlay)
                 mounts = [Mount(tree, TREE), Mount(overlay, CHANGES)]
-                mounts += self._dependencies.mounts(command.prepared)
+                mounts += self._dependencies(command.prepared)
                 script = laid_out(gone, command.links) + ' && exec "$@"'
                 words = ("/bin/sh", "-c", script, "sh", *command.words)
                 return self.start(words, dict(command.environment), mounts, command.bounds)
@@ -423,6 +336,59 @@ class LocalSandbox:
             Mount(item, f"/etc/{item.name}") for item in sorted((self._place / "etc").iterdir())
         )
         return (*self._tools.mounts, *etc)
+
+    def _dependencies(self, key: str) -> tuple[Mount, ...]:
+        if key.startswith(_BESIDE):
+            language = key.removeprefix(_BESIDE)
+            shelf = self._beside(language)
+            return (Mount(shelf, f"{ENV}/{_SHELVES[language]}"),) if shelf else ()
+        folder = self._place / "prepared" / key
+        return (Mount(folder, ENV),) if key.isalnum() and folder.is_dir() else ()
+
+    def _fetch(self, preparation: Preparation, tree: Path | None, folder: Path) -> float:
+        user = self._user
+        new, manifests = new_folder(folder.parent, user), new_folder(folder.parent, user)
+        try:
+            lay_changes(preparation.files, manifests)
+            mounts = [Mount(new, ENV, writable=True), Mount(manifests, CHANGES), *_own_pip(user)]
+            mounts += [Mount(tree, TREE)] if tree else []
+            copied = [f"cp -dR {item}/. {WORK}" for item in (*([TREE] if tree else []), CHANGES)]
+            script = f'{" && ".join(copied)} && exec "$@"'
+            words = ("/bin/sh", "-c", script, "sh", *preparation.words)
+            environment = {"PYTHONPATH": _TOOLS, **dict(preparation.environment)}
+            is_full = _Room(new).is_taken
+            run = self.start(words, environment, mounts, _BOUNDS, self._network, is_full)
+            if not run.went_well:
+                last = " ".join(run.output.split())[-300:]
+                why = run.ended if run.ended != "exited" else last
+                raise GiveUp(f"its dependencies could not be prepared: {why}")
+            with suppress(OSError):  # another process has been quicker
+                new.rename(folder)
+            return run.seconds
+        finally:
+            delete(new)
+            delete(manifests)
+
+    def _prune(self) -> None:
+        folders = [(item.stat().st_mtime, item) for item in (self._place / "prepared").iterdir()]
+        folders.sort(reverse=True)
+        oldest = time.time() - KEPT_DAYS * 86_400
+        for at, (used, folder) in enumerate(folders):
+            if used < oldest or at >= KEPT_COUNT:
+                delete(folder)
+
+    def _beside(self, language: str) -> Path | None:
+        for root in self._libraries:
+            packages = root / "lib" / self._tools.python
+            folders = {
+                "python": [packages / "site-packages", packages / "dist-packages"],
+                "javascript": [root] if root.name == "node_modules" else [],
+                "ruby": [item for item in (root / "bundle", root) if (item / "ruby").is_dir()],
+            }
+            for folder in folders.get(language, []):
+                if folder.is_dir() and may_enter(folder, self._user):
+                    return folder
+        return None
 
     def _tree(self, commit: Commit) -> Path:
         if commit.sha not in self._trees:

@@ -106,12 +106,10 @@ def test_a_step_that_may_not_be_is_not_run(answers, why):
 
 STEP = PLANNED[1]
 HOSTILE = {
-    "outside": (STEP | {"files": ["../../etc/passwd"]}, "no file of the repository"),
-    "absolute": (STEP | {"files": ["/etc/passwd"]}, "no file of the repository"),
-    "protected": (STEP | {"files": [".github/workflows/ci.yml"]}, "dot folder"),
-    "agents": (STEP | {"files": ["CLAUDE.md"]}, "CLAUDE.md"),
-    "no files": (STEP | {"files": []}, "needs a title and its files"),
-    "many files": (STEP | {"files": [f"shop/new_{n}.py" for n in range(9)]}, "files, at most 5"),
+    "outside": (STEP | {"files": ["../../etc/passwd"]}, "its files in the repository"),
+    "absolute": (STEP | {"files": ["/etc/passwd"]}, "its files in the repository"),
+    "no files": (STEP | {"files": []}, "its files in the repository"),
+    "no title": (STEP | {"title": " "}, "needs a title"),
 }
 
 
@@ -122,7 +120,7 @@ def test_a_hostile_plan_is_sent_back_once_and_nothing_is_run(how):
     assert (came.outcome, came.story.outcome, came.story.steps) == ("failed", "not made", ())
     assert why in came.story.because
     assert [asked_for(entry) for entry in model.shown] == [0, 0]
-    assert why.split(" is ")[0] in model.shown[1].turns[-1].text
+    assert why in model.shown[1].turns[-1].text
     assert not judges.ran
 
 
