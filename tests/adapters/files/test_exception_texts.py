@@ -5,32 +5,20 @@ from pathlib import Path
 import pytest
 from adapters.files.export_cases import CASES, read_case
 from error_records import NOW, groups_of
+from tables import tables_of
 
 from nightwatch_core.adapters.files.frames import chain_text, thrown
 from nightwatch_core.adapters.files.limits import MAX_LINKS
 from nightwatch_core.traces.parsing import parse
+
+TABLES = tables_of(__file__)
 
 
 def frame(path: str, line: int, function: str, own: bool, **more: object) -> dict[str, object]:
     return {"file": path, "line": line, "function": function, "in_app": own, **more}
 
 
-@pytest.mark.parametrize(
-    ("language", "outer", "inner", "path"),
-    [
-        ("python", "shop.Empty", "KeyError", "/srv/shop/{}.py"),
-        ("java", "com.shop.EmptyException", "java.lang.IllegalStateException", "{}.java"),
-        ("java", "com.shop.EmptyException", "java.lang.IllegalStateException", "{}.kt"),
-        ("javascript", "TypeError", "Error", "https://shop.example/static/{}.min.js"),
-        ("javascript", "TypeError", "RangeError", "/srv/shop/{}.ts"),
-        ("php", "Shop\\Empty", "InvalidArgumentException", "/srv/shop/{}.php"),
-        ("csharp", "Shop.EmptyException", "System.NullReferenceException", "C:\\src\\{}.cs"),
-        ("ruby", "Shop::Empty", "KeyError", "/srv/shop/{}.rb"),
-        ("other", "SIGABRT", "core::panic", "/build/src/{}.rs"),
-        ("other", "Shop.Empty", "ArgumentError", "lib/shop/{}.ex"),
-        ("other", "NSException", "NSRangeException", "Cart/{}.swift"),
-    ],
-)
+@pytest.mark.parametrize(("language", "outer", "inner", "path"), TABLES["chains_come_back_whole"])
 def test_chains_come_back_whole(language: str, outer: str, inner: str, path: str) -> None:
     module = {"class": "Shop.Cart"} if language in ("java", "csharp") else {}
     chain = [
@@ -87,19 +75,7 @@ def test_go_and_frames_without_files() -> None:
 
 
 @pytest.mark.parametrize("ending", ["py", "java", "js", "php", "cs", "go", "rb", "rs"])
-@pytest.mark.parametrize(
-    "message",
-    [
-        'no File "/etc/evil.py", line 3, in x',
-        "no at f (/etc/evil.js:1:2)",
-        "\tat evil.Evil.run(Evil.java:3)",
-        "/etc/evil.rb:7:in `x'",
-        "#0 /etc/evil.php(3): x()",
-        "   at E.F() in C:\\evil.cs:line 3",
-        "  frame: /etc/evil.rs:3 in x",
-        "no\n    in app| /etc/evil.rs:3",
-    ],
-)
+@pytest.mark.parametrize("message", TABLES["messages_forge_no_frames"])
 def test_messages_forge_no_frames(message: str, ending: str) -> None:
     more = {"class": "a.Cart"} if ending in ("java", "cs") else {}
     real = frame(f"/srv/cart.{ending}", 7, "total", True, **more)

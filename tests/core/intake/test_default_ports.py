@@ -1,8 +1,11 @@
 import pytest
+from tables import tables_of
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import fill_ports, is_sample
 from nightwatch_core.models.options import NightOptions
+
+TABLES = tables_of(__file__)
 
 LOCAL = {
     "source": frozenset({"file", "sample"}),
@@ -21,28 +24,7 @@ EVERYTHING = {
 PORTS = ("source", "code", "model", "delivery", "notify")
 
 
-FILLED = """\
-here: sample sample rules local local
-here errors=e.jsonl repo=app: file checkout rules local local
-here errors=e.jsonl code=sample: file sample rules local local
-all: newrelic github claude-x github slack
-all repo=app: newrelic checkout claude-x github slack
-all errors=e: file github claude-x github slack
-all errors=e repo=a: file checkout claude-x github slack
-all source=sample: sample sample rules local local
-all source=sample model=claude-y: sample sample claude-y local local
-all source=sample notify=slack: sample sample rules local slack
-all source=sample delivery=github: sample sample rules github local
-all source=sample repo=app: sample sample rules local local
-all source=sample repo=a code=checkout: sample checkout rules local local
-all model=rules: newrelic github rules github slack
-all delivery=local notify=local: newrelic github claude-x local local
-all source=newrelic,sample: newrelic,sample github claude-x github slack
-all source=file,sample errors=e: file,sample github claude-x github slack
-"""
-
-
-@pytest.mark.parametrize("row", FILLED.splitlines())
+@pytest.mark.parametrize("row", TABLES["filled"])
 def test_empty_ports_are_filled(row):
     written, _, expected = row.partition(": ")
     there, *choices = written.split()
@@ -51,24 +33,7 @@ def test_empty_ports_are_filled(row):
     assert " ".join(getattr(night, port) for port in PORTS) == expected
 
 
-@pytest.mark.parametrize(
-    ("choices", "words"),
-    [
-        ({"source": "newrelic"}, ["source 'newrelic'", "file or sample"]),
-        ({"source": "sample,splunk"}, ["source 'splunk'"]),
-        ({"source": " , "}, ["names none"]),
-        ({"source": "file", "repo": "app"}, ["needs --errors"]),
-        ({"repo": "app"}, ["needs --errors"]),
-        ({"errors": "e"}, ["needs --repo"]),
-        ({"code": "checkout"}, ["needs --repo"]),
-        ({"model": "claude-y"}, ["model 'claude'", "rules"]),
-        ({"model": "gpt"}, ["model 'gpt'"]),
-        ({"delivery": "github"}, ["delivery 'github'"]),
-        ({"notify": "slack"}, ["notify 'slack'"]),
-        ({"source": "file", "code": "svn", "delivery": "fax"},
-         ["code 'svn'", "delivery 'fax'", "needs --errors"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("choices", "words"), TABLES["impossible_choices"])
 def test_a_choice_that_cannot_work_stops_with_every_problem(choices, words):
     with pytest.raises(StopTheNight) as raised:
         fill_ports(NightOptions(**choices), LOCAL, "claude-x")

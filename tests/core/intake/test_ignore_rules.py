@@ -6,6 +6,7 @@ import pytest
 from core.lesson_shapes import one_group
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import (
@@ -19,6 +20,8 @@ from nightwatch_core.intake.ignore_rules import (
 from nightwatch_core.models.errors import ErrorGroup, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules
 
+TABLES = tables_of(__file__)
+
 GROUP = ErrorGroup(
     fingerprint="v1:1",
     source="file",
@@ -29,34 +32,12 @@ GROUP = ErrorGroup(
 Field = Literal["error_class", "message", "transaction", "any"]
 
 
-MATCHING = """\
-contains any WP-Login
-contains any readtimeout
-exact any net::readtimeout
-exact error_class Net::ReadTimeout
-prefix message get /wp
-prefix transaction Controller/bots
-glob any net::*timeout
-glob message get *.php*
-glob error_class Net::?eadTimeout
-"""
-OTHERS = """\
-contains message ReadTimeout
-contains any bots
-exact any ReadTimeout
-prefix any ReadTimeout
-glob any ReadTimeout
-contains any .*
-glob any (a+)+$
-"""
-
-
-@pytest.mark.parametrize(("rows", "covered"), [(MATCHING, True), (OTHERS, False)])
-def test_what_a_rule_matches(rows, covered):
-    for row in rows.splitlines():
+@pytest.mark.parametrize("kind", TABLES["matching"])
+def test_what_a_rule_matches(kind):
+    for row in TABLES["matching"][kind]:
         match, field, pattern = row.split(" ", 2)
         rule = IgnoreRule.model_validate({"pattern": pattern, "match": match, "field": field})
-        assert matches(rule, GROUP) is covered, row
+        assert matches(rule, GROUP) is (kind == "covered"), row
 
 
 @pytest.mark.parametrize("match", list(MODES))
@@ -127,20 +108,7 @@ def several(*counts):
     )
 
 
-@pytest.mark.parametrize(
-    ("counts", "hours", "over"),
-    [
-        ((50,), 24, False),
-        ((51,), 24, True),
-        ((25, 26), 24, True),  # an attack spreads over groups
-        ((100,), 48, False),
-        ((101,), 48, True),
-        ((3,), 1, True),
-        ((2,), 1, False),
-        ((2,), 0.01, False),  # a window shorter than an hour counts as one
-        ((2,), 0, False),
-    ],
-)
+@pytest.mark.parametrize(("counts", "hours", "over"), TABLES["a_rule_does_not_hold_above_its_rate"])
 def test_a_rule_does_not_hold_above_its_rate(counts, hours, over):
     window = Window(since=END - timedelta(hours=hours), until=END)
     rule = IgnoreRule(pattern="wp-login", unless_rate_above=50)
@@ -194,31 +162,7 @@ def test_no_rules_are_no_complaint(text):
     assert rules_from(text) == IgnoreRules()
 
 
-COMPLAINTS = """\
-wp-login -> a rule is a mapping of texts with pattern, match, field, reason
-{pattern: [a]} -> a rule is a mapping of texts
-{[a]: b} -> a rule is a mapping of texts
-{pattern: ''} -> the pattern is empty
-{match: exact} -> the pattern is empty
-{pattern: a, match: regex} -> match 'regex': it has to be one of 'contains', 'exact', 'prefix'
-{pattern: a, field: class} -> field 'class': it has to be one of 'error_class', 'message'
-{pattern: a, patern: b} -> 'patern' is unknown, only pattern
-{pattern: a, pattern: b} -> 'pattern' comes twice
-{pattern: '*', match: glob} -> the pattern matches every error
-{pattern: 'a*a*a*a*a*a*a*a*a*', match: glob} -> a glob may have
-{pattern: LONG} -> the pattern has more than 500 characters
-{pattern: a, expires: 31.12.2031} -> expires '31.12.2031': it has to be a date, as 2031-12-31
-{pattern: a, expires: 2031-02-30} -> expires '2031-02-30': it has to be a date
-{pattern: a, expires: ''} -> expires '': it has to be a date
-{pattern: a, expires: ٢٠٣١-١٢-٣١} -> expires
-{pattern: a, unless_rate_above: 0} -> unless_rate_above '0': it has to be more than 0
-{pattern: a, unless_rate_above: .inf} -> unless_rate_above '.inf': it has to be a number
-{pattern: a, unless_rate_above: inf} -> unless_rate_above 'inf': it has to be a number
-{pattern: a, unless_rate_above: } -> unless_rate_above '': it has to be a number
-"""
-
-
-@pytest.mark.parametrize("row", COMPLAINTS.splitlines())
+@pytest.mark.parametrize("row", TABLES["complaints"])
 def test_a_bad_rule_is_left_out_with_its_line(row):
     item, _, complaint = row.replace("LONG", "a" * 501).partition(" -> ")
     rules = rules_from(f"ignore:\n- pattern: before\n- {item}\n- pattern: after\n")
@@ -271,17 +215,7 @@ def test_our_own_rules_hold():
 ROUTING = "ActionController::RoutingError"
 
 
-@pytest.mark.parametrize(
-    ("error_class", "message", "dropped"),
-    [
-        (ROUTING, 'No route matches [GET] "/wp-login.php"', True),
-        (ROUTING, 'No route matches [GET] "/phpMyAdmin/"', True),
-        ("NotFound", "Not Found: /xmlrpc.php", True),
-        (ROUTING, 'No route matches [GET] "/.env.bak"', True),
-        (ROUTING, 'No route matches [GET] "/orders/7"', False),
-        ("KeyError", "key not found: :env", False),
-    ],
-)
+@pytest.mark.parametrize(("error_class", "message", "dropped"), TABLES["dropped_by_our_own_rules"])
 def test_our_own_rules_drop_scanners_and_nothing_else(error_class, message, dropped):
     rules = rules_from(OURS.read_text(encoding="utf-8")).rules
     group = one_group("v1:a", error_class=error_class, message=message).leader

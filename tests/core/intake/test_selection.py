@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.intake.selection import (
     SEVERITIES,
@@ -18,6 +19,8 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import RecallResult, UnexplainedCase
 from nightwatch_core.models.errors import Case, ErrorGroup, Selection, Triage, Window
 from nightwatch_core.models.knowledge import IgnoreRule, IgnoreRules
+
+TABLES = tables_of(__file__)
 
 END = datetime(2026, 11, 3, 2, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)
@@ -119,21 +122,9 @@ def test_recency_falls_from_one_to_zero_over_the_window():
     assert recency(None, DAY) == recency(END.replace(tzinfo=None), DAY) == 0.5
 
 
-FIGURES = {
-    1.0: "SystemStackError NoMemoryError SecurityError SignalException java.lang.OutOfMemoryError",
-    0.7: "NoMethodError NameError TypeError ActiveRecord::RecordNotFound builtins.AttributeError"
-    " ActiveRecord::StatementInvalid java.lang.NullPointerException System.NullReferenceException"
-    " runtime.boundsError",
-    0.5: "ArgumentError KeyError RuntimeError StandardError Acme::NeverHeardOf",
-    0.3: "Pundit::NotAuthorizedError CanCan::AccessDenied ActionController::RoutingError"
-    " django.core.exceptions.PermissionDenied Shop::NotAuthorizedError Shop::CartAccessDenied"
-    " Illuminate\\Auth\\Access\\AuthorizationException",
-}
-
-
-@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("figure", TABLES["severities"])
 def test_severities(figure):
-    names = FIGURES[figure].split()
+    names = TABLES["severities"][figure].split()
     assert {name: severity(name) for name in names} == dict.fromkeys(names, figure)
     assert severity("") == 0.5
 
@@ -144,18 +135,7 @@ def test_no_class_has_two_figures():
         assert len(names) == len(set(names))
 
 
-FACING = {
-    1.0: "Controller/orders/show, Controller/jobs/index, JobsController#index, GET /jobs/17,"
-    " orders/show, WebTransaction/Function/shop.views:detail, /orders/<id>, jobs/show,"
-    " Api::V1::Orders, shop.views.orders:detail",
-    0.5: "OrderMailer#welcome, OtherTransaction/SidekiqJob/OrderMailer/deliver, UserNotifier",
-    0.3: "OtherTransaction/Sidekiq/ImportJob/perform, jobs/ImportStock, HardWorker,"
-    " OtherTransaction/Celery/shop.tasks.import_stock, shop.tasks.import_stock",
-    0.6: "OrderService.total, apiary, ",
-}
-
-
-@pytest.mark.parametrize("figure", FACING)
+@pytest.mark.parametrize("figure", TABLES["user_facing"])
 def test_user_facing(figure):
-    names = FACING[figure].split(", ")
+    names = TABLES["user_facing"][figure].split(", ")
     assert {name: user_facing(name) for name in names} == dict.fromkeys(names, figure)

@@ -1,6 +1,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.windows import (
@@ -15,22 +16,12 @@ from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 
+TABLES = tables_of(__file__)
+
 DAY = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("text", "hours"),
-    [
-        ("90m", 1.5),
-        ("90 min", 1.5),
-        (" 24 Hours ", 24),
-        ("1hr", 1),
-        ("7d", 7 * 24),
-        ("1 day", 24),
-        ("2 weeks", 14 * 24),
-        ("9999w", 9999 * 7 * 24),
-    ],
-)
+@pytest.mark.parametrize(("text", "hours"), TABLES["lengths_of_time"])
 def test_lengths_of_time(text, hours):
     assert lookback(text) == timedelta(hours=hours)
     assert lookback("  \n") is None

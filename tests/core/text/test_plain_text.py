@@ -1,6 +1,9 @@
 import pytest
+from tables import tables_of
 
 from nightwatch_core.text.plain_text import digest, fixed_folder, matches, text_lines
+
+TABLES = tables_of(__file__)
 
 
 def test_lines_are_counted_like_interpreters_count():
@@ -14,30 +17,7 @@ def test_digests_tell_texts_apart():
     assert len(digest("\ud800")) == 12
 
 
-@pytest.mark.parametrize(
-    ("glob", "path", "fits"),
-    [
-        ("*.py", "a/b/c.py", True),
-        ("c.py", "a/b/c.py", True),
-        ("*.py", "c.pyc", False),
-        ("a/*.py", "a/c.py", True),
-        ("a/*.py", "a/b/c.py", False),
-        ("a/**", "a/b/c.py", True),
-        ("a/**/c.py", "a/c.py", True),
-        ("**/c.py", "c.py", True),
-        ("**", "a/b", True),
-        ("a/**/b/**/c", "a/x/b/y/z/c", True),
-        ("./a/?.py", "a/c.py", True),
-        ("/a/*.py", "a/c.py", True),
-        ("*.{js,ts}", "a/c.ts", True),
-        ("{a,b}/{c,d}.py", "b/d.py", True),
-        ("[ab]*.py", "x/b1.py", True),
-        ("a/*", "A/c", False),
-        ("{", "a", False),
-        ("[", "a", False),
-        ("", "a", False),
-    ],
-)
+@pytest.mark.parametrize(("glob", "path", "fits"), TABLES["what_a_glob_stands_for"])
 def test_what_a_glob_stands_for(glob, path, fits):
     assert matches(path, glob) is fits
 

@@ -1,36 +1,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.text.transactions import WRAPPERS, endpoint
 
+TABLES = tables_of(__file__)
 
-@pytest.mark.parametrize(
-    ("transaction", "kind", "module", "action"),
-    [
-        ("Controller/admin/orders/update", "controller", "admin/orders", "update"),
-        ("Api::V1::OrdersController#show", "controller", "Api/V1/OrdersController", "show"),
-        ("orders/show", "other", "orders", "show"),
-        ("orders#show", "other", "orders", "show"),
-        ("HomeController#index (rss)", "controller", "HomeController", "index"),
-        ("Sidekiq/ImportJob", "job", "ImportJob", ""),
-        ("OtherTransaction/SidekiqJob/Foo::BarJob/perform", "job", "Foo/BarJob", "perform"),
-        ("jobs/ImportStock", "job", "ImportStock", ""),
-        ("OtherTransaction/Celery/shop.tasks.import_stock", "job", "shop/tasks", "import_stock"),
-        ("WebTransaction/Function/shop.views:detail", "other", "shop/views", "detail"),
-        ("WebTransaction/Expressjs/GET//orders/:id", "route", "orders/:id", "get"),
-        ("WebTransaction/SpringController/orders/{id} (GET)", "route", "orders/{id}", ""),
-        ("SpringController/com.acme.OrderController", "controller", "com/acme/OrderController", ""),
-        ("com.acme.OrderController.show", "controller", "com/acme/OrderController", "show"),
-        ("App\\Http\\OrderController@show", "controller", "App/Http/OrderController", "show"),
-        ("GET https://shop.example/orders/1?x=y", "route", "orders/1", "get"),
-        ("pages/api/orders/[id]", "route", "pages/api/orders/[id]", ""),
-        ("post/show", "other", "post", "show"),
-        ("/", "route", "", ""),
-        ("Controller", "other", "Controller", ""),
-        ("", "other", "", ""),
-    ],
-)
+
+@pytest.mark.parametrize(("transaction", "kind", "module", "action"), TABLES["endpoints"])
 def test_endpoints(transaction: str, kind: str, module: str, action: str) -> None:
     found = endpoint(transaction)
     assert (found.kind, found.module, found.action) == (kind, module, action)

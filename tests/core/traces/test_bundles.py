@@ -2,6 +2,7 @@
 
 import pytest
 from analysis_shapes import tree
+from tables import tables_of
 from twins.reading import MemorySourceMaps
 
 from nightwatch_core.models.errors import Frame
@@ -9,6 +10,8 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.traces.bundles import with_original_places
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.placing import PathIndex, place_frames
+
+TABLES = tables_of(__file__)
 
 RAW = """\
 TypeError: Cannot read properties of undefined (reading 'price')
@@ -44,18 +47,7 @@ def test_a_map_beside_the_bundle_in_the_repository_is_read():
     assert mapped(files, place=place).frames[0].repo_path == "src/cart.ts"
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("webpack://shop/./src/cart.ts?ab12", "src/cart.ts"),
-        ("webpack:///src/cart.ts", "src/cart.ts"),
-        ("src/cart.ts", "src/cart.ts"),
-        ("/home/ci/build/src/cart.ts", "src/cart.ts"),
-        ("../../../../etc/passwd", ""),
-        ("webpack:///node_modules/react/index.js", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), TABLES["paths_of_maps_are_placed_like_any_other"])
 def test_paths_of_maps_are_placed_like_any_other(path, expected):
     place = PLACE.model_copy(update={"path": path})
     top = mapped(texts={"assets/app-1a2b.js": "map"}, place=place).frames[0]

@@ -1,79 +1,27 @@
 """Numbered source that stands in texts around a failing line."""
 
 import pytest
+from tables import tables_of
 
 from nightwatch_core.traces.excerpts import row, taken_out
 from nightwatch_core.traces.parsing import parse
 
-RAILS = """\
-ActionView::Template::Error (undefined method `name' for nil:NilClass):
-    1: <h1>Hi</h1>
-    2: <p>
-    3:   <%= @user.name %>
-    4: </p>
-
-app/views/users/show.html.erb:3:in `_app_views_users_show'
-app/controllers/users_controller.rb:9:in `show'
-"""
-RUNNER = """\
-TypeError: Cannot read properties of undefined (reading 'bar')
-
-      1 | const a = 1;
-    > 2 | foo.bar();
-        |     ^
-      3 | done();
-
-      at total (src/cart.js:2:5)
-      at Object.<anonymous> (src/cart.test.js:9:1)
-"""
-LARAVEL = """\
-   ErrorException: Undefined variable $cart
-
-  at /srv/app/Http/Shop.php:12
-      8▕     {
-      9▕
-     10▕     }
-  ➜  11▕     return $cart->total();
-     12▕ }
-
-#0 /srv/app/Http/Shop.php(11): total()
-#1 {main}
-"""
-NODE = """\
-file:///srv/app/cart.js:3
-    foo.bar()
-        ^
-
-TypeError: Cannot read properties of undefined (reading 'bar')
-    at total (file:///srv/app/cart.js:3:9)
-"""
+TABLES = tables_of(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "code", "before", "after"),
-    [
-        (
-            *(RAILS, "app/views/users/show.html.erb:3", "<%= @user.name %>"),
-            *(("<h1>Hi</h1>", "<p>"), ("</p>",)),
-        ),
-        (RUNNER, "src/cart.js:2", "foo.bar();", ("const a = 1;",), ("done();",)),
-        (
-            *(LARAVEL, "/srv/app/Http/Shop.php:11", "return $cart->total();"),
-            *(("    {", "", "    }"), ("}",)),
-        ),
-        (NODE, "/srv/app/cart.js:3", "foo.bar()", (), ()),
-    ],
-    ids=["rails", "jest", "laravel", "node"],
-)
-def test_what_is_printed_reaches_the_frame(text, place, code, before, after):
-    trace = parse(text)
-    frame = next(one for one in trace.frames if one.place == place)
-    assert (frame.code, frame.before, frame.after) == (code, before, after)
-    assert trace.raw == text  # what others printed is shown as it was
+@pytest.mark.parametrize("name", TABLES["printed"])
+def test_what_is_printed_reaches_the_frame(name):
+    case = TABLES["printed"][name]
+    trace = parse(case["text"])
+    frame = next(one for one in trace.frames if one.place == case["place"])
+    assert (frame.code, [*frame.before], [*frame.after]) == (
+        *(case["code"], case["before"], case["after"]),
+    )
+    assert trace.raw == case["text"]  # what others printed is shown as it was
 
 
 def test_other_frames_get_no_source():
-    frames = parse(RAILS).frames
+    frames = parse(TABLES["printed"]["rails"]["text"]).frames
     assert [bool(frame.code) for frame in frames] == [True, False]
 
 

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.models.errors import Trace
 from nightwatch_core.traces.normalise import clean_lines
 from nightwatch_core.traces.parsing import parse
+
+TABLES = tables_of(__file__)
 
 TEXTS = (Path(__file__).parent / "plain_traces.txt").read_text(encoding="utf-8")
 PLAIN = {
@@ -119,20 +122,7 @@ def test_frames_that_were_broken_are_made_whole(width: int) -> None:
     assert read(parse(broken)) == read(parse(raw))
 
 
-@pytest.mark.parametrize(
-    "prose",
-    [
-        "We met at noon (in the yard) and at one (in town), from two:in the house.",
-        "See app/cart.rb:7 and lib/rates.rb:3 for more; at Cart.total we were at a loss.",
-        "INFO called from the house at 10:11:12 at https://shop.example/a:3\nINFO at ease",
-        "* first: looked at it\n* second: looked at that\n* third: nothing",
-        "shop.Web - started\nshop.Web - at work (really)\nshop.Web - stopped",
-        "C:\\new\\tools\\report.txt was made at C:\\temp\\n",
-        "a <b>bold</b> word at the end<br>of two lines",
-        "File the report at line 3, in triplicate",
-        "** (really) he said\n(soon) we go: home",
-    ],
-)
+@pytest.mark.parametrize("prose", TABLES["prose_holds_no_frames"])
 def test_prose_holds_no_frames(prose: str) -> None:
     assert parse(prose).links == ()
 

@@ -1,21 +1,15 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.placing import PathIndex, map_frames, plain
 
-FILES = """
-    app/controllers/orders_controller.rb app/models/order.rb lib/order.rb backend/shop/views.py
-    backend/shop/orders/views.py backend/main.py frontend/src/cart.ts frontend/src/pages/index.tsx
-    frontend/src/admin/index.tsx core/src/main/java/com/acme/Cart.java
-    web/src/main/java/com/acme/web/Cart.java web/src/main/kotlin/web/Basket.kt cmd/shop/main.go
-    internal/orders/orders.go src/Controllers/OrdersController.cs
-    app/Http/Controllers/OrderController.php node_modules/dep/index.js vendor/acme/lib/util.php
-    util.php a/util.php
-"""
-TREE = tuple(FILES.split())
+TABLES = tables_of(__file__)
+
+TREE = tuple(TABLES["tree"])
 
 # Repositories of libraries, and of applications that name a folder as one.
 OF_LIBRARIES = (
@@ -34,56 +28,12 @@ def place(
     return map_frames(trace, PathIndex(TREE), app_root).frames[0].repo_path
 
 
-FOUND = r"""
-app/models/order.rb
-    app/models/order.rb
-    ./app/models/order.rb
-    /srv/shop/releases/20260101/app/models/order.rb
-    D:\a\shop\shop\app\models\order.rb
-    C:\\work\\app\\models\\order.rb
-app/controllers/orders_controller.rb
-    /app/app/controllers/orders_controller.rb
-backend/shop/views.py
-    /usr/src/app/shop/views.py
-backend/shop/orders/views.py
-    /usr/src/app/shop/orders/views.py
-backend/main.py
-    /app/main.py
-src/Controllers/OrdersController.cs
-    C:\inetpub\Controllers\OrdersController.cs
-    \\server\share\shop\Controllers\OrdersController.cs
-frontend/src/cart.ts
-    webpack:///./src/cart.ts
-    webpack-internal:///(rsc)/./src/cart.ts
-    https://shop.example:8443/src/cart.ts
-    file:///C:/shop/src/cart.ts
-frontend/src/pages/index.tsx
-    webpack://shop/./src/pages/index.tsx?1a2b
-internal/orders/orders.go
-    /go/src/github.com/acme/shop/internal/orders/orders.go
-cmd/shop/main.go
-    github.com/acme/shop/cmd/shop/main.go
-app/Http/Controllers/OrderController.php
-    /var/www/html/app/Http/Controllers/OrderController.php
-util.php
-    /var/www/html/util.php
-"""
-GUESSES = """ order.rb /srv/shop/index.tsx /srv/shop/gone.rb ../../etc/passwd /proc/self/environ
-    <frozen / views.py/ dep/index.js"""
-LIBRARIES = """/usr/lib/python3/dist-packages/shop/views.py webpack:///./node_modules/dep/index.js
-    /usr/local/bundle/gems/shop-1.0.0/app/models/order.rb /srv/shop/vendor/acme/lib/util.php"""
-
-
 def test_printed_paths_are_found() -> None:
-    repo = ""
-    for row in FOUND.strip().splitlines():
-        if row.startswith(" "):
-            assert place(row.strip()) == repo
-        else:
-            repo = row
+    for repo, printed in TABLES["found"].items():
+        assert {place(path) for path in printed} == {repo}
 
 
-@pytest.mark.parametrize("printed", ["", *GUESSES.split()])
+@pytest.mark.parametrize("printed", ["", *TABLES["guesses"]])
 def test_nothing_is_guessed(printed: str) -> None:
     assert place(printed) == ""
 
@@ -115,7 +65,7 @@ def test_the_tree_knows_better_than_a_table_of_libraries(
 @pytest.mark.parametrize(
     ("language", "printed"),
     [
-        *(("", path) for path in LIBRARIES.split()),
+        *(("", path) for path in TABLES["libraries"]),
         ("ruby", "~/order.rb"),
         ("ruby", "~/shop/order.rb"),
         ("ruby", "~/.rbenv/versions/3.3.0/app/models/order.rb"),

@@ -3,10 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.limits import FITTED_FRAMES
 from nightwatch_core.traces.placing import fitted, lines_of, with_fits
+
+TABLES = tables_of(__file__)
 
 TEXT = """\
 class Cart:
@@ -28,35 +31,9 @@ def fit(line, code="", before=(), after=(), text=TEXT):
     return found.line, found.fit
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "around", "expected"),
-    [
-        (5, "return sum(one.price for one in self.lines)", {}, (5, "same")),
-        (5, "return  sum( one.price\tfor one in self.lines )", {}, (5, "same")),
-        (5, "return sum(one.price for one in self.lines)",
-         {"before": ("gone()",), "after": ("gone",)}, (5, "same")),
-        (9, "return sum(one.price for one in self.lines)", {"before": ("gone()",)}, (5, "moved")),
-        (90, "return sum(one.price for one in self.lines)", {}, (5, "moved")),
-        (5, "return sum(one.cost for one in self.lines)", {}, (5, "differs")),
-        (5, "return sum(one.price for one in sel…", {}, (5, "same")),
-        (4, "...price for one in self.lines)", {}, (5, "moved")),
-        (4, "{snip} one.price for one in {snip}", {}, (5, "moved")),
-        (4, "{snip} one.cost for one in {snip}", {}, (4, "differs")),
-        (6, "return 0", {"after": ("    return len(self.lines)",)}, (9, "moved")),
-        (6, "return 0", {"after": ("    return sum(one.price for one in self.lines)",)},
-         (4, "moved")),
-        (6, "return 0", {}, (4, "moved")),
-        (6, "return 0", {"before": ("while True:",), "after": ("done()",)}, (6, "differs")),
-        (6, "", {"before": ("return 0",), "after": ("return len(self.lines)",)}, (6, "differs")),
-        (6, "", {"before": ("return sum(one.price for one in self.lines)",),
-                 "after": ("def count(self):",)}, (6, "same")),
-        (3, "", {}, (3, "unknown")),
-        (3, "x", {}, (3, "unknown")),
-        (None, "return 0", {}, (None, "unknown")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "code", "around", "expected"), TABLES["compared_lines"])
 def test_a_line_is_compared_and_looked_for(line, code, around, expected):
-    assert fit(line, code, **around) == expected
+    assert fit(line, code, **around) == tuple(expected)
 
 
 def test_what_stands_everywhere_needs_its_neighbours():
