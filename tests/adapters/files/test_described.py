@@ -1,8 +1,5 @@
 """Shapes that files describe: each can be told, and says what it is known by."""
 
-import pytest
-from pydantic import ValidationError
-
 from nightwatch_core.adapters.files.shapes.described import Description, shapes_of
 from nightwatch_core.adapters.files.shapes.table import SHAPES
 
@@ -33,9 +30,3 @@ def test_conditions_and_paths() -> None:
         "exception.message": "no total",
         "occurrences": 3,
     }
-
-
-@pytest.mark.parametrize("row", [{"fields": {"colour": "a"}}, {"shape": "a"}, {"exceptions": {}}])
-def test_a_wrong_description_is_refused(row: object) -> None:
-    with pytest.raises(ValidationError):
-        Description.model_validate(row)

@@ -35,14 +35,6 @@ def test_names_with_commas_between_them(tmp_path: Path) -> None:
         assert sum(group.occurrences for group in read(errors).groups) == count, errors
 
 
-def test_a_list_of_names_of_any_length(tmp_path: Path) -> None:
-    path = written(tmp_path, RECORD, f"{'x' * 200}.jsonl")
-    errors = ",".join([str(path)] * 650)
-    assert len(errors) > 131_072
-    assert named_paths(errors) == (path,) * 650
-    assert named_paths("x" * 5_000) == (Path("x" * 5_000),)
-
-
 def test_a_name_that_cannot_be_one_does_not_exist(tmp_path: Path) -> None:
     for errors in ("x" * 5_000, "a\0b", str(tmp_path / "gone"), "~nobody-is-called-this/x"):
         with pytest.raises(StopTheNight, match="does not exist|cannot be read"):

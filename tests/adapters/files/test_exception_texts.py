@@ -52,12 +52,6 @@ def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path: Path) -> No
     )
 
 
-@pytest.mark.parametrize("name", ["one issue", "answer of Discover", "items of Rollbar"])
-def test_counts_over_days_invent_no_hours(tmp_path: Path, name: str) -> None:
-    (group,) = groups_of(read_case(tmp_path, CASES[name].content), None, NOW).groups
-    assert (group.occurrences, group.hourly) == (43, ())
-
-
 def test_long_chains_keep_both_ends() -> None:
     chain = [thrown(f"E{n}", "", [frame("a.rs", n, "f", False)]) for n in range(50)]
     links = parse(chain_text(chain)).links

@@ -9,8 +9,6 @@ from nightwatch_core.adapters.files.frames import stack_text
 from nightwatch_core.adapters.files.limits import SOURCE_FRAMES, STACK_LIMIT
 from nightwatch_core.traces.parsing import parse
 
-PLACE = {"file": "/srv/app/models/cart.rb", "line": 7, "method": "total"}
-
 
 def frame_of(**fields):
     (frame,) = parse(f"NoMethodError: no\n{stack_text([fields])}").frames
@@ -41,29 +39,9 @@ def test_every_language_carries_it(path, language):
     assert "|" not in trace.raw
 
 
-def test_a_column_is_kept():
-    assert frame_of(filename="/srv/a.js", lineno=1, colno=2345, function="f").column == 2345
-    assert frame_of(filename="/srv/a.js", lineno=1, function="f").column is None
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        {"code": {"x": "a", "9": 3}},
-        {"code_snippet": {"3": "far away"}},
-        {"context": [["a"], 7, [7]]},
-        {"pre_context": "text", "post_context": 7},
-        {"context_line": None},
-        {"source": "lib/cart.rb"},
-    ],
-)
-def test_odd_source_is_none(source):
-    assert frame_of(**PLACE, **source).code == ""
-
-
 def test_source_that_looks_like_frames_stays_source():
     text = "/srv/app/other.rb:3:in `pay'"
-    trace = parse(stack_text([{**PLACE, "code": {"7": text}}]))
+    trace = parse(stack_text([{"file": "/srv/app/models/cart.rb", "line": 7, "code": {"7": text}}]))
     assert [frame.place for frame in trace.frames] == ["/srv/app/models/cart.rb:7"]
     assert trace.frames[0].code == text
 

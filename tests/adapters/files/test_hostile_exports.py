@@ -91,12 +91,6 @@ def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
     assert isinstance(entry, Occurrence)
 
 
-def test_fields_without_a_name_are_no_messages(tmp_path: Path) -> None:
-    document = {"data": [{"id": "A", "type": "log", "attributes": {"": ""}}]}
-    (entry,) = read(document, tmp_path)
-    assert entry is not None
-
-
 def test_what_fuzzing_brought_to_light(tmp_path: Path) -> None:
     before_all_times = {"title": "Shop::Empty: no", "count": 3, "first_seen": -6.2e16}
     call = {

@@ -2,10 +2,8 @@
 
 import io
 import json
-from pathlib import Path
 
 import pytest
-from error_records import FULL, fetched, written
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,9 +57,3 @@ def test_what_is_broken_ends_a_document(text: str, values: list[object], problem
 
 def test_lines_are_counted_through_all_parts() -> None:
     assert [part.number for part in parts("\n[\n1,\n\n2,\n" + "3,\n" * 20 + "4]")][-1] == 26
-
-
-def test_a_wrapped_export_of_any_size_is_read(tmp_path: Path) -> None:
-    record = {**FULL, "error.message": "y" * 900_000}
-    document = json.dumps({"meta": {"page": 1}, "errors": [record] * 25, "next": None})
-    assert sum(group.occurrences for group in fetched(written(tmp_path, document)).groups) == 25

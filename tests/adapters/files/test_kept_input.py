@@ -31,12 +31,6 @@ def test_bytes_that_are_no_text_are_no_accident(tmp_path):
     assert path.read_text().startswith("KeyError ")
 
 
-def test_a_folder_that_cannot_be_written_says_so(tmp_path):
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StopTheNight, match="NIGHTWATCH_STATE"):
-        keep_pasted(RECORD, tmp_path / "file" / "pasted")
-
-
 def test_the_same_input_is_kept_once(tmp_path):
     folder = tmp_path / "input"
     path = keep_stream(BytesIO(b"a" * 3_000_000), folder)

@@ -91,17 +91,6 @@ def of_processes(log: str) -> list[tuple[str, str, list[str]]]:
     )
 
 
-def test_lines_of_two_containers_are_two_traces() -> None:
-    one = [f"web_1     | {line}" for line in JAVA.split("\n")]
-    other = [f"worker_1  | {line}" for line in JAVA.replace("EmptyCart", "Late").split("\n")]
-    log = "\n".join(line for pair in zip(one, other, strict=True) for line in pair)
-    places = ["Cart.java:8", "Web.java:3"]
-    assert of_processes(log) == [
-        ("log:1", "org.shop.EmptyCart", places),
-        ("log:2", "org.shop.Late", places),
-    ]
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -182,13 +171,6 @@ def test_whatever_lines_follow_each_other_blocks_are_made_of_them(lines: list[st
     for block in blocks("\n".join(lines)):
         assert 1 <= block.number <= len(lines)
         assert block.raw
-
-
-@pytest.mark.parametrize("raw", [JAVA, PYTHON], ids=["java", "python"])
-@pytest.mark.parametrize("begin", ["", "started\n", "2026-11-03 10:00:00 ERROR "])
-def test_a_trace_on_one_line_of_a_file_is_an_error(tmp_path: Path, raw: str, begin: str) -> None:
-    line = raw.replace("\n", "\\n").replace("\t", "\\t")
-    assert only(written(tmp_path, f"{begin}{line}\n", "app.log")).error_class == READ[raw][0]
 
 
 FATAL = "PHP Fatal error:  Allowed memory size of 64 bytes exhausted in /srv/a/cart.php on line 12"

@@ -41,15 +41,6 @@ def test_the_newest_may_stand_first(tmp_path: Path, filler: int, turned: bool) -
     assert [one.error_class for one in occurrences(path)] == ["KeyError", "KeyError"]
 
 
-def test_streams_that_run_side_by_side_stay_apart(tmp_path: Path) -> None:
-    pods = [loki(PYTHON.split("\n"), f"web-{n}") for n in range(30)]
-    path = written(
-        tmp_path, json_lines(line for lines in zip(*pods, strict=True) for line in lines)
-    )
-    hosts = [one.host for one in occurrences(path)]
-    assert sorted(hosts) == sorted(f"web-{n}" for n in range(30))
-
-
 def test_more_streams_than_are_followed_are_counted(tmp_path: Path) -> None:
     pods = [loki(PYTHON.split("\n"), f"web-{n}") for n in range(MAX_STREAMS + 20)]
     path = written(

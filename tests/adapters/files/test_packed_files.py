@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import io
-import json
 import lzma
 import tarfile
 import zipfile
@@ -89,16 +88,6 @@ def test_encrypted_and_unknown_members_are_told(tmp_path: Path) -> None:
     assert answer.partial == ("a.zip/secret.log is encrypted: unpack it first",)
 
 
-def test_a_damaged_member_gives_what_it_holds(tmp_path: Path) -> None:
-    lines = json_lines({**FULL, "error.message": f"no {n}", "x": str(hash(n * 7.1))}
-                       for n in range(1_000)).encode()  # fmt: skip
-    content = bytearray(zipped({"a.jsonl": lines, "b.jsonl": RECORD}))
-    content[len(content) // 2] ^= 0xFF
-    answer = fetched(written(tmp_path, bytes(content), "a.zip"))
-    assert 1 < answer.groups[0].occurrences <= 1_001
-    assert any("damaged" in one.reason or "no JSON" in one.reason for one in answer.rejects)
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -108,8 +97,9 @@ def test_a_damaged_member_gives_what_it_holds(tmp_path: Path) -> None:
         (zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}), "save it as CSV"),
         (b"%PDF-1.7 x", "is a PDF"),
         (b"BZh9broken and more", "damaged from its beginning"),
+        (b"\x00\x01\x02" * 9, "is binary: give JSON, CSV or a log"),
     ],
-    ids=["zip", "zstd", "7z", "workbook", "pdf", "bz2"],
+    ids=["zip", "zstd", "7z", "workbook", "pdf", "bz2", "binary"],
 )
 def test_what_cannot_be_unpacked_says_what_to_do(
     tmp_path: Path, content: bytes, sentence: str
@@ -191,9 +181,3 @@ def test_progress_is_told_in_bytes_on_disk_and_records(tmp_path: Path) -> None:
     assert heard[-1].bytes == total
     assert {one.file for one in heard} == {"a.jsonl", "b.zip"}
     assert heard[-1].records > 2_000
-
-
-def test_json_of_an_archive_keeps_its_kind(tmp_path: Path) -> None:
-    members = {"a.json": json.dumps({"errors": [FULL, FULL]}).encode(), "b.json": b"[]"}
-    answer = fetched(written(tmp_path, zipped(members), "a.zip"))
-    assert answer.groups[0].occurrences == 2

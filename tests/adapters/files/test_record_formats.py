@@ -8,7 +8,6 @@ import pytest
 import yaml
 from error_records import AT, EPOCH_MS, FULL, NOW, fetched, groups_of, json_lines, only, written
 
-from nightwatch_core.adapters.files.records import FIELDS, squeezed
 from nightwatch_core.adapters.files.source import ErrorFiles
 
 
@@ -93,8 +92,3 @@ def test_lists_of_lines_and_of_frames(tmp_path: Path, row: dict[str, object]) ->
     (trace,) = files.traces(group)
     assert trace.root.error_class == "Shop.EmptyError"
     assert trace.frames[0].place == row["place"]
-
-
-def test_the_tables_are_sound() -> None:
-    for field, names in FIELDS.items():
-        assert len({squeezed(name) for name in names}) == len(names), field

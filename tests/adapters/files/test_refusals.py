@@ -7,7 +7,6 @@ from adapters.files.export_cases import CASES, read_case
 from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 
 from nightwatch_core.adapters.files.occurrences import refusal, unreadable
-from nightwatch_core.errors import StopTheNight
 
 PEOPLE = ("mia@example.com", "m@e.com", "203.0.113.9", "dev@example.com", "u-17", "u17")
 
@@ -27,12 +26,6 @@ def test_equal_refusals_are_one_with_a_count(tmp_path: Path) -> None:
     first, second = fetched(written(tmp_path, json_lines(records))).rejects
     assert (first.place, first.count) == ("errors.txt:2", 50)
     assert (second.place, second.count) == ("errors.txt:52", 1)
-
-
-def test_a_night_of_refusals_only_says_what_to_do(tmp_path: Path) -> None:
-    path = written(tmp_path, json_lines({"colour": n} for n in range(9)))
-    with pytest.raises(StopTheNight, match=r"none of the 9 records .* its fields: colour\).*give"):
-        fetched(path)
 
 
 def test_names_that_may_be_values_are_not_shown() -> None:

@@ -25,12 +25,9 @@ def table(*rows: tuple[str, ...], delimiter: str = ",", quoting: int = csv.QUOTE
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_tables_by_any_delimiter(
-    tmp_path: Path, delimiter: str, quoting: int, encoding: str
-) -> None:
+def test_tables_by_any_delimiter(tmp_path: Path, delimiter: str, quoting: int) -> None:
     text = table(NEW_RELIC, ROW, ROW, delimiter=delimiter, quoting=quoting)
-    group = only(written(tmp_path, text.encode(encoding), "export.json"))
+    group = only(written(tmp_path, text.encode("utf-8-sig"), "export.json"))
     assert (group.error_class, group.message) == ("Shop::Empty", 'no "order" 17, sorry')
     assert (group.occurrences, group.app, group.last_seen) == (2, "shop", AT)
     assert (group.transaction, group.hosts) == ("Controller/orders/show", ("web-1",))
