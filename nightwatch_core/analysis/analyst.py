@@ -75,12 +75,7 @@ def plan(
 
 
 def plan_text(plan: AnalysisPlan, allowance: Allowance) -> str:
-    """Describe for the log what was planned, and the bounds.
-
-    >>> plan = AnalysisPlan(model="m", effort="low", iterations=7, max_tokens=900)
-    >>> plan_text(plan, Allowance(iterations=7, tokens=5000, cost=None, seconds=60))
-    'm, effort low, 7 turns, answers of 900 tokens; at most 5,000 new tokens, 60 s'
-    """
+    """Describe for the log what was planned, and the bounds."""
     cost = "" if allowance.cost is None else f", ${allowance.cost:.2f}"
     return (
         f"{plan.model}, effort {plan.effort}, {plan.iterations} turns, answers of "

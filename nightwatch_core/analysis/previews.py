@@ -207,7 +207,6 @@ def _frame_in(case: Case, path: str) -> Frame | None:
 #
 # A cut is always at the end, between lines, and says where to go on.
 
-_ALONE = 8_000  # characters of a line that is asked for alone
 _AGAIN = 3  # lines in a row: fewer are shown again, a note on them would be no shorter
 
 
@@ -233,15 +232,15 @@ def head(path: str, start: int, end: int, total: int) -> str:
     return f"{name(path)} (lines {start}-{end} of {total})"
 
 
-def runs(numbers: Iterable[int], gap: int = 0) -> tuple[range, ...]:
-    """Join numbers in a row, and those with at most `gap` missing between them.
+def runs(numbers: Iterable[int]) -> tuple[range, ...]:
+    """Join numbers in a row.
 
-    >>> runs((1, 2, 4, 9)), runs((1, 2, 4, 9), gap=1)
-    ((range(1, 3), range(4, 5), range(9, 10)), (range(1, 5), range(9, 10)))
+    >>> runs((1, 2, 4, 9))
+    (range(1, 3), range(4, 5), range(9, 10))
     """
     joined: list[range] = []
     for number in sorted(set(numbers)):
-        if joined and number - joined[-1].stop <= gap:
+        if joined and number == joined[-1].stop:
             joined[-1] = range(joined[-1].start, number + 1)
         else:
             joined.append(range(number, number + 1))
@@ -285,11 +284,7 @@ def part(
             rows.append(f"(lines {run.start}-{run.stop - 1}: shown above)")
             continue
         for number in run:
-            text, most = lines[number - 1], SHOWN_LINE
-            if len(asked) == 1:
-                is_plain = len(visible(text[:_ALONE])) == len(text[:_ALONE])
-                most = _ALONE if is_plain else _ALONE // 6
-            new = tuple(numbered([text], number, most))
+            new = tuple(numbered([lines[number - 1]], number))
             used += sum(len(row) + 1 for row in new)
             if used > room and shown:
                 cut = f"cut here: lines {number}-{asked.stop - 1} did not fit"

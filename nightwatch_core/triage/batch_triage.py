@@ -16,7 +16,6 @@ from nightwatch_core.models.batch import (
     BatchState,
     FirstSight,
     ItemResult,
-    ResultKind,
     Settled,
     Severity,
     Submission,
@@ -315,12 +314,6 @@ def _unsure(intent: Batch) -> str:
 
 # What batches answered, as one value of the night.
 
-_ENDS: dict[str, tuple[ResultKind, str]] = {  # of items of which no result can be read any more
-    "expired": ("expired", "the batch expired before the service came to it"),
-    "canceled": ("canceled", "the batch was canceled"),
-    "ended": ("missing", "the service keeps the results no longer"),
-    "gone": ("missing", "the service no longer knows the batch"),
-}
 LATER = "`nightwatch night --collect` collects it later"
 
 
@@ -352,11 +345,10 @@ def running_text(batch: Batch, state: BatchState | None = None) -> str:
 
 
 def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:
-    """Return one result for every error of a batch that ended without results that can be read."""
-    kind, ending = _ENDS[state.status]
-    reason = state.reason or ending
+    """Return one result for every error of a batch whose results are gone."""
+    reason = state.reason or "the service no longer knows the batch"
     return tuple(
-        ItemResult(key=item.key, fingerprint=item.fingerprint, kind=kind, reason=reason)
+        ItemResult(key=item.key, fingerprint=item.fingerprint, kind="missing", reason=reason)
         for item in batch.items
     )
 

@@ -146,15 +146,6 @@ class Tuning(Value):
     compact_at: int | None = 90_000  # summarise from this length on
 
 
-def is_description(info: Mapping[str, Any]) -> bool:
-    """Tell whether an answer describes a model: damaged ones would make it a poorer one all night.
-
-    >>> is_description({"id": "m", "capabilities": None}), is_description({"errors": []})
-    (True, False)
-    """
-    return isinstance(info.get("id"), str) and isinstance(info.get("capabilities") or {}, Mapping)
-
-
 def features_of(model: str, info: Mapping[str, Any]) -> Features:
     """Read an answer of the Models API; whatever is missing counts as not supported.
 

@@ -25,7 +25,6 @@ from nightwatch_core.adapters.claude.features import (
     capabilities_of,
     features_of,
     inside,
-    is_description,
     number,
     priced,
 )
@@ -158,7 +157,10 @@ class Calls:
         described = {}
         if isinstance(info, anthropic.BaseModel):
             described = info.to_dict(mode="json", warnings=False)
-        if is_description(described):
+        # damaged ones would make it a poorer model all night
+        if isinstance(described.get("id"), str) and isinstance(
+            described.get("capabilities") or {}, Mapping
+        ):
             return features_of(self.model, described)
         if self._compatible and not described.get("id"):
             return unknown

@@ -3,7 +3,7 @@
 import pytest
 from small_repo import case, frame
 
-from nightwatch_core.analysis.analyst import effort_for, plan
+from nightwatch_core.analysis.analyst import plan
 from nightwatch_core.analysis.budget import tier_of
 from nightwatch_core.models.conversation import AgentSpec
 from nightwatch_core.models.errors import ExceptionLink
@@ -36,10 +36,6 @@ def test_run_then_agent_file_then_setting_then_tier(of, given, own, options, exp
     made = planned(of, given, own, **options)
     assert {name: getattr(made, name) for name in expected} == expected
     assert made.thinking_budget == own.get("thinking_budget")
-
-
-def test_a_thinking_budget_stands_for_an_effort():
-    assert [effort_for(n) for n in (1_024, 4_001, 8_001)] == ["low", "medium", "high"]
 
 
 def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it():
