@@ -36,9 +36,13 @@ class Gate:
     """Beginnings of prompts that were written lately, or are being written; for many threads."""
 
     def __init__(
-        self, patience: float = PATIENCE, clock: Callable[[], float] = time.monotonic
+        self,
+        patience: float = PATIENCE,
+        clock: Callable[[], float] = time.monotonic,
+        event: Callable[[], threading.Event] = threading.Event,
     ) -> None:
-        self._patience, self._clock = patience, clock
+        """`clock` gives seconds; calls wait for what `event` makes."""
+        self._patience, self._clock, self._event = patience, clock, event
         self._lock = threading.Lock()
         self._first: dict[str, tuple[float, threading.Event]] = {}  # warm until; has begun
 
@@ -49,10 +53,10 @@ class Gate:
         A call whose `beginning` is empty keeps nothing and waits for nobody.
         """
         with self._lock:
-            until, begun = self._first.get(beginning, (0.0, threading.Event()))
+            until, begun = self._first.get(beginning, (0.0, self._event()))
             is_first = until <= self._clock()
             if is_first and beginning:
-                begun = threading.Event()
+                begun = self._event()
                 self._first[beginning] = (self._clock() + WARM, begun)
         if not is_first:
             begun.wait(max(0.0, min(self._patience, seconds * SHARE)))

@@ -198,13 +198,6 @@ def test_chosen_by_name_then_language_then_base():
     assert choose(Agents(), "", "base-analyzer") == BUILT_IN
 
 
-def test_a_broken_base_stops_those_who_would_use_it():
-    wrong = BrokenAgent(name="base-analyzer", complaint="agents/base-analyzer.md: mood")
-    assert choose(agents(wrong, rails=["ruby"]), "ruby").name == "rails"
-    with pytest.raises(StopTheNight, match=r"base-analyzer\.md: "):
-        choose(agents(wrong, rails=["ruby"]), "go")
-
-
 def test_a_name_that_is_not_there_lists_those_that_are():
     wrong = BrokenAgent(name="lost", complaint="?")
     with pytest.raises(StopTheNight, match="no agent 'x y': choose lost, rails, base-analyzer"):

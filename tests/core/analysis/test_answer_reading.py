@@ -113,12 +113,6 @@ def test_a_fix_is_meant_where_edits_are_given_and_nothing_is_said():
     assert not read_answer(said()).has_fix
 
 
-def test_half_characters_are_replaced_so_that_the_answer_can_be_kept():
-    read = read_answer('{"title": "\\ud800 T", "root_cause": "R", "confidence": "low"}')
-    assert "T" in read.title
-    assert Answer.model_validate_json(read.model_dump_json()) == read
-
-
 @pytest.mark.parametrize(
     "text",
     [

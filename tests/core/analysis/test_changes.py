@@ -61,12 +61,6 @@ def test_every_frames_line_is_told_with_its_commit() -> None:
     ]
 
 
-def test_a_record_of_other_code_has_no_blame() -> None:
-    tree = MemoryCode(blames=blamed((CART, 7, commit("a", 2)), (PAY, 9, commit("b", 3))))
-    known = changes_of(case(frame(CART, 7, "differs"), frame(PAY, 9, "same")), (), (), tree)
-    assert [one.path for one in known.authors] == [PAY]
-
-
 @pytest.mark.parametrize(
     ("message", "is_told"), [("stripe has no charge", True), ("no charge", False)]
 )

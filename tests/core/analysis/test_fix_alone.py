@@ -85,13 +85,3 @@ def test_the_cause_is_doubted_only_without_a_fix_and_after_a_rejection():
     assert fix_alone.completed(answered(has_fix=True), REJECTED).confidence == "high"
     assert fix_alone.completed(answered(confidence="medium"), REJECTED).confidence == "high"
     assert fix_alone.completed(answered(), OWED).confidence == "high"
-
-
-def test_the_schema_holds_what_is_read_and_no_more():
-    schema = fix_alone.schema()
-    assert "file_changes" in schema["properties"]
-    assert "evidence" not in str(schema)
-    assert (
-        answered().model_dump(include=set(schema["properties"])).keys()
-        == schema["properties"].keys()
-    )

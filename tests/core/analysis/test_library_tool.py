@@ -79,22 +79,3 @@ def test_what_cannot_be_read_is_refused_with_a_way_on(place, said):
 
 def test_without_libraries_it_says_so():
     assert "Library source is not available here" in read("requests", libraries=None).text
-
-
-HTTP = Library(ecosystem="python", package="http", version="3.11", is_standard=True)
-STANDARD = MemoryLibraries({HTTP: {"http/__init__.py": "", "http/cookiejar.py": "x = 1\n"}})
-
-
-@pytest.mark.parametrize(
-    ("place", "fit"),
-    [
-        ("http/cookiejar.py", "nothing has its version"),
-        ("C:\\Python311\\Lib\\http\\cookiejar.py", "nothing has its version"),
-        ("/usr/lib/python3.12/http/cookiejar.py", "the frame has 3.12"),
-    ],
-)
-def test_the_standard_library_is_read_and_whose_it_is_said(place, fit):
-    assert read(place, libraries=STANDARD).text == (
-        f"http 3.11: {fit}, so lines may differ.\n"
-        "library/http@3.11/http/cookiejar.py (lines 1-1 of 1)\n    1| x = 1"
-    )

@@ -1,10 +1,9 @@
 """A model that remembers its turns, and one whose conversations are written down."""
 
 import pytest
-from analysis_shapes import OPENING, allowance, analysed, answer, asks, case, says
-from twins.reading import MemoryClock, MemoryModel, MemoryRecords
+from analysis_shapes import OPENING, analysed, answer, asks, case, says
+from twins.reading import MemoryModel, MemoryRecords
 
-from nightwatch_core.analysis.loop import converse
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.answer import Usage
@@ -14,15 +13,6 @@ USAGE = Usage(calls=1, input_tokens=50, cost=0.1)
 CALL = ("read_file", {"path": "a.py"})
 READ = asks(CALL, usage=USAGE)
 REMOTE = Capabilities(model="remote", input_price=1.0, output_price=5.0, context_tokens=10**6)
-
-
-def lead(model, records, opening=OPENING):
-    def run(call, known=frozenset()):
-        return ToolResult(id=call.id, name=call.name, text="x = 1")
-
-    return converse(
-        opening, ResumableModel(model, records, "turns/n"), run, allowance(), MemoryClock()
-    )
 
 
 def test_ends_are_not_kept_so_that_a_retry_may_fare_better():
@@ -102,16 +92,6 @@ def test_what_broken_attempts_took_is_counted_with_the_turn_that_came_of_them():
     for _ in range(2):
         reply = ResumableModel(MemoryModel([READ]), records, "p").reply(OPENING, 5.0)
         assert reply.usage == USAGE + Usage(calls=2, output_tokens=60)
-
-
-def test_damaged_records_are_asked_for_again():
-    records = MemoryRecords()
-    lead(MemoryModel([READ, answer()]), records)
-    for damage in ("", "{", '{"turn": 1}', "null", '{"version": 2}'):
-        records.kept = dict.fromkeys(records.kept, damage)
-        model = MemoryModel([READ, answer()])
-        assert lead(model, records).answer
-        assert len(model.shown) == 2
 
 
 LOOK = asks(("read_file", {"path": "shop/cart.py"}), usage=USAGE, text="Let me look.")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.previews import preview_text
-from nightwatch_core.analysis.prompts import FIRST_MESSAGE_TOKENS, fenced, first_message, prior_text
+from nightwatch_core.analysis.prompts import FIRST_MESSAGE_TOKENS, fenced, first_message
 from nightwatch_core.models.code import LoggedCommit, MergedPull
 from nightwatch_core.models.errors import ExceptionLink, Frame
 from nightwatch_core.models.knowledge import FoundLearning, Match, Pattern, PriorAnalysis
@@ -191,13 +191,3 @@ def test_error_and_trace_always_stay(one, two, three):
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message)[:2] == ALL[:2]
     assert "occurrences: 5" in message
-
-
-def test_an_earlier_case_says_how_near_it_is_and_what_was_found():
-    told = prior_text(research("noted").priors[0]).split("\n")
-    assert told == [
-        "Billing::RateMissing in noted (match 80%: noted)",
-        "root cause: noted",
-        "confidence high, fix no, outcome: noted",
-        "noted",
-    ]

@@ -213,11 +213,6 @@ def test_a_long_definition_is_cut_at_its_end():
     assert text.endswith("did not fit, ask for them by start and end ...]")
 
 
-@pytest.mark.parametrize("name", ["", "   ", "a b", "x" * 300, "--help", "*", "a\nb", "::"])
-def test_what_is_no_name_is_refused(name):
-    assert read(name).is_error
-
-
 def test_what_nobody_defines_is_said():
     assert "Nothing in the repository defines 'gone'" in read("gone").text
     assert "app/order.py" in read("Order_").text

@@ -1,5 +1,5 @@
 import pytest
-from analysis_shapes import AGENT, FIX, analysed, analysis, answer, asks, says
+from analysis_shapes import FIX, analysed, analysis, answer, asks, says
 from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.second_look import has_news, seed, wanted
@@ -40,12 +40,6 @@ def test_a_weak_one_gets_a_fresh_conversation_that_is_told_what_was_found():
     assert "An earlier look" in fresh.turns[0].text
     assert "- shop/pay.py" in fresh.turns[0].text
     assert fresh.system == model.shown[0].system
-
-
-@pytest.mark.parametrize(("own", "efforts"), [(None, ("low", "medium")), ("low", ("low", "low"))])
-def test_it_thinks_harder_unless_the_agent_says_how_hard(own, efforts):
-    _, model = looked(WEAK, GOOD, agent=AGENT.model_copy(update={"effort": own}))
-    assert (model.shown[0].effort, model.shown[1].effort) == efforts
 
 
 def test_a_tie_keeps_the_first_and_there_is_no_third_look():

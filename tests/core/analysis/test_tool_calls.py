@@ -52,13 +52,6 @@ def test_a_repeated_call_is_not_run_and_is_told_where_the_answer_stands():
     assert len(ran) == 1
 
 
-def test_twice_in_one_turn_is_run_once():
-    same, other = call(path="shop/cart.py"), call("list_directory", path="")
-    texts, _ = told(CallHistory(), same, other, call(id="d", path="shop/cart.py"), turn=2)
-    assert "sum(line.price" in texts[0]
-    assert "in your turn 2" in texts[2]
-
-
 def test_an_answer_the_model_is_no_longer_sent_is_told_again():
     usage = Usage(calls=1, cleared_tokens=20_000)
     _, model = lead(asks(CART), asks(("blame", {}), usage=usage), asks(CART, usage=usage), answer())
@@ -155,14 +148,6 @@ def previewing(*previews):
 
 
 CART_SHOWN = Preview(path="shop/cart.py", start=1, end=2, text=CART_TEXT, lines=2)
-
-
-def test_what_stands_above_is_named_and_not_shown_again():
-    opening = previewing(CART_SHOWN)
-    _, model = lead(asks(CART), answer(), opening=opening)
-    assert model.shown[1].turns[2].results[0].text == (
-        "shop/cart.py, 2 lines: shown above, lines 1-2."
-    )
 
 
 def forever(*calls):
