@@ -167,8 +167,8 @@ def choose(agents: Agents, language: str, name: str = "") -> AgentSpec:
     leads: dict[str, AgentSpec | BrokenAgent] = {spec.name: spec for spec in agents.specs}
     leads |= {agent.name: agent for agent in agents.broken}
     if name and name not in leads and name != BASE:
-        known = ", ".join(dict.fromkeys((*sorted(leads), BASE)))
-        raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {known}")
+        choice = ", ".join(dict.fromkeys((*sorted(leads), BASE)))
+        raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {choice}")
     language = language.lower()
     speaking = sorted(n for n, item in leads.items() if language and language in item.languages)
     chosen = leads.get(name or (speaking[0] if speaking else BASE), BUILT_IN)

@@ -1,4 +1,4 @@
-"""One case, from what is known to a verdict; and a second look where that verdict is weak."""
+"""Analyse one case: brief the model, lead the conversation, judge its answer, look again."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
@@ -282,7 +282,7 @@ def look_again(briefing: Briefing, first: Analysis) -> Analysis:
 
     Whatever goes wrong, the first is not lost.
     """
-    if not (why := second_look.wanted(first)):
+    if not (why := second_look.weakness(first)):
         return first
     try:
         if briefing.model.capabilities().local:
@@ -327,11 +327,11 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
 
 
 def _look(
-    briefing: Briefing, allowance: Allowance, first: Conversation, known: Lesson | None = None
+    briefing: Briefing, allowance: Allowance, first: Conversation, lesson: Lesson | None = None
 ) -> Analysis:
     """One conversation and its verdict; raises what the loop, model and code reader raise.
 
-    `known` holds the cause where only the fix is asked for.
+    `lesson` holds the cause where only the fix is asked for.
     """
     case, code, research, model = briefing.case, briefing.code, briefing.research, briefing.model
     orders = injected.injected_instructions(injected.texts_of(case, first.research))
@@ -350,18 +350,18 @@ def _look(
     conclusion = converse(first, model, run_tool, allowance, briefing.clock, complain)
     state = conclusion.state
     budget, calls, turns = state.budget, state.calls, state.conversation.turns
-    answer = completed(conclusion.answer, known) if known else conclusion.answer
+    answer = completed(conclusion.answer, lesson) if lesson else conclusion.answer
     if not budget.able.local:  # it is never asked for one
         answer = answer.model_copy(update={"handover": None})
     asked = [call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls]
     refused = {order: None for call in asked if (order := order_of_call(call, case, orders))}
-    heard = tuple(
+    results = tuple(
         result.text if result.name in _TELLS else injected.comments_in(result.text)
         for turn in turns
         if isinstance(turn, ResultsTurn)
         for result in turn.results
     )
-    every_order = injected.injected_instructions(injected.texts_of(case, first.research, heard))
+    every_order = injected.injected_instructions(injected.texts_of(case, first.research, results))
     answer, parts = without_orders(answer, every_order)
     read = _files_seen(briefing, calls)
     found = verdict(case, answer, research, code, read, every_order)

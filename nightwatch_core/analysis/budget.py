@@ -1,10 +1,9 @@
 """Budget: the cost of a call before it is made, and the night's budget per error.
 
-A call that explores has to leave room for the one that concludes. That one reads what is cached
-and is told what this call writes and what its tools tell; as long as nothing was seen to be cached,
-it is told everything anew. So the bounds hold even where every call writes as much as it may; where
-less is left, the call may write less, and where that is too little to be of use, it is time to
-conclude.
+A call that explores leaves room for the call that concludes. That call reads what is cached, and
+adds what this call writes and what its tools answer; as long as nothing is cached, it is sent
+everything anew. So the bounds hold even if every call writes as much as it may. Where less is left,
+the call may write less; where that is too little to be of use, the conversation concludes.
 """
 
 from collections.abc import Iterable
@@ -83,11 +82,11 @@ class CallBudget(Value):
 
     def granted(self, concluding: bool) -> int:
         """Return the output tokens of the next call: those wanted, or what the bounds leave."""
-        wanted = min(self.max_tokens, self.able.max_output_tokens)
+        most = min(self.max_tokens, self.able.max_output_tokens)
         room = min(self.rooms(concluding).values(), default=inf)
-        if room >= wanted:
-            return wanted
-        return min(wanted, max(self.least, int(room) // OUTPUT_STEP * OUTPUT_STEP, 1))
+        if room >= most:
+            return most
+        return min(most, max(self.least, int(room) // OUTPUT_STEP * OUTPUT_STEP, 1))
 
     @property
     def least(self) -> int:
@@ -129,9 +128,9 @@ def next_prompt(last: Usage) -> Prompt:
     Prompt(new=15, cached=90)
     """
     attempts = max(last.calls, 1)  # a call that was tried again counts every attempt
-    before, said = last.prompt_tokens // attempts, last.output_tokens // attempts
+    before, output = last.prompt_tokens // attempts, last.output_tokens // attempts
     cached = (last.cache_read_tokens + last.cache_write_tokens) // attempts
-    return Prompt(new=before - cached + said, cached=cached)
+    return Prompt(new=before - cached + output, cached=cached)
 
 
 def concluding_tokens(allowance: Allowance) -> int:

@@ -64,19 +64,19 @@ def find_files(at: ToolContext, limit: int, name: str, path: str = "") -> ToolAn
     if path and path not in folders(paths):
         raise no_folder(at.code, path)
     start = f"{path}/" if path else ""
-    known = [path for path in paths if path.startswith(start)]
+    below = [path for path in paths if path.startswith(start)]
     asked = name.strip().removeprefix("./").strip("/")
     if not asked or not asked.isprintable():
         raise Refusal("Give a file's name, a part of its name, or a glob.")
     if is_glob(asked):
-        found = [p for p in known if matches(p, asked) or matches(p.removeprefix(start), asked)]
+        found = [p for p in below if matches(p, asked) or matches(p.removeprefix(start), asked)]
     else:
         part = asked.lower()
         whole = "/" in part
-        found = [p for p in known if part in (p if whole else posixpath.basename(p)).lower()]
+        found = [p for p in below if part in (p if whole else posixpath.basename(p)).lower()]
     if not found:
         where = f" below {path}" if path else ""
-        hint = sentence_of(near_matches(asked, known)) or "Try a shorter part, or search_code."
+        hint = sentence_of(near_matches(asked, below)) or "Try a shorter part, or search_code."
         return ToolAnswer(f"No file is called {name!a}{where}. {hint}", None, ())
 
     def rank(path: str) -> tuple[bool, bool, int, str]:
@@ -160,8 +160,8 @@ _COMMITS = 12  # of a history
 def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = None) -> ToolAnswer:
     """Show which commits last wrote lines, the newest first."""
     first, last = sorted((start, end or start))
-    known = at.code.blame(path, first, min(last, first + MOST - 1))
-    if not known:
+    blames = at.code.blame(path, first, min(last, first + MOST - 1))
+    if not blames:
         total = len(at.lines(path))
         if first > total:
             raise Refusal(f"{path} has {total} lines; ask for a line up to {total}.")
@@ -175,7 +175,7 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
                 "subject": line(item.subject, 200),
             }
         )
-        for item in known
+        for item in blames
     )
     by_commit: dict[str, list[Blame]] = {}
     for item in sorted(plain, key=lambda item: (item.at, -item.line), reverse=True):
@@ -196,37 +196,37 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
 def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAnswer:
     """Show a commit's message and what it changed; of one path about `limit` characters."""
     limit = limit if path else limit // 3
-    known = at.code.show_commit(_one_line(id, "a commit's id"), path)
-    if known is None:
+    shown = at.code.show_commit(_one_line(id, "a commit's id"), path)
+    if shown is None:
         raise Refusal("No such commit is known up to the one that failed; history lists them.")
-    files = sorted(known.files, key=lambda file: (rank_of(file.path, at.frame_files), file.path))
-    message = block(known.message, 800) if known.message != known.commit.subject else ""
+    files = sorted(shown.files, key=lambda file: (rank_of(file.path, at.frame_files), file.path))
+    message = block(shown.message, 800) if shown.message != shown.commit.subject else ""
     where = f" below {path}" if path else ""
-    count = f"{known.changed or len(files)} files changed{where}:"
-    rows = [*filter(None, (_logged(known.commit), message, count))]
+    count = f"{shown.changed or len(files)} files changed{where}:"
+    rows = [*filter(None, (_logged(shown.commit), message, count))]
     for file in files[:20]:
         old = f" (was {shown_path(file.old_path)})" if file.old_path else ""
         rows.append(f"{shown_path(file.path)}{old} +{file.added} -{file.removed}")
-    if (more := max(known.changed, len(files)) - 20) > 0:
+    if (more := max(shown.changed, len(files)) - 20) > 0:
         rows.append(f"{MARK}{more} more files, ask with path ...]")
-    diffs = _diffs(files, limit - sum(len(row) + 1 for row in rows), known.commit.sha)
-    return ToolAnswer("\n".join((*rows, *diffs)), known)
+    diffs = _diffs(files, limit - sum(len(row) + 1 for row in rows), shown.commit.sha)
+    return ToolAnswer("\n".join((*rows, *diffs)), shown)
 
 
 def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> ToolAnswer:
     """List commits that touched a path, or added or removed a text, newest first."""
     text = _one_line(symbol, "a symbol or text") if symbol else ""
     try:
-        known = at.code.history(path, text, _COMMITS)
+        commits = at.code.history(path, text, _COMMITS)
     except GiveUp as trouble:
         hint = "Use blame, or history of a path."
         raise Refusal(f"No history: {line(str(trouble))}. {hint}") from None
-    if not known:
+    if not commits:
         what = f" that added or removed {text!r}" if text else ""
         where = f" below {path}" if path else ""
         return ToolAnswer(f"No commit is known{what}{where}.", None, ())
-    rows = [_logged(item) for item in known]
-    if len(known) == _COMMITS:
+    rows = [_logged(item) for item in commits]
+    if len(commits) == _COMMITS:
         rows.append(f"{MARK}there may be older ones ...]")
     text = listed(rows, limit, "more, give a path or a symbol")
     return ToolAnswer(text)

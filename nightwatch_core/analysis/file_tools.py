@@ -348,13 +348,13 @@ def _candidates(at: ToolContext, symbol: str, owners: list[str]) -> Iterator[Can
         text = at.code.read_file(path)
         if not text or symbol not in text:
             continue
-        lines, known = lines_of(text), definitions_in(path, text)
-        for item in known:
+        lines, defined = lines_of(text), definitions_in(path, text)
+        for item in defined:
             if item.name != symbol:
                 continue
             classes = (
                 other
-                for other in known
+                for other in defined
                 if other.kind == "class" and other.line < item.line and item.end <= other.end
             )
             owner = max(classes, key=lambda other: other.line, default=item).name

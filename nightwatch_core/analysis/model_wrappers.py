@@ -1,4 +1,4 @@
-"""Models around a model: one that remembers finished turns, one that writes down what is said."""
+"""Wrappers of a model: one keeps finished turns, one writes transcripts."""
 
 import hashlib
 import json

@@ -260,9 +260,9 @@ def spans(numbers: Iterable[int]) -> str:
 
 def seen(path: str, asked: Iterable[int], known: Collection[str]) -> frozenset[int]:
     """Give those of the lines that the conversation shows already, but for short runs of many."""
-    wanted = frozenset(asked)
-    above = frozenset(number for number in wanted if place(path, number) in known)
-    if above == wanted:
+    numbers = frozenset(asked)
+    above = frozenset(number for number in numbers if place(path, number) in known)
+    if above == numbers:
         return above
     return frozenset(n for run in runs(above) if len(run) >= _AGAIN for n in run)
 

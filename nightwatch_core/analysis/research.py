@@ -162,7 +162,7 @@ def _authors_of_frames(past: _Past) -> Iterator[context.LineAuthor]:
             yield context.LineAuthor(path=path, line=line, kind=kind, commit=_commit(blame))
 
 
-def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[context.LineAuthor, ...]:
+def _author_of_setting(past: _Past, shas: frozenset[str]) -> tuple[context.LineAuthor, ...]:
     path, line = past.places[0] if past.places else ("", 0)
     text = past.read(path) if path and (path, line) not in past.unfit else ""
     steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
@@ -171,7 +171,7 @@ def _author_of_setting(past: _Past, known: frozenset[str]) -> tuple[context.Line
         return ()
     blames = [blame for blame in past.blame(path, min(lines), max(lines)) if blame.line in lines]
     newest = max(blames, key=lambda blame: blame.at, default=None)
-    if newest is None or newest.sha in known:
+    if newest is None or newest.sha in shas:
         return ()
     return (context.LineAuthor(path=path, line=newest.line, kind="sets", commit=_commit(newest)),)
 
@@ -210,25 +210,25 @@ def _dependencies(past: _Past) -> tuple[context.DependencyChange, ...]:
     files: list[tuple[vcs.ChangedFile, vcs.LoggedCommit | None]]
     files = [(file, None) for file in past.released_manifests]
     files += [(file, shown.commit) for shown in past.recent_diffs for file in shown.files]
-    known = {
+    changes = {
         (change.name, change.new): change.model_copy(update={"commit": commit})
         for file, commit in files
         if is_manifest(file.path) and not _ASIDE.search(file.path)
         for change in dependency_changes(file)
     }
-    return tuple(known.values())[:DEPENDENCIES]
+    return tuple(changes.values())[:DEPENDENCIES]
 
 
 def _candidates(
     past: _Past, likely: tuple[context.LikelyFile, ...], pulls: tuple[vcs.MergedPull, ...]
 ) -> tuple[vcs.MergedPull, ...]:
-    known = {pull.sha: pull for pull in candidates(past.case, likely, pulls)}
+    changes = {pull.sha: pull for pull in candidates(past.case, likely, pulls)}
     for path in past.files[:HISTORIES]:
         for commit in past.history(path):
-            is_known = any(commit.sha in (item.sha, *item.commits) for item in known.values())
+            is_known = any(commit.sha in (item.sha, *item.commits) for item in changes.values())
             if past.is_near(commit) and not is_known:
-                known[commit.sha] = as_change(commit, path)
-    newest = sorted(known.values(), key=lambda item: (item.merged_at, item.sha), reverse=True)
+                changes[commit.sha] = as_change(commit, path)
+    newest = sorted(changes.values(), key=lambda item: (item.merged_at, item.sha), reverse=True)
     return tuple(newest[:CANDIDATES])
 
 
@@ -337,8 +337,8 @@ def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[vcs.LineRa
     """
     ranges: list[vcs.LineRange] = []
     places = filter(None, map(_PLACE.fullmatch, shown))
-    known = ((place["path"], int(place["line"])) for place in places if place["path"] in paths)
-    for path, line in sorted(known):
+    lines = ((place["path"], int(place["line"])) for place in places if place["path"] in paths)
+    for path, line in sorted(lines):
         last = ranges[-1] if ranges else None
         if last and last.path == path and line <= last.end + 1 + GAP:
             ranges[-1] = last.model_copy(update={"end": max(line, last.end)})

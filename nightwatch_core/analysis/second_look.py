@@ -1,8 +1,7 @@
-"""A second look at a case whose first verdict is weak: fresh, but told what the first one found.
+"""A second analysis of a case whose first verdict is weak: a new conversation with its findings.
 
-It happens when all others are done, so that it is told what they found, within what its case may
-still use. It can only make things better: the better of the two verdicts is kept, and where the
-second look fails, the first.
+It runs when all other cases are done, with their findings, within the rest of its case's allowance.
+The better of the two verdicts is kept; if the second analysis fails, the first.
 """
 
 from nightwatch_core.analysis.loop import DETAIL
@@ -29,8 +28,8 @@ def has_news(first: Analysis) -> bool:
     return bool(is_cut_off or not is_verified or _hypotheses(first, "open") or first.next_steps)
 
 
-def wanted(first: Analysis) -> str:
-    """Return why a second analysis is wanted; empty where it is not."""
+def weakness(first: Analysis) -> str:
+    """Return why a verdict deserves a second analysis; empty where it does not."""
     if first.passes >= MOST_PASSES or first.misfit or first.fix_alone:
         return ""
     if not first.has_cause:

@@ -164,8 +164,8 @@ def _arguments(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         problem = wrong.errors(include_input=False, include_url=False)[-1]
     argument = str(problem["loc"][0])[:80]
     if problem["type"] == "extra_forbidden":
-        known = ", ".join(_TABLE[name].arguments)
-        what = f"There is no argument {argument!a}; {name} takes {known}"
+        arguments = ", ".join(_TABLE[name].arguments)
+        what = f"There is no argument {argument!a}; {name} takes {arguments}"
     else:
         what = f"Argument {argument}: {problem['msg']}"
     raise Refusal(f"{what}. Call {name} again with that changed.")

@@ -262,14 +262,14 @@ def third_wave(
     prepared = {item.fingerprint: item for item in waves.prepared}
     chosen: list[tuple[Analysis, tuple[str, ...]]] = []
     skipped: list[Analysis] = []
-    wanted = (analysis for analysis in analyses if second_look.wanted(analysis))
-    for first in sorted(wanted, key=lambda item: item.has_cause):  # those without a cause first
+    weak = (analysis for analysis in analyses if second_look.weakness(analysis))
+    for first in sorted(weak, key=lambda item: item.has_cause):  # those without a cause first
         findings = _other_findings(first, analyses, waves)
         facts = {fact.text for fact in waves.facts_for(prepared[first.fingerprint])}
         is_same = able is None or able.local or first.by_fallback
         if is_same or not (findings or facts - {*first.handed} or second_look.has_news(first)):
             why = second_look.SAME_AGAIN if is_same else second_look.NOTHING_NEW
-            skipped.append(second_look.skipped(first, second_look.wanted(first), why))
+            skipped.append(second_look.skipped(first, second_look.weakness(first), why))
         else:
             chosen.append((first, findings))
     failures = tuple(failure for result in results for failure in result.failures)
@@ -299,7 +299,7 @@ def with_second_looks(
     for failure in looks.failures:
         if first := firsts.get(failure.case.fingerprint):
             after[first.fingerprint] = second_look.failed(
-                first, second_look.wanted(first), failure.reason, failure.usage
+                first, second_look.weakness(first), failure.reason, failure.usage
             )
     replaced = []
     for result in results:
@@ -322,7 +322,7 @@ def _other_findings(
         if other.fingerprint != analysis.fingerprint
         and (other.fingerprint in family or files & set(other.read))
         and other.has_cause
-        and not second_look.wanted(other)
+        and not second_look.weakness(other)
     ]
     others.sort(key=lambda other: other.fingerprint not in family)
     return tuple(map(finding_line, others[:OTHER_FINDINGS]))

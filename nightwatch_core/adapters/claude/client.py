@@ -1,8 +1,7 @@
 """The client library's client, and what it raises by what to do about it.
 
-Errors are told apart by status, type and code; the service's words are shown, never relied upon,
-but for two cases that may come without a code of their own: a prompt that is too long, and no
-credit left.
+Errors are classified by status, type and code. The service's words are shown and never relied upon,
+except for two errors that may have no code of their own: a prompt too long, and no credit left.
 """
 
 import re

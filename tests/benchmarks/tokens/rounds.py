@@ -83,6 +83,9 @@ class Held:
                 self._calls, rounds.held = self._calls - 1, rounds.held - 1
             return self._open
 
+    def is_set(self) -> bool:
+        return self._open
+
     def set(self) -> None:
         """All of them are about to ask: the next round does not begin without them."""
         with self._rounds.turn:

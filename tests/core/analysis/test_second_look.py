@@ -2,7 +2,7 @@ import pytest
 from analysis_shapes import FIX, analysed, analysis, answer, asks, says
 from twins.reading import MemoryModel
 
-from nightwatch_core.analysis.second_look import has_news, seed, wanted
+from nightwatch_core.analysis.second_look import has_news, seed, weakness
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Hypothesis, Usage
@@ -73,10 +73,10 @@ def test_rules_would_see_the_same_again():
 
 
 def test_what_counts_as_weak():
-    assert not wanted(analysis(score=0.5, confidence="medium"))
-    assert wanted(analysis(score=0.49, confidence="high"))
-    assert wanted(analysis(score=0.9, confidence="low"))
-    assert not wanted(analysis(score=0.1, confidence="low", passes=2))
+    assert not weakness(analysis(score=0.5, confidence="medium"))
+    assert weakness(analysis(score=0.49, confidence="high"))
+    assert weakness(analysis(score=0.9, confidence="low"))
+    assert not weakness(analysis(score=0.1, confidence="low", passes=2))
 
 
 @pytest.mark.parametrize(
