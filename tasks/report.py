@@ -20,7 +20,6 @@ from nightwatch_core.publish.blocks import BRIEF
 from nightwatch_core.report import builder
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
-from nightwatch_core.report.sections import sight_rows
 from nightwatch_core.report.view import as_markdown, view
 from tasks.night import advice, banner, begin_night
 from tasks.records import records
@@ -34,7 +33,6 @@ from tasks.wiring.services import alarms, service_calls, state_of
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
 LAST = 7  # nights whose reports are still sent
-LISTED = 1_000  # errors of batch triage that Prefect shows
 COLUMNS = ("rank", "error", "where", "count", "cause", "confidence", "done")
 NOTHING_KEPT = "it keeps nothing: a Retry of the run would pay for its analyses again"
 
@@ -98,12 +96,6 @@ def show_in_prefect(report: RunReport) -> None:
         table=[{name: getattr(row, name) for name in COLUMNS} for row in shown.rows],
         description=shown.headline,
     )
-    if tail := sight_rows(report):
-        create_table_artifact(
-            key="nightwatch-batch-triage",
-            table=[row.model_dump(exclude={"flagged"}) for row in tail[:LISTED]],
-            description=f"{len(tail):,} errors at first sight",
-        )
     create_markdown_artifact(
         key="nightwatch-report", markdown=as_markdown(report), description=shown.headline
     )

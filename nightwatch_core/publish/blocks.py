@@ -178,14 +178,8 @@ class Bullets(CutList[str]):
     """Sentences in a list."""
 
 
-class Paths(CutList[str]):
-    """Files, under a name where they have one."""
-
-    name: str = ""
-
-
 class Entry(Value):
-    """A headed line: a failure, a pattern, a suggestion, a reject, an item of ours."""
+    """A headed line: a failure, a pattern, a suggestion, a reject, why errors were dropped."""
 
     head: str
     text: str = ""
@@ -251,43 +245,6 @@ class ErrorTable(CutList[Row]):
     """All errors, a line each."""
 
 
-class SightRow(Value):
-    """One line of the table of batch triage."""
-
-    error: str
-    where: str
-    count: int
-    severity: str
-    category: str
-    cause: str
-    result: str
-    flagged: bool = False  # it deserves an analysis
-
-
-class SightTable(CutList[SightRow]):
-    """Errors judged at first sight, a line each."""
-
-
-class DroppedError(Value):
-    """A group that was not analysed."""
-
-    error: str
-    count: int
-    fingerprint: str
-
-
-class DropReason(CutList[DroppedError]):
-    """Groups that were dropped for one reason."""
-
-    reason: str
-    groups: int
-    count: int  # occurrences
-
-
-class DropReasons(CutList[DropReason]):
-    """Why groups were not analysed."""
-
-
 class Finding(Value):
     """Everything about one analysis."""
 
@@ -324,14 +281,11 @@ Block = (
     | Verbatim
     | Command
     | Bullets
-    | Paths
     | Entries
     | Publications
     | Excerpts
     | Table
     | ErrorTable
-    | SightTable
-    | DropReasons
     | Findings
 )
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from nightwatch_core.models.analysis import Analysis
@@ -13,7 +13,6 @@ from nightwatch_core.models.errors import DroppedGroup
 from nightwatch_core.models.knowledge import Backtest, FixWatch, OccurrenceCount, OutcomeKind
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish import blocks
 from nightwatch_core.publish.blocks import (
     LONG,
     NAME,
@@ -22,12 +21,11 @@ from nightwatch_core.publish.blocks import (
     Command,
     Entries,
     Entry,
+    Fact,
     Facts,
     Limits,
     Paragraphs,
-    Paths,
     Section,
-    SightRow,
     bullets,
     cut,
     section,
@@ -37,7 +35,7 @@ from nightwatch_core.report import facts as plain
 from nightwatch_core.report.headline import PUBLISHED
 from nightwatch_core.report.health import left_sentence
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.plain_text import moment, money, plural, spending
+from nightwatch_core.text.plain_text import capped, moment, money, plural, spending
 
 # What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons.
 
@@ -287,9 +285,20 @@ def dropped(report: RunReport, limits: Limits) -> Section:
     for group in report.dropped:
         by_reason.setdefault(line(group.reason, TITLE) or "no reason given", []).append(group)
     ordered = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
-    reasons = [_reason(reason, item, limits) for reason, item in ordered]
+    reasons = [_dropped_for(reason, members, limits) for reason, members in ordered]
     title = f"Not analysed: {plural(len(report.dropped), 'error group')}"
-    return section("dropped", title, cut(blocks.DropReasons, reasons, limits.reasons))
+    return section("dropped", title, cut(Entries, reasons, limits.reasons))
+
+
+def _dropped_for(reason: str, members: list[DroppedGroup], limits: Limits) -> Entry:
+    groups = sorted((member.group for member in members), key=lambda group: -group.occurrences)
+    examples = [
+        f"{line(group.title, TITLE)} ({group.occurrences:,}) `{line(group.fingerprint, NAME)}`"
+        for group in groups
+    ]
+    seen = plural(sum(group.occurrences for group in groups), "time")
+    head = f"{plural(len(groups), 'error group')}, seen {seen}: {reason}"
+    return Entry(head=head, more=capped(examples, limits.examples))
 
 
 def unreadable(report: RunReport, limits: Limits) -> Section:
@@ -300,8 +309,8 @@ def unreadable(report: RunReport, limits: Limits) -> Section:
         place = f"{line(reject.place, TITLE)}{more}"
         entries.append(Entry(head=place, text=line(reject.reason, TEXT), small=line(reject.text)))
     total = sum(reject.count for reject in report.rejects)
-    paths = report_files(report)[-1:] if entries and limits.paths else ()
-    where = [Command(name="All of them are in", text=path) for path in paths]
+    path = report_files(report)[-1:] if entries and limits.paths else ()
+    where = _commands("All of them are in", path)
     title = f"{plural(total, 'record')} could not be read"
     return section(
         "unreadable", title, cut(Entries, entries, limits.lines, len(report.rejects)), where
@@ -337,19 +346,17 @@ def run(report: RunReport, limits: Limits) -> Section:
         *plain.facts("settings", report=report, sent=sent, options=", ".join(options)),
     )
     shelved = (
-        Paths(
-            name=name,
-            items=tuple(line(file, TITLE) for file in files[: limits.lines]),
-            more=max(0, len(files) - limits.lines),
-        )
+        Fact(name=name, text=line(", ".join(capped(files, limits.lines)), LONG))
         for name, files in _shelved(report)
     )
-    return section("run", "This run", Facts(items=used), _learned(report), shelved, _again(report))
+    facts = Facts(items=(*used, *shelved))
+    return section("run", "This run", facts, _learned(report), _again(report))
 
 
 def files(report: RunReport, limits: Limits) -> Section:
     """Return the files of the night."""
-    return section("files", "Files", _paths(report, limits, ""))
+    named = ((path.rpartition("/")[2], path) for path in report_files(report)[: limits.paths])
+    return section("files", "Files", [Command(name=name, text=path) for name, path in named])
 
 
 def end(report: RunReport, limits: Limits) -> Section:
@@ -359,8 +366,8 @@ def end(report: RunReport, limits: Limits) -> Section:
     commands = list(filter(None, (capture_command(item, report) for item in report.analyses)))
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
     name = "Capture what was learned"
-    capture = tuple(Command(name=name, text=f"{command}{more}") for command in commands[:1])
-    paths = _paths(report, limits, "Report")
+    capture = _commands(name, [f"{command}{more}" for command in commands[:1]])
+    paths = _commands("Report", report_files(report)[: limits.paths])
     told = (_learned(report), Facts(items=spent), _again(report), capture, paths)
     return section("end", "", *told)
 
@@ -372,33 +379,13 @@ def report_files(report: RunReport) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in names) if folder else ()
 
 
-def _reason(reason: str, members: list[DroppedGroup], limits: Limits) -> blocks.DropReason:
-    groups = sorted((member.group for member in members), key=lambda group: -group.occurrences)
-    examples = tuple(
-        blocks.DroppedError(
-            error=line(group.title, TITLE),
-            count=group.occurrences,
-            fingerprint=line(group.fingerprint, NAME),
-        )
-        for group in groups[: limits.examples]
-    )
-    return blocks.DropReason(
-        reason=reason,
-        groups=len(groups),
-        count=sum(group.occurrences for group in groups),
-        items=examples,
-        more=len(groups) - len(examples),
-    )
+def _commands(name: str, texts: Iterable[str]) -> tuple[Command, ...]:
+    return tuple(Command(name=name, text=text) for text in texts)
 
 
 def _learned(report: RunReport) -> tuple[Paragraphs, ...]:
     sentence = learned_sentence(report)
     return (Paragraphs(text=sentence),) if sentence else ()
-
-
-def _paths(report: RunReport, limits: Limits, name: str) -> tuple[Paths, ...]:
-    paths = report_files(report)[: limits.paths]
-    return (Paths(name=name, items=paths),) if paths else ()
 
 
 def _again(report: RunReport) -> tuple[Command, ...]:
@@ -410,13 +397,12 @@ def _again(report: RunReport) -> tuple[Command, ...]:
         *(group.group.fingerprint for group in report.dropped),
     )
     command = next(filter(None, map(one_command, names)), "")
-    return (Command(name="One error again", text=command),) if command else ()
+    return _commands("One error again", filter(None, (command,)))
 
 
 # Batch triage: one line an error.
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-_NO_WORD = "–"
 UNJUDGED: dict[ResultKind, str] = {  # the result of an error that was not judged
     "answered": "",
     "refused": "refused by the model",
@@ -429,12 +415,26 @@ UNJUDGED: dict[ResultKind, str] = {  # the result of an error that was not judge
 
 
 def batch_triage(report: RunReport, limits: Limits) -> Section:
-    """Return the table of batch triage; empty where the night had no batch."""
-    triage, rows = report.batch_triage, sight_rows(report)
-    title = f"Batch triage: {plural(len(rows), 'error')}"
+    """Return the results of batch triage, worst first; empty where the night had no batch."""
+    triage, results = report.batch_triage, dict(_results(report))
+    earlier = {item.group.fingerprint: item for item in (*triage.kept, *triage.waiting)}
+    every = earlier | {item.group.fingerprint: item for item in triage.judged}
+
+    def worst_first(item: Sighting) -> tuple[int, bool, int]:
+        sight = item.first_sight
+        severity = _SEVERITIES.index(sight.severity) if sight else len(_SEVERITIES)
+        return severity, not item.flagged, item.rank
+
+    shown = sorted(every.values(), key=worst_first)[: limits.triage]
+    names = (item.group.fingerprint for item in shown)
+    entries = [
+        _triaged(item, results.get(name, ""), is_earlier=name in earlier)
+        for item, name in zip(shown, names, strict=True)
+    ]
+    title = f"Batch triage: {plural(len(every), 'error')}" if every else "Batch triage"
     said = [Paragraphs(text=line(text, TEXT)) for text in _sentences(triage)]
-    table = cut(blocks.SightTable, rows[: limits.triage], limits.triage, len(rows))
-    return section("batch_triage", title if rows else "Batch triage", said, table)
+    listed = cut(Entries, entries, limits.triage, len(every)) if every else ()
+    return section("batch_triage", title, said, listed)
 
 
 def _sentences(triage: BatchTriage) -> Iterator[str]:
@@ -470,35 +470,14 @@ def _submitted(batch: SubmittedBatch, cost: str) -> str:
     return f"{errors} submitted to {model} as batch {name}: {cost}{until}."
 
 
-def sight_rows(report: RunReport) -> tuple[SightRow, ...]:
-    """Return a line for every error that was judged, or was to be; worst first."""
-    triage, results = report.batch_triage, dict(_results(report))
-    earlier = {item.group.fingerprint: item for item in (*triage.kept, *triage.waiting)}
-    every = earlier | {item.group.fingerprint: item for item in triage.judged}
-
-    def worst_first(item: Sighting) -> tuple[int, bool, int]:
-        sight = item.first_sight
-        severity = _SEVERITIES.index(sight.severity) if sight else len(_SEVERITIES)
-        return severity, not item.flagged, item.rank
-
-    return tuple(
-        _sight_row(item, results.get(name, ""), name in earlier)
-        for name, item in sorted(every.items(), key=lambda pair: worst_first(pair[1]))
-    )
-
-
-def _sight_row(sighting: Sighting, result: str, is_earlier: bool) -> SightRow:
+def _triaged(sighting: Sighting, result: str, *, is_earlier: bool) -> Entry:
     sight, group = sighting.first_sight, sighting.group
     when = f" (judged {sighting.at:%Y-%m-%d})" if is_earlier else ""
-    return SightRow(
-        error=line(group.error_class, NAME),
-        where=line(group.transaction, NAME),
-        count=group.occurrences,
-        severity=sight.severity if sight else _NO_WORD,
-        category=sight.category.replace("_", " ") if sight else _NO_WORD,
-        cause=line(sight.likely_cause, TEXT) if sight else _NO_WORD,
-        result=line(f"{_result(sighting, result)}{when}", TITLE),
-        flagged=sighting.flagged,
+    kind = f"{sight.severity}, {sight.category.replace('_', ' ')}: " if sight else ""
+    return Entry(
+        head=f"{kind}{line(group.title, TITLE)} ({group.occurrences:,})",
+        text=line(sight.likely_cause, TEXT) if sight else "",
+        small=line(f"{_result(sighting, result)}{when}", TITLE),
     )
 
 

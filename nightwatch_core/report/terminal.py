@@ -18,7 +18,6 @@ from nightwatch_core.text.plain_text import CutList, shortened
 NAME = 28  # columns that a name may claim before it is broken
 WIDE = 120  # columns from which the table gives every fact a column of its own
 COLOURS = {"high": "green", "medium": "yellow", "low": "red"}
-SEVERITIES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "green"}
 STANDING = {"calm": "bold green", "good": "bold", "degraded": "bold yellow", "failed": "bold red"}
 STYLES = {"failures": "red", "complaints": "yellow"}  # of what a section lists
 BARS = "▁▂▃▄▅▆▇█"
@@ -77,14 +76,10 @@ def _block(block: Block, width: int, style: str) -> Iterable[RenderableType]:
     match block:
         case blocks.ErrorTable():
             return (_error_table(block, width),)
-        case blocks.SightTable():
-            return (_sight_table(block, width),)
         case blocks.Findings():
             return (part for item in block.items for part in _finding(item))
         case blocks.Entries():
             return (part for item in block.items for part in _entry(item, style))
-        case blocks.DropReasons():
-            return _drop_reasons(block)
         case blocks.Publications():
             return map(_publication, block.items)
         case blocks.Bullets():
@@ -95,8 +90,6 @@ def _block(block: Block, width: int, style: str) -> Iterable[RenderableType]:
             return (Text(block.text),)
         case blocks.Command():
             return (_named(block.name, block.text),)
-        case blocks.Paths():
-            return (_named(block.name, ", ".join(block.items)),)
         case blocks.Excerpts():
             return (part for item in block.items for part in _excerpt(item))
         case blocks.Verbatim() | blocks.Table():
@@ -168,23 +161,6 @@ def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
     return grid
 
 
-def _sight_table(table: blocks.SightTable, width: int) -> Grid:
-    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, expand=True)
-    names = (*(row.error for row in table.items), *(row.where for row in table.items))
-    grid.add_column("Error", width=min(width // 4, max(map(len, names))), overflow="fold")
-    grid.add_column("Count", justify="right", no_wrap=True)
-    grid.add_column("Severity", overflow="fold")
-    grid.add_column("Likely cause", ratio=6, overflow="fold")
-    grid.add_column("Result", ratio=4, overflow="fold")
-    for row in table.items:
-        error = Text("\n").join(filter(None, (Text(row.error, "bold"), Text(row.where, "dim"))))
-        severity = Text(row.severity, SEVERITIES.get(row.severity, ""))
-        severity.append(f"\n{row.category}", "dim")
-        came = Text(shortened(row.result, 90), "" if row.flagged else "dim")
-        grid.add_row(error, f"{row.count:,}", severity, Text(shortened(row.cause, 130)), came)
-    return grid
-
-
 def _name_widths(table: blocks.ErrorTable, width: int) -> tuple[int, int]:
     most = min(NAME, width * 3 // 10)
     errors = max(len(row.error) for row in table.items)
@@ -214,14 +190,6 @@ def _entry(entry: blocks.Entry, style: str) -> Parts:
     yield Text.assemble((entry.head, f"bold {style}".strip()), text)
     for small in filter(None, (entry.small, *entry.more)):
         yield _indented(Text(small, "dim"))
-
-
-def _drop_reasons(block: blocks.DropReasons) -> Parts:
-    for item in block.items:
-        examples = ", ".join(group.error for group in item.items)
-        more = f" and {item.more:,} more" if item.more else ""
-        head = (f"{item.groups:,}  {item.reason}", "bold")
-        yield Text.assemble(head, f": {examples}{more}")
 
 
 def _publication(publication: blocks.Publication) -> Text:

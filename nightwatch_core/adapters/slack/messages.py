@@ -14,7 +14,7 @@ from nightwatch_core.publish import blocks as report
 from nightwatch_core.publish.blocks import Excerpt, Limits, Publication, Row, code_text
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import MORE, block, is_web, line, shown, without_schemes
-from nightwatch_core.text.plain_text import NOT_SHOWN, data_table, plural
+from nightwatch_core.text.plain_text import NOT_SHOWN, data_table
 from nightwatch_core.text.words import pieces
 
 # Untrusted text made harmless for Slack: it pings nobody, links nowhere and ends no formatting.
@@ -358,8 +358,6 @@ def _text(block: report.Block, room: int) -> str:
             return "" if block.name else fenced(block.text, room)  # nothing folds in Slack
         case report.Command():
             return f"{block.name}: {code(block.text, 400)}"
-        case report.Paths():
-            return f"{block.name}: {', '.join(code(item, 300) for item in block.items)}"
         case report.Bullets():
             each_room = (room - _REST) // max(1, len(block.items)) - 4
             return bulleted([mrkdwn(item, each_room) for item in block.items], room, block.more)
@@ -367,13 +365,11 @@ def _text(block: report.Block, room: int) -> str:
             return bulleted([_entry(item) for item in block.items], room, block.more)
         case report.Publications():
             return bulleted([publication(item) for item in block.items], room, block.more)
-        case report.DropReasons():
-            return bulleted([_drop_reason(item) for item in block.items], room, block.more)
         case report.Excerpts():
             each_room = (room - _REST) // max(1, len(block.items))
             texts = (_excerpt(item, each_room) for item in block.items)
             return "\n".join((*texts, *((block.rest,) if block.more else ())))
-        case report.ErrorTable() | report.SightTable() | report.Findings() | report.Table():
+        case report.ErrorTable() | report.Findings() | report.Table():
             return ""  # they have messages of their own, or are left out of Slack's view
 
 
@@ -428,11 +424,6 @@ def _entry(entry: report.Entry) -> str:
     text = f": {mrkdwn(without_folders(entry.text), 300)}" if entry.text else ""
     small = f" ({mrkdwn(entry.small, 200)})" if entry.small else ""
     return f"{head}{text}{small}"
-
-
-def _drop_reason(reason: report.DropReason) -> str:
-    seen = f"{plural(reason.groups, 'group')}, seen {plural(reason.count, 'time')}"
-    return f"{seen}: {mrkdwn(reason.reason, 120)}"
 
 
 def _excerpt(excerpt: Excerpt, room: int) -> str:
