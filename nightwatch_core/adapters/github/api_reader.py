@@ -87,7 +87,6 @@ class LoggedCommitRow(NamedCommitRow):
     """A commit as a list tells it."""
 
     author: Text = Field("", validation_alias=AliasPath("commit", "author", "name"))
-    message: Text = Field("", validation_alias=AliasPath("commit", "message"))
 
     @property
     def logged(self) -> LoggedCommit:

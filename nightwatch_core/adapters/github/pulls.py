@@ -6,6 +6,7 @@ squash or rebase makes new ones, of which only the last is known.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasPath, Field
@@ -231,8 +232,7 @@ def other_pulls(
 
 
 def _files(repository: Repository, number: int, paths: frozenset[str]) -> tuple[ChangedFile, ...]:
-    answer: Any = repository.ask(f"pulls/{number}/files", per_page=100)
-    rows = [read(PatchRow, row) for row in (answer if isinstance(answer, list) else ())]
+    rows = islice(repository.read_all(PatchRow, f"pulls/{number}/files"), 100)
     return tuple(
         ChangedFile(
             path=row.filename,

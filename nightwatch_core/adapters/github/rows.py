@@ -149,14 +149,8 @@ class NamedCommitRow(Row):
     sha: Text
     html_url: Text = ""
     at: datetime = Field(validation_alias=AliasPath("commit", "committer", "date"))
-    parents: Annotated[tuple[Text, ...], SHAS] = ()
-
-
-class MessageRow(Row):
-    """A commit of a history: when it came there, and what it says."""
-
-    at: datetime = Field(validation_alias=AliasPath("commit", "committer", "date"))
     message: Text = Field("", validation_alias=AliasPath("commit", "message"))
+    parents: Annotated[tuple[Text, ...], SHAS] = ()
 
 
 class TreeEntryRow(Row):

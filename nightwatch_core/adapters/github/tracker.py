@@ -16,10 +16,9 @@ from nightwatch_core.adapters.github.pulls import edited_pulls, other_pulls
 from nightwatch_core.adapters.github.rows import (
     CommentRow,
     IssueRow,
-    MessageRow,
+    NamedCommitRow,
     PullRow,
     RefRow,
-    read,
 )
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import CiRun, OtherPull
@@ -27,6 +26,7 @@ from nightwatch_core.models.proposals import OwnItem
 from nightwatch_core.text.markers import LABEL, read_marker, read_patch_marker
 
 ITEMS_WITH_COMMENTS = 30  # those that changed last
+LATEST_PULLS = 100  # whose branches are known
 HISTORY_READ = 500  # commits of the base in which an applied patch is looked for
 COMMENTS = 20  # of one item, the last ones
 COMMENT_CHARACTERS = 2_000
@@ -112,11 +112,10 @@ class GitHubTracker:
         return tuple({issue.number: issue for issue in issues if read_marker(issue.body)}.values())
 
     def _pulls(self) -> dict[int, PullRow]:
-        answer = self._repository.ask(
-            "pulls", state="all", sort="updated", direction="desc", per_page=100
+        pulls = self._repository.read_all(
+            PullRow, "pulls", state="all", sort="updated", direction="desc"
         )
-        pulls = (read(PullRow, row) for row in (answer if isinstance(answer, list) else ()))
-        return {pull.number: pull for pull in pulls}
+        return {pull.number: pull for pull in islice(pulls, LATEST_PULLS)}
 
     def _comments(self, issue: IssueRow) -> Comments:
         """Return comments and reviews, oldest first; none where the item was deleted meanwhile."""
@@ -166,7 +165,9 @@ class GitHubTracker:
 
     def _applied_at(self, key: str, base: str, since: datetime) -> datetime | None:
         """Return when a commit came to the base whose message holds the patch's key."""
-        rows = self._repository.read_all(MessageRow, "commits", sha=base, since=since.isoformat())
+        rows = self._repository.read_all(
+            NamedCommitRow, "commits", sha=base, since=since.isoformat()
+        )
         try:
             return next((row.at for row in islice(rows, HISTORY_READ) if key in row.message), None)
         except Rejected as error:

@@ -49,66 +49,6 @@ class Entity:
     reporting: bool
 
 
-class Application:
-    """One application by name: several entities where several share it."""
-
-    def __init__(self, client: NerdGraph, account: int, name: str) -> None:
-        self._client, self._account, self._name = client, account, name
-
-    @property
-    def guids(self) -> tuple[str, ...]:
-        """Return the ids of the entities."""
-        return tuple(entity.guid for entity in self.entities)
-
-    def ask(self, **queries: str) -> Answer:
-        """Run NRQL texts in one request, each under its alias."""
-        variables = {"account": self._account, "timeout": QUERY_SECONDS, **queries}
-        return self._client.ask(nrql_document(queries), **variables)
-
-    @cached_property
-    def entities(self) -> tuple[Entity, ...]:
-        """Return the applications of this name; raises `StopTheNight` where there is none."""
-        entities = self._search(self._name)
-        if len(entities) > MOST_ENTITIES:
-            raise StopTheNight(
-                f"more than {MOST_ENTITIES} applications of New Relic account {self._account} "
-                f"are named {self._name[:100]!r}: give the one that is meant a name of its own"
-            )
-        if entities:
-            return entities
-        names = {entity.name for entity in self._search("")}
-        near = difflib.get_close_matches(self._name, names, n=3, cutoff=0.4)
-        others = f"; there are {', '.join(map(repr, near))}" if near else ""
-        raise StopTheNight(
-            f"New Relic account {self._account} has no APM application named {self._name[:100]!r}"
-            f"{others}: check NEW_RELIC_APP_NAME and NEW_RELIC_ACCOUNT_ID"
-        )
-
-    def _search(self, name: str) -> tuple[Entity, ...]:
-        query, cursor = nrql.applications(self._account, name), None
-        entities: list[Entity] = []
-        for _ in range(SEARCH_PAGES):
-            answer = self._client.ask(QUERIES["entities"], q=query, cursor=cursor)
-            page = answer.at("actor", "entitySearch", "results")
-            if not isinstance(page, Mapping) or not isinstance(page.get("entities"), list):
-                raise Unwell("New Relic left the applications out of its answer: try again")
-            entities += [
-                Entity(
-                    guid=text(row.get("guid"), LONGEST_TITLE),
-                    name=text(row.get("name"), LONGEST_TITLE),
-                    language=text(row.get("language"), LONGEST_LABEL),
-                    reporting=row.get("reporting") is not False,
-                )
-                for row in objects(page["entities"])
-                if row.get("accountId") == self._account
-            ]
-            cursor = page.get("nextCursor")
-            if not cursor:
-                break
-        valid = (entity for entity in entities if _GUID.fullmatch(entity.guid))
-        return tuple(entity for entity in valid if not name or entity.name == name)
-
-
 def nrql_document(aliases: Iterable[str]) -> str:
     """Build a document that runs several NRQL texts, each in a variable named as its alias.
 
@@ -149,7 +89,6 @@ class NewRelic:
         self._clock = clock
         self._own = app_prefixes
         self._client = client
-        self._application = Application(self._client, account_id, self._app)
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """Return the window since the watermark, or of `lookback` (a day), until three minutes ago.
@@ -181,9 +120,9 @@ class NewRelic:
         until = (group.last_seen or self._clock.now()) + AROUND
         since = (group.first_seen or until - DAY) - AROUND
         window = Window(since=max(since, until - LONGEST_TRACE_WINDOW), until=until)
-        guids = self._application.guids
+        guids = self._guids
         query = nrql.occurrences(guids, window, group.error_class, group.transaction)
-        rows = results_of(self._application.ask(rows=query), "rows")[0]
+        rows = results_of(self._ask(rows=query), "rows")[0]
         asked = groups.traced_occurrences(rows, group, guids)[:limit]
         if not asked:
             return ()
@@ -197,14 +136,17 @@ class NewRelic:
         now = self._clock.now()
         since, until = (round(at.timestamp() * 1_000) for at in (now - RELEASES_SINCE, now))
         releases: dict[tuple[str, datetime], Release] = {}
-        for entity in self._application.entities:
+        for entity in self._entities:
             variables: dict[str, object] = {"g": entity.guid, "from": since, "to": until}
             answer = self._client.ask(QUERIES["deployments"], **variables)
             search = (answer.at("actor", "entity") or {}).get("deploymentSearch") or {}
-            for row in search.get("results") or ():
-                release = _release(row)
-                if release:
-                    releases[(release.version, release.at)] = release
+            for row in objects(search.get("results") or ()):
+                at = moment(row.get("timestamp"))
+                version, sha = (
+                    text(row.get(name), LONGEST_LABEL) for name in ("version", "commit")
+                )
+                if at and version:
+                    releases[(version, at)] = Release(version=version, sha=sha, at=at)
         return tuple(sorted(releases.values(), key=lambda release: release.at, reverse=True))
 
     def probe(self) -> str:
@@ -218,10 +160,10 @@ class NewRelic:
                 f"accounts it reads ({', '.join(map(str, ids[:5])) or 'none'}): check "
                 "NEW_RELIC_ACCOUNT_ID and NEW_RELIC_REGION, or give the user access"
             )
-        entities = self._application.entities
+        entities = self._entities
         now = self._clock.now()
-        query = nrql.count(self._application.guids, Window(since=now - DAY, until=now))
-        rows = results_of(self._application.ask(n=query), "n")[0]
+        query = nrql.count(self._guids, Window(since=now - DAY, until=now))
+        rows = results_of(self._ask(n=query), "n")[0]
         seen = integer(rows[0].get("n")) if rows else 0
         quiet = "" if any(entity.reporting for entity in entities) else ", not reporting now"
         languages = ", ".join(sorted({entity.language for entity in entities if entity.language}))
@@ -230,8 +172,60 @@ class NewRelic:
             f"{self._account}: {seen or 0} unexpected errors in the last 24 hours"
         )
 
+    @property
+    def _guids(self) -> tuple[str, ...]:
+        return tuple(entity.guid for entity in self._entities)
+
+    def _ask(self, **queries: str) -> Answer:
+        """Run NRQL texts in one request, each under its alias."""
+        variables = {"account": self._account, "timeout": QUERY_SECONDS, **queries}
+        return self._client.ask(nrql_document(queries), **variables)
+
+    @cached_property
+    def _entities(self) -> tuple[Entity, ...]:
+        """Return the applications of this name; raises `StopTheNight` where there is none."""
+        entities = self._search(self._app)
+        if len(entities) > MOST_ENTITIES:
+            raise StopTheNight(
+                f"more than {MOST_ENTITIES} applications of New Relic account {self._account} "
+                f"are named {self._app[:100]!r}: give the one that is meant a name of its own"
+            )
+        if entities:
+            return entities
+        names = {entity.name for entity in self._search("")}
+        near = difflib.get_close_matches(self._app, names, n=3, cutoff=0.4)
+        others = f"; there are {', '.join(map(repr, near))}" if near else ""
+        raise StopTheNight(
+            f"New Relic account {self._account} has no APM application named {self._app[:100]!r}"
+            f"{others}: check NEW_RELIC_APP_NAME and NEW_RELIC_ACCOUNT_ID"
+        )
+
+    def _search(self, name: str) -> tuple[Entity, ...]:
+        query, cursor = nrql.applications(self._account, name), None
+        entities: list[Entity] = []
+        for _ in range(SEARCH_PAGES):
+            answer = self._client.ask(QUERIES["entities"], q=query, cursor=cursor)
+            page = answer.at("actor", "entitySearch", "results")
+            if not isinstance(page, Mapping) or not isinstance(page.get("entities"), list):
+                raise Unwell("New Relic left the applications out of its answer: try again")
+            entities += [
+                Entity(
+                    guid=text(row.get("guid"), LONGEST_TITLE),
+                    name=text(row.get("name"), LONGEST_TITLE),
+                    language=text(row.get("language"), LONGEST_LABEL),
+                    reporting=row.get("reporting") is not False,
+                )
+                for row in objects(page["entities"])
+                if row.get("accountId") == self._account
+            ]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                break
+        valid = (entity for entity in entities if _GUID.fullmatch(entity.guid))
+        return tuple(entity for entity in valid if not name or entity.name == name)
+
     def _fetched(self, window: Window) -> Fetched:
-        counts = groups.count(self._application.ask, self._application.guids, window)
+        counts = groups.count(self._ask, self._guids, window)
         by_name = groups.drafts(counts.whole, counts.detail, self._app)
         listed = groups.groups(by_name, counts, self._app, window)
         listed, partial = self._with_triage(listed, by_name, window)
@@ -248,7 +242,7 @@ class NewRelic:
         if not listed:
             return listed, ()
         try:
-            entries = groups.read_inbox(self._client, self._application.guids, window)
+            entries = groups.read_inbox(self._client, self._guids, window)
         except NightWatchError as trouble:
             return listed, (f"the Errors Inbox could not be read: {trouble}",)
         triaged = tuple(
@@ -257,12 +251,3 @@ class NewRelic:
         )
         more = "the Errors Inbox holds more groups than were read: some may be ignored there"
         return triaged, (more,) if entries.more else ()
-
-
-def _release(row: object) -> Release | None:
-    fields = row if isinstance(row, Mapping) else {}
-    at = moment(fields.get("timestamp"))
-    version = text(fields.get("version"), LONGEST_LABEL)
-    if at is None or not version:
-        return None
-    return Release(version=version, sha=text(fields.get("commit"), LONGEST_LABEL), at=at)

@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -393,36 +394,26 @@ class SlackNotifier:
 
         Nothing is sent yet. `timeout` in seconds. Every text of a message goes through `withhold`.
         """
-        self._withhold = withhold
-        self._token = token
-        self._target = target.strip()
-        self._database = database
-        self._clock = clock
-        self._api_url = api_url
-        self._sleep = sleep
-        self._timeout = timeout
-        self._channel = ""
+        self._calls = SlackCalls(token, api_url, clock, sleep, timeout)
+        self._target, self._database = target.strip(), database
+        self._clock, self._withhold = clock, withhold
 
     def publish(self, report: RunReport) -> str:
         """Post the night; return the message's address. Raises `GiveUp` or `TryLater`."""
-        calls = self._calls()
-        channel = self._conversation(calls)
-        sent = SentMessages(self._database, line(report.night.id, 120), channel)
-        delivery = SlackDelivery(calls, sent, self._clock)
+        sent = SentMessages(self._database, line(report.night.id, 120), self._channel)
+        delivery = SlackDelivery(self._calls, sent, self._clock)
         parent, *replies = (scrubbed(item, self._withhold) for item in messages(report))
         thread = delivery.deliver(parent)
         for reply in replies:
             delivery.deliver(reply, thread)
         try:
-            answer = calls("chat.getPermalink", channel=channel, message_ts=thread)
+            answer = self._calls("chat.getPermalink", channel=self._channel, message_ts=thread)
         except NightWatchError:
-            return f"Slack channel {channel}, message {thread}"
-        return line(str(answer.get("permalink") or f"Slack channel {channel}"), 300)
+            return f"Slack channel {self._channel}, message {thread}"
+        return line(str(answer.get("permalink") or f"Slack channel {self._channel}"), 300)
 
     def probe(self) -> str:
-        calls = self._calls()
-        answer = calls("auth.test")
-        scopes = calls.scopes
+        answer, scopes = self._calls("auth.test"), self._calls.scopes
         missing = [item for item in self._needed() if scopes and item not in scopes]
         if missing:
             raise GiveUp(
@@ -431,49 +422,41 @@ class SlackNotifier:
             )
         team = line(str(answer.get("team", "")), 80)
         user = line(str(answer.get("user", "")), 80)
-        where = self._reachable(calls, scopes)
+        where = self._reachable(scopes)
         blind = bool(scopes) and not scopes.intersection(READING)
         hint = f"; without {READING[0]} a lost answer leaves it unknown whether we posted" * blind
         return f"Slack workspace {team} as {user}, {where}{hint}"
-
-    def _calls(self) -> SlackCalls:
-        return SlackCalls(self._token, self._api_url, self._clock, self._sleep, self._timeout)
 
     def _needed(self) -> tuple[str, ...]:
         if EMAIL.fullmatch(self._target):
             return ("chat:write", "im:write", "users:read", "users:read.email")
         return ("chat:write", "im:write") if PERSON.fullmatch(self._target) else ("chat:write",)
 
-    def _conversation(self, calls: SlackCalls) -> str:
-        if not self._channel:
-            self._channel = self._looked_up(calls)
-        return self._channel
-
-    def _looked_up(self, calls: SlackCalls) -> str:
-        if CHANNEL.fullmatch(self._target):
-            return self._target
+    @cached_property
+    def _channel(self) -> str:
         person = self._target
+        if CHANNEL.fullmatch(person):
+            return person
         if EMAIL.fullmatch(person):
-            person = _id(calls("users.lookupByEmail", email=person), "user")
+            person = _id(self._calls("users.lookupByEmail", email=person), "user")
         if PERSON.fullmatch(person):
-            return _id(calls("conversations.open", users=person), "channel")
+            return _id(self._calls("conversations.open", users=person), "channel")
         raise GiveUp(
             f"SLACK_CHANNEL {self._target[:80]!r} is neither a channel's id (C… or G…: at the end "
             "of the channel's details), a person's id (U…), nor an e-mail address"
         )
 
-    def _reachable(self, calls: SlackCalls, scopes: frozenset[str]) -> str:
-        channel = self._conversation(calls)
-        if channel != self._target:
+    def _reachable(self, scopes: frozenset[str]) -> str:
+        if self._channel != self._target:
             return f"messages go to {line(self._target, 80)}"
         try:
-            info = calls("conversations.info", channel=channel).get("channel")
+            info = self._calls("conversations.info", channel=self._channel).get("channel")
         except Refused as refused:
             if refused.code != "missing_scope":
                 raise
-            return f"messages go to {channel} (not looked at: that needs channels:read)"
+            return f"messages go to {self._channel} (not looked at: that needs channels:read)"
         about: dict[str, Any] = info if isinstance(info, dict) else {}
-        name = line(str(about.get("name", "")), 80) or channel
+        name = line(str(about.get("name", "")), 80) or self._channel
         if about.get("is_archived"):
             raise GiveUp(f"the Slack channel {name} is archived: name another one")
         if about.get("is_member") is False and "chat:write.public" not in scopes:
