@@ -281,10 +281,6 @@ def _ref(branch: str) -> str:
 
 
 def blob_name(content: bytes, _: Node | None) -> str:
-    """Return the name that git will give the content.
-
-    >>> blob_name(b"", None)
-    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
-    """
+    """Return the name that git will give the content."""
     blob = b"blob %d\0%s" % (len(content), content)
     return hashlib.sha1(blob, usedforsecurity=False).hexdigest()

@@ -91,21 +91,13 @@ class BadCredentials(StopTheNight):
 
 
 def advice(reason: str, otherwise: str = "run `nightwatch check`") -> str:
-    """Return what helps against a refusal, given as its HTTP status and GitHub's words.
-
-    >>> advice("Repository was archived so is read-only.")
-    'the repository is archived: unarchive it, or set NIGHTWATCH_PUBLISH to none'
-    """
+    """Return what helps against a refusal, given as its HTTP status and GitHub's words."""
     matching = (do for words, do in ADVICE.items() if re.search(words, reason, re.IGNORECASE))
     return next(matching, otherwise)
 
 
 def printable(text: str) -> str:
-    """Make somebody else's words one printable line of at most 300 characters.
-
-    >>> printable("a\\n\\x1b[0mb")
-    'a  [0mb'
-    """
+    """Make somebody else's words one printable line of at most 300 characters."""
     return "".join(c if c.isprintable() else " " for c in text[:REASON_CHARACTERS]).strip()
 
 

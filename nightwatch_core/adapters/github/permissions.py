@@ -127,10 +127,6 @@ def _warning(repository: RepositoryRow) -> str:
 
 
 def _and(words: list[str]) -> str:
-    """Join words as a list in a sentence.
-
-    >>> _and(["a"]), _and(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
+    """Join words as a list in a sentence."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last

@@ -206,11 +206,7 @@ def read(kind: type[R], answer: Any) -> R:
 
 
 def owner_and_name(repository: str) -> tuple[str, str]:
-    """Return the two parts of a repository's name; raises `StopTheNight` where it has not two.
-
-    >>> owner_and_name("acme/shop")
-    ('acme', 'shop')
-    """
+    """Return the two parts of a repository's name; raises `StopTheNight` where it has not two."""
     if not _REPOSITORY.fullmatch(repository) or repository.endswith(("/.", "/..", ".git")):
         raise StopTheNight(f"{repository[:80]!a} is no repository: set GITHUB_REPO to owner/name")
     owner, _, name = repository.partition("/")

@@ -97,11 +97,7 @@ def checked_key(text: str) -> str:
 
 
 def checked_address(address: str) -> str:
-    """Return the address where a token may be sent to it, else raise `StopTheNight`.
-
-    >>> checked_address("https://ghe.example/api/v3/")
-    'https://ghe.example/api/v3'
-    """
+    """Return the address where a token may be sent to it, else raise `StopTheNight`."""
     try:
         url = httpx.URL(address.strip())
     except (httpx.InvalidURL, ValueError):

@@ -221,9 +221,6 @@ def address(url: str) -> str:
 
     Raises `StopTheNight` for anything else: the key is sent there, so it must be https, or this
     machine.
-
-    >>> address("eu"), address("http://127.0.0.1:8080/graphql")
-    ('https://api.eu.newrelic.com/graphql', 'http://127.0.0.1:8080/graphql')
     """
     region = REGIONS.get(url.strip().upper() or "US")
     if region:

@@ -50,11 +50,7 @@ class Entity:
 
 
 def nrql_document(aliases: Iterable[str]) -> str:
-    """Build a document that runs several NRQL texts, each in a variable named as its alias.
-
-    >>> nrql_document(("whole",))[:58]
-    'query Nrql($account:Int!,$timeout:Seconds!,$whole:Nrql!){a'
-    """
+    """Build a document that runs several NRQL texts, each in a variable named as its alias."""
     aliases = tuple(aliases)
     variables = "".join(f",${alias}:Nrql!" for alias in aliases)
     parts = " ".join(

@@ -43,21 +43,13 @@ def size(text: str) -> int:
 
 
 def plain(text: str, limit: int = 300) -> str:
-    """Return one clean line for text that Slack does not interpret.
-
-    >>> plain("<!channel> see https://x.example")
-    '< !channel> see x.example'
-    """
+    """Return one clean line for text that Slack does not interpret."""
     told = _HALVES.sub(" ", without_schemes(line(text, 4 * limit)))
     return _cut(told, limit, {}, at_word=True)
 
 
 def mrkdwn(text: str, limit: int = 300) -> str:
-    """Return one line of prose, escaped; code, paths, names and addresses become code.
-
-    >>> mrkdwn("<@U1> `a < b` & ``` in user_id")
-    '&lt; @U1&gt; `a &lt; b` &amp; ˋˋˋ in `user_id`'
-    """
+    """Return one line of prose, escaped; code, paths, names and addresses become code."""
     told = "".join(
         _span(part) if is_code else _plain_words(part)
         for part, is_code in pieces(line(text, 4 * limit))
@@ -66,11 +58,7 @@ def mrkdwn(text: str, limit: int = 300) -> str:
 
 
 def prose(text: str, limit: int = 2_000) -> str:
-    r"""Return lines of prose, escaped.
-
-    >>> prose("one\n\n two <b>\nthree", 14), prose("one\n\n two")
-    ('one\ntwo…', 'one\ntwo')
-    """
+    """Return lines of prose, escaped."""
     kept = ""
     for item in filter(None, map(str.strip, block(text, 4 * limit).splitlines())):
         room = limit - size(kept) - 2  # for a newline and the ellipsis
@@ -84,31 +72,19 @@ def prose(text: str, limit: int = 2_000) -> str:
 
 
 def code(text: str, limit: int = 200) -> str:
-    """Return inline code that its content cannot leave; empty for nothing.
-
-    >>> code("a`b <c>"), code(" ")
-    ('`aˋb &lt;c&gt;`', '')
-    """
+    """Return inline code that its content cannot leave; empty for nothing."""
     content = line(shown(text[: 4 * limit]), 4 * limit).replace("`", TICK)
     return f"`{_cut(content, limit - 2, _ENTITIES)}`" if content else ""
 
 
 def fenced(text: str, limit: int = 1_000) -> str:
-    r"""Return a code block that its content cannot leave; empty for nothing.
-
-    >>> fenced("a\n```<b>")
-    '```\na\nˋˋˋ&lt;b&gt;\n```'
-    """
+    """Return a code block that its content cannot leave; empty for nothing."""
     content = block(text, 4 * limit, code=True).replace("`", TICK).strip("\n")
     return f"```\n{_cut(content, limit - 8, _ENTITIES)}\n```" if content.strip() else ""
 
 
 def link(label: str, address: str) -> str:
-    """Return a link to our http(s) address; any other address is shown, not linked.
-
-    >>> link("issue #12", "https://git.example/12?a&b"), link("#12", "javascript:x")
-    ('<https://git.example/12?a&amp;b|issue #12>', '#12 (`javascript:x`)')
-    """
+    """Return a link to our http(s) address; any other address is shown, not linked."""
     told = _HALVES.sub(" ", without_schemes(line(label, 120))).replace("`", TICK)
     name = _cut(told, 120, _ENTITIES).replace("|", "¦") or "link"
     if is_web(address):
