@@ -74,7 +74,7 @@ def outbox_of(
     client: GitHubClient, clock: MemoryClock | None = None, **more: object
 ) -> GitHubOutbox:
     clock = clock or MemoryClock()
-    fields = {"repository": "acme/shop", "folder": Path("patches"), **more}
+    fields = {"repository": "acme/shop", **more}
     return GitHubOutbox(client, clock=clock, pause=clock.pass_by, **fields)  # type: ignore[arg-type]
 
 

@@ -71,20 +71,13 @@ def read_patch_marker(body: str) -> tuple[str, str] | None:
     return (found[1], unquote(found[2])) if found else None
 
 
-def patch_comment(body: str, fix: str, base: str, patch: str, file: str = "") -> str:
-    """Return the comment with a patch below the draft's own body, or with the file it lies in.
-
-    Empty where it is longer than a comment may be.
-    """
+def patch_comment(body: str, fix: str, base: str, patch: str) -> str:
+    """Return the comment with a patch below the draft's own body; empty where it is too long."""
     head, _, rest = body.partition("\n")
     how = "save the block as `nightwatch.patch`, then `git am nightwatch.patch`"
-    if file:
-        lies = f"It is too long for a comment: it lies in {code_span(file)}, below the state folder"
-        text = f"## Patch\n\n{lies} of the machine that NightWatch runs on."
-    else:
-        ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", patch)), default=0))
-        text = f"## Patch\n\nNo branch was pushed. On {code_span(base)}: {how}.\n\n"
-        text += f"{ticks}diff\n{patch.rstrip(chr(10))}\n{ticks}"
+    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", patch)), default=0))
+    text = f"## Patch\n\nNo branch was pushed. On {code_span(base)}: {how}.\n\n"
+    text += f"{ticks}diff\n{patch.rstrip(chr(10))}\n{ticks}"
     whole = "\n".join((head, patch_marker(fix, base), rest.rstrip("\n"), "", text, ""))
     return whole if len(whole) <= COMMENT_LIMIT else ""
 

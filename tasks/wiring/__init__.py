@@ -230,8 +230,7 @@ def _tracker(options: NightOptions, at: Settings) -> ports.Tracker:
 def _outbox(options: NightOptions, at: Settings, night: Night) -> ports.Outbox:
     scrub = proxies.scrubber(at).scrub
     if options.delivery == "github":
-        folder = at.state / "nights" / night.id / "patches"
-        return services.github_outbox(options, at, SystemClock(), folder, scrub)
+        return services.github_outbox(options, at, SystemClock(), scrub)
     return local.delivery(options, at, night.id, scrub)
 
 

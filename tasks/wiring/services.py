@@ -119,14 +119,13 @@ def github_tracker(settings: Settings) -> GitHubTracker:
 
 
 def github_outbox(
-    options: NightOptions, settings: Settings, clock: Clock, folder: Path, scrub: Scrub
+    options: NightOptions, settings: Settings, clock: Clock, scrub: Scrub
 ) -> GitHubOutbox:
-    """Make the outbox for issues and pull requests; long patches go to `folder`."""
+    """Make the outbox for issues and pull requests."""
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
     return GitHubOutbox(
         *(_github(settings, "write"), settings.github_repo, clock, pace.pause),
-        folder=folder,
         pulls=options.publish == "all",
         ours=_ours(settings),
         scrub=scrub,

@@ -84,7 +84,7 @@ def test_everything_is_made_without_a_request(said) -> None:
         services.new_relic(options, at, None, clock),
         services.github_code(options, at),
         services.github_tracker(at),
-        services.github_outbox(options, at, clock, at.state, str),
+        services.github_outbox(options, at, clock, str),
         services.claude(options, at),
         services.slack(at, clock),
     )
@@ -122,7 +122,7 @@ def test_what_stays_on_this_machine_goes_through_no_proxy(
         )
         for service in (
             services.claude(options.model_copy(update={"model": "claude-opus-5-5"}), at),
-            services.github_outbox(options, at, clock, tmp_path, str),
+            services.github_outbox(options, at, clock, str),
             services.new_relic(options, at, None, clock),
             services.slack(at, clock),
         ):

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from nightwatch_core.adapters.git.branch import Refused, mailed_changes
@@ -14,7 +13,6 @@ from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.connection import AnswerLost, Forbidden, Rejected
 from nightwatch_core.adapters.github.ownership import Ours
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
-from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.proposals import (
     Comment,
@@ -45,7 +43,6 @@ class GitHubOutbox:
         clock: Clock,
         pause: Callable[[float], None] = time.sleep,
         *,
-        folder: Path,
         pulls: bool = True,
         ours: Ours | None = None,
         scrub: Callable[[str], str] = REMOVAL.scrub,
@@ -53,10 +50,9 @@ class GitHubOutbox:
         """Ask nothing before the first `publish`; `repository` is owner/name.
 
         `pulls` is whether `probe` asks for what pull requests need, too; `ours` tells our items.
-        Patches go through `scrub`, and into `folder` where they are too long for a comment.
+        Patches go through `scrub`.
         """
         self._ours = ours or Ours(client)
-        self._folder = folder
         self._scrub = scrub
         self._clock = clock
         self._pulls = pulls
@@ -147,12 +143,9 @@ class GitHubOutbox:
         if there := self._find_comment(number, pull.key):
             return receipt_for(pull, "already there", number, there.html_url)
         base = pull.base or self._repository.describe().default_branch
-        mail = self._mail(pull, base)
-        body = patch_comment(pull.body, pull.fix, base, mail)
+        body = patch_comment(pull.body, pull.fix, base, self._mail(pull, base))
         if not body:
-            path = self._folder / f"{pull.key[:12]}.patch"
-            atomic_files.write(path, mail.encode("utf-8", "surrogateescape"))
-            body = patch_comment(pull.body, pull.fix, base, "", "/".join(path.parts[-4:]))
+            raise Refused("its patch is longer than a comment may be")
         made = self._say(number, pull.key, body)
         return receipt_for(pull, "done", number, made.html_url)
 

@@ -56,7 +56,6 @@ class Row:
     hosts: tuple[str, ...]
     release: str
     commit: str
-    inbox_id: str
 
     @property
     def newest(self) -> datetime:
@@ -134,7 +133,6 @@ def _row(fields: Mapping[str, Any], facets: tuple[str, ...]) -> Row | None:
         hosts=tuple(text(host, LONGEST_LABEL) for host in listed(fields.get("hosts"))[:MOST_HOSTS]),
         release=first_text(fields, nrql.VERSIONS) or commit,
         commit=commit,
-        inbox_id=text(fields.get("inbox"), LONGEST_LABEL),
     )
 
 
@@ -368,18 +366,15 @@ class Entry(NamedTuple):
 
 @dataclass
 class Inbox:
-    """Entries by the source's own group id, and by class and message template."""
+    """Entries by class and message template."""
 
-    by_id: dict[str, Entry] = field(default_factory=dict)
     by_name: dict[tuple[str, str], set[Entry]] = field(default_factory=dict)
     more: bool = False  # there are groups that were not read
 
     def entry(self, draft: Draft) -> Entry:
         """Return the inbox entry of a group; nothing where its rows disagree."""
-        entries = {self.by_id[row.inbox_id] for row in draft.rows if row.inbox_id in self.by_id}
-        if not entries:
-            names = {(row.pair[0], message_template(row.message)) for row in draft.rows}
-            entries = {entry for name in names for entry in self.by_name.get(name, {Entry()})}
+        names = {(row.pair[0], message_template(row.message)) for row in draft.rows}
+        entries = {entry for name in names for entry in self.by_name.get(name, {Entry()})}
         triages = {entry.triage for entry in entries}
         if len(triages) != 1:
             return Entry()
@@ -401,10 +396,8 @@ def read_inbox(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox
         if not isinstance(page, Mapping) or not isinstance(page.get("results"), list):
             raise Unwell("New Relic left the Errors Inbox out of its answer")
         for group in objects(page["results"]):
-            entry = _entry(group, window)
-            inbox.by_id[text(group.get("id"), LONGEST_LABEL)] = entry
             name = (text(group.get("name")), message_template(text(group.get("message"))))
-            inbox.by_name.setdefault(name, set()).add(entry)
+            inbox.by_name.setdefault(name, set()).add(_entry(group, window))
         cursor = text(page.get("nextCursor")) or None
         if cursor is None:
             break

@@ -30,7 +30,6 @@ _COLUMNS = (
     "latest(timestamp) AS 'last'",
     "latest(error.message) AS 'msg'",
     *(f"latest({name}) AS '{name}'" for name in RELEASES),
-    "latest(error.group.guid) AS 'inbox'",
     "uniques(host, 20) AS 'hosts'",
 )
 _ESCAPED = "'\"`\\%"

@@ -113,8 +113,5 @@ def test_a_secret_beside_the_change_is_left_out_and_one_within_is_refused() -> N
         carried({"a.py": before}, {"a.py": before.replace("a\n", "A\n")})
 
 
-def test_what_is_too_long_says_where_it_lies() -> None:
+def test_what_is_too_long_for_a_comment_is_none() -> None:
     assert carried({"a": "x\n"}, {"a": "line of text\n" * 6_000}) == ""
-    head = f"{marker('v1:aa', 'k', 'n')}\n"
-    told = patch_comment(head, "f1:0a", "main", "", "nights/n/patches/0123.patch")
-    assert "it lies in `nights/n/patches/0123.patch`" in told

@@ -110,19 +110,12 @@ def test_it_needs_an_issue_of_ours_and_a_base_that_has_not_moved(server: GitHub)
     assert "base moved" in out.publish(draft).reason
 
 
-def test_one_that_is_too_long_lies_in_a_file_that_the_issue_names(
-    server: GitHub, tmp_path: Path
-) -> None:
-    folder = tmp_path / "nights" / NIGHT / "patches"
-    out = outbox_of(client(server), folder=folder)
+def test_one_that_is_too_long_for_a_comment_is_refused(server: GitHub) -> None:
+    out = outbox_of(client(server))
     out.publish(issue())
     long = FileChange(path="app/total.rb", text=FIXED + "# a line of many\n" * 5_000)
-    assert out.publish(patch_of(server, long)).status == "done"
-    (kept,) = folder.iterdir()
-
-    assert f"`nights/{NIGHT}/patches/{kept.name}`" in server.comments[0]["body"]
-    assert kept.read_text().count("+# a line of many\n") == 5_000
-    assert only_patch(server).state == "open"
+    assert "longer than a comment" in out.publish(patch_of(server, long)).reason
+    assert server.comments == []
 
 
 def test_a_patch_in_steps_is_a_series_of_mails(server: GitHub, tmp_path: Path) -> None:

@@ -236,15 +236,6 @@ def test_an_inbox_that_is_longer_than_we_read_is_said(service):
     assert "more groups than were read" in fetched(service).partial[0]
 
 
-def test_the_inbox_group_an_error_names_itself_wins(service):
-    service.inbox = [
-        inbox_group("KeyError", "no 'total'", "IGNORED") | {"id": "one"},
-        inbox_group("KeyError", "no 'total'", "UNRESOLVED") | {"id": "two"},
-    ]
-    service.error("KeyError", message="no 'total'", **{"error.group.guid": "one"})
-    assert only(fetched(service)).triage.state == "ignored"
-
-
 TRACED = (
     ("ruby", "app/models/cart.rb:7:in 'Cart#total'", "app/models/cart.rb:7"),
     ("python", '  File "/srv/app/cart.py", line 7, in total', "/srv/app/cart.py:7"),
