@@ -26,7 +26,6 @@ from nightwatch_core.text.plain_text import plural
 
 LIMIT = 60 * 1024  # characters of front matter; a reader takes 64 KiB
 LARGEST = 10**15  # any count: what is larger cannot be reckoned with
-LONGEST_BODY = 400_000  # bytes, without its notes: the whole document stays below 1 MiB
 SUMMARY = 500  # characters that the next analyst is told
 _LONGEST_NOTES, _LONGEST_FIX, _MOST_EDITS = 90_000, 100_000, 20
 _LONGEST_ROWS = 20_000
@@ -88,12 +87,7 @@ def document(lesson: Lesson) -> str:
         left_out.append(what)
     if len(meta) > LIMIT:
         raise GiveUp(f"the lesson of {line(lesson.fingerprint)} is too long to keep")
-    text = body(lesson.model_copy(update={"related_patterns": kept.related_patterns}))
-    if _size(text) > LONGEST_BODY:
-        text = body(kept.model_copy(update={"edits": (), "evidence": (), "next_steps": ()}))
-        left_out.append("the body is left out where the front matter has it")
-    if _size(text) > LONGEST_BODY:
-        text = body(kept, SECTIONS[:2])
+    text = body(kept)
     about = f"\n\n_Too long to keep whole: {', '.join(left_out)}._" if left_out else ""
     notes = _notes_text(lesson.notes)
     return f"---\n{meta}---\n\n{text}{about}\n" + (f"\n{notes}\n" if notes else "")
@@ -136,20 +130,16 @@ def first_problem(problems: ValidationError) -> str:
     return line(f"{place}: {frontmatter.problem_text(first)}", 200)
 
 
-def body(lesson: Lesson, sections: tuple[str, ...] = SECTIONS) -> str:
+def body(lesson: Lesson) -> str:
     """Write the sections of a lesson that have something to say."""
     macros = template("lesson.md.j2").module
-    texts = (str(getattr(macros, name)(lesson)).strip("\n") for name in sections)
+    texts = (str(getattr(macros, name)(lesson)).strip("\n") for name in SECTIONS)
     return "\n\n".join(filter(None, texts))
 
 
 def summary(lesson: Lesson) -> str:
     """Give the first 500 characters of the document's body, for the next analyst."""
     return body(lesson)[:SUMMARY]
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
 
 
 def _front(lesson: Lesson) -> str:
@@ -267,14 +257,21 @@ def _pattern_notes_in(text: str, lesson: Lesson) -> str:
 
 # How a lesson is shortened: its lists to their bounds, then what goes first to save room.
 
-_NEWEST_LAST = ("nights", "aliases", "fates", "proposed", "promoted")
+_NEWEST_LAST = {  # of these lists so many of the newest entries are kept
+    "nights": limits.MOST_NIGHTS,
+    "aliases": limits.MOST_ALIASES,
+    "fates": limits.MOST_FATES,
+    "proposed": limits.MOST_PROPOSED,
+    "promoted": limits.MOST_PROMOTED,
+}
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 
 def bounded(lesson: Lesson) -> Lesson:
     """Cut every list of a lesson to its newest entries, as many as are kept."""
-    names = [name for name in lesson.aliases if len(name) <= limits.LONGEST_NAME]
-    events = tuple(
+    update = {name: getattr(lesson, name)[-most:] for name, most in _NEWEST_LAST.items()}
+    update["aliases"] = tuple(n for n in update["aliases"] if len(n) <= limits.LONGEST_NAME)
+    update["fates"] = tuple(
         event.model_copy(
             update={
                 "words": tuple(
@@ -284,17 +281,9 @@ def bounded(lesson: Lesson) -> Lesson:
                 "because": event.because[: limits.LONGEST_BECAUSE],
             }
         )
-        for event in lesson.fates[-limits.MOST_FATES :]
+        for event in update["fates"]
     )
-    return lesson.model_copy(
-        update={
-            "nights": lesson.nights[-limits.MOST_NIGHTS :],
-            "aliases": tuple(names[-limits.MOST_ALIASES :]),
-            "fates": events,
-            "proposed": lesson.proposed[-limits.MOST_PROPOSED :],
-            "promoted": lesson.promoted[-limits.MOST_PROMOTED :],
-        }
-    )
+    return lesson.model_copy(update=update)
 
 
 def _shortened(lesson: Lesson, text: int, items: int) -> Lesson:

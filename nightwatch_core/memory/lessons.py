@@ -341,7 +341,6 @@ def stated_confidence(analysis: Analysis) -> Confidence:
 
 RECENT = timedelta(days=14)  # seen lately, a lesson is kept before others
 _OPEN = ("", "reopened")  # outcomes of an issue or pull request that is still open
-_CONFIDENCE = ("low", "medium", "high")
 
 
 def apply_news(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
@@ -414,8 +413,6 @@ def to_archive(
             lesson.matched > 0,
             last_seen(lesson),
             lesson.matched,
-            _CONFIDENCE.index(lesson.fix_confidence),
-            lesson.fingerprint,
             lesson.file,
         )
 

@@ -3,7 +3,6 @@
 import html
 import re
 import textwrap
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date
@@ -64,27 +63,17 @@ def normalised(notes: Notes) -> Notes:
     A problem or decision without a name is named by the first thing that is said about it. Where
     the section would be too long, the last items are left out.
     """
-    problems = tuple(filter(None, map(_problem, notes.problems[: limits.MOST_ITEMS])))
-    decisions = tuple(filter(None, map(_decision, notes.decisions[: limits.MOST_ITEMS])))
-    gotchas = tuple(filter(None, map(_text, notes.gotchas[: limits.MOST_ITEMS])))
-
-    def first_items(count: int) -> Notes:
-        rest = max(count - len(problems), 0)
-        return Notes(
-            timestamp=notes.timestamp,
-            problems=problems[:count],
-            decisions=decisions[:rest],
-            gotchas=gotchas[: max(rest - len(decisions), 0)],
-        )
-
-    def size(count: int) -> int:
-        return len(_template().render(notes=first_items(count)))
-
-    every = len(problems) + len(decisions) + len(gotchas)
-    fits = size(every) <= limits.LONGEST_SECTION
-    return first_items(
-        every if fits else bisect_right(range(every + 1), limits.LONGEST_SECTION, key=size) - 1
+    most = limits.MOST_ITEMS
+    kept = Notes(
+        timestamp=notes.timestamp,
+        problems=tuple(filter(None, map(_problem, notes.problems[:most]))),
+        decisions=tuple(filter(None, map(_decision, notes.decisions[:most]))),
+        gotchas=tuple(filter(None, map(_text, notes.gotchas[:most]))),
     )
+    while len(_template().render(notes=kept)) > limits.LONGEST_SECTION:
+        last = next(name for name in ("gotchas", "decisions", "problems") if getattr(kept, name))
+        kept = kept.model_copy(update={last: getattr(kept, last)[:-1]})
+    return kept
 
 
 @cache

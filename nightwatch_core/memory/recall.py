@@ -83,20 +83,16 @@ def _unique(texts: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 def document_of_lesson(lesson: Lesson) -> SearchDocument:
-    """Take what is compared from a lesson; people may have edited it to any length."""
+    """Take what is compared from a lesson."""
     return SearchDocument(
-        error_class=lesson.error_class[: limits.LONGEST_FRAME * 2],
+        error_class=lesson.error_class,
         message=lesson.message[: limits.LONGEST_MESSAGE],
-        transaction=lesson.transaction[: limits.LONGEST_FRAME * 4],
-        causes=_cut(lesson.causes[: limits.MOST_CAUSES], limits.LONGEST_MESSAGE),
-        places=_cut(lesson.places[: limits.MOST_PLACES]),
-        frames=_cut(lesson.frames[: limits.MOST_FRAMES]),
-        tags=_cut(lesson.tags[: limits.MOST_TAGS_COMPARED]),
+        transaction=lesson.transaction,
+        causes=lesson.causes[: limits.MOST_CAUSES],
+        places=lesson.places[: limits.MOST_PLACES],
+        frames=lesson.frames[: limits.MOST_FRAMES],
+        tags=lesson.tags[: limits.MOST_TAGS_COMPARED],
     )
-
-
-def _cut(texts: tuple[str, ...], most: int = limits.LONGEST_FRAME) -> tuple[str, ...]:
-    return tuple(text[:most] for text in texts)
 
 
 def traces_of(case: Case) -> dict[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from nightwatch_core.code.suspects import proved_change
-from nightwatch_core.memory.limits import LONGEST_TITLE, LONGEST_WORDS, MOST_RELATED_DOCUMENTS
+from nightwatch_core.memory.limits import LONGEST_TITLE, MOST_RELATED_DOCUMENTS
 from nightwatch_core.memory.occurrences import last_seen
 from nightwatch_core.memory.recall import names_of_case as names
 from nightwatch_core.memory.recall import seed_tags
@@ -604,16 +604,14 @@ def _documents(
         if file not in ("", lesson.file) and other.has_cause
     ]
     others.sort(key=lambda item: (-last_seen(item).toordinal(), item.file))
-    return (
-        *(
-            RelatedDocument(
-                file=file,
-                title=line(item.title, LONGEST_TITLE),
-                note=line(item.suggestion, LONGEST_WORDS // 2),
-            )
-            for file, item in own[:MOST_RELATED_DOCUMENTS]
-        ),
-        *map(_similar, others[:MOST_RELATED_DOCUMENTS]),
+    rows = [(file, item.title, item.suggestion) for file, item in own[:MOST_RELATED_DOCUMENTS]]
+    for other in others[:MOST_RELATED_DOCUMENTS]:
+        where = f" in {other.transaction}" if other.transaction else ""
+        note = f"{other.error_class}{where}, last seen {last_seen(other)}"
+        rows.append((other.file, other.title or other.error_class, note))
+    return tuple(
+        RelatedDocument(file=file, title=line(title, LONGEST_TITLE), note=line(note, 250))
+        for file, title, note in rows
     )
 
 
@@ -624,10 +622,3 @@ def _is_about(pattern: Pattern, lesson: Lesson) -> bool:
     by_hand = not pattern.rule and lesson.error_class in pattern.error_classes
     places = {lesson.module, lesson.transaction} - {""}
     return by_hand and (not pattern.modules or not places.isdisjoint(pattern.modules))
-
-
-def _similar(lesson: Lesson) -> RelatedDocument:
-    title = line(lesson.title or lesson.error_class, LONGEST_TITLE)
-    place = f" in {line(lesson.transaction, LONGEST_TITLE)}" if lesson.transaction else ""
-    note = f"{line(lesson.error_class, LONGEST_TITLE)}{place}, last seen {last_seen(lesson)}"
-    return RelatedDocument(file=lesson.file, title=title, note=note)

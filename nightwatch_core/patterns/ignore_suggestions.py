@@ -324,7 +324,6 @@ class _History:
         self.today = report.night.window.until.date()
         self.lessons, self.nights = lessons, nights
         self.rules = [rule for rule in rules.rules if not expired(rule, self.today)]
-        self.lapsed = [rule for rule in rules.rules if expired(rule, self.today)]
         fixed, transient = set[str](), set[str]()
         for analysis in report.analyses:
             names = {analysis.fingerprint, *analysis.case.aliases}
@@ -413,15 +412,12 @@ class _History:
         gone = sum(recoveries(i.names, self.nights) for i in lessons if self._is_transient(i))
         fates = (fate for lesson in lessons for fate in lesson.fates)
         declined = [fate.number for fate in fates if fate.kind == "not planned"]
-        lapsed = [ignored_by(self.lapsed, as_group(lesson)) for lesson in lessons]
-        ended = [rule.expires for rule in lapsed if rule and rule.expires]
         parts = (
             f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, "
             f"{sum(map(_times, lessons))} times, no fix is known; confidence was low on "
             f"{sum(night.confidence == 'low' for night in seen)} of {len(seen)} sightings",
             f"it went away by itself {gone} times" if gone else "",
             f"issue #{declined[-1]} was closed as not planned" if declined else "",
-            f"was ignored until {max(ended)}" if ended else "",
         )
         titles = "; ".join(as_group(lesson).title for lesson in lessons[:3])
         return line(f"{'; '.join(filter(None, parts))}: {titles}", 600)

@@ -25,7 +25,6 @@ def test_the_least_useful_go_first_each_with_its_reason():
     lessons = (
         one("often", matched=9, days=90),
         one("sure", days=90),
-        one("unsure", days=90, fix_confidence="medium"),
         one("old", days=300),
         one("unmatched", matched=0),
         one("stale", stale="app/a.rb is gone"),
@@ -35,7 +34,6 @@ def test_the_least_useful_go_first_each_with_its_reason():
         ("stale", "stale: app/a.rb is gone"),
         ("unmatched", "never matched, not seen since 2031-02-21"),
         ("old", "not seen since 2030-08-05"),
-        ("unsure", "not seen since 2031-03-03"),
         ("sure", "not seen since 2031-03-03"),
         ("often", "not seen since 2031-03-03"),
     ]
