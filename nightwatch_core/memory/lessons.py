@@ -5,24 +5,8 @@ from datetime import date, timedelta
 from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.memory import limits
-from nightwatch_core.memory.limits import MOST_SECTIONS
+from nightwatch_core.memory import limits, occurrences
 from nightwatch_core.memory.note_reader import add_notes, draw_notes
-from nightwatch_core.memory.occurrences import (
-    add_night,
-    add_sighting,
-    aliases_of,
-    count_match,
-    counted,
-    fix_owed,
-    last_seen,
-    later,
-    names_kept,
-    night_date,
-    sighting,
-    watched_files,
-    why_weak,
-)
 from nightwatch_core.memory.outcomes import REOPENED, SHUT, apply_outcomes, mark_answered
 from nightwatch_core.memory.prior_analyses import lasting
 from nightwatch_core.memory.recall import is_same_error, seed_tags, traces_of
@@ -42,13 +26,8 @@ from nightwatch_core.models.proposals import Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.text.escaping import line
 
-_UNITED = (
-    "fates",
-    "proposed",
-    "notes",
-    "related",
-    "promoted",
-)  # lists of several lessons on one error
+# Lists of which several lessons on one error have each entry once.
+_UNITED = ("fates", "proposed", "notes", "related", "promoted")
 
 
 def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
@@ -62,7 +41,11 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
 
     def age(lesson: Lesson) -> tuple[date, date, str]:
         at = lesson.analysed_at
-        return at.date() if at else lesson.first_detected, last_seen(lesson), lesson.file
+        return (
+            at.date() if at else lesson.first_detected,
+            occurrences.last_seen(lesson),
+            lesson.file,
+        )
 
     old_first = sorted(lessons, key=age)
     newest = old_first[-1]
@@ -77,7 +60,7 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
         update={
             **{field: _united(old_first, field) for field in _UNITED},
             **last,
-            "aliases": aliases_of(names, newest.fingerprint),
+            "aliases": occurrences.aliases_of(names, newest.fingerprint),
             "first_detected": min(item.first_detected for item in lessons),
             "nights": tuple(nights[key] for key in sorted(nights))[-limits.MOST_NIGHTS :],
             "matched": max(item.matched for item in lessons),
@@ -126,7 +109,7 @@ def watched_for(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLi
 
     `analysis` is the one with its claims.
     """
-    paths = list(watched_files(analysis.case))
+    paths = list(occurrences.watched_files(analysis.case))
     if not analysis.has_cause:
         paths += [cited.path for cited in analysis.evidence if cited.verified]
     return tuple(
@@ -158,14 +141,14 @@ def lesson_from(
     date; a reused analysis adds only the night and numbers. One without a cause leaves no claim.
     """
     if analysis.ending.kind == "reused" and earlier is not None:
-        seen = add_sighting(earlier, analysis.case, night, "known", traffic)
-        seen = counted(seen, analysis.unsettled_nights, earlier, night_date(night))
-        return add_publications(count_match(seen, night), analysis, night, receipts)
+        seen = occurrences.add_sighting(earlier, analysis.case, night, "known", traffic)
+        seen = occurrences.counted(seen, analysis.unsettled_nights, earlier, night)
+        return add_publications(occurrences.count_match(seen, night), analysis, night, receipts)
     lesson = _fresh(analysis, night, digests, traffic)
     if earlier is not None and _proves_less(analysis, lesson, earlier):
-        seen = add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
+        seen = occurrences.add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
         return add_publications(seen, analysis, night, receipts)
-    lesson = counted(lesson, analysis.unsettled_nights, earlier, night_date(night))
+    lesson = occurrences.counted(lesson, analysis.unsettled_nights, earlier, night)
     lesson = lesson.model_copy(update=traces_of(analysis.case))
     if earlier is not None:
         lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))
@@ -174,7 +157,7 @@ def lesson_from(
 
 def _proves_less(analysis: Analysis, fresh: Lesson, earlier: Lesson) -> bool:
     is_cut = analysis.ending.kind == "wrapped up" and not analysis.fix_alone
-    return is_cut and bool(why_weak(fresh)) and not why_weak(earlier)
+    return is_cut and bool(occurrences.why_weak(fresh)) and not occurrences.why_weak(earlier)
 
 
 def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -> dict[str, object]:
@@ -182,13 +165,13 @@ def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -
     stays_rejected = analysis.fix_alone and not analysis.has_fix and earlier.outcome in TURNED_DOWN
     return {
         **({"edits": earlier.edits, "edits_read": earlier.edits_read} if stays_rejected else {}),
-        **names_kept(earlier, analysis.case),
+        **occurrences.names_kept(earlier, analysis.case),
         **{name: getattr(earlier, name) for name in _KEPT},
         "first_detected": min(earlier.first_detected, fresh.first_detected),
         "fates": mark_answered(earlier).fates,
         "outcome": earlier.outcome if same_fix or stays_rejected else "",
-        "nights": add_night(earlier.nights, fresh.nights[0]),
-        "seen_until": later(earlier.seen_until, night.window.until),
+        "nights": occurrences.add_night(earlier.nights, fresh.nights[0]),
+        "seen_until": occurrences.later(earlier.seen_until, night.window.until),
         "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-limits.MOST_TAGS :],
     }
 
@@ -203,7 +186,7 @@ def _fresh(
     edits_read = tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
     return Lesson(
         fingerprint=case.fingerprint,
-        aliases=aliases_of(case.aliases, case.fingerprint),
+        aliases=occurrences.aliases_of(case.aliases, case.fingerprint),
         error_class=leader.error_class,
         transaction=leader.transaction,
         module=_module(analysis),
@@ -214,14 +197,14 @@ def _fresh(
         fix_confidence=confidence,
         has_fix=analysis.has_fix,
         tags=_tags(analysis),
-        first_detected=night_date(night),
+        first_detected=occurrences.night_date(night),
         run_id=night.id,
         iterations_used=analysis.iterations,
         tokens_used=analysis.usage.new_tokens,
         cost_used=analysis.usage.cost,
         model=analysis.model,
         commit=analysis.commit,
-        nights=(sighting(case, night, "new", confidence, traffic),),
+        nights=(occurrences.sighting(case, night, "new", confidence, traffic),),
         seen_until=night.window.until,
         analysed_at=night.window.until,
         evidence=tuple(
@@ -240,7 +223,7 @@ def _fresh(
         refused_edits=analysis.refused[: limits.MOST_EDITS_SHOWN],
         question=line(analysis.question, limits.LONGEST_WORDS),
         sure_of_fix=analysis.fix_confidence,
-        fix_owed=fix_owed(analysis.has_fix, analysis.refused),
+        fix_owed=occurrences.fix_owed(analysis.has_fix, analysis.refused),
         watched=files,
         next_steps=analysis.next_steps,
         learnings=tuple(map(_learning_text, analysis.learnings)),
@@ -291,7 +274,7 @@ def add_publications(
         OutcomeEvent(
             kind="reopened",
             number=receipt.number,
-            on=night_date(night),
+            on=occurrences.night_date(night),
             night=night.id,
             because=REOPENED,
             answered=True,
@@ -318,7 +301,7 @@ def _proposals(
         PublishedItem(
             kind=_item_of(receipt),
             number=receipt.number,
-            on=night_date(night),
+            on=occurrences.night_date(night),
             night=night.id,
             confidence=stated_confidence(analysis),
             fix=receipt.fix if receipt.also else fix_digest(analysis.fix),
@@ -371,10 +354,10 @@ def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
     if news:
         lesson = apply_news(lesson, news)
     if lesson.fingerprint in {name for analysis in report.analyses for name in analysis.told}:
-        lesson = count_match(lesson, night)
+        lesson = occurrences.count_match(lesson, night)
     failed = (item.case for item in report.failures if _is_about(lesson, item.case, report))
     if case := next(failed, None):
-        lesson = add_sighting(lesson, case, night, "failed", report.traffic)
+        lesson = occurrences.add_sighting(lesson, case, night, "failed", report.traffic)
     for analysis in report.analyses:
         if not lasting((analysis,)) and _is_about(lesson, analysis.case, report):
             lesson = add_publications(lesson, analysis, night, report.receipts)
@@ -382,10 +365,10 @@ def update_lesson(lesson: Lesson, report: RunReport) -> Lesson:
     dropped = [item.group for item in report.dropped if item.group.fingerprint in lesson.names]
     if dropped and all(seen.night != night.id for seen in lesson.nights):
         case = Case(leader=dropped[0], others=tuple(dropped[1:]))
-        lesson = add_sighting(lesson, case, night, "passed over", report.traffic)
+        lesson = occurrences.add_sighting(lesson, case, night, "passed over", report.traffic)
     verified = news and any(fate.kind == "verified" for fate in news.fates)
-    if verified and len(lesson.notes) < MOST_SECTIONS:
-        notes = draw_notes(lesson, night_date(night))
+    if verified and len(lesson.notes) < limits.MOST_SECTIONS:
+        notes = draw_notes(lesson, occurrences.night_date(night))
         lesson = lesson if notes.empty else add_notes(lesson, notes)
     return lesson
 
@@ -406,12 +389,12 @@ def to_archive(
         last = {item.kind: item.outcome for item in lesson.proposed}
         is_open = any(outcome in _OPEN for outcome in last.values())
         is_watched = lesson.watch is not None and not lesson.watch.verdict
-        is_recent = today + RECENT >= last_seen(lesson) >= today - RECENT
+        is_recent = today + RECENT >= occurrences.last_seen(lesson) >= today - RECENT
         return (
             is_watched or is_open or is_recent,
             not lesson.stale,
             lesson.matched > 0,
-            last_seen(lesson),
+            occurrences.last_seen(lesson),
             lesson.matched,
             lesson.file,
         )
@@ -420,7 +403,7 @@ def to_archive(
         if lesson.stale:
             return f"stale: {lesson.stale}"
         matched = "" if lesson.matched else "never matched, "
-        return f"{matched}not seen since {last_seen(lesson).isoformat()}"
+        return f"{matched}not seen since {occurrences.last_seen(lesson).isoformat()}"
 
     surplus = max(0, len(lessons) - max(most, 0))
     return tuple((lesson, why(lesson)) for lesson in sorted(lessons, key=rank)[:surplus])

@@ -195,11 +195,13 @@ def waits_for(lesson: Lesson) -> str:
     )
 
 
-def counted(lesson: Lesson, before: int, earlier: Lesson | None, today: date) -> Lesson:
+def counted(lesson: Lesson, before: int, earlier: Lesson | None, night: Night) -> Lesson:
     """Count tonight for a lesson that stays unsettled, after `before` nights; else count anew."""
     if not why_unsettled(lesson):
         return lesson.model_copy(update=_SETTLED)
-    first = (earlier.unsettled_since or earlier.first_detected) if earlier and before else today
+    first = night_date(night)
+    if earlier and before:
+        first = earlier.unsettled_since or earlier.first_detected
     return lesson.model_copy(update={"unsettled_nights": before + 1, "unsettled_since": first})
 
 

@@ -549,23 +549,25 @@ def patterns_for(
     places = {group.transaction for group in case.groups}
     places |= {endpoint(transaction).module for transaction in places}
     places = (places | ({top.repo_path or top.path} if top else set())) - {""}
-    near = [(_nearness(case, places, pattern), pattern) for pattern in patterns]
+    error_class, own = case.leader.error_class, names(case)
+    near = [(_nearness(own, error_class, places, pattern), pattern) for pattern in patterns]
     near = [(points, item) for points, item in near if points]
     near.sort(key=lambda pair: (-pair[0], _age(pair[1]), -pair[1].occurrences, pair[1].title))
     return tuple(item for _, item in near[:limit])
 
 
-def _nearness(case: Case, places: set[str], pattern: Pattern) -> int:
+def _nearness(own: frozenset[str], error_class: str, places: set[str], pattern: Pattern) -> int:
     """3 for a member, 2 for its class in its place, 1 where only one of them is named; else 0."""
-    if not names(case).isdisjoint(pattern.fingerprints):
+    if not own.isdisjoint(pattern.fingerprints):
         return 3
-    name = case.leader.error_class
-    same_class, same_place = name in pattern.error_classes, not places.isdisjoint(pattern.modules)
+    same_class = error_class in pattern.error_classes
+    same_place = not places.isdisjoint(pattern.modules)
     if same_class and same_place:
         return 2
     if pattern.rule == "hot_spot" or not pattern.error_classes:
         return int(same_place)
-    return int(same_class and not pattern.modules and last_segment(name) not in GENERIC_CLASSES)
+    is_generic = last_segment(error_class) in GENERIC_CLASSES
+    return int(same_class and not pattern.modules and not is_generic)
 
 
 def _age(pattern: Pattern) -> int:
@@ -616,9 +618,7 @@ def _documents(
 
 
 def _is_about(pattern: Pattern, lesson: Lesson) -> bool:
-    """A member by name; or named by class, and place where there is one, in a person's document."""
-    if not lesson.names.isdisjoint(pattern.fingerprints):
-        return True
-    by_hand = not pattern.rule and lesson.error_class in pattern.error_classes
+    """Tell whether a lesson is a member, or near to what people wrote."""
     places = {lesson.module, lesson.transaction} - {""}
-    return by_hand and (not pattern.modules or not places.isdisjoint(pattern.modules))
+    near = _nearness(lesson.names, lesson.error_class, places, pattern)
+    return near == 3 or (near > 0 and not pattern.rule)
