@@ -1,10 +1,8 @@
 """Select the error groups of tonight; every other one gets a reason."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from datetime import datetime
-from importlib.resources import files
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import ignored_by, named
@@ -12,6 +10,7 @@ from nightwatch_core.models.assignment import RecallResult
 from nightwatch_core.models.errors import DroppedGroup, ErrorGroup, Selection, Window
 from nightwatch_core.models.knowledge import IgnoreRules
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import data_table
 from nightwatch_core.text.words import ClassTable
 
 # What deserves tonight's attention: one score per error group, from four terms of 0 to 1.
@@ -36,9 +35,7 @@ class Severities(Value):
     namespaces: dict[float, tuple[str, ...]]
 
 
-SEVERITIES = Severities.model_validate(
-    tomllib.loads((files(__package__) / "severities.toml").read_text("utf-8"))
-)
+SEVERITIES = data_table("nightwatch_core.intake", "severities.toml", Severities)
 _TABLE = ClassTable(
     {name: value for value, names in SEVERITIES.names.items() for name in names},
     {name: value for value, names in SEVERITIES.namespaces.items() for name in names},
@@ -133,14 +130,6 @@ class Narrowed(Value):
     selection: Selection
 
 
-def drop_reason(group: ErrorGroup, rules: IgnoreRules) -> str:
-    """Return the reason a group is not even ranked; empty for none."""
-    if group.triage.state == "ignored":
-        return group.triage.state_text
-    rule = ignored_by(rules.rules, group)
-    return f"ignored: {named(rule)}" if rule else ""
-
-
 def select(
     groups: Iterable[ErrorGroup],
     rules: IgnoreRules,
@@ -158,7 +147,12 @@ def select(
     """
     ignored, open_groups = [], []
     for group in groups:
-        if reason := drop_reason(group, rules):
+        rule = ignored_by(rules.rules, group)
+        if group.triage.state == "ignored":
+            reason = group.triage.state_text
+        else:
+            reason = f"ignored: {named(rule)}" if rule else ""
+        if reason:
             ignored.append(DroppedGroup(group=group, kind="ignored", reason=reason))
         else:
             open_groups.append(group)
@@ -171,7 +165,8 @@ def select(
             room[is_known] -= 1
             kept.append(group)
         else:
-            reason = rank_reason(place, len(open_groups), points, max(0, limit))
+            rank = f"rank {place} of {len(open_groups)} (score {points:.2f})"
+            reason = f"{rank}: {_a_night(max(0, limit), 'traced')}"
             over_limit.append(DroppedGroup(group=group, reason=reason))
     return Selection(kept=tuple(kept), dropped=(*ignored, *over_limit))
 
@@ -184,7 +179,10 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
     """
     kept, over = memory.unknown[: max(0, limit)], memory.unknown[max(0, limit) :]
     late = tuple(
-        DroppedGroup(group=group, reason=_case_reason(place, len(memory.unknown), limit))
+        DroppedGroup(
+            group=group,
+            reason=f"new case {place} of {len(memory.unknown)}: {_a_night(limit, 'analysed')}",
+        )
         for place, unknown in enumerate(over, start=len(kept) + 1)
         for group in unknown.case.groups
     )
@@ -200,9 +198,8 @@ def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
     )
 
 
-def _case_reason(place: int, among: int, limit: int) -> str:
-    are = "is" if limit == 1 else "are"
-    return f"new case {place} of {among}: {limit} {are} analysed a night"
+def _a_night(limit: int, done: str) -> str:
+    return f"{limit} {'is' if limit == 1 else 'are'} {done} a night"
 
 
 def _order(ranked: tuple[ErrorGroup, float]) -> tuple[float, bool, int, float, str, str, str]:
@@ -213,13 +210,3 @@ def _order(ranked: tuple[ErrorGroup, float]) -> tuple[float, bool, int, float, s
         *(-points, is_new, -group.occurrences, -seen),
         *(group.fingerprint, group.source, group.app),
     )
-
-
-def rank_reason(place: int, among: int, score: float, limit: int) -> str:
-    """Say why a group had to wait.
-
-    >>> rank_reason(12, 25, 0.314, 10)
-    'rank 12 of 25 (score 0.31): 10 are traced a night'
-    """
-    are = "is" if limit == 1 else "are"
-    return f"rank {place} of {among} (score {score:.2f}): {limit} {are} traced a night"

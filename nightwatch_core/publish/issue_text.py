@@ -22,7 +22,6 @@ from nightwatch_core.publish.blocks import CAUSE, CodeLine, Limits, code_text
 from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
 from nightwatch_core.publish.finding import NO_CAUSE, FindingView
 from nightwatch_core.publish.tiers import DOES
-from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
 from nightwatch_core.text.markers import LABEL, Permalinks, marker, step_line
 from nightwatch_core.text.plain_text import one_line, plural, shortened
@@ -78,7 +77,7 @@ def pull_body(finding: FindingView, key: str, night: str, issue: int | None) -> 
 def commit_message(finding: FindingView, issue: int | None) -> str:
     """Subject and body of the one commit; its last paragraph is never taken for a trailer."""
     refers = f"\n\nRefs #{issue}" if issue else ""
-    cause = commit_prose(re.sub(r"#(?=\d|\s|$)", "", finding.analysis.root_cause[:4_000]))
+    cause = title(re.sub(r"#(?=\d|\s|$)", "", finding.analysis.root_cause[:4_000]), 1_000)
     body = fill(f"Root cause: {_calm(cause)}", 72, break_long_words=False, break_on_hyphens=False)
     return f"{_subject(finding)}\n\n{body}{refers}\n"
 

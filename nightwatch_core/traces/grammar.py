@@ -122,11 +122,7 @@ def exception(error_class: str | None, message: str | None = "") -> ExceptionLin
 
 
 def frame_row(path: str, line: int, column: int, function: str) -> str:
-    """Write a frame in our own form, "other"; 0 and "" stand for what is not known.
-
-    >>> frame_row("src/cart.rs", 7, 3, "shop::cart::total"), frame_row("", 0, 0, "abort")
-    ('  frame: src/cart.rs:7:3 in shop::cart::total', '  frame: <unknown> in abort')
-    """
+    """Write a frame in our own form, "other"; 0 and "" stand for what is not known."""
     place = f"{path or UNKNOWN_PATH}{f':{line}' if line else ''}"
     place += f":{column}" if line and column else ""
     return f"  frame: {place}{f' in {function}' if function else ''}"

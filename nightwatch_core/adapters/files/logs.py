@@ -167,13 +167,9 @@ class LineOrder:
         self._size = 0
         self._is_backward: bool | None = None
 
-    def is_turn(self, line: LogLine) -> bool:
-        """Tell whether a line need not wait for others."""
-        return self._is_backward is False or not line.around.get("time")
-
     def read(self, placed: Placed) -> Iterator[Placed]:
         """Take the next line of the file; yields those whose turn it is."""
-        if self.is_turn(placed.line):
+        if self._is_backward is False or not placed.line.around.get("time"):
             yield placed
             return
         self._waiting.append(placed)
@@ -585,9 +581,6 @@ class LogStreams:
 
     def read(self, line: LogLine, place: str) -> Iterator[Read]:
         """Yield what a text makes known; its own traces may come later, when they end."""
-        if self._order.is_turn(line):
-            yield from self._placed(Placed(place, line))
-            return
         for placed in self._order.read(Placed(place, line)):
             yield from self._placed(placed)
 

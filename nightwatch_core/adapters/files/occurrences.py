@@ -28,7 +28,7 @@ from nightwatch_core.adapters.files.records import (
 from nightwatch_core.adapters.files.shapes import values
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.adapters.files.shapes.values import Item, LogLine, Record
-from nightwatch_core.adapters.files.times import LATEST_YEAR, has_zone, settled, time_of
+from nightwatch_core.adapters.files.times import LATEST_YEAR, settled, time_of
 from nightwatch_core.models.errors import ExceptionLink, Occurrence, RejectedRecord
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.plain_text import data_table
@@ -137,7 +137,7 @@ def _time(fields: Mapping[str, object], field: str) -> datetime | None:
     times = {name: time for name in names if (time := time_of(fields[name]))}
     own = next(iter(times), "")
     around = next((name for name in times if name.startswith("around")), own)
-    return times.get(own if own and has_zone(fields[own]) else around)
+    return times.get(own if own and times[own].tzinfo is UTC else around)
 
 
 def _class(fields: Mapping[str, object], is_quiet_record: bool) -> str:

@@ -181,10 +181,9 @@ LOUD_LEVELS = frozenset(
     ("error", "err", "eror", "critical", "crit", "fatal", "alert", "emergency", "emerg", "panic",
      "dpanic", "severe", "exception")
 )  # fmt: skip
-QUIET_SEVERITY_NUMBERS = range(1, 17)  # of OpenTelemetry; pino and bunyan count from 10 to 60
-LOUD_SEVERITY_NUMBERS = range(17, 25)
-QUIET_PINO_NUMBERS = range(20, 50, 10)
-LOUD_PINO_NUMBERS = (50, 60)
+# Of OpenTelemetry (1 to 24), pino and bunyan (10 to 60).
+_QUIET_NUMBERS = frozenset((*range(1, 17), 20, 30, 40))
+_LOUD_NUMBERS = frozenset((*range(17, 25), 50, 60)) - _QUIET_NUMBERS
 
 
 def is_quiet(level: object) -> bool:
@@ -193,10 +192,7 @@ def is_quiet(level: object) -> bool:
     >>> is_quiet("INFO"), is_quiet(30), is_quiet("error"), is_quiet(None)
     (True, True, False, False)
     """
-    if isinstance(level, str) and not level.isdigit():
-        return level.strip().lower() in QUIET_LEVELS
-    number = number_of(level)
-    return number in QUIET_SEVERITY_NUMBERS or number in QUIET_PINO_NUMBERS
+    return _is_level(level, QUIET_LEVELS, _QUIET_NUMBERS)
 
 
 def is_loud(level: object) -> bool:
@@ -205,10 +201,13 @@ def is_loud(level: object) -> bool:
     >>> is_loud("ERROR"), is_loud(50), is_loud("DEFAULT"), is_loud(None)
     (True, True, False, False)
     """
+    return _is_level(level, LOUD_LEVELS, _LOUD_NUMBERS)
+
+
+def _is_level(level: object, words: frozenset[str], numbers: frozenset[int]) -> bool:
     if isinstance(level, str) and not level.isdigit():
-        return level.strip().lower() in LOUD_LEVELS
-    number = number_of(level)
-    return number in LOUD_SEVERITY_NUMBERS or number in LOUD_PINO_NUMBERS
+        return level.strip().lower() in words
+    return number_of(level) in numbers
 
 
 def is_answered(status: object) -> bool:

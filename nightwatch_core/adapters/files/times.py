@@ -175,16 +175,6 @@ def time_in_log(line: str) -> datetime | None:
     return time_of(ticks[1] or ticks[2]) if ticks and ticks.start() <= TIME_REACH else None
 
 
-def has_zone(value: object) -> bool:
-    """Tell a time that says its zone; ticks since 1970 do.
-
-    >>> has_zone("2026-11-03T10:20:30Z"), has_zone(1_793_700_000), has_zone("2026-11-03 10:20:30")
-    (True, True, False)
-    """
-    time = time_of(value)
-    return time is not None and time.tzinfo is UTC
-
-
 @lru_cache(maxsize=2_048)
 def _of_text(text: str) -> datetime | None:
     if text[:4].isdigit():

@@ -41,12 +41,10 @@ def paths_in(text: str) -> tuple[str, ...]:
     )
 
 
-def _conditions(text: str | list[str]) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else tuple(text)
-
-
 Paths = Annotated[tuple[str, ...], BeforeValidator(paths_in)]
-Conditions = Annotated[tuple[str, ...], BeforeValidator(_conditions)]
+Conditions = Annotated[
+    tuple[str, ...], BeforeValidator(lambda when: (when,) if isinstance(when, str) else when)
+]
 Field = Literal[
     "error_class", "message", "title", "stack", "component", "action", "transaction", "method",
     "url", "culprit", "app", "release", "commit", "host", "user", "users", "count", "first_seen",
@@ -93,6 +91,7 @@ class Line(Value):
 
     text: Paths
     stream: Paths  # all of them
+    part: Paths = ()  # says "P" where the next text goes on in the line
     service: Paths = ()  # names the application where `app` does not, with a container's ending
     around: dict[str, Paths]  # by the names that records have
 
@@ -108,10 +107,11 @@ class Line(Value):
             around["app"] = values.service_of(text_at(document, *self.service))
         return around
 
-    def read(self, document: Record, is_part: bool | None = False) -> LogLine:
+    def read(self, document: Record) -> LogLine:
         """Read the line of a document."""
         texts = (text for path in self.text if isinstance(text := at(document, path), str))
         stream = " ".join(text_at(document, path) for path in self.stream)
+        is_part = at(document, *self.part) == "P"
         return LogLine(next(texts, ""), stream, self.surroundings(document), is_part)
 
 

@@ -26,11 +26,6 @@ _PLAIN = frozenset(("log", "stream", "time"))  # all that Docker writes of itsel
 _LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
 
 
-def _kubernetes(document: Record, _: Inside) -> Iterator[Item]:
-    is_part = document.get("_p", document.get("logtag")) == "P"
-    yield _LINES["kubernetes"].read(document, is_part)
-
-
 def _docker(document: Record, _: Inside) -> Iterator[Item]:
     """Whole lines keep their end in Docker's files: a text without one goes on."""
     text = str(document["log"])
@@ -38,11 +33,7 @@ def _docker(document: Record, _: Inside) -> Iterator[Item]:
     if len(document) == len(_PLAIN) and document.keys() >= _PLAIN:  # by far the commonest
         yield LogLine(text, str(document["stream"]), {"time": document["time"]}, is_part)
     else:
-        yield _LINES["docker"].read(document, is_part)
-
-
-def _cri(document: Record, _: Inside) -> Iterator[Item]:
-    yield _LINES["cri"].read(document, document["logtag"] == "P")
+        yield _LINES["docker"].read(document)._replace(is_part=is_part)
 
 
 def _azure(document: Record, _: Inside) -> Iterator[Item]:
@@ -196,8 +187,6 @@ LOG_STORES = shapes_of(
         "grafana": _grafana,
         "otlp_logs": _logs,
         "otlp_spans": _spans,
-        "kubernetes": _kubernetes,
-        "cri": _cri,
         "docker": _docker,
         "azure": _azure,
         "journald": _journald,
