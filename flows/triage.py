@@ -5,14 +5,11 @@ from typing import Any
 from prefect import flow
 
 from flows.morning import until_morning
-from nightwatch_core.models.assignment import BatchTriage, FollowUpInput
-from nightwatch_core.models.batch import Settled
-from nightwatch_core.models.errors import ErrorGroup
+from nightwatch_core.models.assignment import FollowUpInput
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.builder import add_batch_triage
-from nightwatch_core.triage.batch_triage import with_complaints, with_submission
 from tasks import triage as batches
 from tasks.errors import fetch_errors, known_errors
 from tasks.knowledge import read_outcomes
@@ -50,31 +47,8 @@ def submit_all(options: NightOptions) -> RunReport:
         selection = progress.select(batches.select_every(options, fetched, known))
         report = builder.add_errors(open_report(options, night), fetched, selection)
         report = progress.update(keep_report(report))
-        sent = submit_errors(options, night, selection.kept, BatchTriage(), 0.0)
+        sent = batches.submit_batch(options, night, selection.kept)
         return keep_and_show(report.model_copy(update={"batch_triage": sent}))
-
-
-def submit_errors(
-    options: NightOptions,
-    night: Night,
-    groups: tuple[ErrorGroup, ...],
-    triage: BatchTriage,
-    spent: float | None,
-) -> BatchTriage:
-    """Ask about each error once, as far as the night's USD go; returns the triage with it."""
-    asking = batches.triage_options(options, night)
-    settled = batches.settle_batches(asking)
-    questions = batches.write_questions(asking, night, groups)
-    planned = batches.plan_batch(asking, night, questions, spent)
-    sent = batches.submit_batch(asking, night, planned)
-    complained = with_complaints(triage, questions.complaint, planned.over, *settled.unsure)
-    return with_submission(complained, sent, planned.cost, questions)
-
-
-def read_batches(options: NightOptions, night: Night, settled: Settled) -> BatchTriage:
-    """Read every open batch of these sources that has ended, and wait for none."""
-    read = one_by_one(batches.read_batch, batches.due_batches(options, night, settled), options)
-    return batches.put_together(options, night, read, settled)
 
 
 def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
@@ -82,10 +56,10 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
     options = batches.collecting_options(name, choices)
     with report_on_failure(options) as progress:
         night = progress.begin(batches.open_collection(options, name))
-        settled = batches.settle_batches(options)
-        due = batches.due_batches(options, night, settled)
-        attempt("waiting", batches.patiently(options), options, due, otherwise=None)
-        triage = read_batches(options, night, settled)
+        settled = batches.settle_batches(options, night)
+        attempt("waiting", batches.patiently(options), options, settled.open, otherwise=None)
+        read = one_by_one(batches.read_batch, settled.open, options)
+        triage = batches.put_together(options, night, read, settled.unsure)
         report = progress.update(add_batch_triage(open_report(options, night), triage))
         if triage.running and not triage.judged:
             return keep_and_show(builder.degrade(report, *triage.running))

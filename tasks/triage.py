@@ -12,7 +12,7 @@ from nightwatch_core.intake.ignore_rules import rules_in_force
 from nightwatch_core.intake.limits import GROUPS_A_CASE
 from nightwatch_core.intake.selection import select
 from nightwatch_core.models.assignment import BatchTriage, KnownErrors
-from nightwatch_core.models.batch import Batch, Settled, Submission
+from nightwatch_core.models.batch import Batch, Settled
 from nightwatch_core.models.errors import ErrorGroup, Fetched, Selection, Trace
 from nightwatch_core.models.options import LESSON_DAYS, NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
@@ -32,10 +32,12 @@ COLLECTING = "--collect"
 
 
 @step("settle batches", patient=True)
-def settle_batches(options: NightOptions) -> Settled:
-    """Find batches that killed nights may have submitted, and those that are open."""
-    ports = reading(options)
-    return batch_triage.settle(_desk(options), _store(options), ports.clock)
+def settle_batches(options: NightOptions, night: Night) -> Settled:
+    """Find open batches over the night's sources, and those that killed nights may have sent."""
+    settled = batch_triage.settle(_desk(options), _store(options), reading(options).clock)
+    history = publishing(options).nights.history()
+    due = batch_triage.of_sources(settled.open, history, night.kind.key)
+    return settled.model_copy(update={"open": due})
 
 
 @step("probe batches", patient=True)
@@ -62,43 +64,35 @@ def select_flagged(options: NightOptions, fetched: Fetched, triage: BatchTriage)
     return batch_triage.only_flagged(fetched.groups, triage.flagged, candidates)
 
 
-@step("write the questions", patient=True)
-def write_questions(
-    options: NightOptions, night: Night, groups: tuple[ErrorGroup, ...]
-) -> Questions:
-    """Ask about each error that is not waiting for an answer and has none that still holds."""
-    ports, batches = reading(options), _store(options).batches()
-    ask, kept = batch_triage.to_ask(groups, batches, ports.clock.now(), LESSON_DAYS)
-    agent, complaint = batch_triage.triage_agent(ports.agents)
-    traces = _traces(options, ask)
-    asked = (
-        batch_triage.question(group, traces.get(group.fingerprint), agent, night.fence)
-        for group in ask
-    )
-    items = tuple(
-        batch_triage.item_of(night.id, group, conversation)
-        for group, conversation in zip(ask, asked, strict=True)
-    )
-    return Questions(items=items, kept=kept, complaint=complaint)
-
-
-@step("plan a batch", patient=True)
-def plan_batch(
-    options: NightOptions, night: Night, questions: Questions, spent: float | None
-) -> Plan:
-    """Plan a batch within the night's remaining USD; submit nothing yet."""
-    if not questions.items:
-        return Plan()
-    prices = _desk(options).intent(questions.items, night.id, reading(options).clock.now())
-    left = max(options.cost_per_night - (spent or 0.0), 0.0) if options.cost_per_night else None
-    return batch_triage.plan(questions.items, prices, left)
-
-
 @step("submit a batch", patient=True)
-def submit_batch(options: NightOptions, night: Night, planned: Plan) -> Submission:
-    """Submit what was planned, once: whatever is not sure is not submitted again."""
-    ports = (_desk(options), _store(options), reading(options).clock)
-    return batch_triage.submit_once(planned.items, night.id, *ports)
+def submit_batch(
+    options: NightOptions, night: Night, groups: tuple[ErrorGroup, ...]
+) -> BatchTriage:
+    """Ask about each error once, as far as the night's USD go.
+
+    An error that waits for an answer, or has one that still holds, is not asked about; whatever is
+    not sure is not submitted again.
+    """
+    ports = reading(options)
+    agent, complaint = batch_triage.triage_agent(ports.agents)
+    model = batch_triage.model_of(agent, options, night.given)
+    options = options.model_copy(update={"model": model})
+    desk, store, now = _desk(options), _store(options), ports.clock.now()
+    settled = batch_triage.settle(desk, store, ports.clock)
+    ask, kept = batch_triage.to_ask(groups, store.batches(), now, LESSON_DAYS)
+    traces = _traces(options, ask)
+    items = []
+    for group in ask:
+        question = batch_triage.question(group, traces.get(group.fingerprint), agent, night.fence)
+        items.append(batch_triage.item_of(night.id, group, question))
+    planned = Plan()
+    if items:
+        prices = desk.intent(items, night.id, now)
+        planned = batch_triage.plan(tuple(items), prices, options.cost_per_night or None)
+    sent = batch_triage.submit_once(planned.items, night.id, desk, store, ports.clock)
+    questions = Questions(items=tuple(items), kept=kept, complaint=complaint)
+    triage = batch_triage.with_submission(BatchTriage(), sent, planned.cost, questions)
+    return batch_triage.with_complaints(triage, complaint, planned.over, *settled.unsure)
 
 
 @step("wait for batches")
@@ -139,19 +133,12 @@ def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
 
 @step("put batches together")
 def put_together(
-    options: NightOptions, night: Night, read: tuple[ReadBatch, ...], settled: Settled
+    options: NightOptions, night: Night, read: tuple[ReadBatch, ...], unsure: tuple[str, ...]
 ) -> BatchTriage:
     """Return the batches' results and earlier flagged errors not analysed yet."""
     now, history = reading(options).clock.now(), publishing(options).nights.history()
     every = batch_triage.of_sources(_store(options).batches(), history, night.kind.key)
-    return batch_triage.collected(read, every, now, settled.unsure)
-
-
-@step("choose batches")
-def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[Batch, ...]:
-    """Open batches of nights over the same sources, oldest first."""
-    history = publishing(options).nights.history()
-    return batch_triage.of_sources(settled.open, history, night.kind.key)
+    return batch_triage.collected(read, every, now, unsure)
 
 
 @step("close batches")
@@ -172,13 +159,6 @@ def close_batches(report: RunReport) -> None:
         )
         if closed != batch:
             store.keep(closed)
-
-
-def triage_options(options: NightOptions, night: Night) -> NightOptions:
-    """Return the options for the model of batch triage."""
-    agent, _ = batch_triage.triage_agent(reading(options).agents)
-    model = batch_triage.model_of(agent, options, night.given)
-    return options.model_copy(update={"model": model})
 
 
 def _desk(options: NightOptions) -> BatchModel:
@@ -246,11 +226,10 @@ def open_collection(options: NightOptions, night: str) -> Night:
     """Open a night over the window of the one that submitted; it moves no watermark."""
     batch = _batch(night, leftovers=True)
     history: tuple[NightRecord, ...] = nights().history()
-    known = (item.night for item in history if batch and item.id == batch.night and item.night)
-    found = next(known, None)
-    if found is None:
+    nights_of_batch = (item.night for item in history if batch and item.id == batch.night)
+    record = next(filter(None, nights_of_batch), None)
+    if record is None:
         raise NotTonight(f"the night {night[:80]!r} that submitted the batch was deleted")
-    record = found
     kind = NightKind(key=record.kind.key, dry=options.dry_run, since=COLLECTING)
     return begin_night(options, record.window, kind, f"collect-{record.id}")
 

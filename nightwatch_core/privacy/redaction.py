@@ -358,45 +358,29 @@ def _views(text: str) -> Iterator[str]:
             yield base64.b64decode(padded).decode("utf-8", "replace")
 
 
-Before = Callable[[str, str], str | None]  # the text of a file at a commit
-
-
-def checked_outbox(outbox: ports.Outbox, check: SecondCheck, before: Before) -> ports.Outbox:
-    """Return an outbox that refuses proposals in which the second check finds a key.
-
-    `before` reads the files that drafts change: only new lines count.
-    """
+def checked_outbox(outbox: ports.Outbox, check: SecondCheck) -> ports.Outbox:
+    """Return an outbox that refuses proposals in which the second check finds a key."""
 
     def publish(proposal: proposals.Proposal) -> proposals.Receipt:
-        reason = check.refusal(dict(_texts(proposal, before)))
-        if reason:
+        if reason := check.refusal(dict(_texts(proposal))):
             return proposals.receipt_for(proposal, "refused", reason=reason)
         return outbox.publish(proposal)
 
     return proxied(outbox, ports.Outbox, replaced={"publish": publish})
 
 
-def _texts(proposal: proposals.Proposal, before: Before) -> Iterator[tuple[str, str]]:
+def _texts(proposal: proposals.Proposal) -> Iterator[tuple[str, str]]:
     for name in ("title", "body", "commit_message", "branch"):
         if text := getattr(proposal, name, ""):
             yield f"the {proposal.kind}'s {name.replace('_', ' ')}", text
     if isinstance(proposal, proposals.PullUpdate | proposals.DraftPull):
-        yield from _new_lines(proposal.commit, proposal.changes, "", before)
+        for change in proposal.changes:
+            yield change.path, change.text or ""
     if isinstance(proposal, proposals.DraftPull):
         for number, commit in enumerate(proposal.commits, 1):
             yield f"the message of commit {number}", commit.message
-            where = f" in commit {number}"
-            yield from _new_lines(proposal.commit, commit.changes, where, before)
-
-
-def _new_lines(
-    commit: str, changes: Iterable[proposals.FileChange], where: str, before: Before
-) -> Iterator[tuple[str, str]]:
-    for change in changes:
-        old = before(commit, change.path) if change.text else None
-        known = frozenset((old or "").splitlines())
-        new = (line for line in (change.text or "").splitlines() if line not in known)
-        yield f"the changed lines of {change.path}{where}", "\n".join(new)
+            for change in commit.changes:
+                yield f"{change.path} in commit {number}", change.text or ""
 
 
 def checked_knowledge(

@@ -9,7 +9,7 @@ that a worker on another machine makes the same ones. Tests put others in with
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
@@ -59,8 +59,7 @@ def publishing(options: NightOptions) -> PublishingPorts:
     """Return the ports to write through, the real ones unless `using` says otherwise."""
     instead, at = replacement(), settings()
     given = instead.publishing if instead else _publishing(options, at)
-    before = partial(services.text_at, partial(bare_code, options))
-    walled, recording = proxies.scrubbed_publishing(given, at, before), proxies.current_recording()
+    walled, recording = proxies.scrubbed_publishing(given, at), proxies.current_recording()
     return recording.publishing(walled) if recording else walled
 
 

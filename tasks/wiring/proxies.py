@@ -100,14 +100,12 @@ def scrubbed_reading(given: ReadingPorts, at: Settings) -> ReadingPorts:
     )
 
 
-def scrubbed_publishing(
-    given: PublishingPorts, at: Settings, before: redaction.Before
-) -> PublishingPorts:
-    """Return the ports, which get no secrets; `before` reads the files that drafts change."""
+def scrubbed_publishing(given: PublishingPorts, at: Settings) -> PublishingPorts:
+    """Return the ports, which get no secrets."""
     scrub, check = scrubber(at).scrub, second_check(at)
 
     def outbox(night: Night) -> ports.Outbox:
-        checked = redaction.checked_outbox(given.outbox(night), check, before)
+        checked = redaction.checked_outbox(given.outbox(night), check)
         return redaction.redacted_outbox(checked, scrub)
 
     knowledge = redaction.checked_knowledge(given.knowledge, check)

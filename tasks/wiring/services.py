@@ -6,27 +6,27 @@ most commands need none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from pydantic import SecretStr
 
+from nightwatch_core import ports
 from nightwatch_core.adapters.local.quiet import SystemClock, quiet_batch_store, quiet_batches
 from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
 from nightwatch_core.adapters.sandbox.supervision import TREE_BYTES, TREE_FILES
 from nightwatch_core.adapters.stores.code_cache import recorded_host
 from nightwatch_core.adapters.stores.state_folder import BatchFiles, state_folder
 from nightwatch_core.adapters.stores.traffic import MANIFEST, METER
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions, ServiceCalls, StateFolder, listed
-from nightwatch_core.ports import BatchModel, BatchStore, Clock, CodeHost, LaysOut
 from nightwatch_core.privacy.redaction import redacted_host, redacted_records
 from nightwatch_core.privacy.scrubber import Scrub
 from nightwatch_core.publish import ci
@@ -34,18 +34,6 @@ from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import replacement
 from tasks.wiring import local, proxies
 from tasks.wiring.local import pace
-
-if TYPE_CHECKING:
-    from nightwatch_core.adapters.claude.batches import ClaudeBatches
-    from nightwatch_core.adapters.claude.model import Claude
-    from nightwatch_core.adapters.github.client import GitHubClient
-    from nightwatch_core.adapters.github.code_host import GitHubHost
-    from nightwatch_core.adapters.github.outbox import GitHubOutbox
-    from nightwatch_core.adapters.github.ownership import Ours
-    from nightwatch_core.adapters.github.sign_in import GitHubSignIn
-    from nightwatch_core.adapters.github.tracker import GitHubTracker
-    from nightwatch_core.adapters.new_relic.source import NewRelic
-    from nightwatch_core.adapters.slack.notifier import SlackNotifier
 
 NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "newrelic": (("NEW_RELIC_API_KEY",), ("NEW_RELIC_ACCOUNT_ID",), ("NEW_RELIC_APP_NAME",)),
@@ -84,8 +72,8 @@ def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def new_relic(
-    options: NightOptions, settings: Settings, watermark: datetime | None, clock: Clock
-) -> NewRelic:
+    options: NightOptions, settings: Settings, watermark: datetime | None, clock: ports.Clock
+) -> ports.ErrorSource:
     """Return the application's errors in New Relic."""
     from nightwatch_core.adapters.new_relic.nerdgraph import TIMES, NerdGraph
     from nightwatch_core.adapters.new_relic.source import NewRelic
@@ -101,7 +89,9 @@ def new_relic(
     return NewRelic(client, int(account), app, watermark, clock, prefixes)
 
 
-def github_code(options: NightOptions, settings: Settings, *, may_clone: bool = True) -> GitHubHost:
+def github_code(
+    options: NightOptions, settings: Settings, *, may_clone: bool = True
+) -> ports.CodeHost:
     """Return the repository, cloned or read through the API."""
     from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
 
@@ -111,7 +101,7 @@ def github_code(options: NightOptions, settings: Settings, *, may_clone: bool = 
     return GitHubHost(api, clone if may_clone else None)
 
 
-def github_tracker(settings: Settings) -> GitHubTracker:
+def github_tracker(settings: Settings) -> ports.Tracker:
     """Return our issues and pull requests."""
     from nightwatch_core.adapters.github.tracker import GitHubTracker
 
@@ -119,8 +109,8 @@ def github_tracker(settings: Settings) -> GitHubTracker:
 
 
 def github_outbox(
-    options: NightOptions, settings: Settings, clock: Clock, scrub: Scrub
-) -> GitHubOutbox:
+    options: NightOptions, settings: Settings, clock: ports.Clock, scrub: Scrub
+) -> ports.Outbox:
     """Make the outbox for issues and pull requests."""
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
@@ -132,7 +122,7 @@ def github_outbox(
     )
 
 
-def claude(options: NightOptions, settings: Settings) -> Claude:
+def claude(options: NightOptions, settings: Settings) -> ports.Model:
     """Return the model at Anthropic's address or a compatible server's."""
     from nightwatch_core.adapters.claude.client import SILENCE
     from nightwatch_core.adapters.claude.model import Claude
@@ -148,15 +138,6 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
     )
 
 
-def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> ClaudeBatches:
-    """Return the same for batches."""
-    from nightwatch_core.adapters.claude.batches import ClaudeBatches
-
-    proxies.open_list(settings)
-    key = settings.anthropic_api_key or SecretStr(NO_KEY)
-    return ClaudeBatches(key, options.model, clock, settings.anthropic_base_url)
-
-
 def priced(model: str, usage: Usage) -> Usage:
     """Add the cost of a model's usage; None without a price."""
     from nightwatch_core.adapters.claude import features
@@ -164,7 +145,7 @@ def priced(model: str, usage: Usage) -> Usage:
     return features.priced(model, usage)
 
 
-def slack(settings: Settings, clock: Clock) -> SlackNotifier:
+def slack(settings: Settings, clock: ports.Clock) -> ports.Notifier:
     """Return the team's channel."""
     from nightwatch_core.adapters.slack.notifier import SILENCE, SlackNotifier
 
@@ -181,7 +162,7 @@ def slack(settings: Settings, clock: Clock) -> SlackNotifier:
 
 
 @lru_cache(maxsize=4)
-def _ours(settings: Settings) -> Ours:
+def _ours(settings: Settings) -> Any:
     from nightwatch_core.adapters.github.ownership import Ours
     from nightwatch_core.adapters.stores.database import published
 
@@ -191,15 +172,13 @@ def _ours(settings: Settings) -> Ours:
 
 
 @lru_cache(maxsize=4)
-def _github(
-    settings: Settings, use: Literal["read", "write", "read as who writes"]
-) -> GitHubClient:
+def _github(settings: Settings, use: Literal["read", "write", "read as who writes"]) -> Any:
     from nightwatch_core.adapters.github.client import GitHubClient
     from nightwatch_core.adapters.github.connection import SILENCE
 
     proxies.open_list(settings)
     return GitHubClient(
-        reading_sign_in(settings) if use == "read" else writing_sign_in(settings),
+        sign_in(settings, writes=use != "read"),
         settings.github_api_url,
         repository=settings.github_repo,
         read_only=use != "write",
@@ -209,19 +188,12 @@ def _github(
     )
 
 
-def reading_sign_in(settings: Settings) -> GitHubSignIn:
-    """Return the token for reading, else the one that writes."""
+def sign_in(settings: Settings, *, writes: bool) -> Any:
+    """Return the token or App that publishes, or the token for reading if there is one."""
     from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 
-    if settings.github_read_token:
+    if settings.github_read_token and not writes:
         return GitHubSignIn(token=settings.github_read_token)
-    return writing_sign_in(settings)
-
-
-def writing_sign_in(settings: Settings) -> GitHubSignIn:
-    """Return the token or App that publishes."""
-    from nightwatch_core.adapters.github.sign_in import GitHubSignIn
-
     return GitHubSignIn(
         token=settings.github_token,
         app_id=settings.github_app_id,
@@ -233,7 +205,7 @@ def writing_sign_in(settings: Settings) -> GitHubSignIn:
 # The code: masked for everybody, and as it is for the files of drafts.
 
 
-def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
+def recorded_code(options: NightOptions, at: Settings) -> ports.CodeHost:
     """Return the code, masked before it is kept."""
     by = proxies.scrubber(at)
     records = redacted_records(local.CodeRecords(), by.scrub)
@@ -243,19 +215,11 @@ def recorded_code(options: NightOptions, at: Settings) -> CodeHost:
 
 
 @lru_cache(maxsize=4)
-def bare_code(options: NightOptions, at: Settings) -> CodeHost:
+def bare_code(options: NightOptions, at: Settings) -> ports.CodeHost:
     """Return the code unmasked, which is never kept."""
     if options.code == "github":
         return github_code(options, at)
     return local.checkout(options, at)
-
-
-def text_at(host: Callable[[], CodeHost], sha: str, path: str) -> str | None:
-    """Return the text of a file at a commit; None if it cannot be read."""
-    try:
-        return host().reader(Commit(repository="", sha=sha)).read_file(path)
-    except NightWatchError:
-        return None
 
 
 # What a check says of the repository that drafts go to, and of who may write there.
@@ -276,7 +240,7 @@ def one_token_does_both(options: NightOptions) -> bool:
     return is_github and not (at.github_read_token or at.github_app_id)
 
 
-def _code(options: NightOptions) -> CodeHost:
+def _code(options: NightOptions) -> ports.CodeHost:
     """As it is, without cloning what is on GitHub: for a few files."""
     if instead := replacement():
         return instead.reading.code
@@ -304,7 +268,7 @@ def sandbox(options: NightOptions, at: Settings) -> LocalSandbox:
 def _lay_out(options: NightOptions, at: Settings, commit: Commit, folder: Path) -> int:
     """The files as they are: what is run has to be what people will merge into."""
     reader = bare_code(options, at).reader(commit)
-    if not isinstance(reader, LaysOut):
+    if not isinstance(reader, ports.LaysOut):
         raise GiveUp("its repository is not cloned here, so nothing of it can be run")
     return reader.lay_out(str(folder), TREE_BYTES, TREE_FILES)
 
@@ -337,21 +301,25 @@ def state_of() -> StateFolder:
 # Batches: who answers many errors at once, and where they are kept from night to night.
 
 
-def kept_batches() -> BatchStore:
+def kept_batches() -> ports.BatchStore:
     """Return the store of batches, whatever the options."""
     instead = replacement()
     return (instead and instead.publishing.batch_store) or BatchFiles(settings().state)
 
 
-def batch_model(options: NightOptions, at: Settings) -> BatchModel | None:
+def batch_model(options: NightOptions, at: Settings) -> ports.BatchModel | None:
     """Return the batch service, quiet in a dry run; None without a language model."""
+    from nightwatch_core.adapters.claude.batches import ClaudeBatches
+
     if options.model == RULES:
         return None
-    real = claude_batches(options, at, SystemClock())
+    proxies.open_list(at)
+    key = at.anthropic_api_key or SecretStr(NO_KEY)
+    real = ClaudeBatches(key, options.model, SystemClock(), at.anthropic_base_url)
     return quiet_batches(real) if options.dry_run else real
 
 
-def batch_store(options: NightOptions, at: Settings) -> BatchStore:
+def batch_store(options: NightOptions, at: Settings) -> ports.BatchStore:
     """Return the files of batches, only read in a dry run."""
     files = BatchFiles(at.state)
     return quiet_batch_store(files) if options.dry_run else files

@@ -93,8 +93,8 @@ def test_everything_is_made_without_a_request(said) -> None:
 
 def test_a_token_of_its_own_reads(said) -> None:
     at = said(**WHOLE, GITHUB_READ_TOKEN="ghp_read")
-    assert services.reading_sign_in(at).token == SecretStr("ghp_read")
-    assert services.writing_sign_in(at).token == SecretStr("ghp_1")
+    assert services.sign_in(at, writes=False).token == SecretStr("ghp_read")
+    assert services.sign_in(at, writes=True).token == SecretStr("ghp_1")
 
 
 def test_what_stays_on_this_machine_goes_through_no_proxy(
