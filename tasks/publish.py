@@ -138,7 +138,7 @@ def briefing_for(
         failing=bare_reader_of(options, failing),
         shown=reader_of(options, base),
         sandbox=ports.sandbox,
-        known=cache,
+        cache=cache,
         clock=ports.clock,
         allowance=proof_allowance(analysis, options, used),
         story=story_allowance(options, used),

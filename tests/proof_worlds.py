@@ -54,7 +54,7 @@ def case_of(files, trace):
     return Case(leader=group, trace=read)
 
 
-def briefing_of(files, trace, fix, sandbox, known, model, commit, **more):
+def briefing_of(files, trace, fix, sandbox, cache, model, commit, **more):
     tree = Tree(files, commit)
     analysis = Analysis(
         case=case_of(files, trace), title="t", root_cause="nobody thought of it",
@@ -72,6 +72,6 @@ def briefing_of(files, trace, fix, sandbox, known, model, commit, **more):
         **more,
     }
     return ProofBriefing(
-        draft=draft, analysis=analysis, shown=given["base"], sandbox=sandbox, known=known,
+        draft=draft, analysis=analysis, shown=given["base"], sandbox=sandbox, cache=cache,
         clock=Clock(), model=model, fence="3fa9", **given,
     )  # fmt: skip

@@ -117,7 +117,7 @@ def briefing(model, sandbox=None, **more):
         "clock": MemoryClock(),
         "allowance": allowance(),
         "story": allowance(),
-        "known": NightCache(),
+        "cache": NightCache(),
         **more,
     }
     sandbox = sandbox or ScriptedSandbox(all_green)

@@ -41,7 +41,7 @@ class ProofBriefing:
     failing: CodeReader  # the commit that failed in production
     shown: CodeReader  # the base without its secrets, as a model may see it
     sandbox: Sandbox
-    known: NightCache
+    cache: NightCache
     clock: Clock
     allowance: Allowance  # for all questions about this fix
     story: Allowance | None = None  # for a fix made in several steps; None: none is made
@@ -88,8 +88,8 @@ def ask(
     schema: dict[str, Any] | None = None,
 ) -> Asked:
     """Ask a question; never raises. An answer that `complain` objects to is sent back once."""
-    if briefing.model is None or briefing.known.silent:
-        return Asked(because=briefing.known.silent or "no model is available")
+    if briefing.model is None or briefing.cache.silent:
+        return Asked(because=briefing.cache.silent or "no model is available")
     case, research = briefing.analysis.case, ResearchContext(previews=question.previews)
     orders = injected_instructions(texts_of(case, research, question.outside))
     opening = Conversation(
@@ -121,7 +121,7 @@ def ask(
         ended = converse(opening, briefing.model, run_tool, allowance, briefing.clock, objection)
     except NightWatchError as trouble:
         if isinstance(trouble, StopTheNight):
-            briefing.known.silent = str(trouble)
+            briefing.cache.silent = str(trouble)
         is_unpaid = trouble.ending is not None and trouble.ending.kind == "budget gone"
         because = question.unpaid if is_unpaid else one_line(str(trouble))
         return Asked(because=shortened(because, REASON), usage=trouble.usage or Usage())

@@ -277,8 +277,8 @@ def other_message(item: str, other: str) -> str:
     if len(members) == 2:
         same = members[0] == members[1]
         return "" if same else f"it says '{members[0]}' where production said '{members[1]}'"
-    said, expected = ({*_WORD.findall(_DATA.sub(" ", text[:2_000]))} for text in (item, other))
-    if not said or not expected or len(said & expected) * 3 >= min(len(said), len(expected)):
+    words, expected = ({*_WORD.findall(_DATA.sub(" ", text[:2_000]))} for text in (item, other))
+    if not words or not expected or len(words & expected) * 3 >= min(len(words), len(expected)):
         return ""
     return f'it says "{shortened(item, 80)}" where production said "{shortened(other, 80)}"'
 

@@ -37,10 +37,10 @@ class Environment:
         kit: kits.Kit,
         commit: Commit,
         changes: tuple[FileChange, ...],
-        known: NightCache,
+        cache: NightCache,
         seconds: float,
     ) -> None:
-        self.kit, self.commit, self.changes, self.known = kit, commit, changes, known
+        self.kit, self.commit, self.changes, self.cache = kit, commit, changes, cache
         self.project = f"{commit.sha}/{kit.root}{kit.language}"
         self._sandbox, self._key = sandbox, ""
         self.seconds_left, self.seconds = seconds, 0.0
@@ -52,14 +52,14 @@ class Environment:
         if preparation is None:
             return
         name = f"{self.commit.sha if preparation.whole_tree else ''}{preparation!r}"
-        if name not in self.known.prepared:
+        if name not in self.cache.prepared:
             try:
                 ready = self._sandbox.prepare(self.commit, preparation)
-                self.known.prepared[name] = ready.key, ""
+                self.cache.prepared[name] = ready.key, ""
                 self.seconds += ready.seconds
             except GiveUp as trouble:
-                self.known.prepared[name] = "", kits.explained(trouble)
-        self._key, self.lacks = self.known.prepared[name]
+                self.cache.prepared[name] = "", kits.explained(trouble)
+        self._key, self.lacks = self.cache.prepared[name]
 
     def has_time(self) -> bool:
         """Tell whether another command is worth starting."""
@@ -68,10 +68,10 @@ class Environment:
     def base(self, words: kits.Words, form: str, most: float, again: int = 0) -> kits.Reading:
         """Run on the base; the same words are run once a night, unless it is asked for `again`."""
         name = (self.commit.sha, (self._key, *words), again)
-        known = self.known.base_runs.get(name)
-        if known is None or (known.ended == "took too long" and known.seconds < most):
-            known = self.known.base_runs[name] = self._run(words, (), most)
-        return kits.reading_of(known, form)
+        run = self.cache.base_runs.get(name)
+        if run is None or (run.ended == "took too long" and run.seconds < most):
+            run = self.cache.base_runs[name] = self._run(words, (), most)
+        return kits.reading_of(run, form)
 
     def fixed(self, words: kits.Words, form: str, most: float) -> kits.Reading:
         """Run with the fix."""
@@ -132,7 +132,7 @@ def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str
 
 def usable_runner(environment: Environment, nearest: tuple[str, ...]) -> kits.Runner | str:
     """Return the first runner with a readable run on the base, else what the last one printed."""
-    runners = environment.known.runners
+    runners = environment.cache.runners
     if environment.project in runners:
         return runners[environment.project]
     ended, code = "there was no time", 0

@@ -71,26 +71,26 @@ def is_absent(run: Run) -> bool:
     return not run.went_well and bool(_ABSENT.search(run.output)) and run.output.count("\n") <= 2
 
 
-def _lacking(sandbox: Sandbox, known: NightCache) -> str:
-    if not known.lacking:
+def _lacking(sandbox: Sandbox, cache: NightCache) -> str:
+    if not cache.lacking:
         try:
             sandbox.confinement()
         except GiveUp as trouble:
-            known.lacking = kits.explained(trouble)
-    return known.lacking
+            cache.lacking = kits.explained(trouble)
+    return cache.lacking
 
 
 def gated(
-    draft: DraftPull, tree: CodeReader, sandbox: Sandbox, options: NightOptions, known: NightCache
+    draft: DraftPull, tree: CodeReader, sandbox: Sandbox, options: NightOptions, cache: NightCache
 ) -> GateResult:
     """Run what can be run of a draft, made on the commit of `tree`; never raises."""
-    if lacking := _lacking(sandbox, known):
+    if lacking := _lacking(sandbox, cache):
         return not_run("no sandbox", lacking)
     paths = tree.paths()
     kit = kits.kit_for(tuple(c.path for c in draft.changes), paths, tree.read_file, options)
     if isinstance(kit, str):
         return not_run("no tests", kit)
-    environment = Environment(sandbox, kit, tree.commit, draft.changes, known, options.gate_seconds)
+    environment = Environment(sandbox, kit, tree.commit, draft.changes, cache, options.gate_seconds)
     try:
         result = _result(environment, paths)
     except GiveUp as trouble:
@@ -123,8 +123,8 @@ def _result(environment: Environment, paths: tuple[str, ...]) -> GateResult:
     kind = (
         "not prepared" if environment.lacks else "no tests" if environment.has_time() else "no time"
     )
-    said = (item.text for item in checks if item.outcome == "not run" and item.name == "tests")
-    why = environment.lacks or f"{next(said, 'there was no time')}; set NIGHTWATCH_VERIFY"
+    reasons = (item.text for item in checks if item.outcome == "not run" and item.name == "tests")
+    why = environment.lacks or f"{next(reasons, 'there was no time')}; set NIGHTWATCH_VERIFY"
     text = f"its tests could not be run: {why}"
     return result.model_copy(update={"kind": kind, "text": text})
 
@@ -156,11 +156,11 @@ class TryOut:
     """One project at one commit. What is run depends on what is asked alone, never on what was."""
 
     def __init__(
-        self, sandbox: Sandbox, kit: kits.Kit, tree: CodeReader, known: NightCache
+        self, sandbox: Sandbox, kit: kits.Kit, tree: CodeReader, cache: NightCache
     ) -> None:
-        """Nothing is prepared before the first call; `known` is shared by the night's."""
+        """Nothing is prepared before the first call; `cache` is shared by the night's."""
         self._kit, self._tree = kit, tree
-        self._environment = Environment(sandbox, kit, tree.commit, (), known, _TIMELESS)
+        self._environment = Environment(sandbox, kit, tree.commit, (), cache, _TIMELESS)
         self._is_prepared = False
 
     @property
@@ -203,11 +203,11 @@ def try_out(
     tree: CodeReader,
     sandbox: Sandbox,
     options: NightOptions,
-    known: NightCache,
+    cache: NightCache,
 ) -> TryOut | None:
     """Return a runner of tests and snippets for the project of `files`; None for none."""
-    if not files or _lacking(sandbox, known):
+    if not files or _lacking(sandbox, cache):
         return None
     detected = options.model_copy(update={"verify": ""})  # a person's words run all at once
     kit = kits.kit_for(files, tree.paths(), tree.read_file, detected)
-    return None if isinstance(kit, str) else TryOut(sandbox, kit, tree, known)
+    return None if isinstance(kit, str) else TryOut(sandbox, kit, tree, cache)

@@ -360,17 +360,17 @@ def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions)
 
     Raises `GiveUp` where the tree cannot be read.
     """
-    paths, said = tree.paths(), []
+    paths, sentences = tree.paths(), []
     for path in _one_of_each(paths):
         kit = kit_for((path,), paths, tree.read_file, options)
         if isinstance(kit, str):
-            said.append(kit)
+            sentences.append(kit)
             continue
         by = kit.verify or ", else ".join(item.name for item in kit.runners)
         where = f" in {kit.root}" if kit.root else ""
         needs = _dependencies(kit, tree, sandbox, options)
-        said.append(f"{kit.language}{where} by {by}, {needs}")
-    return "; ".join(said) or "no source file of a language that is known"
+        sentences.append(f"{kit.language}{where} by {by}, {needs}")
+    return "; ".join(sentences) or "no source file of a language that is known"
 
 
 def _one_of_each(paths: Words) -> Iterator[str]:
@@ -428,8 +428,8 @@ class Reading(NamedTuple):
 
 def reading_of(run: Run, form: str) -> Reading:
     """Read a run's output; of an unknown `form` any that fits."""
-    text, known = run.output[-READ_CHARACTERS:], kits().forms
-    forms = [known[form]] if form in known else list(known.values())
+    text, every = run.output[-READ_CHARACTERS:], kits().forms
+    forms = [every[form]] if form in every else list(every.values())
     failed = frozenset(
         name[:NAME_CHARACTERS] for item in forms for name in item.failed.findall(text)
     )

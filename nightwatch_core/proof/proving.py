@@ -105,7 +105,7 @@ def _gated(
     edits, read = (*fix, *reproduction.test), briefing.base.read_file
     applied = apply(edits, read, briefing.base.paths())
     draft = briefing.draft.model_copy(update={"changes": applied.changes, "fix": fix_digest(edits)})
-    result = gated(draft, briefing.base, briefing.sandbox, briefing.options, briefing.known)
+    result = gated(draft, briefing.base, briefing.sandbox, briefing.options, briefing.cache)
     if reproduction.test and result.outcome == "failed" and reproduction.name in result.text:
         return _gated(briefing, fix, checks, _without_test(reproduction, result.text))
     seconds = round(result.seconds + sum(item.seconds for item in checks), 1)

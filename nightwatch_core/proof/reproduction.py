@@ -204,7 +204,7 @@ def _environment(
     changes: tuple[FileChange, ...],
     seconds: float,
 ) -> Environment:
-    return Environment(briefing.sandbox, kit, tree.commit, changes, briefing.known, seconds)
+    return Environment(briefing.sandbox, kit, tree.commit, changes, briefing.cache, seconds)
 
 
 LINES, CHARACTERS = 200, 12_000
@@ -245,23 +245,15 @@ def refused(candidate: Candidate, paths: Collection[str]) -> str:
     return hidden_in(change, "") or refusal(candidate.path, paths)
 
 
-def placed(expected: str, example: str, paths: Collection[str]) -> str:
-    """Return the path of a new test: the expected one if tests lie there, else the example's.
+def placed(example: str, paths: Collection[str]) -> str:
+    """Return the path of a new test next to an example; empty where there is no place.
 
-    >>> placed("scripts/boom.py", "tests/test_cart.py", ("tests/test_cart.py",))
-    'tests/test_cart_crash.py'
-    >>> placed("", "spec/cart_spec.rb", ("spec/cart_spec.rb",))
-    'spec/cart_crash_spec.rb'
+    >>> placed("tests/test_cart.py", ()), placed("spec/cart_spec.rb", ("spec/cart_crash_spec.rb",))
+    ('tests/test_cart_crash.py', 'spec/cart_crash2_spec.rb')
     """
-    folder = expected.rpartition("/")[0]
-    near = any(TEST.search(item) and item.rpartition("/")[0] == folder for item in paths)
-    if near and TEST.search(expected) and expected not in paths:
-        return expected
     named = _NAMED.match(example)
-    if not named:
-        return ""
-    stems = (f"{named['stem']}_crash{number}" for number in ("", *range(2, 9)))
-    return next((p for stem in stems if (p := f"{stem}{named['end']}") not in paths), "")
+    stems = (f"{named['stem']}_crash{number}" for number in ("", *range(2, 9))) if named else ()
+    return next((p for stem in stems if named and (p := f"{stem}{named['end']}") not in paths), "")
 
 
 Fate = Literal["green", "crash", "red", "flaky"]
@@ -351,33 +343,34 @@ def _fate(harness: Harness, test: Candidate, runs: list[Shown], least: int) -> F
 # What a model is told when it is asked for a test.
 
 _CAUSE, _DIFF, _EXAMPLE, _OUTPUT, _FRAMES, _FACTS = 4_000, 6_000, 6_000, 3_000, 4, 20
-FIELDS = ("path", "test", "why_not")
+FIELDS = ("test", "why_not")
+_TEXT = {"type": "string"}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": dict.fromkeys(FIELDS, _TEXT),
+    "required": list(FIELDS),
+}
 _CLASS = re.compile(r"^([ \t]*)(?:export )?(?:default )?(?:abstract )?class\s")
 _CLASS_LINES = 30
 
 
-def schema() -> dict[str, Any]:
-    """Give the answer's schema."""
-    texts = {name: {"type": "string"} for name in FIELDS}
-    return {"type": "object", "properties": texts, "required": list(FIELDS)}
-
-
-def reproduction_request(harness: Harness, examples: tuple[str, ...]) -> str:
-    """Write the message that asks for a test; `examples` are paths of tests."""
+def reproduction_request(harness: Harness, path: str, examples: tuple[str, ...]) -> str:
+    """Write the message that asks for the test at `path`; `examples` are paths of tests."""
     briefing, fence = harness.briefing, harness.briefing.fence
     case = briefing.analysis.case
     top = harness.crash.places[0]
     lines = "".join(f", line {number}" for number in sorted(top.lines)[:1])
     names = "".join(f", {name}" for name in sorted(top.functions)[:1])
     place = line(f"{top.path}{names}{lines}", 300)
-    texts = ((path, briefing.failing.read_file(path)) for path in examples)
-    tests = [f"{line(path, 200)}\n{middle_out(text, _EXAMPLE)}" for path, text in texts if text]
+    texts = ((name, briefing.failing.read_file(name)) for name in examples)
+    tests = [f"{line(name, 200)}\n{middle_out(text, _EXAMPLE)}" for name, text in texts if text]
     return prompt("reproduction").format(
         data=only_data(fence),
         error=fenced(error_text(case), fence),
         trace=fenced(trace_text(case.trace) if case.trace else "", fence),
         expected=line(harness.crash.error_class, 200),
         place=place,
+        path=line(path, 200),
         runner=harness.runner.name,
         cause=fenced(block(briefing.analysis.root_cause, _CAUSE), fence),
         diff=fenced(halves(edits.diff(briefing.analysis.fix), _DIFF), fence),
@@ -439,18 +432,23 @@ _HELPERS = ("conftest.py", "test_helper.rb", "spec_helper.rb", "rails_helper.rb"
 
 def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     """Ask the model for a test, twice at most, and run it; never raises."""
-    if briefing.model is None or briefing.known.silent:
-        because = briefing.known.silent or "no model is available"
+    if briefing.model is None or briefing.cache.silent:
+        because = briefing.cache.silent or "no model is available"
         return Reproduction(outcome="not tried", because=because), Usage()
     harness = harness_for(briefing)
     if isinstance(harness, str):
         return Reproduction(outcome="not tried", because=harness), Usage()
     examples, used, tries = examples_for(harness), Usage(), 0
-    reproduction = Reproduction(outcome="not tried")
+    fixed = (item.path for item in briefing.analysis.fix)
+    paths = (*briefing.failing.paths(), *briefing.base.paths(), *fixed)
+    path = placed(examples[0], paths) if examples else ""
+    reproduction = Reproduction(outcome="not tried", because="no place for a test was found")
+    if not path:
+        return reproduction, used
     opening = Conversation(
         system=prompt("reproduction_system"),
-        answer_schema=schema(),
-        turns=(UserTurn(text=reproduction_request(harness, examples)),),
+        answer_schema=SCHEMA,
+        turns=(UserTurn(text=reproduction_request(harness, path, examples)),),
         case=briefing.analysis.case,
         max_tokens=TOKENS,
         tools_off=True,
@@ -466,19 +464,17 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
             used, tries = used + reply.usage, tries + 1
             if trouble := loop.fatal(reply):
                 raise trouble
-            reproduction, shown = _answered(harness, reply, examples)
+            reproduction, shown = _answered(harness, reply, path)
             if reproduction.outcome != "not reproduced":
                 break
-            turn, state = (
-                UserTurn(text=again(harness, reproduction, shown)),
-                with_reply(state, reply),
-            )
+            state = with_reply(state, reply)
+            turn = UserTurn(text=again(harness, reproduction, shown))
             conversation = state.conversation.said(turn)
             budget = state.budget.adding([turn.text])
             state = state.model_copy(update={"conversation": conversation, "budget": budget})
     except NightWatchError as trouble:
         if isinstance(trouble, StopTheNight):
-            briefing.known.silent = str(trouble)
+            briefing.cache.silent = str(trouble)
         because = shortened(one_line(str(trouble)), _REASON)
         reproduction = Reproduction(outcome="not reproduced", because=because)
         used += trouble.usage or Usage()
@@ -486,30 +482,17 @@ def by_model(briefing: ProofBriefing) -> tuple[Reproduction, Usage]:
     return reproduction.model_copy(update=totals), used
 
 
-def _answered(harness: Harness, reply: Reply, examples: tuple[str, ...]) -> Tried:
+def _answered(harness: Harness, reply: Reply, path: str) -> Tried:
     """Read a test from a reply and run it; raises `GiveUp` where nothing can be run."""
     try:
         answer = object_in(reply.turn.text, FIELDS)
     except GiveUp as wrong:
-        return _without(str(wrong))
-    texts = (answer.get(name) for name in FIELDS)
-    path, test, why_not = (
-        text.replace("\r\n", "\n") if isinstance(text, str) else "" for text in texts
-    )
+        return Tried(Reproduction(outcome="not reproduced", because=str(wrong)))
+    test, why_not = (str(answer.get(name) or "").replace("\r\n", "\n") for name in FIELDS)
     if not test.strip():
         reason = shortened(one_line(why_not), _REASON) or "no test was given"
-        return _without(reason, "not tried")
-    briefing = harness.briefing
-    fixed = (item.path for item in briefing.analysis.fix)
-    paths = (*briefing.failing.paths(), *briefing.base.paths(), *fixed)
-    path = placed(path.strip(), examples[0] if examples else "", paths)
-    if not path:
-        return _without("no place for a test was found")
+        return Tried(Reproduction(outcome="not tried", because=reason))
     return tried(harness, Candidate(path, test))
-
-
-def _without(because: str, outcome: str = "not reproduced") -> Tried:
-    return Tried(Reproduction.model_validate({"outcome": outcome, "because": because}))
 
 
 def examples_for(harness: Harness) -> tuple[str, ...]:
@@ -523,8 +506,8 @@ def examples_for(harness: Harness) -> tuple[str, ...]:
     chosen = tuple(dict.fromkeys((*touched, *near, *others)))[:_EXAMPLES]
     folders = {item.rpartition("/")[0] for item in chosen} | {"test", "spec", "tests", ""}
     helpers = (item for item in inside if item.rpartition("/")[2] in _HELPERS)
-    known = [item for item in helpers if item.rpartition("/")[0] in folders][:1]
-    return tuple(harness.kit.root + item for item in (*chosen, *known))
+    loaded = [item for item in helpers if item.rpartition("/")[0] in folders][:1]
+    return tuple(harness.kit.root + item for item in (*chosen, *loaded))
 
 
 def _is_test_of(harness: Harness, path: str) -> bool:

@@ -46,7 +46,7 @@ def made_in_steps(
     with the steps, unless all passed.
     """
     reason = _reason(briefing.analysis, whole)
-    may_ask = briefing.model and not briefing.known.silent
+    may_ask = briefing.model and not briefing.cache.silent
     if not (reason and briefing.story and may_ask) or whole.outcome == "not run":
         return whole
     return _Making(briefing, briefing.story, whole, judge, bare).result(reason)

@@ -88,13 +88,13 @@ class Tree:
         return self.files.get(path)
 
 
-def asked(sandbox, files, known, path, text):
+def asked(sandbox, files, cache, path, text):
     draft = DraftPull(
         **{"key": "k", "fingerprint": "v1:a", "branch": "b", "base": "main", "title": "t"},
         **{"body": "", "commit_message": "", "commit": COMMIT.sha},
         changes=(FileChange(path=path, text=text),),
     )
-    return gated(draft, Tree(files), sandbox, NightOptions(), known)
+    return gated(draft, Tree(files), sandbox, NightOptions(), cache)
 
 
 @pytest.fixture(scope="module", params=list(LANGUAGES))
@@ -103,9 +103,9 @@ def project(request, tmp_path_factory):
     program, files, path, texts = LANGUAGES[request.param]
     state = tmp_path_factory.mktemp("state")
     needs("sandbox", program)
-    sandbox, known = cells.sandbox(state, files), NightCache()
+    sandbox, cache = cells.sandbox(state, files), NightCache()
 
-    yield lambda name: asked(sandbox, files, known, path, texts[name])
+    yield lambda name: asked(sandbox, files, cache, path, texts[name])
     sandbox.close()
 
 

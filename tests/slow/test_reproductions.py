@@ -84,7 +84,7 @@ WORLDS = {
         program="python3",
         files=PYTHON,
         trace=PYTHON_TRACE,
-        path="tests/test_cart_empty.py",
+        path="tests/test_sums_crash.py",
         test=PYTHON_TEST,
         expecting="self.assertEqual(shown(SimpleNamespace(prices=[])), '0.00')",
         good=("sum(prices) / len(prices)", "sum(prices) / max(1, len(prices))"),
@@ -94,7 +94,7 @@ WORLDS = {
         program="ruby",
         files=RUBY,
         trace=RUBY_TRACE,
-        path="test/test_cart_empty.rb",
+        path="test/test_cart_crash.rb",
         test=RUBY_TEST,
         expecting="assert_equal(0, Cart.total([]))",
         good=("prices.sum / prices.size", "prices.empty? ? 0 : prices.sum / prices.size"),
@@ -104,7 +104,7 @@ WORLDS = {
         program="node",
         files=NODE,
         trace=NODE_TRACE,
-        path="test/cart-empty.test.js",
+        path="test/cart_crash.test.js",
         test=NODE_TEST,
         expecting="assert.equal(total([]), 0);",
         good=(
@@ -130,19 +130,19 @@ def made_world(name, tmp_path_factory):
     made = WORLDS[name]
     state = tmp_path_factory.mktemp("state")
     needs("sandbox", made.program)
-    sandbox, known = cells.sandbox(state, made.files), NightCache()
+    sandbox, cache = cells.sandbox(state, made.files), NightCache()
     source = next(p for p, text in made.files.items() if made.good[0] in text)
 
     def prove(*answers, fix="good", by=proved):
         old, new = getattr(made, fix)
         edit = Edit(path=source, old=old, new=new)
         model = Asked(*answers)
-        briefing = briefing_of(made.files, made.trace, (edit,), sandbox, known, model, COMMIT)
+        briefing = briefing_of(made.files, made.trace, (edit,), sandbox, cache, model, COMMIT)
         return by(briefing), model
 
-    def answer(expecting=made.expecting, path=made.path):
+    def answer(expecting=made.expecting):
         test = made.test.format(body=expecting)
-        return json.dumps({"test": test, "path": path, "why_not": ""})
+        return json.dumps({"test": test, "why_not": ""})
 
     yield SimpleNamespace(prove=prove, answer=answer, made=made, name=name)
     sandbox.close()

@@ -226,8 +226,8 @@ class Checkout:
 
 def heads_of(heads: dict[str, str], name: str) -> tuple[str, ...]:
     """Return the heads of branch `name`, here and at origin, among `heads` by full ref names."""
-    wanted = (f"{LOCAL}{name}", f"{REMOTE}{name}")
-    return tuple(dict.fromkeys(heads[ref] for ref in wanted if ref in heads))
+    refs = (f"{LOCAL}{name}", f"{REMOTE}{name}")
+    return tuple(dict.fromkeys(heads[ref] for ref in refs if ref in heads))
 
 
 def owner_and_name(address: str) -> str:

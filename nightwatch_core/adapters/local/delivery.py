@@ -170,8 +170,8 @@ class OutboxFiles(NamedTuple):
 
     def numbered(self, number: int) -> Document | None:
         """Return the issue or pull request of that number."""
-        wanted = (d for d in self.documents() if d.number == number and d.kind != "comment")
-        return next(wanted, None)
+        named = (d for d in self.documents() if d.number == number and d.kind != "comment")
+        return next(named, None)
 
     def take_number(self) -> int:
         """Return a number that was never given before, even to a deleted file."""

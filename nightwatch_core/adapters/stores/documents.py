@@ -114,12 +114,12 @@ def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
     if not os.path.lexists(folder / file):
         return ""  # somebody has removed it since
     target = free_name(folder, f"{place}/{file.rpartition('/')[2]}")
-    beside = reason_file(folder, target)
+    reason_path = reason_file(folder, target)
     if reason:
         content = f"{file}: {reason}\n".encode("utf-8", "replace")
-        atomic_files.write(beside, content, through=folder)
+        atomic_files.write(reason_path, content, through=folder)
     else:
-        beside.unlink(missing_ok=True)  # of a document that is gone
+        reason_path.unlink(missing_ok=True)  # of a document that is gone
     atomic_files.move(folder / file, folder / target)
     return target
 

@@ -56,8 +56,8 @@ def check_state_folder(state: Path, needed: int = 0) -> None:
         reason = next(filter(None, map(_unusable, there)), "")
         free = shutil.disk_usage(lowest).free if needed and not reason else needed
         if free < needed:
-            left, wanted = f"{free / 2**20:.1f} MiB", f"{needed / 2**20:.0f}"
-            reason = f"{left} are left on its disk, and a night needs {wanted}"
+            left, least = f"{free / 2**20:.1f} MiB", f"{needed / 2**20:.0f}"
+            reason = f"{left} are left on its disk, and a night needs {least}"
     except OSError as error:
         reason = f"{error.strerror or error}"
     if reason:
@@ -374,12 +374,12 @@ class Transcripts:
             self._closed.add(file)
             log.warning("the transcript %s cannot be written: %s", file, trouble.strerror)
 
-    def find(self, wanted: str, night: str = "") -> Transcript:
-        """Return the newest transcript of the error called `wanted`, or beginning so.
+    def find(self, name: str, night: str = "") -> Transcript:
+        """Return the newest transcript of the error called `name`, or beginning so.
 
         Raises `StopTheNight` where none, or more than one error, is meant.
         """
-        start = _file_name(wanted)
+        start = _file_name(name)
         files = [
             file
             for file in self._folder.glob("*/*.jsonl")
@@ -390,7 +390,7 @@ class Transcripts:
         names = sorted({kept.fingerprint for _, kept in matches})
         if len(names) > 1:
             several = ", ".join(names[:5])
-            raise StopTheNight(f"{wanted[:80]!r} may be {several}: say more of the fingerprint")
+            raise StopTheNight(f"{name[:80]!r} may be {several}: say more of the fingerprint")
         meant = [kept for file, kept in matches if night in ("", kept.night, file.parent.name)]
         if meant:
             return meant[0]
@@ -398,7 +398,7 @@ class Transcripts:
             nights = ", ".join(kept.night for _, kept in matches[:5])
             raise StopTheNight(f"no transcript of {names[0]} was kept in that night: see {nights}")
         raise StopTheNight(
-            f"no transcript of {wanted[:80]!r} was kept: reports name the fingerprints, see "
+            f"no transcript of {name[:80]!r} was kept: reports name the fingerprints, see "
             "`nightwatch report`"
         )
 

@@ -37,7 +37,7 @@ def answer(*edits, has_fix=True, why="It named a field that is not there.", **mo
     return json.dumps({**told, "file_changes": list(edits), **more})
 
 
-def briefing(model, known=None, options=None, of=None, allowed=None):
+def briefing(model, cache=None, options=None, of=None, allowed=None):
     code = MemoryCode(TREE, COMMIT)
     draft = DraftPull(
         key="k", fingerprint="v1:a", branch="b", base="main", title="t", body="",
@@ -45,7 +45,7 @@ def briefing(model, known=None, options=None, of=None, allowed=None):
     )  # fmt: skip
     return ProofBriefing(
         draft=draft, analysis=(of or analysis(fix=(FIX,))), options=options or NightOptions(),
-        base=code, failing=code, shown=code, sandbox=None, known=known or NightCache(),
+        base=code, failing=code, shown=code, sandbox=None, cache=cache or NightCache(),
         clock=MemoryClock(), allowance=allowed or allowance(), model=model, fence="3fa9",
     )  # fmt: skip
 
@@ -142,15 +142,15 @@ def test_orders_in_what_failed_are_not_obeyed():
 @pytest.mark.parametrize("trouble", [TryLater("503"), GiveUp("refused"), StopTheNight("no key")])
 def test_a_model_that_is_away_costs_the_correction_alone(trouble):
     trouble.usage = Usage(calls=1, input_tokens=40, cost=0.1)
-    known = NightCache()
-    came, ran, _ = correct(trouble, known=known)
+    cache = NightCache()
+    came, ran, _ = correct(trouble, cache=cache)
     assert not ran
     assert (came.outcome, came.correction.outcome) == ("failed", "not tried")
     assert str(trouble) in came.correction.because
     assert came.usage.calls == 1
-    assert known.silent == ("no key" if isinstance(trouble, StopTheNight) else "")
-    if known.silent:  # nobody is asked again tonight
-        assert not correct(answer(BETTER), known=known)[2].shown
+    assert cache.silent == ("no key" if isinstance(trouble, StopTheNight) else "")
+    if cache.silent:  # nobody is asked again tonight
+        assert not correct(answer(BETTER), cache=cache)[2].shown
 
 
 @pytest.mark.parametrize(

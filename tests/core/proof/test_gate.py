@@ -50,7 +50,7 @@ def is_test(words):
     return words[1:3] == ("-m", "unittest")
 
 
-def gate(answer, *, tree=None, known=None, options=None, of=None, **more):
+def gate(answer, *, tree=None, cache=None, options=None, of=None, **more):
     """The result, and the sandbox; `answer` is told of tests alone."""
 
     def answered(words, fixed, times):
@@ -58,7 +58,7 @@ def gate(answer, *, tree=None, known=None, options=None, of=None, **more):
 
     sandbox = ScriptedSandbox(answered, **more)
     options = options or NightOptions()
-    result = gated(of or draft(), tree or Tree(), sandbox, options, known or NightCache())
+    result = gated(of or draft(), tree or Tree(), sandbox, options, cache or NightCache())
     return result, sandbox
 
 
@@ -142,20 +142,20 @@ def test_complaints_of_the_base_are_not_held_against_it_new_ones_are(new, outcom
 
 
 def test_without_a_sandbox_nothing_is_run_and_it_is_asked_for_once():
-    known = NightCache()
-    result, sandbox = gate(lambda *_: unittest_run(), lacking="install it", known=known)
+    cache = NightCache()
+    result, sandbox = gate(lambda *_: unittest_run(), lacking="install it", cache=cache)
     assert (result.outcome, result.kind, result.text) == ("not run", "no sandbox", "install it")
-    assert gate(lambda *_: unittest_run(), known=known)[0].kind == "no sandbox"
+    assert gate(lambda *_: unittest_run(), cache=cache)[0].kind == "no sandbox"
     assert not sandbox.asked
 
 
 def test_what_cannot_be_prepared_is_tried_once_a_night_and_costs_nothing_more():
     tree = Tree({**FILES, "requirements.txt": "django\n"})
     broken = Run(code=1, output="ModuleNotFoundError: No module named 'django'", seconds=1)
-    known = NightCache()
-    first, _ = gate(lambda *_: broken, tree=tree, known=known, not_prepared="set NETWORK")
+    cache = NightCache()
+    first, _ = gate(lambda *_: broken, tree=tree, cache=cache, not_prepared="set NETWORK")
     assert (first.kind, first.text) == ("not prepared", "its tests could not be run: set NETWORK")
-    again, later = gate(lambda *_: broken, tree=tree, known=known, not_prepared="set NETWORK")
+    again, later = gate(lambda *_: broken, tree=tree, cache=cache, not_prepared="set NETWORK")
     assert again.kind == "not prepared"
     assert not later.preparations
     assert not [words for words, _ in later.asked if is_test(words)]

@@ -28,10 +28,10 @@ TRACE = """Traceback (most recent call last):
     return sum(prices) / len(prices)
 ZeroDivisionError: division by zero
 """
-PATH = "tests/test_cart_empty.py"
+PATH = "tests/test_cart_crash.py"
 FIX = (Edit(path="shop/cart.py", old="len(prices)", new="max(1, len(prices))"),)
 TEXT = "def test_it():\n    assert average([]) == 0\n"
-ANSWER = json.dumps({"path": PATH, "test": TEXT, "why_not": ""})
+ANSWER = json.dumps({"test": TEXT, "why_not": ""})
 CRASH = {
     "id": "1-1",
     "class": "ZeroDivisionError",
@@ -135,7 +135,7 @@ def test_a_model_that_is_away_blocks_nothing_and_what_it_took_is_counted(trouble
     result = proved(briefing)
     assert (result.outcome, result.reproduction.because) == ("passed", str(trouble))
     assert result.usage.input_tokens == 7
-    assert briefing.known.silent == silent
+    assert briefing.cache.silent == silent
 
 
 def test_without_a_model_or_a_sandbox_nobody_is_asked():

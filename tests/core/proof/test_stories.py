@@ -178,4 +178,4 @@ def test_what_weakens_a_test_is_refused_and_a_model_that_is_away_ends_it():
     told = briefing(teller({2: StopTheNight("no key")}))
     judges = Judges()
     made_in_steps(told, FAILED, judges.judge, judges.bare)
-    assert told.known.silent == "no key"
+    assert told.cache.silent == "no key"
