@@ -15,13 +15,13 @@ from nightwatch_core.code.candidate_symbols import (
     called_definitions,
     files_testing,
     frames_of,
+    names_in_message,
 )
-from nightwatch_core.code.candidates import candidates, names_in_message
 from nightwatch_core.code.diffs import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.releases import FirstFailing, ago, first_failing, onset
-from nightwatch_core.code.suspects import NEAR_DAYS, as_change, is_of, suspects
+from nightwatch_core.code.suspects import NEAR_DAYS, as_change, candidates, is_of, suspects
 from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.errors import GiveUp, TryLater

@@ -16,8 +16,9 @@ from nightwatch_core.code.definitions import (
     functions_around,
     uses_in,
 )
-from nightwatch_core.code.languages import COMMON, ending_of, language_of
+from nightwatch_core.code.languages import COMMON, has_grammar, language_of
 from nightwatch_core.code.likely_files import TEST, class_files
+from nightwatch_core.code.symptoms import MESSAGE, symptom_of
 from nightwatch_core.code.syntax import masked, receiver_before, uses
 from nightwatch_core.code.value_flow import FLOW_DEPTH, Step, value_flow
 from nightwatch_core.errors import GiveUp, TryLater
@@ -41,6 +42,7 @@ CALLEE_SEARCHES, CALLEE_HITS = 12, 40  # names looked for in the whole tree; lin
 SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
 IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
 TEST_FILES = 3  # that test one file
+NAMED_SEARCHES = 3  # names of a message that are followed
 
 _CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
 _RAISES = re.compile(r"\b(?:raise|throw(?: new)?|rescue|except|catch \()\s*$")
@@ -181,7 +183,6 @@ def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
 # Which files test a file: told by their names, as languages and frameworks name them.
 
 _ROLES = frozenset(("test", "tests", "spec", "specs", "it", "unit", "case"))
-_SCRIPTS = frozenset((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"))
 
 
 def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> tuple[str, ...]:
@@ -193,34 +194,21 @@ def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> t
     >>> files_testing("shop/cart.py", ("tests/test_cart.py", "tests/test_carts.py", "shop/cart.py"))
     ('tests/test_cart.py',)
     """
-    wanted = _words(_stem(path))
-    if not wanted or TEST.search(path):
-        return ()
+    own, language = _words(path.rpartition("/")[2]), language_of(path)
     folders = {word for folder in path.split("/")[:-1] for word in _words(folder)}
-    ranked = sorted(
-        (
-            len(said - wanted - folders),
-            -len(said & (wanted | folders)),
-            -len({*path.split("/")[:-1]} & {*test.split("/")[:-1]}),
-            test,
-        )
-        for test in paths
-        if TEST.search(test) and _is_alike(path, test) and wanted <= (said := _words(_stem(test)))
-    )
-    return tuple(test for extra, *_, test in ranked if extra <= len(wanted))[:limit]
-
-
-def _stem(path: str) -> str:
-    return re.split(r"[.](?!.*/)", path.rpartition("/")[2])[0]
+    ranked = []
+    for test in paths if own and not TEST.search(path) else ():
+        named = _words(test.rpartition("/")[2]) if TEST.search(test) else frozenset()
+        more = len(named - own - folders)
+        is_of_file = bool(named) and own <= named and more <= len(own)
+        if is_of_file and has_grammar(test) == has_grammar(path) and language_of(test) == language:
+            shared = {*path.split("/")[:-1]} & {*test.split("/")[:-1]}
+            ranked.append((more, -len(named & (own | folders)), -len(shared), test))
+    return tuple(test for *_, test in sorted(ranked))[:limit]
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in words(name)) - _ROLES
-
-
-def _is_alike(path: str, other: str) -> bool:
-    endings = {ending_of(path), ending_of(other)}
-    return len(endings) == 1 or endings <= _SCRIPTS
+    return frozenset(word.lower() for word in words(name.partition(".")[0])) - _ROLES
 
 
 # Which files of the tree an import leads to.
@@ -306,8 +294,9 @@ class Lookup:
         """Find where a name is defined, the cheapest way first."""
         for owner in use.owners:
             found = (*self.imports(owner, use.path), *class_files(owner, self.index))
-            if place := self._member_in(use.name, owner, (use.path, *found, *self.frames)):
-                return place
+            for path in dict.fromkeys((use.path, *found, *self.frames)):
+                if place := self.member(use.name, owner, path):
+                    return place
         if use.is_own:
             frames = () if use.receiver else self.frames
             imported = self.imports(use.name, use.path)
@@ -320,10 +309,6 @@ class Lookup:
             return None
         paths = self.defining(use.name, use.path)
         return self.within(use.name, paths) if use.is_own or len(paths) == 1 else None
-
-    def _member_in(self, name: str, owner: str, paths: Iterable[str]) -> Place | None:
-        places = (self.member(name, owner, path) for path in dict.fromkeys(paths))
-        return next(filter(None, places), None)
 
     def imports(self, name: str, path: str) -> tuple[str, ...]:
         """List the files that an import of this name in a file leads to."""
@@ -344,7 +329,9 @@ class Lookup:
         """Find what the class, or the module that is the file, has under this name."""
         text, last = self.text(path) or "", re.split(r"::|[.\\]", owner)[-1]
         whole = definition_of(last, path, text)
-        if whole is None and underscore(last) not in _modules(path):
+        folder, _, file = path.rpartition("/")
+        modules = (underscore(file.split(".")[0]), underscore(folder.rpartition("/")[2]))
+        if whole is None and underscore(last) not in modules:
             return None
         for definition in definitions_in(path, text) if name in text else ():
             is_inside = whole is None or whole.line <= definition.line <= whole.end
@@ -378,11 +365,6 @@ class Lookup:
         if len(paths) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
             return ()
         return tuple(sorted(paths, key=lambda path: _distance(path, like)))
-
-
-def _modules(path: str) -> tuple[str, str]:
-    folder, _, name = path.rpartition("/")
-    return underscore(name.split(".")[0]), underscore(folder.rpartition("/")[2])
 
 
 # Definitions on the failing value's way: what an analyst would look up first.
@@ -443,7 +425,7 @@ def cut(
         path=place.path,
         start=new[0],
         end=new[-1],
-        text=_rows(lines, new[0], new[-1]),
+        text="\n".join(" ".join(row.splitlines())[:LINE] for row in lines[new[0] - 1 : new[-1]]),
         lines=len(lines),
         kind=kind,
         because=because,
@@ -451,10 +433,35 @@ def cut(
     )
 
 
-def _rows(lines: tuple[str, ...], start: int, end: int) -> str:
-    return "\n".join(" ".join(line.splitlines())[:LINE] for line in lines[start - 1 : end])
-
-
 def mark(preview: Preview, seen: Shown) -> None:
     """Note the lines of a preview as seen."""
     seen |= {(preview.path, line) for line in range(preview.start, preview.end + 1)}
+
+
+# What a message names: members, columns, constraints, keys and classes, at their definitions.
+
+_QUOTED = re.compile(r"['\"`‘“](?:\w{1,60}(?:\.|::|#))*:?(?P<name>[A-Za-z_]\w{2,60})['\"`’”]")
+_SEVERAL_WORDS = re.compile(r"\b(?:[a-z]+(?:_[a-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]+)\b")
+
+
+def names_in_message(case: Case) -> tuple[str, ...]:
+    """List the names that the message says, what its wording singles out before others.
+
+    A member that nothing has is no name to look for: its receiver is what is wrong.
+    """
+    message = case.leader.message[:MESSAGE]
+    symptom = symptom_of(case.leader.error_class, message)
+    relation = re.split(r"[\s,]+", symptom.relation)
+    missing = {item.rpartition(".")[0] for item in relation}  # tables
+    missing |= {symptom.name} if symptom.kind == "none receiver" else set()
+    said = (symptom.key, symptom.keyword, *(item.rpartition(".")[2] for item in relation))
+    quoted = (match["name"] for match in _QUOTED.finditer(message))
+    names = dict.fromkeys((*said, symptom.name, *quoted, *_SEVERAL_WORDS.findall(message)))
+    return tuple(
+        name
+        for name in names
+        if re.fullmatch(r"\w+", name)
+        and len(name) > SHORTEST_NAME
+        and name not in COMMON
+        and name not in missing
+    )[:NAMED_SEARCHES]

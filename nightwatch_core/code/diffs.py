@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import NamedTuple
 
 from nightwatch_core.code.definitions import defined_name
-from nightwatch_core.code.edit_policy import common_lines
+from nightwatch_core.code.edit_policy import PATHS, common_lines
 from nightwatch_core.code.edits import apply
 from nightwatch_core.code.languages import Language
 from nightwatch_core.models.answer import Edit
@@ -16,15 +15,8 @@ from nightwatch_core.models.code import ChangedFile
 from nightwatch_core.models.research import DependencyChange
 from nightwatch_core.traces.placing import ReadFile
 
-DIFF_AROUND, DIFF_COMPARED = 3, 1_000  # likewise of a whole file; lines that are compared
+DIFF_AROUND, DIFF_COMPARED = 3, 1_000  # unchanged lines shown; lines that are compared
 
-MANIFESTS = (
-    *("requirements*.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock"),
-    *("package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml"),
-    *("Gemfile", "Gemfile.lock", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts"),
-    *("gradle.lockfile", "libs.versions.toml", "composer.json", "composer.lock"),
-    *("*.csproj", "packages.lock.json", "Directory.Packages.props", "Cargo.toml", "Cargo.lock"),
-)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,100}[?!]?")
 _VERSION = re.compile(r"v?\d{1,9}(?:\.\w{1,40}){1,6}(?:[-+][\w.]{1,60})?")
 _LIBRARY = re.compile(r"@?[A-Za-z][\w./@-]{0,150}")
@@ -76,8 +68,8 @@ def replaces(old: str, new: str, diff: str, language: Language) -> bool:
 
 def is_manifest(path: str) -> bool:
     """Return whether a file names libraries and their versions."""
-    name = path.rpartition("/")[2]
-    return any(fnmatchcase(name, manifest) for manifest in MANIFESTS)
+    rules = (rule for rule in PATHS.files if rule.reason == "is a manifest or lock file")
+    return path.endswith((".gradle", ".gradle.kts")) or any(r.match(path.lower()) for r in rules)
 
 
 def dependency_changes(file: ChangedFile) -> tuple[DependencyChange, ...]:

@@ -6,17 +6,26 @@ trace goes through. And it came shortly before the error began. Having touched t
 reason.
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import NamedTuple
 
-from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing
+from nightwatch_core.code.releases import FirstFailing, ago, fading, first_failing, onset
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.errors import Case
-from nightwatch_core.models.research import CodeChanges, DependencyChange, LineAuthor, Onset, Rename
+from nightwatch_core.models.research import (
+    CodeChanges,
+    DependencyChange,
+    LikelyFile,
+    LineAuthor,
+    Onset,
+    Rename,
+)
 from nightwatch_core.ports import CodeReader
 
 SUSPECTS = 3  # items
@@ -213,3 +222,47 @@ def _wrote(
         if author.kind == kind and is_of(change, author.commit.sha):
             yield weight, f"wrote {author.path}:{author.line}, {what}"
             break
+
+
+# Merged changes an analyst may want to look at: files that changed against files that fail. Whoever
+# touched the same file need not have broken it, so these are candidates and no suspects.
+
+CANDIDATES, COMPARED_FILES = 5, 10  # pull requests; files of a case
+_MIN_SCORE = 0.25  # below it nothing is a candidate
+_LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
+_USUAL_SIZE = 5  # files; larger pull requests are damped
+
+
+def candidates(
+    case: Case, likely: tuple[LikelyFile, ...], pulls: Iterable[MergedPull], limit: int = CANDIDATES
+) -> tuple[MergedPull, ...]:
+    """List pull requests that changed files of a case before it began, the likeliest first."""
+    began = onset(case)
+    merged = [pull for pull in pulls if began is None or pull.merged_at <= began.at]
+    weights = _weights(case, likely)
+    commonness = Counter(path for pull in merged for path in set(pull.files))
+    ranked = []
+    for pull in merged:
+        missed = 1.0
+        for path in weights.keys() & set(pull.files):
+            rarity = 1 - 0.3 * math.log(commonness[path]) / math.log(max(2, len(merged)))
+            missed *= 1 - 0.9 * weights[path] * rarity
+        size = max(1.0, len(pull.files) / _USUAL_SIZE)
+        score = (1 - missed) / (1 + 0.5 * math.log10(size))
+        score *= fading(began.at - pull.merged_at) if began else 1.0
+        if score >= _MIN_SCORE:
+            ranked.append((round(score, 3), pull.merged_at, pull))
+    ranked.sort(key=lambda item: (item[0], item[1], item[2].sha), reverse=True)
+    return tuple(pull for _, _, pull in ranked[:limit])
+
+
+def _weights(case: Case, likely: tuple[LikelyFile, ...]) -> dict[str, float]:
+    """Weigh the files of a case: frames by their rank, then likely files by their score."""
+    frames = case.trace.in_app if case.trace else ()
+    paths = dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path)
+    ranked = enumerate(tuple(paths)[:COMPARED_FILES], start=1)
+    weights = {path: rank**-0.5 for rank, path in ranked}
+    share = _LIKELY_SHARE if weights else 1.0
+    for file in likely[:COMPARED_FILES]:
+        weights.setdefault(file.path, share * min(1.0, file.score))
+    return weights

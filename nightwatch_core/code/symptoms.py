@@ -7,7 +7,6 @@ from nightwatch_core.text.rule_files import Pattern, load_rules
 
 MESSAGE = 2_000  # characters of an error's message that are looked at
 
-_MEANT = re.compile(r"Did you mean: '(\w{1,100})'\?")
 _BARE_KEY = re.compile(r"'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|\d{1,20}")
 
 
@@ -44,7 +43,6 @@ class Symptom(Value):
     given: str = ""
     relation: str = ""
     use: str = ""
-    meant: str = ""  # what the language suggests instead
     text: str = ""  # "class: message", bounded
 
 
@@ -81,5 +79,4 @@ def _symptom(kind: str, match: re.Match[str], said: str) -> Symptom:
         quoted = _BARE_KEY.match(key)
         facts["key"] = (quoted[0] if quoted else key).strip("'\" ")
     known = {name: value for name, value in facts.items() if name in Symptom.model_fields}
-    meant = _MEANT.search(said)
-    return Symptom(kind=kind, text=said, meant=meant[1] if meant else "", **known)
+    return Symptom(kind=kind, text=said, **known)

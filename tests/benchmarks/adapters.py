@@ -13,8 +13,8 @@ import evaluation
 from evaluation import case_of, trace_of
 
 from nightwatch_core.adapters.files.occurrences import FileReader
-from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
+from nightwatch_core.code.suspects import candidates
 from nightwatch_core.code.symptom_fixes import symptom_fixes
 from nightwatch_core.intake.cases import signature
 from nightwatch_core.memory.recall import LessonSearch, document_of_case

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nightwatch_core.code.candidates import candidates, names_in_message
+from nightwatch_core.code.candidate_symbols import names_in_message
+from nightwatch_core.code.suspects import candidates
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
