@@ -1,7 +1,7 @@
 """Finds where code defines and uses names: in a file's tree, or in lines without a grammar."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -11,7 +11,6 @@ from tree_sitter import Node
 
 from nightwatch_core.code.languages import (
     CACHED_FILES,
-    LANGUAGES,
     LONGEST_NAME,
     NAMED_FILE,
     NAMED_LINE,
@@ -134,7 +133,7 @@ def _names_in(path: str, text: str) -> Names:
     local = {node.end_byte for node in values if _is_local(node)}
     variables = {node.end_byte: _use(node, data) for node in nodes.get("variable", ())}
     defined = {
-        node.end_byte: Definition(name, kind, node.start_point[0] + 1, _end(node))
+        node.end_byte: Definition(name, kind, node.start_point[0] + 1, _last_line(node))
         for kind in _KINDS[True][::-1]  # what is a function is no value
         for node in nodes.get(kind, ())
         if node.end_byte not in local and (name := _name(node))
@@ -153,7 +152,7 @@ def _name(node: tree_sitter.Node) -> str:
     return match[0] if match else ""
 
 
-def _end(node: tree_sitter.Node) -> int:
+def _last_line(node: tree_sitter.Node) -> int:
     whole = node.parent or node
     return whole.end_point[0] + (whole.end_point[1] > 0)
 
@@ -173,32 +172,21 @@ def _use(node: tree_sitter.Node, data: bytes) -> NameUse:
 
 def _by_lines(path: str, text: str) -> Iterator[Definition]:
     language = language_of(path)
+    is_known = path.lower().endswith(language.suffixes)
     lines = dict(enumerate(text.split("\n"), start=1))
     for number, row in lines.items():
         match = _KEYWORD.match(row[:NAMED_LINE])
-        name = (
-            match["name"]
-            if match
-            else defined_name(row, language)
-            if path.lower().endswith(
-                tuple(end for language in LANGUAGES for end in language.suffixes)
-            )
-            else ""
-        )
-        if name:
-            yield Definition(name, _kind(row, language), number, _last_line(lines, number))
-
-
-def _kind(row: str, language: Language) -> Kind:
-    if _TYPES.search(row[:NAMED_LINE].partition("=")[0]):
-        return "class"
-    is_function = _KEYWORD.match(row[:NAMED_LINE]) or re.match(language.functions, row)
-    return "function" if is_function else "value"
-
-
-def _last_line(lines: Mapping[int, str], start: int) -> int:
-    last = [number for number in body_of(lines, start) if lines[number].strip()][-1]
-    return last + (lines.get(last + 1, "").strip() in _CLOSES)
+        name = match["name"] if match else ""
+        if not name and is_known:
+            name = defined_name(row, language)
+        if not name:
+            continue
+        kind: Kind = "function" if match or re.match(language.functions, row) else "value"
+        if _TYPES.search(row[:NAMED_LINE].partition("=")[0]):
+            kind = "class"
+        last = [line for line in body_of(lines, number) if lines[line].strip()][-1]
+        closes = lines.get(last + 1, "").strip() in _CLOSES
+        yield Definition(name, kind, number, last + closes)
 
 
 # Which names functions bind: their parameters, and what sets a name in them.

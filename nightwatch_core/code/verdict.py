@@ -13,7 +13,8 @@ from nightwatch_core.code.symptoms import symptom_of
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import FELL_BACK, Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Confidence, Evidence, Handover
-from nightwatch_core.models.errors import Case, Frame
+from nightwatch_core.models.code import Blame
+from nightwatch_core.models.errors import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import one_line, shortened
@@ -37,15 +38,22 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
     """
     frames = case.trace.in_app if case.trace else ()
     frame = next((frame for frame in frames if frame.repo_path), next(iter(frames), None))
-    path = given.path or (frame.repo_path or frame.path if frame else "")
-    line = given.line or (frame.line or 0 if frame and not given.path else 0)
+    path, line = given.path, given.line
+    if frame and not path:
+        path, line = frame.repo_path or frame.path, line or frame.line or 0
     is_readable = fits and not (frame and frame.fit == "differs") and bool(path and line)
-    lines, first = given.lines, given.first_line or line
-    if not lines and is_readable:
-        lines, first = _around(code, path, line)
-    if not lines and frame and not given.path:
-        lines, first = _recorded(frame)
-    changed = given.last_change or (_last_change(code, path, line) if is_readable else "")
+    lines, first, changed = given.lines, given.first_line or line, given.last_change
+    with suppress(GiveUp, TryLater):
+        if is_readable and not lines:
+            rows = lines_of(code.read_file(path) or "")
+            first = max(1, line - HANDED_LINES)
+            lines = rows[first - 1 : line + HANDED_LINES] if line <= len(rows) else ()
+    with suppress(GiveUp, TryLater):
+        if is_readable and not changed:
+            changed = next(map(_written_by, code.blame(path, line)), "")
+    if frame and frame.code and not lines and not given.path:
+        before, after = frame.before[-HANDED_LINES:], frame.after[:HANDED_LINES]
+        lines, first = (*before, frame.code, *after), max((frame.line or 1) - len(before), 1)
     return Handover(
         unknown=_line(given.unknown, HANDED_TEXT),
         path=_line(path, HANDED_TEXT),
@@ -58,36 +66,17 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
     )
 
 
-def _around(code: CodeReader, path: str, line: int) -> tuple[tuple[str, ...], int]:
-    rows: tuple[str, ...] = ()
-    with suppress(GiveUp, TryLater):
-        rows = lines_of(code.read_file(path) or "")
-    if line > len(rows):
-        return (), 0
-    first = max(1, line - HANDED_LINES)
-    return rows[first - 1 : line + HANDED_LINES], first
-
-
-def _recorded(frame: Frame) -> tuple[tuple[str, ...], int]:
-    if not frame.code:
-        return (), 0
-    before, after = frame.before[-HANDED_LINES:], frame.after[:HANDED_LINES]
-    first = max((frame.line or 1) - len(before), 1)
-    return (*before, frame.code, *after), first
-
-
-def _last_change(code: CodeReader, path: str, line: int) -> str:
-    with suppress(GiveUp, TryLater):
-        for wrote in code.blame(path, line)[:1]:
-            pull = f"#{wrote.pull}, " if wrote.pull else ""
-            return f"{wrote.author}, {wrote.at:%Y-%m-%d}: {wrote.subject} ({pull}{wrote.sha[:10]})"
-    return ""
+def _written_by(blame: Blame) -> str:
+    pull = f"#{blame.pull}, " if blame.pull else ""
+    return f"{blame.author}, {blame.at:%Y-%m-%d}: {blame.subject} ({pull}{blame.sha[:10]})"
 
 
 def _value(case: Case) -> str:
     root = case.trace.root if case.trace else None
-    said = (root.error_class, root.message) if root and root.error_class else ()
-    symptom = symptom_of(*(said or (case.leader.error_class, case.leader.message)))
+    if root is None or not root.error_class:
+        symptom = symptom_of(case.leader.error_class, case.leader.message)
+    else:
+        symptom = symptom_of(root.error_class, root.message)
     return f"key `{symptom.key}`" if symptom.key else symptom.given
 
 
