@@ -92,14 +92,11 @@ def _versions(diff: str, sign: str) -> dict[str, str]:
             entry = next(value for value in header.groups() if value)
         version = _VERSION.search(text)
         if row.startswith(sign) and version and not text.startswith(_COMMENTS):
-            versions.setdefault(_library(text[: version.start()], entry), version[0])
+            library = _LIBRARY.search(text[: version.start()].lstrip("\"'-<>&"))
+            name = library[0].rstrip("./-@") if library else ""
+            is_field = not name or name.lower() in _FIELDS
+            versions.setdefault(entry if is_field else name, version[0])
     return {name: version for name, version in versions.items() if name and name not in _PARTS}
-
-
-def _library(text: str, entry: str) -> str:
-    library = _LIBRARY.search(text.lstrip("\"'-<>&"))
-    name = library[0].rstrip("./-@") if library else ""
-    return entry if not name or name.lower() in _FIELDS else name
 
 
 def _replaced(diff: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -137,9 +134,14 @@ def file_diffs(edits: tuple[Edit, ...], read: ReadFile | None = None) -> tuple[C
     if applied and read and not applied.refusal:
         whole = ((c.path, _lines(read(c.path)), _lines(c.text)) for c in applied.changes)
         return tuple(_changed(path, numbered_diff(old, new)) for path, old, new in whole)
-    paths = dict.fromkeys(edit.path for edit in edits)
-    parts = {path: [_known(edit) for edit in edits if edit.path == path] for path in paths}
-    return tuple(_changed(path, "\n@@\n".join(filter(None, parts[path]))) for path in paths)
+    parts: dict[str, list[str]] = {}
+    for edit in edits:
+        rows = numbered_diff(_lines(edit.old), _lines(edit.new)).split("\n")
+        text = "\n".join("@@" if row.startswith("@@ -") else row for row in rows)
+        parts.setdefault(edit.path, []).append(text.removeprefix("@@\n"))
+    return tuple(
+        _changed(path, "\n@@\n".join(filter(None, texts))) for path, texts in parts.items()
+    )
 
 
 def joined_diff(files: tuple[ChangedFile, ...]) -> str:
@@ -151,11 +153,6 @@ def joined_diff(files: tuple[ChangedFile, ...]) -> str:
     -x
     """
     return "\n".join(f"--- a/{file.path}\n+++ b/{file.path}\n{file.diff}" for file in files)
-
-
-def _known(edit: Edit) -> str:
-    rows = numbered_diff(_lines(edit.old), _lines(edit.new)).split("\n")
-    return "\n".join("@@" if row.startswith("@@ -") else row for row in rows).removeprefix("@@\n")
 
 
 def _changed(path: str, diff: str) -> ChangedFile:

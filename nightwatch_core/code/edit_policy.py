@@ -80,12 +80,9 @@ def _ambiguous(path: str) -> bool:
 
 
 def _dotted(path: str) -> bool:
-    return any(map(_is_dotted, path.split("/")))
-
-
-def _is_dotted(part: str) -> bool:
-    is_hidden = part.startswith(".") and not part.startswith("..")  # `..name` is no tool's name
-    return is_hidden or part.endswith((".", " "))
+    # `..name` is no tool's name
+    is_hidden = re.search(r"(?:^|/)\.(?!\.)", path)
+    return bool(is_hidden or re.search(r"[. ](?:/|$)", path))
 
 
 def _in_protected_folder(path: str) -> bool:
@@ -128,18 +125,15 @@ RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
 )
 
 
-def _is_in_package(path: str, paths: Collection[str]) -> bool:
-    return path.endswith(".py") and f"{path.rpartition('/')[0]}/__init__.py" in paths
-
-
 def refusal(path: str, paths: Collection[str] = ()) -> str:
     """Return the reason a path is protected; empty where it is not.
 
     `paths` are the files of the tree: they tell a Python package from a folder of scripts.
     """
     folded = unicodedata.normalize("NFKC", path).casefold()
+    is_in_package = path.endswith(".py") and f"{path.rpartition('/')[0]}/__init__.py" in paths
     for reason, broken in RULES:
-        is_excused = broken is _operates and _is_in_package(path, paths)
+        is_excused = broken is _operates and is_in_package
         if not is_excused and (broken(path) or broken(folded)):
             return f"{ascii(path[:200])[1:-1]} {reason}"
     return ""

@@ -232,7 +232,13 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
     else:
         whole = too_large(changes, code.read_file)
     reasons = [(edit, why or whole) for edit, why in reasons]
-    refused = (_refused(edit, why, paths) for edit, why in reasons if why)
+    refused = (
+        RefusedEdit(
+            path=clean(edit.path[:400]), reason=why, is_slip=not _misplaced(edit, paths, Grounds())
+        )
+        for edit, why in reasons
+        if why
+    )
     return JudgedFix(
         edits=tuple(edit for edit, why in reasons if not why), refused=tuple(dict.fromkeys(refused))
     )
@@ -289,11 +295,6 @@ def _broken(change: FileChange, before: str | None) -> str:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
-
-
-def _refused(edit: Edit, why: str, paths: Collection[str]) -> RefusedEdit:
-    is_slip = not _misplaced(edit, paths, Grounds())
-    return RefusedEdit(path=clean(edit.path[:400]), reason=why, is_slip=is_slip)
 
 
 def _it(path: str, why: str) -> str:

@@ -71,7 +71,10 @@ def commit_that_fits(
         others.sort(key=lambda item: (item[1] > moment + _CLOCKS, abs(moment - item[1])))
     for sha, at, because in others[:NEIGHBOUR_COMMITS]:
         other = commit.model_copy(update={"sha": sha, "at": at, "because": because})
-        fit = _fit_or_none(frames, files, other)
+        try:
+            fit = _fit(frames, files(other))
+        except GiveUp:  # a release whose commit is not there
+            continue
         if fit > best:
             best, chosen = fit, other
         if best == 1:
@@ -88,13 +91,6 @@ def _fit(frames: tuple[Frame, ...], read: ReadFile) -> float:
     telling = [fit for fit in fits if fit != "unknown"]
     share = telling.count("same") / len(telling) if telling else 1.0
     return share if not telling or telling[0] == "same" else share - 1
-
-
-def _fit_or_none(frames: tuple[Frame, ...], files: Files, commit: Commit) -> float:
-    try:
-        return _fit(frames, files(commit))
-    except GiveUp:  # a release whose commit is not there
-        return -1.0
 
 
 def _logged(path: str, history: History) -> tuple[LoggedCommit, ...]:
@@ -129,60 +125,42 @@ def sighting_of(
 
 
 def failed_commit(sighting: Sighting, host: CodeHost) -> Commit:
-    """Return the commit by the first way that knows one; `because` says which, and what failed."""
-    missed: list[str] = []
-    for way in WAYS:
-        commit, trouble = way(sighting, host)
-        missed += [trouble] if trouble else []
-        if commit:
-            return commit.model_copy(update={"because": "; ".join((commit.because, *missed))})
-    head = host.head()
-    why = f"{head.because}: neither a release nor a time of the error is known"
-    return head.model_copy(update={"because": "; ".join((why, *missed))})
+    """Return the commit of the release, else of the deployment, else of the time an error was seen.
+
+    `because` says which of them decided, and which one is not here.
+    """
+    release, seen, missed = sighting.release.strip(), sighting.seen, ""
+    commit = _by_release(release, sighting, host)
+    if commit is None and release:
+        missed = f"; release {_shown(release)} is no tag or commit here"
+    ran = [item for item in sighting.deployed if seen and item.at <= seen]
+    if commit is None and ran:
+        last = max(ran, key=lambda item: item.at)
+        name, day = _shown(last.version or last.sha), last.at.astimezone(UTC)
+        found = (host.commit_of(last.sha) if last.sha else None) or host.commit_of(last.version)
+        if found:
+            commit = _named(
+                found, f"{name}, deployed on {day:%Y-%m-%d %H:%M} UTC, ran when it was last seen"
+            )
+        else:
+            missed += f"; {name}, which was deployed then, is no tag or commit here"
+    if commit is None:
+        commit = host.commit_at(seen) if seen else host.head()
+        why = "when it was last seen" if seen else "neither a release nor a time is known"
+        commit = commit.model_copy(update={"because": f"{commit.because}, {why}"})
+    return commit.model_copy(update={"because": f"{commit.because}{missed}"})
 
 
-Outcome = tuple[Commit | None, str]  # with why there is none, where that is worth saying
-
-
-def _by_release(sighting: Sighting, host: CodeHost) -> Outcome:
-    release, own = sighting.release.strip(), sighting.commit.strip()
+def _by_release(release: str, sighting: Sighting, host: CodeHost) -> Commit | None:
+    own = sighting.commit.strip()
     if own and own != release and (commit := host.commit_of(own)):
         name = f"release {_shown(release)}, " if release else ""
         why = f"{name}commit {commit.sha[:10]} by its record"
-        return commit.model_copy(update={"because": why}), ""
-    if not release:
-        return None, ""
-    sha, named = sha_of(release, sighting.deployed), host.commit_of(release)
+        return commit.model_copy(update={"because": why})
+    sha, named = sha_of(release, sighting.deployed), host.commit_of(release) if release else None
     if sha and not (named and named.sha.startswith(sha)) and (commit := host.commit_of(sha)):
-        return _named(commit, f"release {_shown(release)}, deployed as {commit.sha[:10]}"), ""
-    if named:
-        named = _named(named, named.because)
-    return named, "" if named else f"release {_shown(release)} is no tag or commit here"
-
-
-def _by_deployment(sighting: Sighting, host: CodeHost) -> Outcome:
-    seen = sighting.seen
-    earlier = [release for release in sighting.deployed if seen and release.at <= seen]
-    if not earlier:
-        return None, ""
-    last = max(earlier, key=lambda item: item.at)
-    name = _shown(last.version or last.sha)
-    commit = (host.commit_of(last.sha) if last.sha else None) or host.commit_of(last.version)
-    if commit is None:
-        return None, f"{name}, which was deployed then, is no tag or commit here"
-    day = f"{last.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return _named(commit, f"{name}, deployed on {day}, ran when it was last seen"), ""
-
-
-def _by_time(sighting: Sighting, host: CodeHost) -> Outcome:
-    if sighting.seen is None:
-        return None, ""
-    commit = host.commit_at(sighting.seen)
-    why = f"{commit.because}, when it was last seen"
-    return commit.model_copy(update={"because": why}), ""
-
-
-WAYS: tuple[Callable[[Sighting, CodeHost], Outcome], ...] = (_by_release, _by_deployment, _by_time)
+        return _named(commit, f"release {_shown(release)}, deployed as {commit.sha[:10]}")
+    return _named(named, named.because) if named else None
 
 
 def deployments(

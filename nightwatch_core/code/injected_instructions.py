@@ -143,9 +143,12 @@ def repeated_in_argument(
     texts = [
         item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
     ]
-    if name == "code":
-        return next((order for text in texts if (order := _repeated_in_code(text, by))), "")
     for text in texts:
+        if name == "code":
+            again = next((run for run in _runs(text, CODE_RUN) if run in by.code), ())
+            if order := " ".join(again) or repeated_instruction(text, by):
+                return order
+            continue
         operator = next((operator for operator in sorted(by.operators) if operator in text), "")
         selects = name not in ("queries", "query")
         address = next(
@@ -156,11 +159,6 @@ def repeated_in_argument(
         if selects and (order := repeated_instruction(text, by)):
             return order
     return ""
-
-
-def _repeated_in_code(text: str, by: InjectedInstructions) -> str:
-    again = next((run for run in _runs(text, CODE_RUN) if run in by.code), None)
-    return " ".join(again) if again else repeated_instruction(text, by)
 
 
 def quarantine_reason(what: str, order: str) -> str:

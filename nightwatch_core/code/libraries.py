@@ -76,15 +76,12 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
         for rule in RULES.written
         if (match := rule.pattern.match(plain))
     )
+    places = dict.fromkeys(written)
+    if re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", plain) and not plain.endswith(".py"):
+        path = f"{plain.replace('.', '/')}.py"
+        places[LibraryPlace("python", plain.partition(".")[0], path)] = None
     own = _OWN_LANGUAGE.get(language.lower())
-    known = dict.fromkeys((*written, *_module(plain)))
-    return tuple(sorted(known, key=lambda item: item.ecosystem != own))
-
-
-def _module(text: str) -> tuple[LibraryPlace, ...]:
-    if not re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", text) or text.endswith(".py"):
-        return ()
-    return (LibraryPlace("python", text.partition(".")[0], f"{text.replace('.', '/')}.py"),)
+    return tuple(sorted(places, key=lambda item: item.ecosystem != own))
 
 
 def _place(ecosystem: Ecosystem, match: re.Match[str]) -> LibraryPlace:
@@ -105,15 +102,16 @@ def locked_version(
     ecosystem: Ecosystem, package: str, paths: Iterable[str], read: Callable[[str], str | None]
 ) -> tuple[str, str]:
     """Find the version a lock file names, and that file, the one nearest to the root first."""
-    known = [path for path in paths if not is_vendored(path)]
-    spelt = _spelt(ecosystem, package)
+    own = [path for path in paths if not is_vendored(path)]
+    parts = re.split(r"[-_.]+", package) if ecosystem == "python" else [package]
+    name = "[-_.]+".join(map(re.escape, parts))
     for kind in RULES.lock_files:
         if kind.ecosystem != ecosystem:
             continue
-        files = sorted(filter(kind.file.search, known), key=lambda path: (path.count("/"), path))
+        files = sorted(filter(kind.file.search, own), key=lambda path: (path.count("/"), path))
         for path in files[:_MOST_LOCK_FILES]:
             text = (read(path) or "")[:_LONGEST_LOCK_FILE]
-            if match := re.search(kind.entry.replace("NAME", spelt), text):
+            if match := re.search(kind.entry.replace("NAME", name), text):
                 return match["version"], path
     return "", ""
 
@@ -127,9 +125,3 @@ def same_version(text: str, other: str) -> bool:
     (False, False)
     """
     return bool(text) and _PLATFORM.sub("", text) == _PLATFORM.sub("", other)
-
-
-def _spelt(ecosystem: Ecosystem, package: str) -> str:
-    if ecosystem == "python":
-        return "[-_.]+".join(map(re.escape, re.split(r"[-_.]+", package)))
-    return re.escape(package)

@@ -149,10 +149,18 @@ _CALLED = re.compile(r"wrong number of arguments|(?:missing|unknown) keywords?:"
 
 Rule = Callable[[Frame], bool]
 
+
+def _checks_or_reports(frame: Frame) -> bool:
+    first, last = _words(frame)[:1], _words(frame)[-1:]
+    return not RULES.words["checking"].isdisjoint(first) or not RULES.words[
+        "complaints"
+    ].isdisjoint(last)
+
+
 WEIGHTS: tuple[tuple[float, str, Rule], ...] = (
     (0.05, "it belongs to a test", lambda f: bool(TEST.search(_path(f)))),
     (0.1, "it defines an exception", lambda f: bool(RULES.words["complaints"] & {*_stem(f)[-1:]})),
-    (0.3, "it checks or reports", lambda f: _reports(_words(f))),
+    (0.3, "it checks or reports", _checks_or_reports),
     (0.5, "it holds common helpers", lambda f: bool(RULES.words["helpers"] & {*_stem(f)[-1:]})),
     (0.8, "it is a constructor", lambda f: _name(f) in {"<init>", "initialize", "__init__"}),
     (0.6, "it carries the call", lambda f: bool(RULES.words["plumbing"] & {*_words(f)[:1]})),
@@ -212,12 +220,6 @@ def _name(frame: Frame) -> str:
 
 def _words(frame: Frame) -> tuple[str, ...]:
     return tuple(word.lower() for word in words(_name(frame)))
-
-
-def _reports(name: tuple[str, ...]) -> bool:
-    return bool(RULES.words["checking"] & {*name[:1]}) or bool(
-        RULES.words["complaints"] & {*name[-1:]}
-    )
 
 
 IN_MESSAGE, NAMED_CLASS, OWN_CLASS = 0.65, 0.35, 0.2

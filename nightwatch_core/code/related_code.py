@@ -79,10 +79,11 @@ def _unmended(
     added = " ".join(row[1:] for _, row in rows if row.startswith("+"))
     gone = [name for _, row in out for name in _NAME.findall(row) if name not in added]
     for name in list(dict.fromkeys(gone))[:_MOST_NAMES]:
+        whole = re.compile(rf"(?<!\w){re.escape(name.strip('.(='))}(?!\w)")
         hits = [
             hit
             for hit in search(name)
-            if (hit.path, hit.text.strip()) not in out and _is_whole(name, hit.text)
+            if (hit.path, hit.text.strip()) not in out and whole.search(hit.text)
         ]
         if 0 < len(hits) <= _COMMON:
             yield _places(name, hits)
@@ -92,11 +93,6 @@ def _unmended(
         same = [hit for hit in search(line) if hit.text.strip() == line and hit.path not in own]
         if 0 < len(same) <= _COMMON:
             yield _places(line, same)
-
-
-def _is_whole(name: str, text: str) -> bool:
-    bare = name.strip(".(=")
-    return bool(re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", text))
 
 
 def _places(text: str, hits: list[SearchHit]) -> Places:

@@ -232,20 +232,17 @@ def _has_effective_change(change: Change, explained: Collection[int]) -> bool:
 # Values that may rightly be missing
 
 
-def _may_be_missing(change: Change, guard: str, row: int, _unguarded: str = "") -> bool:
-    names = [name for name in _NAME.findall(guard) if name not in TABLES.keywords]
-    if not names:
-        return False
+def _may_be_missing(change: Change, guard: str, row: int, before: str = "") -> bool:
+    names = {name for name in _NAME.findall(guard) if name not in TABLES.keywords}
     above = range(max(0, row - OPTIONAL_ROWS), min(len(change.new), row + 1))
-    lines = [*(change.new[at] for at in above if at not in change.added), _unguarded]
-    return any(_is_sent(name, lines) or _is_optional(name, change) for name in dict.fromkeys(names))
+    lines = [*(change.new[at] for at in above if at not in change.added), before]
+    return any(_is_sent(name, lines) or _is_optional(name, change) for name in names)
 
 
 def _is_sent(name: str, lines: list[str]) -> bool:
     # by people, networks or files, where nothing is an ordinary answer
     sets = rf"(?:\b{name}\b\s*(?::\s*[\w\[\]| ]+)?(?::=|=(?!=))|\b{name},\s*\w+\s*:?=)"
-    setting = re.compile(rf"{sets}.*(?:{P['sent'].pattern})")
-    return any(setting.search(line) for line in lines)
+    return any(map(re.compile(rf"{sets}.*(?:{P['sent'].pattern})").search, lines))
 
 
 def _is_optional(name: str, change: Change) -> bool:

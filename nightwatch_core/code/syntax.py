@@ -167,7 +167,8 @@ def statement_at(root: Node, row: int) -> Node | None:
 def rows_of(node: Node, row: int) -> tuple[int, int]:
     """Return the rows of a statement without the bodies below it, at most a few around `row`."""
     start, end = node.start_point[0], node.end_point[0]
-    below = [body.start_point[0] for body in _bodies(node) if body.start_point[0] > row]
+    inner = [item for child in node.named_children for item in (child, *child.named_children)]
+    below = [i.start_point[0] for i in inner if i.type in BODIES and i.start_point[0] > row]
     end = max(row, min([end, *(first - 1 for first in below)]))
     if end - start >= STATEMENT_LINES:
         start = max(start, row - STATEMENT_LINES // 2)
@@ -214,14 +215,6 @@ def text_of(node: Node) -> str:
     if node.end_byte - node.start_byte > LONGEST_NAME:
         return ""
     return (node.text or b"").decode("utf-8", "replace")
-
-
-def _bodies(node: Node) -> Iterator[Node]:
-    for child in node.named_children:
-        if child.type in BODIES:
-            yield child
-        else:
-            yield from (item for item in child.named_children if item.type in BODIES)
 
 
 def targets_of(node: Node) -> tuple[Node, ...]:

@@ -245,17 +245,13 @@ def none_exits(function: Node) -> tuple[NoneExit, ...]:
     ]
     if any(node.type.startswith("yield") for node in own):
         return ()
-    exits = [
-        NoneExit(node.start_point[0] + 1, _condition(node))
-        for node in own
-        if node.type == "return_statement" and _is_none(node)
-    ]
-    return tuple(sorted(dict.fromkeys(exits)))
-
-
-def _is_none(statement: Node) -> bool:
-    values = [child for child in statement.named_children if child.type != "comment"]
-    return not values or unwrapped(values[0]).type == "none"
+    exits = set()
+    for node in own:
+        values = [child for child in node.named_children if child.type != "comment"]
+        is_none = not values or unwrapped(values[0]).type == "none"
+        if node.type == "return_statement" and is_none:
+            exits.add(NoneExit(node.start_point[0] + 1, _condition(node)))
+    return tuple(sorted(exits))
 
 
 def _condition(statement: Node) -> str:

@@ -52,7 +52,7 @@ RAN = (deployed("blue", "b" * 10, 4), deployed("green", "c" * 40, 5))
         (Sighting(seen=DAY + timedelta(days=5), deployed=RAN), "c", "green, deployed on "),
         (Sighting(seen=DAY + timedelta(days=3), deployed=RAN), "c", "when it was last seen"),
         (Sighting(seen=DAY + timedelta(days=2.5)), "b", "when it was last seen"),
-        (Sighting(), "d", "head of main: neither a release nor a time of the error is known"),
+        (Sighting(), "d", "head of main, neither a release nor a time is known"),
     ],
 )  # fmt: skip
 def test_the_first_way_that_knows_the_commit_says_why(
