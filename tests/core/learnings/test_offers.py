@@ -71,27 +71,6 @@ def gotchas(*texts, id="t"):
     return task(Notes(timestamp=DAY, gotchas=texts), id=id)
 
 
-def test_learnings_are_condensed():
-    found = offers((), (task(NOTES),), "")
-    assert [(one.number, one.kind, one.headline, one.text) for one in found] == [
-        (
-            1,
-            "problem",
-            "Database queries timing out under load",
-            "Missing index on users.organization_id. Run EXPLAIN ANALYZE on new queries hitting "
-            "large tables.",
-        ),
-        (2, "gotcha", "NextJS middleware runs on edge", "Can't use Node.js APIs like `fs`"),
-        (
-            3,
-            "decision",
-            "Used Redis for session storage instead of PostgreSQL",
-            "Need sub-ms lookup; PostgreSQL added 15ms latency. JWT cannot be revoked.",
-        ),
-    ]
-    assert {(one.source, one.on) for one in found} == {("task-abc123", DAY)}
-
-
 def test_what_was_promoted_is_not_offered_again():
     every = offers((), (task(NOTES),), "")
     done = (every[0].digest,)

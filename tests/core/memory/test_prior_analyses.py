@@ -1,5 +1,5 @@
 import pytest
-from analysis_shapes import CART, FILES, FIX, case, group, tree
+from analysis_shapes import CART, FILES, FIX, case, tree
 from core.lesson_shapes import lesson, night, seen
 
 from nightwatch_core.memory.prior_analyses import CaseTonight, Memory, recall_case, with_priors
@@ -7,7 +7,6 @@ from nightwatch_core.memory.recall import LessonSearch
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.errors import Triage
 from nightwatch_core.models.knowledge import CitedLine, FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.text.plain_text import digest
 
@@ -157,13 +156,6 @@ LOST = (CitedLine(path="shop/cart.py", line=2, quote="no such line", digest=dige
 )
 def test_after_a_rejection_alone_only_the_fix_of_a_proved_cause_is_asked_for(more, alone):
     assert doubted(known(**more)).match.fix_alone is alone
-
-
-def test_more_is_asked_for_after_a_rejection_where_the_code_or_the_error_is_another():
-    changed = {**FILES, "shop/cart.py": f"{CART}# more\n"}
-    assert not doubted(known(fates=(NO,)), files=changed).match.fix_alone
-    back = case(leader=group("v1:a", triage=Triage(state="regressed")))
-    assert not doubted(known(fates=(NO,)), of=back).match.fix_alone
 
 
 def test_an_archived_lesson_comes_back_with_its_error():

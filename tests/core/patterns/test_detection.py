@@ -4,12 +4,10 @@ from datetime import date, timedelta
 
 import pytest
 from core.lesson_shapes import case, one_group
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nightwatch_core.models.knowledge import Pattern
 from nightwatch_core.patterns import merge_pattern, patterns_for
-from nightwatch_core.patterns.detection import MOST_NIGHTS, with_known_titles
+from nightwatch_core.patterns.detection import with_known_titles
 
 FIRST = date(2031, 3, 1)
 
@@ -60,16 +58,6 @@ def test_merging_unites_nights_and_members_and_tells_the_newest():
     assert both.modules == ("b.rb", "a.rb")
     assert both.error_classes == ("X", "Y")
     assert merge_pattern(found, both, FIRST + timedelta(days=2)) == both
-
-
-@given(st.sets(st.integers(0, 400), min_size=1), st.sets(st.integers(0, 400)))
-def test_nights_are_bounded_sorted_and_the_first_stays(one, other):
-    days = [tuple(FIRST + timedelta(days=n) for n in sorted(each)) for each in (one, other)]
-    nights = merge_pattern(pattern(nights=days[0]), pattern(nights=days[1])).nights
-    assert nights == tuple(sorted(set(nights)))
-    assert len(nights) <= MOST_NIGHTS
-    assert (nights[0], nights[-1]) == (min(map(min, filter(None, days))),
-                                       max(map(max, filter(None, days))))  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["v1:aaaaaaaabbbb", "v1:cccc", "f1:dddd"])

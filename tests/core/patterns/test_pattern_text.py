@@ -27,11 +27,6 @@ def test_a_document_and_its_line_in_the_index():
     assert "## Because\n\n- the same class on 3 nights" in text
 
 
-def test_a_document_is_read_back_as_it_was():
-    pattern = coming_back(1, 2, 3)
-    assert pattern_of(pattern_document(pattern), FILE) == pattern
-
-
 def test_a_document_is_updated_and_not_doubled():
     first = pattern_document(coming_back(1, 2, 3))
     again = merge_pattern(coming_back(2, 3, 4), pattern_of(first, FILE))

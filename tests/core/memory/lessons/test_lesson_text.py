@@ -10,16 +10,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.index import entry_of
-from nightwatch_core.memory.lesson_text import (
-    FIELDS,
-    LIMIT,
-    SEEDS,
-    SHORTENINGS,
-    body,
-    document,
-    lesson_of,
-    summary,
-)
+from nightwatch_core.memory.lesson_text import FIELDS, SEEDS, body, document, lesson_of, summary
 from nightwatch_core.memory.limits import MOST_FATES
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import (
@@ -102,24 +93,6 @@ def test_what_is_empty_takes_no_line_but_the_fields_of_the_seeds_are_always_ther
     assert "traffic" not in front
 
 
-@pytest.mark.parametrize(
-    ("line", "inside"),
-    [
-        ("  number: 9\n", "watch"),
-        ("    occurrences: 7\n", "watch.before"),
-        ("- kind: closed unmerged\n", "fates"),
-        ("- kind: pull\n", "proposed"),
-        ("- path: a.rb\n", "evidence"),
-    ],
-)
-def test_keys_of_a_newer_version_are_left_out_at_every_level(line, inside):
-    text = document(FULL)
-    assert line in text, inside
-    indent = " " * (len(line) - len(line.lstrip(" -")))
-    newer = text.replace(line, f"{line}{indent}weather:\n{indent}  of: [rain]\n", 1)
-    assert lesson_of(newer, FULL.file) == FULL
-
-
 def test_the_body_says_first_what_is_wrong_and_last_what_became_of_it():
     text = body(FULL)
     assert text.startswith("# T\n\n**Stale: `app/a.rb` was rewritten.**\n\n## Root Cause")
@@ -194,55 +167,6 @@ def test_of_many_fates_and_words_the_newest_and_first_are_kept():
     assert [fate.number for fate in read.fates] == list(range(60 - MOST_FATES, 60))
     few = lesson_of(document(many.model_copy(update={"fates": many.fates[-2:]})), "errors/x.md")
     assert few.fates[0].words == ("w" * 500,) * 5
-
-
-WORST = (
-    "\t" + "\U0001f600" * 9_000,
-    "\uffff" * 9_000,
-    "'" * 9_000,
-    "\u2028" * 9_000,
-    "\x01" * 9_000,
-)
-
-
-@pytest.mark.parametrize("text", WORST, ids=["astral", "no character", "quote", "break", "control"])
-@pytest.mark.slow
-def test_no_lesson_passes_the_limit(text):
-    values = {n: text for n, f in Lesson.model_fields.items() if f.annotation is str}
-    lists = {n: (text,) * 300 for n, f in Lesson.model_fields.items() if n in FIELDS
-             and f.annotation == tuple[str, ...]}  # fmt: skip
-    fate = OutcomeEvent(
-        kind="merged", on=date(2031, 3, 3), night=text, words=(text,) * 9, because=text
-    )
-    proposed = PublishedItem(
-        kind="pull", number=1, on=fate.on, night=text, confidence=text, fix=text, outcome=text,
-    )  # fmt: skip
-    seen = NightSeen(
-        date=fate.on, night=text, occurrences=1, verdict=text, confidence=text, hours=1.25
-    )
-    told = FULL.model_copy(
-        update={
-            **values,
-            **lists,
-            "fingerprint": "v1:aaaa",
-            "file": "errors/x.md",
-            "fates": (fate,) * 300,
-            "proposed": (proposed,) * 300,
-            "nights": (seen,) * 300,
-            "evidence": (CitedLine(path=text, line=1, quote=text, digest=text, commit=text),) * 300,
-            "edits": (Edit(path=text, old=text, new=text),) * 300,
-            "notes": tuple(Notes(gotchas=(f"{n}{text}",) * 50) for n in range(40)),
-        }
-    )
-    written = document(told)
-    front, _, rest = written[4:].partition("\n---\n")
-    assert len(front) <= LIMIT
-    assert len(written.encode("utf-8", "replace")) < 1024 * 1024
-    assert all(note in rest for note, _ in SHORTENINGS[:2])
-    read = lesson_of(written.encode("utf-8", "replace").decode(), "errors/x.md")
-    assert (read.fingerprint, read.first_detected) == ("v1:aaaa", told.first_detected)
-    assert (read.watch, read.fates[-1].on) == (told.watch, fate.on)
-    assert len(read.fates) in (3, 10)
 
 
 def test_a_fingerprint_that_is_none_is_refused():

@@ -1,10 +1,9 @@
 """When the figures say that a merged fix does nothing, and when they must not."""
 
 import pytest
-from core.follow_world import Production, at, lesson, tonight
+from core.follow_world import Production, lesson
 
-from nightwatch_core.memory.outcomes import judge_fix, open_trouble, why_no_news
-from nightwatch_core.models.knowledge import FixWatch, OccurrenceCount
+from nightwatch_core.memory.outcomes import open_trouble, why_no_news
 
 
 def merged_after(*before: int) -> Production:
@@ -30,19 +29,6 @@ def test_a_fix_that_does_nothing_is_told_within_days(nights: int, level: int) ->
 def test_it_takes_days_and_enough_of_them() -> None:
     assert merged_after(80).nights(80, 80) == []
     assert merged_after(1).nights(1, 1, 1) == []  # three where three were to be expected
-
-
-@pytest.mark.parametrize(("nights", "hours"), [(2, 72), (3, 60)])
-def test_too_few_nights_or_hours_tell_nothing(nights: int, hours: float) -> None:
-    def verdict(nights: int, hours: float) -> str:
-        before = OccurrenceCount(occurrences=80, hours=24, nights=1)
-        now = OccurrenceCount(occurrences=round(80 * hours / 24), hours=hours, nights=nights)
-        times = {"merged_at": at(1.3), "deployed_at": at(2), "until": at(5)}
-        watch = FixWatch(number=4, before=before, after=now, **times)
-        return judge_fix(lesson(80), watch, tonight(5, 80), ())[0].verdict
-
-    assert verdict(3, 72) == "no effect"
-    assert verdict(nights, hours) == ""
 
 
 def test_a_fall_is_not_as_before() -> None:

@@ -8,11 +8,7 @@ from nightwatch_core.memory.recall import (
     document_of_case,
     document_of_lesson,
     frame_name,
-    names,
-    template,
     terms_of,
-    transaction,
-    words,
 )
 from nightwatch_core.models.errors import Frame
 
@@ -98,21 +94,6 @@ def test_classes_are_told_by_wrapped_messages_too(error_class, message, found):
 def test_classes_of_causes_count():
     of = case(links=(link("A", "outer"), link("pkg.DiskFullError", "no space: left")))
     assert "DiskFullError" in list(classes(document_of_case(of)))
-
-
-def test_ids_numbers_addresses_and_quoted_values_do_not_count():
-    one = SearchDocument(message="order 17 of 'a b' at 10.1.2.3 has 0xff", transaction="GET /o/17")
-    other = SearchDocument(
-        message="order 98 of 'c d' at 10.9.8.7 has 0x1a", transaction="GET /o/98"
-    )
-    for field in (template, words, transaction):
-        assert list(field(one)) == list(field(other))
-
-
-def test_words_of_frames_survive_a_rename_in_part():
-    one = set(names(SearchDocument(frames=("HadoopThriftAuthBridge.getProperties",))))
-    other = set(names(SearchDocument(frames=("HadoopThriftAuthFactory.getProperties",))))
-    assert one & other == {"hadoop", "thrift", "auth", "get", "properties"}
 
 
 def test_terms_are_bounded_and_quick_to_make():

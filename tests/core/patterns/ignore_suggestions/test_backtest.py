@@ -2,20 +2,13 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-import pytest
 from core.lesson_shapes import analysis, group, lesson, one_group
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.errors import DroppedGroup, Window
-from nightwatch_core.models.knowledge import (
-    Backtest,
-    FixWatch,
-    IgnoreRule,
-    OutcomeEvent,
-    PublishedItem,
-)
+from nightwatch_core.models.knowledge import Backtest, IgnoreRule, OutcomeEvent
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.patterns.ignore_suggestions import (
@@ -30,7 +23,6 @@ from nightwatch_core.patterns.ignore_suggestions import (
     rates,
     recoveries,
     tripwire,
-    was_fixed,
 )
 
 LAST = datetime(2031, 3, 30, 4, tzinfo=UTC)
@@ -103,30 +95,6 @@ def test_a_backtest_counts():
     )
     nothing = hidden_by(IgnoreRule(pattern="nothing"), nights)
     assert backtest(nothing, (merged,)) == Backtest(nights=3)
-
-
-@pytest.mark.parametrize(
-    ("fields", "fixed"),
-    [
-        ({}, False),
-        ({"fates": (OutcomeEvent(kind="merged", on=date(2031, 1, 1)),)}, True),
-        ({"fates": (OutcomeEvent(kind="closed unmerged", on=date(2031, 1, 1)),)}, False),
-        ({"fates": (OutcomeEvent(kind="regressed", on=date(2031, 1, 1)),)}, True),
-        ({"watch": FixWatch(number=1, merged_at=LAST)}, True),
-        ({"outcome": "verified"}, True),
-        ({"outcome": "closed"}, False),
-        (
-            {
-                "proposed": (
-                    PublishedItem(kind="pull", number=1, on=date(2031, 1, 1), outcome="merged"),
-                )
-            },
-            True,
-        ),
-    ],
-)
-def test_a_fix_that_was_merged_is_a_fix(fields, fixed):
-    assert was_fixed(lesson(**fields)) is fixed
 
 
 def test_rates_are_a_day_s():
