@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from pydantic import ValidationError
 
-from nightwatch_core import publish as proposals
 from nightwatch_core.analysis.analyst import RULES
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
@@ -32,6 +31,7 @@ from nightwatch_core.proof.asking import ProofBriefing
 from nightwatch_core.proof.environment import NightCache
 from nightwatch_core.proof.proving import mended, proof_allowance, proved, story_allowance
 from nightwatch_core.publish import ci as ci_watch
+from nightwatch_core.publish import plan as proposals
 from nightwatch_core.publish.ci import Hands, Waiting, Watched
 from nightwatch_core.publish.overlap import Overlaps, overlaps, paths_of_fixes, with_overlaps
 from nightwatch_core.report.builder import proofs_usage, with_gates

@@ -58,6 +58,18 @@ def apply(edits: tuple[Edit, ...], read: ReadFile, paths: Collection[str] = ()) 
     return Applied(changes=changed, refusal="" if changed else "the edits change nothing")
 
 
+def changes_between(
+    before: Mapping[str, str | None], after: Mapping[str, str | None], read: ReadFile
+) -> tuple[FileChange, ...]:
+    """Return the changes from one state of files to another; `read` gives those not in a state."""
+    changes = []
+    for path in dict.fromkeys((*before, *after)):
+        new = after[path] if path in after else read(path)
+        if new != (before[path] if path in before else read(path)):
+            changes.append(FileChange(path=path, text=new))
+    return tuple(changes)
+
+
 def fix_digest(edits: tuple[Edit, ...]) -> str:
     """Name what a fix does to the code, whatever its edits are called; empty for no fix.
 

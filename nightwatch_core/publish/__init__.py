@@ -2,8 +2,3 @@
 
 Two plans, because a pull request refers to its issue's number: first issues, then pull requests.
 """
-
-from nightwatch_core.publish.expected_value import effect_key, in_order
-from nightwatch_core.publish.plan import plan_issues, plan_pulls
-
-__all__ = ["effect_key", "in_order", "plan_issues", "plan_pulls"]

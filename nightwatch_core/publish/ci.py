@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from nightwatch_core.code.edits import apply, fix_digest
+from nightwatch_core.code.edits import apply, changes_between, fix_digest
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Usage
 from nightwatch_core.models.assignment import CiResult
@@ -16,7 +16,6 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import (
     Comment,
     DraftPull,
-    FileChange,
     GateResult,
     Proposal,
     PullUpdate,
@@ -274,12 +273,7 @@ def _update_of(
     after, draft = apply(result.edits, read), watched.draft
     first = {change.path: change.text for change in draft.changes}
     then = {change.path: change.text for change in after.changes}
-    changes = tuple(
-        FileChange(path=path, text=new)
-        for path in dict.fromkeys((*first, *then))
-        if (new := then[path] if path in then else read(path))
-        != (first[path] if path in first else read(path))
-    )
+    changes = changes_between(first, then, read)
     if not result.edits or after.refusal or not changes:
         return None
     key = effect_key("update", repository, str(watched.number))

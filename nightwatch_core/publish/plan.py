@@ -1,9 +1,9 @@
 """Plan the issues to open, comment on or reopen tonight, and the fixes that become drafts."""
 
 from collections.abc import Callable, Collection
-from itertools import filterfalse
+from itertools import filterfalse, pairwise
 
-from nightwatch_core.code import edits
+from nightwatch_core.code import edit_policy, edits
 from nightwatch_core.code.capabilities import new_capabilities
 from nightwatch_core.code.diffs import file_diffs
 from nightwatch_core.code.edits import fix_digest
@@ -14,6 +14,7 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import MAX_OPEN_ISSUES, NightOptions
 from nightwatch_core.models.proposals import (
     Comment,
+    DraftCommit,
     DraftPull,
     OpenIssue,
     OwnItem,
@@ -33,7 +34,6 @@ from nightwatch_core.publish.expected_value import (
 )
 from nightwatch_core.publish.finding import Carrier, FindingView, doubts_about
 from nightwatch_core.publish.overlap import Share, causes, shares
-from nightwatch_core.publish.story_commits import draft_commits
 from nightwatch_core.publish.tiers import Candidate, mitigations_in, not_wanted, tier_of
 from nightwatch_core.text.markers import LABEL
 
@@ -281,8 +281,7 @@ def plan_pulls(
             # numbers of a local outbox would link to somebody's issues once pushed
             refers = None if options.delivery == "local" else issue
             draft = _pull(finding, share, applied, night, refers)
-            commits = draft_commits(analysis, applied, read, draft.commit_message)
-            draft = draft.model_copy(update={"commits": commits})
+            draft = draft.model_copy(update={"commits": _commits(draft, analysis, read)})
             proposals.append(as_patch(draft, issue) if options.publish == "patches" else draft)
             new += not is_tonights
     for share in without:
@@ -419,6 +418,45 @@ def _pull(
         commit=commit.sha,
         labels=(LABEL,),
         fix=digest,
+    )
+
+
+# Drafts whose fix was made in several steps.
+
+Texts = dict[str, str | None]  # by path, of files that are not as the base has them
+
+
+def _commits(draft: DraftPull, analysis: Analysis, read: Read) -> tuple[DraftCommit, ...]:
+    """One commit for each step that passed, and one for the test besides them.
+
+    Together they are exactly what the draft changes. None where one commit is all there is, or
+    where a step by itself would not be allowed.
+    """
+    story = analysis.gate.story if analysis.gate else None
+    if story is None or story.outcome == "not made":
+        return ()
+    passed = [step for step in story.steps if step.outcome == "passed"]
+    trees: list[Texts] = [{}]
+    for step in passed:
+        made = edits.apply(step.edits, read)
+        if made.refusal or edit_policy.refused(made.changes, read):
+            return ()
+        trees.append({change.path: change.text for change in made.changes})
+    trees.append({change.path: change.text for change in draft.changes})
+    titles = (*(step.title for step in passed), "Add the test that reproduces the error")
+    steps = [
+        (title, changes)
+        for title, (before, after) in zip(titles, pairwise(trees), strict=True)
+        if (changes := edits.changes_between(before, after, read))
+    ]
+    if len(steps) < 2:
+        return ()
+    return tuple(
+        DraftCommit(
+            message=issue_text.step_message(title, number, len(steps), draft.commit_message),
+            changes=changes,
+        )
+        for number, (title, changes) in enumerate(steps, 1)
     )
 
 

@@ -16,7 +16,6 @@ from nightwatch_core.report.view import view
 from nightwatch_core.text.plain_text import CutList, shortened
 
 NAME = 28  # columns that a name may claim before it is broken
-WIDE = 120  # columns from which the table gives every fact a column of its own
 COLOURS = {"high": "green", "medium": "yellow", "low": "red"}
 STANDING = {"calm": "bold green", "good": "bold", "degraded": "bold yellow", "failed": "bold red"}
 STYLES = {"failures": "red", "complaints": "yellow"}  # of what a section lists
@@ -146,36 +145,21 @@ def _reasons(sections: tuple[Section, ...]) -> Parts:
 
 def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, expand=True)
-    wide = width >= WIDE
+    longest = max(len(name) for row in table.items for name in (row.error, row.where))
     grid.add_column("#", justify="right", no_wrap=True)
-    errors, places = _name_widths(table, width)
-    grid.add_column("Error", width=errors if wide else max(errors, places), overflow="fold")
-    if wide:
-        grid.add_column("Where", width=places, overflow="fold")
+    names = min(NAME, width * 3 // 10, max(5, longest))
+    grid.add_column("Error", width=names, overflow="fold")
     grid.add_column("Count", justify="right", no_wrap=True)
-    grid.add_column("Cause", ratio=9 if wide else 7, overflow="fold")
-    grid.add_column("Confidence" if wide else "Sure", no_wrap=True)
+    grid.add_column("Cause", ratio=7, overflow="fold")
+    grid.add_column("Sure", no_wrap=True)
     grid.add_column("Done", ratio=5, overflow="fold")
     for row in table.items:
-        grid.add_row(*_cells(row, wide=wide))
+        error = Text("\n").join(filter(None, (Text(row.error, "bold"), Text(row.where, "dim"))))
+        cause = Text(shortened(row.cause, width))
+        sure = Text(row.sure, "dim" if row.unknown else COLOURS[row.confidence])
+        done = Text(shortened(row.done, 90), "dim" if row.known else "")
+        grid.add_row(str(row.rank), error, f"{row.count:,}", cause, sure, done)
     return grid
-
-
-def _name_widths(table: blocks.ErrorTable, width: int) -> tuple[int, int]:
-    most = min(NAME, width * 3 // 10)
-    errors = max(len(row.error) for row in table.items)
-    places = max(len(row.where) for row in table.items)
-    return min(most, max(5, errors)), min(most, max(5, places))
-
-
-def _cells(row: blocks.Row, *, wide: bool) -> Parts:
-    error, where = Text(row.error, "bold"), Text(row.where, "dim")
-    yield str(row.rank)
-    yield from (error, where) if wide else (Text("\n").join(filter(None, (error, where))),)
-    yield f"{row.count:,}"
-    yield Text(shortened(row.cause, 130 if wide else 90))
-    yield Text(row.sure, "dim" if row.unknown else COLOURS[row.confidence])
-    yield Text(shortened(row.done, 90), "dim" if row.known else "")
 
 
 def _excerpt(excerpt: blocks.Excerpt) -> Parts:

@@ -15,7 +15,7 @@ from twins.reading import MemoryCode
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.proof.proving import proved
-from nightwatch_core.publish import plan_pulls
+from nightwatch_core.publish.plan import plan_pulls
 from nightwatch_core.report.builder import with_gates
 
 pytestmark = [pytest.mark.slow]

@@ -11,7 +11,7 @@ from nightwatch_core.models.knowledge import Lesson, OutcomeEvent
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OwnItem, Receipt
 from nightwatch_core.models.report import Night
-from nightwatch_core.publish import plan_issues
+from nightwatch_core.publish.plan import plan_issues
 
 END = datetime(2031, 3, 10, 4, tzinfo=UTC)
 GROUP = ErrorGroup(

@@ -11,8 +11,9 @@ from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import DraftPull, OpenIssue, OwnItem
 from nightwatch_core.models.report import Night
-from nightwatch_core.publish import effect_key, plan_issues, plan_pulls
+from nightwatch_core.publish.expected_value import effect_key
 from nightwatch_core.publish.overlap import overlaps, with_overlaps
+from nightwatch_core.publish.plan import plan_issues, plan_pulls
 from nightwatch_core.report.builder import start_report
 
 NIGHT = "2026-11-20-abcdef"

@@ -13,7 +13,7 @@ from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Comment, DraftPull, OwnItem, Receipt
-from nightwatch_core.publish import plan_pulls
+from nightwatch_core.publish.plan import plan_pulls
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.view import view
 

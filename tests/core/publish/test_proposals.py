@@ -9,7 +9,8 @@ from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
-from nightwatch_core.publish import effect_key, in_order, plan_issues, plan_pulls
+from nightwatch_core.publish.expected_value import effect_key, in_order
+from nightwatch_core.publish.plan import plan_issues, plan_pulls
 from nightwatch_core.text.markers import read_marker
 
 NIGHT = "2026-11-20-abcdef"

@@ -10,7 +10,7 @@ from nightwatch_core.code.edits import apply, fix_digest
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Check, GateResult, Receipt, Step, Story
-from nightwatch_core.publish import plan_issues, plan_pulls
+from nightwatch_core.publish.plan import plan_issues, plan_pulls
 from nightwatch_core.report.builder import with_gates
 from nightwatch_core.text.markers import steps_told
 

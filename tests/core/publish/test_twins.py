@@ -14,8 +14,8 @@ from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Comment, OwnItem
 from nightwatch_core.models.report import Night
-from nightwatch_core.publish import plan_issues, plan_pulls
 from nightwatch_core.publish.overlap import causes
+from nightwatch_core.publish.plan import plan_issues, plan_pulls
 from nightwatch_core.text.markers import joined_body, marker, read_marker
 
 EVERY = NightOptions(max_issues=50, max_pull_requests=50)

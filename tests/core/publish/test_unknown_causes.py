@@ -6,7 +6,8 @@ from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis, case, group
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import OpenIssue, OwnItem, Reopen
-from nightwatch_core.publish import in_order, plan_issues, plan_pulls
+from nightwatch_core.publish.expected_value import in_order
+from nightwatch_core.publish.plan import plan_issues, plan_pulls
 
 NIGHT = "2026-11-20-abcdef"
 ASKED = NightOptions(issues_for_unknown=True, max_issues=50)
