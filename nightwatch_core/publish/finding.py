@@ -372,8 +372,8 @@ def _proof(finding: FindingView, limits: Limits) -> Section:
         title = "No draft, and why"
     else:
         title, lines = "Proof", proof_lines(gate) if gate else ()
-    told = (*((sentence(f"Why no draft: {reason}"),) if reason else ()), *lines)
-    listed = bullets("proof", title, told, 2 * limits.texts)
+    first = (sentence(f"Why no draft: {reason}"),) if reason else ()
+    listed = bullets("proof", title, (*first, *lines), 2 * limits.texts)
     return section("proof", title, listed.blocks, quotes(gate))
 
 
@@ -447,15 +447,15 @@ def _checked(gate: GateResult) -> Iterator[str]:
         yield f"Nothing was run: {gate.text}"
         return
     made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
-    shown = ("reproduction", "passed") if made else ()  # told already, by what it is
-    checks = [check for check in gate.checks if (check.name, check.outcome) != shown]
-    told = [check for check in checks if check.name not in _SMALL or check.outcome != "passed"]
-    yield from (check_line(item) for item in told if item.outcome != "not run")
-    small = list(dict.fromkeys(check.name for check in checks if check not in told))
+    listed = ("reproduction", "passed") if made else ()
+    checks = [check for check in gate.checks if (check.name, check.outcome) != listed]
+    small = [check for check in checks if check.name in _SMALL and check.outcome == "passed"]
+    large = [check for check in checks if check not in small]
+    yield from (check_line(check) for check in large if check.outcome != "not run")
     if small:
-        yield f"Passed: {', '.join(small)}"
-    if not any(item.name == "tests" and item.outcome == "passed" for item in told):
-        yield from (check_line(item) for item in told if item.outcome == "not run")
+        yield f"Passed: {', '.join(dict.fromkeys(check.name for check in small))}"
+    if not any(check.name == "tests" and check.outcome == "passed" for check in large):
+        yield from (check_line(check) for check in large if check.outcome == "not run")
 
 
 def check_line(check: Check) -> str:

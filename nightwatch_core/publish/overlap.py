@@ -183,14 +183,14 @@ Sign = tuple[str, ...]  # two analyses that have one in common have one cause
 
 
 class Share(NamedTuple):
-    """Analyses that share an item, which is known already or None; the first speaks for all."""
+    """Analyses that share an issue or draft of ours, if there is one; the first speaks for all."""
 
     members: tuple[Analysis, ...]
-    known: OwnItem | None = None
+    item: OwnItem | None = None
 
     @property
     def speaker(self) -> Analysis:
-        """Return the finding that is told, with what is known against any of them."""
+        """Return the published finding, with what is known against any of them."""
         against = {
             name: tuple(dict.fromkeys(chain(*(getattr(item, name) for item in self.members))))
             for name in _AGAINST
@@ -204,21 +204,21 @@ class Share(NamedTuple):
 
     @property
     def also(self) -> tuple[str, ...]:
-        """Their names."""
+        """Return the fingerprints of those it speaks for."""
         return tuple(other.fingerprint for other in self.others)[:MOST_NAMES]
 
     @property
     def is_open(self) -> bool:
         """Tell whether there is an open item."""
-        return self.known is not None and self.known.state == "open"
+        return self.item is not None and self.item.state == "open"
 
     @property
     def joining(self) -> tuple[Analysis, ...]:
-        """Return those that the known item does not list yet."""
-        known = self.known
-        if known is None:
+        """Return those that the item does not list yet."""
+        listed = self.item.names if self.item else None
+        if listed is None:
             return ()
-        return tuple(member for member in self.members if known.names.isdisjoint(names_of(member)))
+        return tuple(member for member in self.members if listed.isdisjoint(names_of(member)))
 
 
 def causes(analyses: Iterable[Analysis]) -> tuple[tuple[Analysis, ...], ...]:
@@ -241,29 +241,26 @@ def shares(members: tuple[Analysis, ...], items: tuple[OwnItem, ...]) -> tuple[S
     Those that have none join an open one of the others, else the newest.
     """
     own = {member.fingerprint: known_item(member, items) for member in members}
-    known = sorted(
-        {item.number: item for item in own.values() if item}.values(),
-        key=lambda item: (item.state != "open", -item.number),
-    )
+    by_number = {item.number: item for item in own.values() if item}
+    open_first = sorted(by_number.values(), key=lambda item: (item.state != "open", -item.number))
     dealt: dict[int, list[Analysis]] = {}
     for member in members:
-        item = own[member.fingerprint] or next(iter(known), None)
+        item = own[member.fingerprint] or next(iter(open_first), None)
         dealt.setdefault(item.number if item else 0, []).append(member)
-    numbered = {item.number: item for item in known}
-    return tuple(_led(group, numbered.get(number)) for number, group in dealt.items())
+    return tuple(_led(group, by_number.get(number)) for number, group in dealt.items())
 
 
-def _led(group: list[Analysis], known: OwnItem | None) -> Share:
-    """The share of a group, led by its best analysis; by a fresh one where an item is known."""
+def _led(group: list[Analysis], item: OwnItem | None) -> Share:
+    """The share of a group, led by its best analysis; by a fresh one where there is an item."""
     candidates = group
-    if known:
-        fresh = [item for item in group if item.ending.kind != "reused"]
-        new = [item for item in group if known.names.isdisjoint(names_of(item))]
+    if item:
+        fresh = [member for member in group if member.ending.kind != "reused"]
+        new = [member for member in group if item.names.isdisjoint(names_of(member))]
         candidates = fresh or new or group
     leader = candidates[0]
     for other in candidates[1:]:
         leader = other if advantage(leader, other) else leader
-    return Share((leader, *(item for item in group if item is not leader)), known)
+    return Share((leader, *(member for member in group if member is not leader)), item)
 
 
 def _signs_of(analysis: Analysis) -> Iterator[Sign]:
@@ -286,7 +283,7 @@ def _tells(lines: list[str]) -> bool:
 
 
 def _cause_lines(analysis: Analysis) -> Iterator[Sign]:
-    """Quoted lines that the cause names, beside those the trace runs through; else the first."""
+    """Quoted lines that the cause names, without those of the trace; else the first."""
     trace = analysis.case.trace
     passed = {(frame.repo_path, frame.line) for frame in trace.in_app} if trace else set()
     quoted = [

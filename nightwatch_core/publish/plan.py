@@ -50,7 +50,7 @@ def plan_issues(
     night: str,
     drafts: tuple[Skip, ...] = (),
 ) -> PublishPlan:
-    """Issues to open, to comment on, to reopen; the rest with reasons.
+    """Return issues to open, to comment on, to reopen; the rest with reasons.
 
     `drafts` are the drafts that will not be made: an issue says why.
 
@@ -66,7 +66,7 @@ def plan_issues(
         no_draft = doubts_about((member.fingerprint for member in share.members), drafts)
         finding = FindingView(share.speaker, share.others, commit, no_draft=no_draft)
         draft = _no_issue(share, options, night) or _about(finding, share, night)
-        opens = isinstance(draft, OpenIssue) and share.known is None
+        opens = isinstance(draft, OpenIssue) and share.item is None
         if not isinstance(draft, Reason):
             reason = _no_room_for_issue(options, open_now, new) if opens else None
             if isinstance(draft, Comment) and options.force:
@@ -96,55 +96,55 @@ def _no_issue(share: Share, options: NightOptions, night: str) -> Reason | None:
     tier, reason = tier_of(Candidate(share.members, options))
     if tier != "report" or reason is None:
         return None
-    if reason.cause == "weak" and share.known and share.known.night != night:
+    if reason.cause == "weak" and share.item and share.item.night != night:
         return None  # an issue there is gets its news
-    return _by_choice(reason, share.known, night)
+    return _by_choice(reason, share.item, night)
 
 
-def _by_choice(reason: Reason | None, known: OwnItem | None, night: str) -> Reason | None:
+def _by_choice(reason: Reason | None, item: OwnItem | None, night: str) -> Reason | None:
     """Say with a reason of choice what this night made before it was taken up with it."""
-    if reason is None or reason.cause != "choice" or known is None or known.night != night:
+    if reason is None or reason.cause != "choice" or item is None or item.night != night:
         return reason
-    return reason._replace(text=f"{reason.text}; #{known.number} was made before that")
+    return reason._replace(text=f"{reason.text}; #{item.number} was made before that")
 
 
 def _about(finding: FindingView, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
-    analysis, known, commit = share.speaker, share.known, finding.commit
-    if known is None or known.night == night:
+    analysis, item, commit = share.speaker, share.item, finding.commit
+    if item is None or item.night == night:
         return _issue(finding, share, night)
-    if known.state == "open":
-        return _news(finding, share, known, night)
-    if settled := _settled(analysis, known):
-        return Reason("settled", f"issue #{known.number} {settled}")
-    key = _news_key(commit, known, night)
+    if item.state == "open":
+        return _news(finding, share, item, night)
+    if settled := _settled(analysis, item):
+        return Reason("settled", f"issue #{item.number} {settled}")
+    key = _news_key(commit, item, night)
     why = f" ({analysis.news})" if analysis.news else ""
     news = f"Seen again after it was closed{why}: {analysis.case.occurrences} occurrences"
     return Reopen(
         key=key,
         fingerprint=analysis.fingerprint,
         also=share.also,
-        number=known.number,
+        number=item.number,
         body=issue_text.comment_body(finding, key, night, news),
     )
 
 
-def _settled(analysis: Analysis, known: OwnItem) -> str:
+def _settled(analysis: Analysis, item: OwnItem) -> str:
     if analysis.waiting:
         return f"is closed: {analysis.waiting}"
-    if known.state_reason == "not_planned":
+    if item.state_reason == "not_planned":
         return "was closed as not planned"
-    if known.number in analysis.settled:
+    if item.number in analysis.settled:
         return "was opened again for this error before, and closed again"
     last = analysis.case.last_seen
-    if known.closed_at is None or last is None or last <= known.closed_at:
+    if item.closed_at is None or last is None or last <= item.closed_at:
         return "is closed, and no occurrence after that is known"
     return ""
 
 
 def _issue(finding: FindingView, share: Share, night: str) -> OpenIssue:
-    analysis, known = finding.analysis, share.known
+    analysis, item = finding.analysis, share.item
     repository = finding.commit.repository if finding.commit else ""
-    key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
+    key = (item.key if item else "") or effect_key("issue", repository, analysis.fingerprint)
     return OpenIssue(
         key=key,
         fingerprint=analysis.fingerprint,
@@ -156,48 +156,48 @@ def _issue(finding: FindingView, share: Share, night: str) -> OpenIssue:
     )
 
 
-def _news(finding: FindingView, share: Share, known: OwnItem, night: str) -> Comment | Reason:
+def _news(finding: FindingView, share: Share, item: OwnItem, night: str) -> Comment | Reason:
     """A comment only where something changed: a fresh analysis, or another error behind it."""
     analysis = finding.analysis
     if share.joining:
-        return _joins(finding, share, known, night)
-    if reason := _nothing_to_add(analysis, known):
+        return _joins(finding, share, item, night)
+    if reason := _nothing_to_add(analysis, item):
         return reason
-    key = _news_key(finding.commit, known, night)
+    key = _news_key(finding.commit, item, night)
     why = f", because {analysis.news}" if analysis.news else ""
     news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
     return Comment(
         key=key,
         fingerprint=analysis.fingerprint,
         also=share.also,
-        number=known.number,
+        number=item.number,
         body=issue_text.comment_body(finding, key, night, news),
     )
 
 
-def _joins(finding: FindingView, share: Share, known: OwnItem, night: str) -> Comment:
+def _joins(finding: FindingView, share: Share, item: OwnItem, night: str) -> Comment:
     """A comment on an item that is to list another error with its cause."""
-    key = _news_key(finding.commit, known, night)
+    key = _news_key(finding.commit, item, night)
     titles = ", ".join(analysis.case.title for analysis in share.joining[:5])
     news = f"The same cause is behind {titles}"
-    on_draft = known.kind == "pull"
+    on_draft = item.kind == "pull"
     return Comment(
         key=key,
         fingerprint=finding.analysis.fingerprint,
         also=share.also or tuple(analysis.fingerprint for analysis in share.joining),
-        number=known.number,
-        on="pull" if on_draft and not known.as_patch else "issue",
+        number=item.number,
+        on="pull" if on_draft and not item.as_patch else "issue",
         fix=fix_digest(finding.analysis.fix) if on_draft else "",
         body=issue_text.comment_body(finding, key, night, news),
     )
 
 
-def _nothing_to_add(analysis: Analysis, known: OwnItem) -> Reason | None:
-    nothing = f"nothing to add to issue #{known.number}"
+def _nothing_to_add(analysis: Analysis, item: OwnItem) -> Reason | None:
+    nothing = f"nothing to add to issue #{item.number}"
     if analysis.fix_alone and not analysis.has_fix:
         return Reason("nothing new", f"{nothing}: there is no fix")
     if analysis.ending.kind == "reused":
-        return Reason("nothing new", f"known, nothing new since issue #{known.number}")
+        return Reason("nothing new", f"known, nothing new since issue #{item.number}")
     if not analysis.has_cause:
         return Reason("unknown", f"{nothing}: cause unknown")
     if analysis.confidence == "low" and not analysis.has_fix:
@@ -207,9 +207,9 @@ def _nothing_to_add(analysis: Analysis, known: OwnItem) -> Reason | None:
     return None
 
 
-def _news_key(commit: Commit | None, known: OwnItem, night: str) -> str:
+def _news_key(commit: Commit | None, item: OwnItem, night: str) -> str:
     """One for comment and reopening: an issue that was reopened tonight has the news already."""
-    return effect_key("news", commit.repository if commit else "", str(known.number), night)
+    return effect_key("news", commit.repository if commit else "", str(item.number), night)
 
 
 def _no_room_for_issue(options: NightOptions, open_now: int, new: int) -> Reason | None:
@@ -237,7 +237,7 @@ def plan_pulls(
     search: Search | None = None,
     to_run: bool = False,
 ) -> PublishPlan:
-    """Draft pull requests for fixes that may stand, the best expected value first.
+    """Return draft pull requests for allowed fixes, the best expected value first.
 
     `paths` are the files of the tree, `search` finds lines in it. `to_run` asks for what the gate
     is to run: what it may still prove counts as proved.
@@ -249,16 +249,16 @@ def plan_pulls(
     new = sum(item.night == night for item in pulls)
     ranked, without = _ranked(analyses, pulls)
     for share in ranked:
-        analysis, known = share.speaker, share.known
-        is_tonights = known is not None and known.night == night
+        analysis, item = share.speaker, share.item
+        is_tonights = item is not None and item.night == night
         issue = _issue_of(analysis, issues, receipts)
         applied = edits.apply(analysis.fix, read)
         risk = new_capabilities(applied.changes, read)
         mitigations = mitigations_in(applied.changes, read, analysis.evidence)
         doubt = tier_of(Candidate(share.members, options, to_run))[1]
-        doubt = _by_choice(doubt, known, night)
+        doubt = _by_choice(doubt, item, night)
         reason = (
-            _not_this_one(analysis, known, is_tonights=is_tonights)
+            _not_this_one(analysis, item, is_tonights=is_tonights)
             or (doubt if doubt and doubt.cause not in _DOUBTS else None)
             or _no_issue_to_carry(options, issue)
             or _issue_is_closed(known_item(analysis, issues), issue, receipts)
@@ -274,8 +274,8 @@ def plan_pulls(
         finding = FindingView(analysis, share.others, commit, changes, risk, mitigations)
         if reason:
             skips += [_skip(member, "pull", reason) for member in share.members if member.has_fix]
-            if known and share.joining and share.is_open and options.highest_tier()[0] == "draft":
-                proposals.append(_joins(finding, share, known, night))
+            if item and share.joining and share.is_open and options.highest_tier()[0] == "draft":
+                proposals.append(_joins(finding, share, item, night))
         else:
             finding = for_review(finding, analyses, options, read, search)
             # numbers of a local outbox would link to somebody's issues once pushed
@@ -286,7 +286,7 @@ def plan_pulls(
             new += not is_tonights
     for share in without:
         reason = tier_of(Candidate(share.members, options))[1]
-        if reason and reason.cause == "no fix" and not share.known:
+        if reason and reason.cause == "no fix" and not share.item:
             fresh = (member for member in share.members if member.ending.kind != "reused")
             skips += [_skip(member, "pull", reason) for member in fresh]
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
@@ -332,7 +332,7 @@ def for_review(
 def _ranked(
     analyses: tuple[Analysis, ...], pulls: tuple[OwnItem, ...]
 ) -> tuple[list[Share], list[Share]]:
-    """The shares of all causes whose fix is known, led by an analysis that has it; and the rest.
+    """Shares of causes with a fix, led by an analysis that has it; and the rest.
 
     The best expected value comes first. What was not run yet counts as not run: running it can
     only better its place, or take it out, so that no more has to be run than drafts are made.
@@ -351,27 +351,27 @@ def _has_fix(analysis: Analysis) -> bool:
     return analysis.has_fix and analysis.has_cause
 
 
-def _not_this_one(analysis: Analysis, known: OwnItem | None, *, is_tonights: bool) -> Reason | None:
+def _not_this_one(analysis: Analysis, item: OwnItem | None, *, is_tonights: bool) -> Reason | None:
     if fix_digest(analysis.fix) in analysis.rejected:
         text = "this very fix was turned down, or did not help, before: not proposed again"
         return Reason("settled", text)
-    if known is None or is_tonights:
+    if item is None or is_tonights:
         return None
-    has_failed = known.number in analysis.failed_pulls
-    if has_failed and (known.state != "open" or known.as_patch):
+    has_failed = item.number in analysis.failed_pulls
+    if has_failed and (item.state != "open" or item.as_patch):
         return None
-    return Reason("settled", how_it_stands(known))
+    return Reason("settled", how_it_stands(item))
 
 
 def _issue_is_closed(
-    known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]
+    item: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]
 ) -> Reason | None:
-    if known is None or known.state == "open":
+    if item is None or item.state == "open":
         return None
     if any(r.number == issue and r.status in _MADE for r in receipts):
         return None
-    planned = " as not planned" if known.state_reason == "not_planned" else ""
-    return Reason("settled", f"issue #{known.number} is closed{planned}")
+    planned = " as not planned" if item.state_reason == "not_planned" else ""
+    return Reason("settled", f"issue #{item.number} is closed{planned}")
 
 
 def _refused(
@@ -385,25 +385,25 @@ def _refused(
 def _issue_of(
     analysis: Analysis, issues: tuple[OwnItem, ...], receipts: tuple[Receipt, ...]
 ) -> int | None:
-    """The number of the error's issue: tonight's, else the one that was known before."""
-    known = known_item(analysis, issues)
+    """The number of the error's issue: tonight's, else the one of an earlier night."""
+    item = known_item(analysis, issues)
     tonight = (
         r.number
         for r in receipts
         if analysis.fingerprint in r.names and r.number and r.status in _MADE
     )
-    return next(tonight, known.number if known else None)
+    return next(tonight, item.number if item else None)
 
 
 def _pull(
     finding: FindingView, share: Share, applied: edits.Applied, night: str, issue: int | None
 ) -> DraftPull:
-    analysis, known, commit = finding.analysis, share.known, finding.commit
+    analysis, item, commit = finding.analysis, share.item, finding.commit
     assert commit is not None
-    key = known.key if known and known.night == night else ""
+    key = item.key if item and item.night == night else ""
     failed = len(analysis.failed_pulls)
     digest = fix_digest(analysis.fix)
-    attempt = (digest, str(failed)) if known and failed else ()
+    attempt = (digest, str(failed)) if item and failed else ()
     key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
     return DraftPull(
         key=key,
@@ -472,7 +472,7 @@ def _no_issue_to_carry(options: NightOptions, issue: int | None) -> Reason | Non
 
 
 def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:
-    """Return it without a branch; the commit people make of it is known by its last line."""
+    """Return a draft without a branch; the last line of its commit message names the patch."""
     mark = f"\n\nNightWatch patch {draft.key}\n"
     message = f"{draft.commit_message.rstrip()}{mark}"
     news = {"branch": "", "commit_message": message, "as_patch": True, "issue": issue}
@@ -483,13 +483,13 @@ def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:
     return draft.model_copy(update=news)
 
 
-def how_it_stands(known: OwnItem) -> str:
+def how_it_stands(item: OwnItem) -> str:
     """Say how a draft or a patch of ours stands.
 
     >>> how_it_stands(OwnItem(kind="pull", number=4, fingerprint="v1:a", as_patch=True))
     'the patch on #4 is open'
     """
-    what = "the patch on" if known.as_patch else "draft"
-    shut, merged = "closed unmerged: not proposed again", "applied" if known.as_patch else "merged"
-    state = {"closed": shut, "merged": merged}.get(known.state, known.state)
-    return f"{what} #{known.number} {'was' if known.state == 'closed' else 'is'} {state}"
+    what = "the patch on" if item.as_patch else "draft"
+    shut, merged = "closed unmerged: not proposed again", "applied" if item.as_patch else "merged"
+    state = {"closed": shut, "merged": merged}.get(item.state, item.state)
+    return f"{what} #{item.number} {'was' if item.state == 'closed' else 'is'} {state}"
