@@ -328,7 +328,7 @@ class BatchModel(Protocol):
         """
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        """Return the batches created since then by anybody, newest first."""
+        """Return the newest batches created since then by anybody, newest first."""
 
     def probe(self) -> str:
         """Say that there are batches, or raise what is wrong."""

@@ -184,10 +184,11 @@ def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
         # letter by letter is slow: of the likeliest 2,000 only
         alike |= {*difflib.get_close_matches(searched, near[:2_000], n=_MOST, cutoff=0.75)}
 
-    def distance(other: str) -> tuple[bool, bool, bool, int, int]:
-        """Equal names first, then our own files, then those with more folders in common."""
+    def distance(other: str) -> tuple[int, ...]:
+        """Equal names first, then equal lengths, our own files, more folders in common."""
         base, common = _base(other), _common(path, other)
-        return (base != searched, _letters(base) != stem, is_vendored(other), *common)
+        names = (base != searched, _letters(base) != stem, abs(len(base) - len(searched)))
+        return (*names, is_vendored(other), *common)
 
     found = sorted((other for known in alike for other in names[known]), key=distance)
     return tuple(found[:_MOST])

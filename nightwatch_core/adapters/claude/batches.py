@@ -48,7 +48,7 @@ from nightwatch_core.text.json_objects import object_in, problems_text
 LISTING = 60.0  # seconds for one page of the service's list, or for one batch's state
 SUBMITTING = 900.0  # seconds for a batch to be sent and taken
 OVERDUE = 3_600.0  # seconds after which a batch that should have expired is called late
-PAGE, MOST_PAGES = 100, 50  # batches of one page of the list; pages
+PAGE = 100  # batches of the list that are looked at, the newest
 LONGEST_CAUSE = 2_000  # characters of a likely cause
 
 _PATH = "/v1/messages/batches"
@@ -56,7 +56,6 @@ _ID = re.compile(r"[a-zA-Z0-9_-]{1,128}")  # one that cannot lead elsewhere in a
 _Bytes = anthropic.AsyncStream[object]  # an answer that is read as it comes
 _ABSENT = (400, 404, 405, 410, 501)  # how servers without batches say so
 _UNREADABLE = "Claude's answer about a batch cannot be read: try again later"
-_MOVED = "the service's list of batches changed while it was read: try again later"
 GONE = (
     "the service has no such batch for this key: it was deleted, or submitted with the key of "
     "another workspace"
@@ -176,16 +175,15 @@ class ClaudeBatches:
             yield ItemResult(key=key, fingerprint=names[key], kind="missing", reason=why)
 
     def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
-        """Return batches created since then; raises `GiveUp` where the list is too long."""
-        listed, after = list[ListedBatch](), ""
-        for _ in range(MOST_PAGES):
-            rows, has_more = self._page(PAGE, after)
-            batches = [self._listed(row) for row in rows]
-            listed += [batch for batch in batches if batch.created >= since]
-            if not has_more or not batches or batches[-1].created < since:
-                return tuple(listed)
-            after = batches[-1].id
-        raise GiveUp(f"the service lists more than {MOST_PAGES * PAGE:,} batches since {since}")
+        """Return the newest batches that were created since then, at most 100."""
+        listed = list[ListedBatch]()
+        for row in self._page(PAGE):
+            created = moment(row.get("created_at"))
+            if created is None:
+                raise TryLater("the service's list of batches cannot be read: try again later")
+            state = state_of(row, self._clock.now())
+            listed.append(ListedBatch(id=row["id"], created=created, state=state))
+        return tuple(batch for batch in listed if batch.created >= since)
 
     def probe(self) -> str:
         """Say that there are batches; raises `GiveUp` where the server has none."""
@@ -195,33 +193,26 @@ class ClaudeBatches:
     def _features(self) -> Features:
         return self._calls.features(time.monotonic() + ASKING)
 
-    def _page(self, size: int, after: str = "") -> tuple[list[Mapping[str, Any]], bool]:
-        """Batches, newest first, and whether there are more."""
+    def _page(self, size: int) -> list[Mapping[str, Any]]:
+        """The newest batches, newest first."""
 
-        async def once(client: Any) -> tuple[list[Mapping[str, Any]], bool]:
-            query = {"limit": size, **({"after_id": after} if after else {})}
+        async def once(client: Any) -> list[Mapping[str, Any]]:
             absent = GiveUp(
                 f"{self._calls.address} has no Message Batches: run without --batch, or set "
                 "ANTHROPIC_BASE_URL to a service that has them"
             )
             try:
-                listed = await client.get(_PATH, cast_to=object, options={"params": query})
+                query = {"params": {"limit": size}}
+                listed = await client.get(_PATH, cast_to=object, options=query)
             except anthropic.APIStatusError as problem:
                 if problem.status_code in _ABSENT and problem.error_code is None:
-                    raise (TryLater(_MOVED) if after else absent) from None
+                    raise absent from None
                 raise
             if not isinstance(listed, Mapping) or not isinstance(listed.get("data"), list):
                 raise absent
-            rows = [_identified(item) for item in listed["data"] if isinstance(item, Mapping)]
-            return rows, bool(listed.get("has_more"))
+            return [_identified(item) for item in listed["data"] if isinstance(item, Mapping)]
 
         return self._calls.ask(once, time.monotonic() + LISTING)
-
-    def _listed(self, row: Mapping[str, Any]) -> ListedBatch:
-        created = moment(row.get("created_at"))
-        if created is None:
-            raise TryLater("the service's list of batches cannot be read: try again later")
-        return ListedBatch(id=row["id"], created=created, state=state_of(row, self._clock.now()))
 
 
 def params(item: TriageItem, features: Features) -> Json:
