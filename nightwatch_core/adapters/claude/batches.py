@@ -22,7 +22,6 @@ from nightwatch_core.adapters.claude.features import (
     PRICES,
     Features,
     Json,
-    Tuning,
     inside,
     number,
     priced_by,
@@ -61,9 +60,8 @@ GONE = (
     "another workspace"
 )
 ARCHIVED = "the service keeps results for 29 days, and these are older"
-# What batches of questions share is kept for an hour; nothing makes room in a single turn.
+# What the questions of a batch share is kept for an hour.
 _KEPT = {"type": "ephemeral", "ttl": "1h"}
-_PLAIN = Tuning(clear_at=None, compact_at=None)
 
 
 class NoSuchBatch(GiveUp):
@@ -216,9 +214,10 @@ class ClaudeBatches:
 
 
 def params(item: TriageItem, features: Features) -> Json:
-    """Return the request for one item; the end of the conversation is not marked for the cache."""
-    request = request_for(item.conversation, features, _PLAIN)
-    request.pop("cache_control", None)
+    """Return the request for one item, of one turn: no cache at its end, nothing to be cleared."""
+    request = request_for(item.conversation, features)
+    for name in ("cache_control", "context_management"):
+        request.pop(name, None)
     if features.caching and request.get("system"):
         *blocks, last = request["system"]
         request["system"] = [*blocks, {**last, "cache_control": _KEPT}]

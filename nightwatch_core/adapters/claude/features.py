@@ -17,6 +17,12 @@ from nightwatch_core.models.value import Value
 
 LEAST_COMPACTED = 50_000  # the service's own bound
 FULL = 0.7  # of a context that may be used before it is summarised
+# Tokens of a prompt. Results are cleared below 100,000 because a longer prompt costs some models
+# five times as much.
+CLEAR_AT = 80_000  # clear old tool results from this length on …
+CLEAR_AT_LEAST = 20_000  # … if so much can be cleared at once …
+KEEP_RESULTS = 6  # … but for the last ones
+COMPACT_AT = 90_000  # summarise from this length on
 
 FOLDER = files("nightwatch_core.adapters.claude")
 
@@ -133,19 +139,6 @@ class Features(Value):
         return CURRENT.get(self.line, CURRENT["opus"])
 
 
-class Tuning(Value):
-    """Settings of requests besides the conversation; sizes in tokens of a prompt.
-
-    None switches a feature off. Results are cleared below 100,000 tokens because a longer prompt
-    costs some models five times as much.
-    """
-
-    clear_at: int | None = 80_000  # clear old tool results from this length on …
-    clear_at_least: int = 20_000  # … if so much can be cleared at once …
-    keep_results: int = 6  # … but for the last ones
-    compact_at: int | None = 90_000  # summarise from this length on
-
-
 def features_of(model: str, info: Mapping[str, Any]) -> Features:
     """Read an answer of the Models API; whatever is missing counts as not supported.
 
@@ -191,26 +184,25 @@ def capabilities_of(features: Features) -> Capabilities:
     )
 
 
-def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
+def context_management(features: Features, last: bool) -> Json:
     """Return the request's field of that name; empty where the model supports none of it.
 
     `last` is a request after which none is planned, or one after a summary that failed: nothing is
     summarised for it.
     """
     edits: list[Json] = []
-    if CLEAR_RESULTS in features.edits and tuning.clear_at is not None:
+    if CLEAR_RESULTS in features.edits:
         edits.append(
             {
                 "type": CLEAR_RESULTS,
-                "trigger": {"type": "input_tokens", "value": tuning.clear_at},
-                "keep": {"type": "tool_uses", "value": tuning.keep_results},
-                "clear_at_least": {"type": "input_tokens", "value": tuning.clear_at_least},
+                "trigger": {"type": "input_tokens", "value": CLEAR_AT},
+                "keep": {"type": "tool_uses", "value": KEEP_RESULTS},
+                "clear_at_least": {"type": "input_tokens", "value": CLEAR_AT_LEAST},
             }
         )
     most = int(features.context * FULL)
-    compacts = COMPACT in features.edits and tuning.compact_at is not None and not last
-    if compacts and most >= LEAST_COMPACTED:
-        trigger = max(min(tuning.compact_at or most, most), LEAST_COMPACTED)
+    if COMPACT in features.edits and not last and most >= LEAST_COMPACTED:
+        trigger = max(min(COMPACT_AT, most), LEAST_COMPACTED)
         edits.append(
             {
                 "type": COMPACT,
@@ -222,9 +214,9 @@ def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
     return {"edits": edits} if edits else {}
 
 
-def betas(features: Features, tuning: Tuning) -> list[str]:
+def betas(features: Features) -> list[str]:
     """Return the beta headers, the same for every request of a conversation."""
-    edits = context_management(features, tuning, last=False).get("edits", ())
+    edits = context_management(features, last=False).get("edits", ())
     wanted = {
         EDITING_BETA: bool(edits),
         COMPACTING_BETA: any(edit["type"] == COMPACT for edit in edits),

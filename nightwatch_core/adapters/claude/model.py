@@ -20,7 +20,6 @@ from nightwatch_core.adapters.claude.client import ASKING, SILENCE
 from nightwatch_core.adapters.claude.features import (
     Features,
     Json,
-    Tuning,
     betas,
     capabilities_of,
     features_of,
@@ -309,13 +308,12 @@ class Claude:
         attempts: int = 3,
         patience: float = 0.5,
         silence: float = SILENCE,
-        tuning: Tuning | None = None,
         gate: Gate = GATE,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
         self._calls = Calls(api_key, model, base_url, attempts, patience, silence, pause=pause)
-        self._tuning, self._gate = tuning or Tuning(), gate
+        self._gate = gate
 
     def reply(self, conversation: chat.Conversation, timeout: float) -> chat.Reply:
         """Return the next turn, within `timeout` seconds.
@@ -326,8 +324,8 @@ class Claude:
         end, spent, calls = time.monotonic() + timeout, list[Usage](), self._calls
         try:
             features = calls.features(end)
-            request = request_for(conversation, features, self._tuning)
-            if announced := betas(features, self._tuning):
+            request = request_for(conversation, features)
+            if announced := betas(features):
                 request["betas"] = announced
             cached = beginning(request, (calls.address, calls.key))
             with self._gate.entered(cached, end - time.monotonic()) as ended:

@@ -15,7 +15,7 @@ from typing import Any
 
 from anthropic import transform_schema
 
-from nightwatch_core.adapters.claude.features import Features, Json, Tuning, context_management
+from nightwatch_core.adapters.claude.features import Features, Json, context_management
 from nightwatch_core.models import conversation as chat
 
 PATIENCE = 15.0  # seconds that a call waits for another one's response to begin
@@ -163,11 +163,8 @@ _IN_WORDS = (
 )
 
 
-def request_for(
-    conversation: chat.Conversation, features: Features, tuning: Tuning | None = None
-) -> Json:
+def request_for(conversation: chat.Conversation, features: Features) -> Json:
     """Return the request for the next turn, as keywords of `messages.stream`."""
-    tuning = tuning or Tuning()
     most = min(conversation.max_tokens, features.max_output)
     turns = messages(conversation, features.turn_effort)
     is_last = conversation.tools_off or _has_failed_summary(turns)
@@ -187,7 +184,7 @@ def request_for(
         "messages": _with_marker(turns) if features.caching else turns,
         "thinking": _thinking(conversation, features, most),
         "output_config": _output(conversation, features),
-        "context_management": context_management(features, tuning, is_last),
+        "context_management": context_management(features, is_last),
         "cache_control": _CACHED if features.caching else None,
         "tool_choice": {"type": "none"} if conversation.no_calls and conversation.tools else None,
     }

@@ -6,10 +6,10 @@ import pytest
 from claude_talks import OPUS, SHOWN, claude, opening, results, shown
 from services.anthropic import Anthropic
 
+from nightwatch_core.adapters.claude import features
 from nightwatch_core.adapters.claude.features import (
     INSTRUCTIONS,
     Features,
-    Tuning,
     betas,
     capabilities_of,
     context_management,
@@ -23,8 +23,19 @@ from nightwatch_core.models.conversation import UserTurn
 
 SONNET, HAIKU, OLD = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-haiku-4-5"
 LONG = "shop/other.py (lines 1-900 of 900)\n" + "    1| x = 1\n" * 1_000
-NONE = Tuning(clear_at=None, compact_at=None)
-EARLY = Tuning(clear_at=6_000, clear_at_least=4_000, keep_results=2, compact_at=None)
+NEVER = 10**9
+EARLY = {"CLEAR_AT": 6_000, "CLEAR_AT_LEAST": 4_000, "KEEP_RESULTS": 2, "COMPACT_AT": NEVER}
+
+
+@pytest.fixture
+def tuned(monkeypatch):
+    """Sets the lengths at which room is made."""
+
+    def tune(**lengths):
+        for name, value in lengths.items():
+            monkeypatch.setattr(features, name, value)
+
+    return tune
 
 
 def of(name):
@@ -46,13 +57,14 @@ def read_on(model, turns):
     return replies, talk
 
 
-def test_old_results_are_cleared_and_counted():
+def test_old_results_are_cleared_and_counted(tuned):
+    tuned(**EARLY)
     with Anthropic(reads=5) as server:
-        model = claude(server, tuning=EARLY)
+        model = claude(server)
         first = model.reply(opening(), 10)
         told = results(first, f"{LONG}\n\n{SHOWN}")
         second = model.reply(opening().said(first.turn, told), 10)
-        (edit,) = server.bodies[-1]["context_management"]["edits"]
+        edit = server.bodies[-1]["context_management"]["edits"][0]
         announced = server.requests[-1].headers["anthropic-beta"].split(",")
         billed = server.bills.totals
     assert edit["clear_at_least"] == {"type": "input_tokens", "value": 4_000}
@@ -66,19 +78,20 @@ def test_old_results_are_cleared_and_counted():
     assert abs(after - used.prompt_tokens) < 50  # counted and billed are not rounded alike
 
 
-@pytest.mark.parametrize("more", [{"clear_at": 60_000}, {"clear_at_least": 50_000}])
-def test_nothing_is_cleared_where_it_is_too_early_or_too_little(more):
-    tuning = EARLY.model_copy(update=more)
+@pytest.mark.parametrize("more", [{"CLEAR_AT": 60_000}, {"CLEAR_AT_LEAST": 50_000}])
+def test_nothing_is_cleared_where_it_is_too_early_or_too_little(tuned, more):
+    tuned(**{**EARLY, **more})
     with Anthropic(reads=5) as server:
-        model = claude(server, tuning=tuning)
+        model = claude(server)
         first = model.reply(opening(), 10)
         told = results(first, f"{LONG}\n\n{SHOWN}")
         assert model.reply(opening().said(first.turn, told), 10).usage.cleared_tokens == 0
 
 
-def test_a_long_conversation_is_summarised_and_goes_on():
+def test_a_long_conversation_is_summarised_and_goes_on(tuned):
+    tuned(COMPACT_AT=50_000)
     with Anthropic() as server:
-        model = claude(server, tuning=Tuning(compact_at=50_000))
+        model = claude(server)
         replies, talk = read_on(model, 11)
         bodies, billed = server.bodies, server.bills.totals
         announced = server.requests[-1].headers["anthropic-beta"]
@@ -102,10 +115,11 @@ def test_a_long_conversation_is_summarised_and_goes_on():
     assert sum(reply.usage.compaction_tokens for reply in replies) == billed["compaction_tokens"]
 
 
-def test_a_summary_that_failed_is_not_asked_for_again():
+def test_a_summary_that_failed_is_not_asked_for_again(tuned):
+    tuned(COMPACT_AT=50_000)
     with Anthropic() as server:
         server.fail("no summary", times=99)
-        model = claude(server, tuning=Tuning(compact_at=50_000))
+        model = claude(server)
         replies, _ = read_on(model, 12)
         last = server.bodies[-1]
     failed = [reply for reply in replies if reply.stop == "paused"]
@@ -116,10 +130,10 @@ def test_a_summary_that_failed_is_not_asked_for_again():
     assert kinds == ["clear_tool_uses_20250919"]
 
 
-def test_nothing_is_summarised_for_the_last_answer():
-    tuning = Tuning(compact_at=50_000)
+def test_nothing_is_summarised_for_the_last_answer(tuned):
+    tuned(COMPACT_AT=50_000)
     with Anthropic() as server:
-        model = claude(server, tuning=tuning)
+        model = claude(server)
         long = shown().said(UserTurn(text="look here " * 25_000))
         reply = model.reply(long.model_copy(update={"tools_off": True}), 20)
         assert reply.stop == "answer"
@@ -131,33 +145,34 @@ def test_nothing_is_summarised_for_the_last_answer():
 
 def test_each_model_is_asked_only_what_it_can_do():
     kinds = {
-        name: [edit["type"] for edit in context_management(of(name), Tuning(), False)["edits"]]
+        name: [edit["type"] for edit in context_management(of(name), False)["edits"]]
         for name in (OPUS, HAIKU, OLD)
     }
     assert kinds[OPUS] == kinds[HAIKU] == ["clear_tool_uses_20250919", "compact_20260112"]
     assert kinds[OLD] == ["clear_tool_uses_20250919"]
-    assert context_management(Features(model="qwen"), Tuning(), False) == {}
-    assert len(betas(of(OPUS), Tuning())) == 3
-    assert len(betas(of(HAIKU), Tuning())) == 2
-    assert betas(of(OLD), Tuning()) == ["context-management-2025-06-27"]
-    assert betas(of(OLD), NONE) == betas(Features(model="qwen"), Tuning()) == []
+    assert context_management(Features(model="qwen"), False) == {}
+    assert len(betas(of(OPUS))) == 3
+    assert len(betas(of(HAIKU))) == 2
+    assert betas(of(OLD)) == ["context-management-2025-06-27"]
+    assert betas(Features(model="qwen")) == []
 
 
 @pytest.mark.parametrize(
     ("context", "wanted", "asked"),
     [(1_000_000, 150_000, 150_000), (200_000, 150_000, 140_000), (1_000_000, 1, 50_000)],
 )
-def test_a_summary_comes_before_the_context_is_full(context, wanted, asked):
+def test_a_summary_comes_before_the_context_is_full(tuned, context, wanted, asked):
+    tuned(COMPACT_AT=wanted)
     one = of(OPUS).model_copy(update={"context": context})
-    edit = context_management(one, Tuning(compact_at=wanted), False)["edits"][-1]
+    edit = context_management(one, False)["edits"][-1]
     assert edit["trigger"]["value"] == asked
 
 
-def test_the_sums_are_the_bills_to_the_token():
+def test_the_sums_are_the_bills_to_the_token(tuned):
     """Clearing, summaries, broken attempts, several calls at once: nothing is lost or twice."""
-    tuning = EARLY.model_copy(update={"compact_at": 50_000})
+    tuned(**{**EARLY, "COMPACT_AT": 50_000})
     with Anthropic() as server:
-        model = claude(server, tuning=tuning)
+        model = claude(server)
         for fault in ("cut", "sse error", "end", "529"):
             server.fail(fault, after=2)
         long = [reply.usage for reply in read_on(model, 12)[0]]

@@ -8,7 +8,7 @@ from claude_talks import OPUS, claude, opening, results, shown
 from services.anthropic import Anthropic
 from services.anthropic_billing import unmarked
 
-from nightwatch_core.adapters.claude.features import Tuning, betas, features_of
+from nightwatch_core.adapters.claude.features import betas, features_of
 from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import GiveUp
 
@@ -70,7 +70,7 @@ WRONG = {
 }
 
 
-BETAS = ",".join(betas(features_of(OPUS, Anthropic().model(OPUS)), Tuning()))
+BETAS = ",".join(betas(features_of(OPUS, Anthropic().model(OPUS))))
 
 
 def post(server, body, path="/v1/messages", **headers):
