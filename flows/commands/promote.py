@@ -10,7 +10,7 @@ from rich.text import Text
 
 from flows.commands.memory import memory_asked
 from flows.commands.night import make_prefect_ready
-from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
 from nightwatch_core.learnings.offers import (
     PATH,
@@ -147,8 +147,8 @@ def add_to_rules(
             "refused": f"Refused: {receipt.reason}",
             "unknown": f"It is unknown whether it was published ({receipt.reason}): try again.",
         }.get(receipt.status, f"Draft pull request #{receipt.number} {known}: {receipt.url}")
-    if done and (troubles := _remember(options, picked)):
-        text = f"{text} It will be offered again, because it could not be remembered; {troubles}"
+    if done:
+        _remember(options, picked)
     return Promotion(place=place, done=done, text=text)
 
 
@@ -168,21 +168,15 @@ def _listed(every: tuple[LearningOffer, ...]) -> list[Text]:
     return parts
 
 
-def _remember(options: NightOptions, chosen: tuple[LearningOffer, ...]) -> str:
-    """Keep the digests with their documents; return what went wrong, which undoes nothing."""
+def _remember(options: NightOptions, chosen: tuple[LearningOffer, ...]) -> None:
     knowledge = reading(options).knowledge
     files = {entry.fingerprint: entry.file for entry in knowledge.index().solutions}
-    troubles = []
     for document in dict.fromkeys(item.document for item in chosen):
         digests = tuple(item.digest for item in chosen if item.document == document)
-        try:
-            lesson = knowledge.read(files[document]) if document in files else None
-            if lesson is None:
-                task_store().mark_promoted(document, digests)
-            else:
-                kept = tuple(dict.fromkeys((*lesson.promoted, *digests)))
-                lesson = lesson.model_copy(update={"promoted": kept})
-                publishing(options).knowledge.write(lesson)
-        except NightWatchError as trouble:
-            troubles.append(f"{document}: {trouble}")
-    return "; ".join(troubles)
+        lesson = knowledge.read(files[document]) if document in files else None
+        if lesson is None:
+            task_store().mark_promoted(document, digests)
+        else:
+            promoted = tuple(dict.fromkeys((*lesson.promoted, *digests)))
+            lesson = lesson.model_copy(update={"promoted": promoted})
+            publishing(options).knowledge.write(lesson)

@@ -20,7 +20,7 @@ from nightwatch_core.models.conversation import AssistantTurn, Conversation
 from nightwatch_core.models.knowledge import Lesson, Pattern
 from nightwatch_core.privacy.proxy import Transform, proxied
 from nightwatch_core.privacy.rules import is_secret_file, refusal
-from nightwatch_core.privacy.scrubber import SHORTEST, Scrub, Scrubber, holds_mask
+from nightwatch_core.privacy.scrubber import SHORTEST, Scrub, Scrubber
 
 P = TypeVar("P")
 V = TypeVar("V", bound=BaseModel)
@@ -131,10 +131,9 @@ class _ReaderRedaction:
         return None if text is None else self._scrubber.scrub(text)
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
-        """Search for `query`, in which masks stand for what they hide."""
         if is_secret_file(path):
             return ()
-        hits = self._reader.search(self._unmasked(query), path, limit)
+        hits = self._reader.search(query, path, limit)
         return tuple(
             hit.model_copy(update={"text": self._line(hit.path, hit.line, hit.text)})
             for hit in hits
@@ -164,14 +163,11 @@ class _ReaderRedaction:
     def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
         if text and is_secret_file(path):
             return ()
-        rows = self._reader.history(path, self._unmasked(text), limit)
+        rows = self._reader.history(path, text, limit)
         return tuple(scrubbed(row, self._scrubber.scrub) for row in rows)
 
     def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
         return self._changes(self._reader.compare(old_sha, new_sha, path))
-
-    def _unmasked(self, text: str) -> str:
-        return self._scrubber.masks.unmask(text) if holds_mask(text) else text
 
     def _changes(self, files: Iterable[ChangedFile]) -> tuple[ChangedFile, ...]:
         return tuple(

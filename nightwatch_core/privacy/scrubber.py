@@ -10,13 +10,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
-from threading import Lock
 from urllib.parse import quote
 
 from nightwatch_core.privacy.rules import ADDRESSES, MASK, RULES, Rule, is_secret
 
 Scrub = Callable[[str], str]
-_REMEMBERED = 20_000  # values that masks can be turned back into
 SHORTEST = 6  # characters of a key of our own: less stands in every text
 
 
@@ -50,8 +48,6 @@ class Masks:
         Without a key all values of a kind share one mask.
         """
         self._given = key
-        self._values: dict[str, str] = {}
-        self._guard = Lock()
 
     @cached_property
     def _key(self) -> bytes:
@@ -67,22 +63,7 @@ class Masks:
         if not self._given:
             return f"<{kind}-000000>"
         digest = hmac.digest(self._key, (same or value).encode("utf-8", "replace"), hashlib.sha256)
-        mask = f"<{kind}-{int.from_bytes(digest[:8], 'big') % 1_000_000:06d}>"
-        with self._guard:
-            if self._values.setdefault(mask, value) != value and not same:
-                self._values[mask] = ""  # two values share this mask: unmask neither
-            if len(self._values) > _REMEMBERED:
-                self._values.pop(next(iter(self._values)))
-        return mask
-
-    def unmask(self, text: str) -> str:
-        """Put back values that this process has masked: to search for them, never to show them.
-
-        >>> masks = Masks(b"key")
-        >>> masks.unmask(f"for {masks.mask('email', 'a@b.de')}, <email-1>")
-        'for a@b.de, <email-1>'
-        """
-        return MASK.sub(lambda mask: self._values.get(mask[0]) or mask[0], text)
+        return f"<{kind}-{int.from_bytes(digest[:8], 'big') % 1_000_000:06d}>"
 
 
 # Our own secrets by their exact value, however they are written.
@@ -155,7 +136,7 @@ def _masked(insert: re.Match[str], mask: Callable[[str, str], str]) -> str:
 
 
 _SHORTEST = 6  # characters that can be anything secret
-_REMEMBERED_TEXTS = 256  # texts: the same files and turns come again and again
+_REMEMBERED = 256  # texts: the same files and turns come again and again
 _LONGEST_MASK = 24  # characters of the longest mask, and some
 
 
@@ -170,7 +151,7 @@ class Scrubber:
         self.masks = masks
         self._own = own_pattern(own)
         self._rules = (*RULES, *ADDRESSES) if addresses else RULES
-        self._remembered = lru_cache(_REMEMBERED_TEXTS)(self._scrubbed)
+        self._remembered = lru_cache(_REMEMBERED)(self._scrubbed)
 
     def scrub(self, text: str) -> str:
         """Return the text with masks in it.

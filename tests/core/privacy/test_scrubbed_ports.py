@@ -100,15 +100,6 @@ def test_a_line_that_only_its_file_tells_to_be_secret_is_not_found_alone():
     assert "MIIE" not in hit.text
 
 
-def test_a_mask_that_was_shown_can_be_looked_for():
-    tree = reader()
-    shown = tree.read_file("app/pay.py").split("\n")[6].split('"')[1]
-    assert holds_mask(shown)
-    (hit,) = tree.search(shown)
-    assert (hit.path, hit.line) == ("app/pay.py", 7)
-    assert KEY not in hit.text
-
-
 def test_a_model_is_told_masks_and_hears_its_own_words_as_they_were():
     heard = []
     model = MemoryModel([lambda conversation: heard.append(conversation) or "{}"])

@@ -165,10 +165,7 @@ def test_names_in_a_databases_words_go(text):
     assert REMOVAL.scrub('{"lastName":"Müller-Lüdenscheidt"}') == '{"lastName":"<name-000000>"}'
 
 
-def test_a_mask_can_be_put_back_where_it_stands_for_one_value():
-    kept = scrub("lookup of user mia.holm@acme.io failed")
-    assert "mia" not in kept
-    assert SCRUBBER.masks.unmask(kept) == "lookup of user mia.holm@acme.io failed"
+def test_without_a_key_values_are_not_told_apart():
     assert REMOVAL.scrub("mia.holm@acme.io") == "<email-000000>"
 
 
