@@ -28,13 +28,7 @@ from nightwatch_core.adapters.git.checkout import (
     spellings,
     tag_text,
 )
-from nightwatch_core.adapters.git.command import (
-    FILE_BYTES,
-    WRITTEN_BYTES,
-    Git,
-    is_sha,
-    new_repository,
-)
+from nightwatch_core.adapters.git.command import FILE_BYTES, Git, is_sha, new_repository
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
@@ -168,7 +162,6 @@ _LOST = re.compile(
     r"|returned error: 429|SSL|too slow",
     re.IGNORECASE,
 )
-_TOO_LARGE = re.compile(r"index-pack|File too large|write error|signal 25")
 _PASSED_ON = (
     "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
@@ -321,9 +314,6 @@ class Clone:
             raise NoSuchBranch(f"GitHub has no such branch ({words}): set NIGHTWATCH_BASE_BRANCH")
         if _LOST.search(words):
             raise TryLater(f"cloning was cut short, the next night goes on from there: {words}")
-        if _TOO_LARGE.search(words):
-            size = WRITTEN_BYTES // 1024**3
-            raise CloneRefused(f"what GitHub sent is larger than {size} GiB: {words}")
         raise CloneRefused(f"GitHub refused to be cloned: {words}")
 
     @contextmanager

@@ -116,8 +116,13 @@ class GitHubOutbox:
         if there := self._find_comment(number, comment.key):
             return receipt_for(comment, "already there", number, there.html_url)
         if isinstance(comment, Reopen) and issue.state == "closed":
-            self._reopen(issue)
-        self._join(issue, comment)
+            if issue.state_reason == "not_planned":
+                raise Refused(f"issue {number} was closed as not planned meanwhile")
+            self._write("PATCH", f"issues/{number}", state="open", state_reason="reopened")
+        # Enter the errors that share the issue's cause, so that each of them finds it.
+        names = (comment.fingerprint, *comment.also) if comment.also else ()
+        if (body := joined_body(issue.body, names)) != issue.body:
+            self._write("PATCH", f"issues/{number}", body=body)
         if label := getattr(comment, "label", ""):
             self._add_labels(number, [label])
         made = self._say(number, comment.key, comment.body)
@@ -173,18 +178,6 @@ class GitHubOutbox:
             lambda: self._repository.make(CommentRow, path, body=body),
             lambda: self._find_comment(number, key),
         )
-
-    def _join(self, issue: IssueRow, comment: Comment | Reopen) -> None:
-        """Enter the errors that share the issue's cause, so that each of them finds it."""
-        names = (comment.fingerprint, *comment.also) if comment.also else ()
-        body = joined_body(issue.body, names)
-        if body != issue.body:
-            self._write("PATCH", f"issues/{issue.number}", body=body)
-
-    def _reopen(self, issue: IssueRow) -> None:
-        if issue.state_reason == "not_planned":
-            raise Refused(f"issue {issue.number} was closed as not planned meanwhile")
-        self._write("PATCH", f"issues/{issue.number}", state="open", state_reason="reopened")
 
     def _add_labels(self, number: int, labels: list[str]) -> str:
         """Return why not where that fails: what was made stays made."""

@@ -22,8 +22,8 @@ class Need(NamedTuple):
     shown: str
 
 
-ISSUES = Need("issues", "issues", "Issues")
-PULLS = (
+NEEDS = (
+    Need("issues", "issues", "Issues"),
     Need("branches", "contents", "Contents"),
     Need("pull requests", "pull_requests", "Pull requests"),
 )
@@ -37,9 +37,11 @@ def probe(repository: Repository, *, pulls: bool) -> str:
     """
     response, answer = repository.client.ask("GET", repository.path())
     row = read(RepositoryRow, answer)
-    needs = (ISSUES, *PULLS) if pulls else (ISSUES,)
+    needs = NEEDS if pulls else NEEDS[:1]
     _check_repository(row, pulls=pulls)
-    _check_readable(repository, row.default_branch, needs)
+    paths = ("issues", f"git/ref/heads/{row.default_branch}", "pulls")
+    for path in paths[: len(needs)]:
+        repository.ask(path, per_page=1)
     if app := repository.client.app:
         finding = _of_app(app.permissions(), needs)
     elif "x-oauth-scopes" in response.headers:
@@ -61,12 +63,6 @@ def _check_repository(row: RepositoryRow, *, pulls: bool) -> None:
         raise GiveUp(f"issues are switched off in {row.full_name}: {general} none")
     if pulls and not row.has_pull_requests:
         raise GiveUp(f"pull requests are switched off in {row.full_name}: {general} issues")
-
-
-def _check_readable(repository: Repository, branch: str, needs: tuple[Need, ...]) -> None:
-    paths = {"issues": "issues", "contents": f"git/ref/heads/{branch}", "pull_requests": "pulls"}
-    for need in needs:
-        repository.ask(paths[need.permission], per_page=1)
 
 
 def _of_app(permissions: Mapping[str, str], needs: tuple[Need, ...]) -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Mapping
 from datetime import datetime
 from ipaddress import ip_address
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -145,16 +145,7 @@ class TokenRow(Row):
     token: SecretStr
     expires_at: datetime
     permissions: dict[str, str] = {}
-
-
-class _Current(NamedTuple):
-    token: str
-    until: float  # epoch seconds
-    permissions: Mapping[str, str]
-    login: str
-
-    def __repr__(self) -> str:
-        return f"until {self.until:.0f}"
+    login: str = ""  # of the account that the App's items are made with
 
 
 class AppTokens(BaseAuthStrategy, httpx.Auth):
@@ -174,7 +165,7 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             server._replace(read_only=False), AppAuthStrategy(app_id, sign_in.plain_key())
         )
         self._lock = threading.Lock()
-        self._current: _Current | None = None
+        self._current: TokenRow | None = None
 
     def token(self, stale: str = "") -> str:
         """Return a token that is valid for twenty minutes at least, and not the `stale` one.
@@ -182,7 +173,7 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
         One thread asks for it and the others wait. Raises `StopTheNight` where the App is refused
         one, `TryLater` where GitHub is unwell.
         """
-        return self._valid(stale).token
+        return self._valid(stale).token.get_secret_value()
 
     def permissions(self) -> Mapping[str, str]:
         """Return what the current token may do."""
@@ -205,20 +196,23 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             request.headers["Authorization"] = f"token {self.token(stale=token)}"
             yield request
 
-    def _valid(self, stale: str = "") -> _Current:
+    def _valid(self, stale: str = "") -> TokenRow:
         with self._lock:
-            now = self._current
-            if now is None or now.token == stale or time.time() >= now.until:
-                self._current = now = self._make()
-            return now
+            row, soon = self._current, time.time() + RENEWED_BEFORE
+            is_stale = row and row.token.get_secret_value() == stale
+            if row is None or is_stale or row.expires_at.timestamp() <= soon:
+                self._current = row = self._make()
+            return row
 
-    def _make(self) -> _Current:
+    def _make(self) -> TokenRow:
         installation = self._installation()
-        levels = {name: installation.permissions.get(name) for name in _PERMISSIONS}
+        granted = installation.permissions
         held = {
-            name: "read" if self._read_only else level for name, level in levels.items() if level
+            name: "read" if self._read_only else granted[name]
+            for name in _PERMISSIONS
+            if name in granted
         }
-        held |= {name: "read" for name in _SPARE if name in installation.permissions}
+        held |= {name: "read" for name in _SPARE if name in granted}
         answer = self._ask(
             "POST",
             f"/app/installations/{installation.id}/access_tokens",
@@ -226,13 +220,8 @@ class AppTokens(BaseAuthStrategy, httpx.Auth):
             "give it access in the installation's settings, or correct GITHUB_REPO",
             body={"repositories": [self._at[1]], "permissions": held},
         )
-        row = read(TokenRow, answer)
-        return _Current(
-            token=row.token.get_secret_value(),
-            until=row.expires_at.timestamp() - RENEWED_BEFORE,
-            permissions=row.permissions,
-            login=f"{installation.app_slug}[bot]" if installation.app_slug else "",
-        )
+        login = f"{installation.app_slug}[bot]" if installation.app_slug else ""
+        return read(TokenRow, answer).model_copy(update={"login": login})
 
     def _installation(self) -> InstallationRow:
         if number := self._installation_id:
