@@ -128,7 +128,10 @@ class RecordFrame(NamedTuple):
     @property
     def is_own(self) -> bool:
         """Tell whether the tracker calls the frame the application's."""
-        return any(self.fields.get(name) is True for name in _OWN_FIELDS)
+        named = any(self.fields.get(name) is True for name in _OWN_FIELDS)
+        is_elastics = self.fields.get("library_frame") is False
+        is_honeybadgers = self.fields.get("context") == "app"
+        return named or is_elastics or is_honeybadgers
 
 
 def record_frame(frame: Fields) -> RecordFrame:

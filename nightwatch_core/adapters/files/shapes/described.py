@@ -64,7 +64,10 @@ _KINDS: dict[str, Callable[[object], bool]] = {
 
 
 class Exceptions(Value):
-    """Where the exceptions of a document stand, the reported one first, and their parts."""
+    """Where the exceptions of a document are, the reported one first, and their parts.
+
+    Where `each` leads nowhere, the document itself is the exception.
+    """
 
     each: Paths
     error_class: Paths
@@ -75,14 +78,15 @@ class Exceptions(Value):
 
     def chain(self, document: Record) -> list[Thrown]:
         """Return the exceptions of a document."""
-        found = at(document, *self.each)
+        found = at(document, *self.each) or document
         waiting = objects_in(found) or objects_in([found])
         chain: list[Thrown] = []
         for item in waiting:
             words = at(item, *self.error_class), at(item, *self.message)
             chain.append(thrown(*words, at(item, *self.frames), reverse=self.outermost_first))
             if self.cause and len(chain) < limits.MAX_LINKS:
-                waiting += objects_in([item.get(self.cause)])
+                cause = item.get(self.cause)
+                waiting += objects_in(cause) or objects_in([cause])
         return chain
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.frames import Thrown, chain_text, thrown
 from nightwatch_core.adapters.files.records import LOGGED, is_quiet
-from nightwatch_core.adapters.files.shapes.described import Unpack, descriptions, shapes_of
+from nightwatch_core.adapters.files.shapes.described import descriptions, shapes_of
 from nightwatch_core.adapters.files.shapes.values import (
     QUIET,
     Inside,
@@ -145,23 +145,7 @@ def _is_sentry_row(record: Record) -> bool:
     return not names.isdisjoint(("title", "error.type", "issue", "message"))
 
 
-def _sentry_row(record: Record, _: Inside) -> Iterator[Item]:
-    """The reported class of a chain: the title's, else the last."""
-    titled_class, _message = title_parts(text_at(record, "title", "issue.title", "message"))
-    types, values = _listed(record.get("error.type")), _listed(record.get("error.value"))
-    named = titled_class if titled_class in types or not types else types[-1]
-    yield _DESCRIBED["sentry_row"].read(record, [Thrown(named, values[-1] if values else "")])
-
-
-def _listed(value: object) -> list[str]:
-    """The items of a list, which tables hold as a text."""
-    if isinstance(value, str):
-        bare = (part.strip().strip("'\"") for part in value.strip("[]").split(","))
-        return [part for part in bare if part] if value.startswith("[") else [value]
-    return [str(item) for item in value if item is not None] if isinstance(value, list) else []
-
-
-# Rollbar and Honeybadger.
+# Rollbar.
 
 
 def _rollbar_sent(record: Record, inside: Inside) -> Iterator[Item]:
@@ -179,36 +163,6 @@ def _rollbar_item(record: Record, _: Inside) -> Iterator[Item]:
     error_class, _message = title_parts(text_at(record, "title"))
     is_no_error = not error_class and is_quiet(text_at(record, "level_string", "level"))
     yield QUIET if is_no_error else _DESCRIBED["rollbar_item"].read(record)
-
-
-def _honeybadger_notice(record: Record, _: Inside) -> Iterator[Item]:
-    error = inner(record, "error") or record
-    own = {
-        _place(item)
-        for item in objects_in(at(record, "application_trace", "error.application_trace"))
-    }
-    chain = [
-        thrown(
-            at(item, "class", "klass"),
-            item.get("message"),
-            [_honeybadger_frame(frame, own) for frame in objects_in(item.get("backtrace"))],
-        )
-        for item in (error, *objects_in(at(error, "causes")))
-    ]
-    yield _DESCRIBED["honeybadger_notice"].read(record, chain)
-
-
-def _honeybadger_frame(frame: Record, own: set[tuple[str, str]]) -> Record:
-    """A frame whose owner is known: by its context, or by the list of the application's frames."""
-    if frame.get("context") in ("app", "all", "gem"):
-        plain = {name: value for name, value in frame.items() if name != "context"}
-        return {**plain, "in_app": frame["context"] == "app"}
-    plain = {n: v for n, v in frame.items() if n not in ("class", "type") or isinstance(v, str)}
-    return {**plain, "in_app": _place(frame) in own} if own else plain
-
-
-def _place(frame: Record) -> tuple[str, str]:
-    return text_at(frame, "file"), text_at(frame, "number")
 
 
 # New Relic: NerdGraph, and NRQL in every form its pages and tools export.
@@ -254,29 +208,6 @@ def with_facets(row: Record, names: Sequence[str] = _FACETS) -> Record:
     values = facet if isinstance(facet, list) else [facet] if isinstance(facet, str) else []
     named = {name: value for name, value in zip(names, values, strict=False) if value is not None}
     return {**named, **{key: value for key, value in row.items() if value is not None}}
-
-
-# AppSignal: incidents of its API, and calls of its webhook.
-
-
-def _appsignal(name: str) -> Unpack:
-    """Ruby's backtraces come as lines without the exception, JavaScript's as objects."""
-    described = _DESCRIBED[name]
-
-    def unpack(record: Record, _: Inside) -> Iterator[Item]:
-        error_class = described.text(record, "error_class")
-        message = described.text(record, "message")
-        trace = at(record, *described.fields["stack"])
-        if isinstance(trace, str):
-            trace = [trace]
-        if isinstance(trace, list) and isinstance(trace[0], str):
-            header = f"{error_class}: {message.partition(chr(10))[0]}"
-            stack = "\n".join((header, *map(str, trace)))
-        else:
-            stack = chain_text([thrown(error_class, message, trace)])
-        yield described.read(record, stack=stack)
-
-    return unpack
 
 
 # Datadog: logs and spans of its searches and archives, RUM errors, issues of Error Tracking.
@@ -328,35 +259,15 @@ def _is_elastic_error(record: Record) -> bool:
 
 
 def _elastic_error(record: Record, _: Inside) -> Iterator[Item]:
-    chain = _elastic_chain(at(record, "error.exception"))
+    """Errors that were only logged have their frames with the log."""
+    described = _DESCRIBED["elastic_error"]
+    chain = described.chain(record)
     if not any(item.frames for item in chain):
         log = at(record, "error.log")
-        first = chain[0] if chain else Thrown(LOGGED, text_at(log, "message"))
-        frames = _elastic_frames(at(log, "stacktrace"))
-        chain = [thrown(first.error_class, first.message, frames), *chain[1:]]
-    yield _DESCRIBED["elastic_error"].read(record, chain)
-
-
-def _elastic_chain(exception: object) -> list[Thrown]:
-    waiting = objects_in(exception) or objects_in([exception])
-    chain: list[Thrown] = []
-    while waiting and len(chain) < limits.MAX_LINKS:
-        item = waiting.pop(0)
-        error_class = at(item, "type", "module") or LOGGED
-        frames = _elastic_frames(item.get("stacktrace"))
-        chain.append(thrown(error_class, item.get("message"), frames))
-        cause = item.get("cause")
-        waiting += objects_in(cause) or objects_in([cause])
-    return chain
-
-
-def _elastic_frames(frames: object) -> list[Record]:
-    return [
-        {**frame, "in_app": not frame["library_frame"]}
-        if isinstance(frame.get("library_frame"), bool)
-        else frame
-        for frame in objects_in(frames)
-    ]
+        first = chain[0] if chain[0].error_class else Thrown(LOGGED, text_at(log, "message"))
+        logged = thrown(first.error_class, first.message, at(log, "stacktrace"))
+        chain = [logged, *chain[1:]]
+    yield described.read(record, chain)
 
 
 TRACKERS = shapes_of(
@@ -365,15 +276,11 @@ TRACKERS = shapes_of(
         "sentry_webhook": _sentry_webhook,
         "sentry_issue": _sentry_issue,
         "sentry_event": _sentry_event,
-        "sentry_row": _sentry_row,
         "rollbar_sent": _rollbar_sent,
         "rollbar_occurrence": _rollbar_occurrence,
         "rollbar_item": _rollbar_item,
-        "honeybadger_notice": _honeybadger_notice,
         "nerdgraph": _nerdgraph,
         "nrql": _nrql,
-        "appsignal_incident": _appsignal("appsignal_incident"),
-        "appsignal_call": _appsignal("appsignal_call"),
         "datadog_issues": _datadog_issues,
         "datadog_event": _datadog_event,
         "elastic_error": _elastic_error,
