@@ -2,11 +2,10 @@
 Google's Error Reporting and Cloud Logging
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 
-from nightwatch_core.adapters.files.frames import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.frames import chain_text, thrown
 from nightwatch_core.adapters.files.limits import MAX_LINES
 from nightwatch_core.adapters.files.records import is_quiet
 from nightwatch_core.adapters.files.shapes.described import Line, descriptions, shapes_of
@@ -152,32 +151,6 @@ def _is_azure_row(record: Record) -> bool:
     return len(names & _AZURE_NAMES) > 1 or {"problemid", "itemcount"} <= names
 
 
-def _azure_row(record: Record, _: Inside) -> Iterator[Item]:
-    low = {name.lower().replace("_", ""): value for name, value in record.items()}
-    row = _DESCRIBED["azure_row"]
-    details = _json(low.get("details"))
-    listed = details if isinstance(details, list) else [details]
-    chain = [_azure_exception(item) for item in objects_in(listed)]  # the outermost first
-    stack = chain_text(chain, "csharp" if text_at(low, "outerassembly") else "")
-    if not stack:
-        frame = {"method": text_at(low, "outermethod", "method")}
-        outer = thrown(row.text(low, "error_class"), row.text(low, "message"), [frame])
-        stack = chain_text([outer], "csharp")
-    yield row.read(low, chain, stack=stack)
-
-
-def _azure_exception(record: Record) -> Thrown:
-    frames = _json(at(record, "parsedStack"))
-    return thrown(at(record, "type", "typeName", "exceptionType"), record.get("message"), frames)
-
-
-def _json(value: object) -> object:
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return None
-
-
 def _table(record: Record, inside: Inside) -> Iterator[Item]:
     columns, rows = at(record, "columns", "Columns"), at(record, "rows", "Rows")
     names = [
@@ -257,7 +230,6 @@ CLOUDS = shapes_of(
         "insights_row": _cloudwatch_event,
         "lambda_error": _lambda_error,
         "telemetry": _telemetry,
-        "azure_row": _azure_row,
         "result_frame": _table,
         "tables": _tables,
         "table": _table,

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.frames import Thrown, chain_text, thrown
-from nightwatch_core.adapters.files.records import LOGGED
+from nightwatch_core.adapters.files.records import LOGGED, is_quiet, squeezed
 from nightwatch_core.adapters.files.shapes import values
 from nightwatch_core.adapters.files.shapes.values import (
     MISSING,
@@ -78,16 +78,23 @@ class Exceptions(Value):
 
     def chain(self, document: Record) -> list[Thrown]:
         """Return the exceptions of a document."""
-        found = at(document, *self.each) or document
+        found = _decoded(at(document, *self.each)) or document
         waiting = objects_in(found) or objects_in([found])
         chain: list[Thrown] = []
         for item in waiting:
             words = at(item, *self.error_class), at(item, *self.message)
-            chain.append(thrown(*words, at(item, *self.frames), reverse=self.outermost_first))
+            chain.append(
+                thrown(*words, _decoded(at(item, *self.frames)), reverse=self.outermost_first)
+            )
             if self.cause and len(chain) < limits.MAX_LINKS:
                 cause = item.get(self.cause)
                 waiting += objects_in(cause) or objects_in([cause])
         return chain
+
+
+def _decoded(value: object) -> object:
+    """Tables hold lists as texts."""
+    return values.json_of(value) if isinstance(value, str) and value[:1] in "[{" else value
 
 
 class Line(Value):
@@ -137,9 +144,10 @@ class Description(Value):
     exceptions: Exceptions | None = None
     language: Paths = ()  # of the exceptions
     line: Line | None = None
+    squeezed: bool = False  # names are compared without case, dots, dashes and underscores
     kept: Paths = ()  # objects whose fields the record keeps; "." is the document itself
     named: dict[str, Paths] = {}  # further fields by the names of `fields.toml`; "" leaves one out
-    is_logged: bool = False  # without a class it is an error that was logged
+    is_logged: bool = False  # without a class it is an error that was logged, unless quietly
     is_no_error: bool = False  # counted, and no more
 
     def chain(self, document: Record) -> list[Thrown]:
@@ -154,6 +162,8 @@ class Description(Value):
         self, document: Record, chain: Sequence[Thrown] | None = None, **own: object
     ) -> Record:
         """Read a document as a record; `own` are fields that the description does not find."""
+        if self.squeezed:
+            document = {squeezed(str(name)): value for name, value in document.items()}
         found = {str(name): _value(document, name, paths) for name, paths in self.fields.items()}
         titled_class, titled_message = values.title_parts(str(found.pop("title", "")))
         component, action = found.pop("component", ""), found.pop("action", "")
@@ -163,7 +173,8 @@ class Description(Value):
         chain = self.chain(document) if chain is None else chain
         first = chain[0] if chain else Thrown("", "")
         error_class = first.error_class or found.get("error_class") or titled_class
-        if not error_class and self.is_logged and not found.get("stack"):
+        is_error = self.is_logged and not is_quiet(found.get("level"))
+        if not error_class and is_error and not found.get("stack"):
             error_class = LOGGED
         messages = (
             first.error_class and first.message, found.get("message"), titled_message, first.message

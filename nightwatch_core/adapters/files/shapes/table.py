@@ -14,7 +14,6 @@ from nightwatch_core.adapters.files.shapes.values import Inside, Item, Record, t
 
 _DESCRIBED = descriptions("generic.toml")
 _TITLED = _DESCRIBED["titled"].fields  # by squeezed names
-_MAPPED = frozenset(name for names in _TITLED.values() for name in names) | {"message", "error"}
 _CLASSES = frozenset(
     squeezed(name) for name in FIELDS["error_class"] if name not in ("type", "class")
 )
@@ -28,13 +27,6 @@ def _is_row(record: Record) -> bool:
     if plain.keys() & _CLASSES or not plain.keys() & _TELLING:
         return False
     return bool(title_parts(text_at(plain, *_TITLED["title"]))[0])
-
-
-def _row(record: Record, _: Inside) -> Iterator[Item]:
-    """The other fields stay as they are: they have the names that many sources use."""
-    plain = {squeezed(name): value for name, value in record.items()}
-    others = {name: value for name, value in record.items() if squeezed(name) not in _MAPPED}
-    yield {**others, **_DESCRIBED["titled"].read(plain)}
 
 
 # Lists of records that exports are wrapped in.
@@ -72,7 +64,7 @@ def _facets(document: Record, _: Inside) -> Iterator[Item]:
 
 GENERIC = shapes_of(
     _DESCRIBED,
-    {"wrapper": _wrapper, "facets": _facets, "titled": _row},
+    {"wrapper": _wrapper, "facets": _facets},
     {"wrapper": _is_wrapper, "titled": _is_row},
 )
 

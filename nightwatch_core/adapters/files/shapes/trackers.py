@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nightwatch_core.adapters.files import limits
 from nightwatch_core.adapters.files.frames import Thrown, chain_text, thrown
-from nightwatch_core.adapters.files.records import LOGGED, is_quiet
+from nightwatch_core.adapters.files.records import LOGGED
 from nightwatch_core.adapters.files.shapes.described import descriptions, shapes_of
 from nightwatch_core.adapters.files.shapes.values import (
     QUIET,
@@ -145,26 +145,6 @@ def _is_sentry_row(record: Record) -> bool:
     return not names.isdisjoint(("title", "error.type", "issue", "message"))
 
 
-# Rollbar.
-
-
-def _rollbar_sent(record: Record, inside: Inside) -> Iterator[Item]:
-    time = at(record, "timestamp", "data.timestamp")
-    yield from inside({**inner(record, "data"), "timestamp": time})
-
-
-def _rollbar_occurrence(record: Record, _: Inside) -> Iterator[Item]:
-    is_exception = bool(at(record, "body.trace_chain", "body.trace", "body.crash_report.raw"))
-    is_no_error = not is_exception and is_quiet(text_at(record, "level"))
-    yield QUIET if is_no_error else _DESCRIBED["rollbar_occurrence"].read(record)
-
-
-def _rollbar_item(record: Record, _: Inside) -> Iterator[Item]:
-    error_class, _message = title_parts(text_at(record, "title"))
-    is_no_error = not error_class and is_quiet(text_at(record, "level_string", "level"))
-    yield QUIET if is_no_error else _DESCRIBED["rollbar_item"].read(record)
-
-
 # New Relic: NerdGraph, and NRQL in every form its pages and tools export.
 
 # Attributes that a facet stands for where the answer does not name them.
@@ -250,21 +230,15 @@ def _datadog_issues(record: Record, _: Inside) -> Iterator[Item]:
 # Elastic APM: errors as stored.
 
 
-def _is_elastic_error(record: Record) -> bool:
-    exception = at(record, "error.exception")
-    if isinstance(exception, list | Mapping):
-        return isinstance(at(exception, "0") or exception, Mapping)
-    is_stored = "processor" in record or at(record, "error.grouping_key") is not None
-    return is_stored and isinstance(at(record, "error.log"), Mapping)
-
-
 def _elastic_error(record: Record, _: Inside) -> Iterator[Item]:
     """Errors that were only logged have their frames with the log."""
     described = _DESCRIBED["elastic_error"]
     chain = described.chain(record)
     if not any(item.frames for item in chain):
         log = at(record, "error.log")
-        first = chain[0] if chain[0].error_class else Thrown(LOGGED, text_at(log, "message"))
+        first = (
+            chain[0] if chain and chain[0].error_class else Thrown(LOGGED, text_at(log, "message"))
+        )
         logged = thrown(first.error_class, first.message, at(log, "stacktrace"))
         chain = [logged, *chain[1:]]
     yield described.read(record, chain)
@@ -276,18 +250,11 @@ TRACKERS = shapes_of(
         "sentry_webhook": _sentry_webhook,
         "sentry_issue": _sentry_issue,
         "sentry_event": _sentry_event,
-        "rollbar_sent": _rollbar_sent,
-        "rollbar_occurrence": _rollbar_occurrence,
-        "rollbar_item": _rollbar_item,
         "nerdgraph": _nerdgraph,
         "nrql": _nrql,
         "datadog_issues": _datadog_issues,
         "datadog_event": _datadog_event,
         "elastic_error": _elastic_error,
     },
-    {
-        "sentry_header": _is_envelope_header,
-        "sentry_row": _is_sentry_row,
-        "elastic_error": _is_elastic_error,
-    },
+    {"sentry_header": _is_envelope_header, "sentry_row": _is_sentry_row},
 )

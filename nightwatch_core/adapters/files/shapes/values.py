@@ -240,12 +240,17 @@ def json_in(text: str) -> dict[str, object] | None:
 
 
 def object_in(text: str) -> dict[str, object] | None:
-    """Give the JSON object that all of a text is; else None, whatever the text is."""
+    """Return the JSON object that all of a text is; else None, whatever the text is."""
+    value = json_of(text)
+    return value if isinstance(value, dict) else None
+
+
+def json_of(text: str) -> object:
+    """Return the JSON value that all of a text is; else None."""
     try:
-        value = DECODER.decode(text.strip())
+        return DECODER.decode(text.strip())
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
 
 
 # Records that no field tells to be errors, read as lines of a log.
