@@ -201,15 +201,11 @@ def _inside(
     elif is_tar:
         yield from _tarred(buffered, label, meter, depth)
     else:
-        yield from _text(buffered, head, label)
-
-
-def _text(buffered: Any, head: bytes, label: str) -> Iterator[Content | _Refused]:
-    encoding = next((name for mark, name in _BOMS if head.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and _is_binary(head):
-        yield _Refused(f"is binary: {GIVE}")
-    else:
-        yield Content(label, io.TextIOWrapper(buffered, encoding=encoding, errors="replace"))
+        encoding = next((name for mark, name in _BOMS if head.startswith(mark)), "utf-8")
+        if encoding == "utf-8" and _is_binary(head):
+            yield _Refused(f"is binary: {GIVE}")
+        else:
+            yield Content(label, io.TextIOWrapper(buffered, encoding=encoding, errors="replace"))
 
 
 def _is_binary(head: bytes) -> bool:
@@ -272,7 +268,7 @@ def _member(opened: IO[bytes], label: str, meter: Meter, depth: int) -> Iterator
 
 
 def _spooled(stream: IO[bytes]) -> IO[bytes]:
-    copy = cast(IO[bytes], tempfile.SpooledTemporaryFile(limits.SPOOL))  # noqa: SIM115 (ZipFile keeps it)
+    copy = cast(IO[bytes], tempfile.SpooledTemporaryFile(limits.SPOOL))  # noqa: SIM115 (closed there)
     shutil.copyfileobj(stream, copy, limits.CHUNK)
     copy.seek(0)
     return copy

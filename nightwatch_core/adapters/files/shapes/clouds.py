@@ -3,7 +3,7 @@ Google's Error Reporting and Cloud Logging
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nightwatch_core.adapters.files.frames import chain_text, thrown
 from nightwatch_core.adapters.files.limits import MAX_LINES
@@ -113,13 +113,10 @@ _GROUPS = ("@log", "logGroup", "logGroupName")
 _TIMES = ("timestamp", "@timestamp", "ingestionTime", "@ingestionTime")
 
 
-def _cloudwatch_events(document: Record, _: Inside) -> Iterator[Item]:
-    for event in objects_in(at(document, "logEvents", "events")):
+def _cloudwatch(document: Record, _: Inside) -> Iterator[Item]:
+    events: Sequence[Record] = objects_in(at(document, "logEvents", "events"))
+    for event in events or (document,):
         yield _cloudwatch_line(event, document)
-
-
-def _cloudwatch_event(document: Record, _: Inside) -> Iterator[Item]:
-    yield _cloudwatch_line(document, {})
 
 
 def _insights(document: Record, inside: Inside) -> Iterator[Item]:
@@ -223,11 +220,11 @@ def _is_text_alone(payload: Record) -> bool:
 CLOUDS = shapes_of(
     _DESCRIBED,
     {
-        "subscription": _cloudwatch_events,
+        "subscription": _cloudwatch,
         "insights": _insights,
-        "answer": _cloudwatch_events,
-        "event": _cloudwatch_event,
-        "insights_row": _cloudwatch_event,
+        "answer": _cloudwatch,
+        "event": _cloudwatch,
+        "insights_row": _cloudwatch,
         "lambda_error": _lambda_error,
         "telemetry": _telemetry,
         "result_frame": _table,

@@ -112,15 +112,6 @@ def _sentry_issue(record: Record, _: Inside) -> Iterator[Item]:
     yield _DESCRIBED["sentry_issue"].read(titled, stack=stack)
 
 
-def _sentry_webhook(record: Record, inside: Inside) -> Iterator[Item]:
-    named = [inner(record, "data", name) for name in ("event", "error", "issue")]
-    if any(named):
-        yield from inside(next(filter(None, named)))
-    else:
-        outer = {name: value for name, value in record.items() if name != "event"}
-        yield from inside({"event_id": "", **outer, **inner(record, "event")})
-
-
 _HEADERS = frozenset(
     ("event_id", "sent_at", "dsn", "sdk", "trace", "type", "length", "content_type", "filename",
      "attachment_type", "item_count", "platform")
@@ -247,7 +238,6 @@ def _elastic_error(record: Record, _: Inside) -> Iterator[Item]:
 TRACKERS = shapes_of(
     _DESCRIBED,
     {
-        "sentry_webhook": _sentry_webhook,
         "sentry_issue": _sentry_issue,
         "sentry_event": _sentry_event,
         "nerdgraph": _nerdgraph,
