@@ -1,7 +1,7 @@
 """Search earlier learnings for an intent, by its words and by links between documents."""
 
-import json
 import re
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -19,6 +19,7 @@ from nightwatch_core.memory.limits import (
 from nightwatch_core.memory.recall import frame_name
 from nightwatch_core.models.errors import Case
 from nightwatch_core.models.knowledge import FoundLearning, Notes, TaskFile
+from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.templates import message_template, transaction_template
 from nightwatch_core.text.words import last_segment, stem, words
@@ -286,59 +287,30 @@ def _labelled(*lines: tuple[str, str]) -> tuple[str, ...]:
 
 
 # What was found, as the YAML that agents read and as a block for a prompt. It came from people,
-# models and errors: titles are quoted, summaries stand indented in blocks, and in the prompt `<` is
-# escaped, so that nothing in them ends the shape around them.
-
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?::[A-Za-z0-9_./-]+)?")
-_WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
-_UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by YAML
+# models and errors: in the prompt `<` is escaped, so that nothing in it ends the block.
 
 
 def as_yaml(found: Sequence[FoundLearning], threshold: float = THRESHOLD) -> str:
     """Write learnings as YAML."""
-    head = f"learnings_found: {len(found)}\nrelevance_threshold: {threshold:g}\n"
-    if not found:
-        return f"{head}\nrelevant_learnings: []\n"
-    return f"{head}\nrelevant_learnings:\n" + "\n".join(map(_entry, found))
+    rows: list[object] = [
+        {
+            "task_id": line(learning.task_id, 200),
+            "title": line(learning.title, 200),
+            "relevance": round(learning.relevance, 2),
+            "summary": clean(learning.summary),
+            "source_sections": [line(name, 60) for name in learning.source_sections],
+        }
+        for learning in found
+    ]
+    head = {"learnings_found": len(found), "relevance_threshold": threshold}
+    return frontmatter.dumped({**head, "relevant_learnings": rows})
 
 
 def past_learnings(found: Sequence[FoundLearning]) -> str:
     """Return the `<past-learnings>` block of a research document, with its count."""
     text = as_yaml(found).rstrip("\n").replace("&", "&amp;").replace("<", "&lt;")
-    inside = "\n".join(f"    {row}" if row else "" for row in text.split("\n"))
+    inside = textwrap.indent(text, "    ")
     return (
         f"<past-learnings>\n  <count>{len(found)}</count>\n  <learnings>\n{inside}\n"
         "  </learnings>\n</past-learnings>"
     )
-
-
-def _entry(learning: FoundLearning) -> str:
-    sections = ", ".join(_scalar(line(name, 60)) for name in learning.source_sections)
-    return (
-        f"  - task_id: {_scalar(line(learning.task_id, 200))}\n"
-        f"    title: {_quoted(line(learning.title, 200))}\n"
-        f"    relevance: {learning.relevance:.2f}\n"
-        f"    summary: {_block(learning.summary)}"
-        f"    source_sections: [{sections}]\n"
-    )
-
-
-def _block(text: str) -> str:
-    rows = [
-        kept
-        for row in _UNREADABLE.sub("", clean(text)).replace("\t", " ").split("\n")
-        if (kept := row.strip())
-    ]
-    if not rows:
-        return '""\n'
-    return "|\n" + "".join(f"      {row}\n" for row in rows)
-
-
-def _scalar(text: str) -> str:
-    """A name as plain as YAML allows, else quoted."""
-    is_plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
-    return text if is_plain else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(_UNREADABLE.sub("", text), ensure_ascii=False)
