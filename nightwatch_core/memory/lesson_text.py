@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import chain
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from jinja2 import PackageLoader, Template
 from pydantic import ValidationError
 
+from nightwatch_core.code.edits import diff
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory import limits
 from nightwatch_core.memory.note_reader import notes_in, rendered
-from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import IndexEntry, Lesson, Notes, RelatedDocument
 from nightwatch_core.ports import KnowledgeReader
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import clean, code_span, fenced, line, markdown
+from nightwatch_core.text.markdown_templates import markdown_templates
 from nightwatch_core.text.plain_text import plural
 
 LIMIT = 60 * 1024  # characters of front matter; a reader takes 64 KiB
@@ -176,14 +176,6 @@ def _notes_text(notes: tuple[Notes, ...]) -> str:
 @cache
 def template(name: str) -> Template:
     """Return a template of this room, in which every value has to pass a filter."""
-    environment = Environment(
-        loader=PackageLoader("nightwatch_core.memory"),
-        autoescape=True,
-        finalize=_checked,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     filters: Mapping[str, Callable[..., str]] = {
         "trusted": str,
         "md": markdown,
@@ -191,38 +183,17 @@ def template(name: str) -> Template:
         "fence": fenced,
         "paragraphs": _paragraphs,
         "indented": lambda text: re.sub(r"(?m)^(?=.)", "  ", text),
-        "edits_diff": _edits_diff,
+        "edits_diff": lambda edits: fenced(diff(edits[:_MOST_EDITS]), "diff", _LONGEST_FIX),
         "pattern_rows": _pattern_rows,
         "plural": plural,
     }
-    environment.filters |= {name: _safe(filter) for name, filter in filters.items()}
-    return environment.get_template(name)
-
-
-def _checked(value: object) -> object:
-    if not isinstance(value, Markup | int):
-        raise TypeError("a template shows a value that passed no filter")
-    return value
-
-
-def _safe(filter: Callable[..., str]) -> Callable[..., Markup]:
-    return lambda *given, **named: Markup(filter(*given, **named))
+    loader = PackageLoader("nightwatch_core.memory")
+    return markdown_templates(loader, filters).get_template(name)
 
 
 def _paragraphs(text: str) -> str:
     parts = (markdown(part, 4_000) for part in clean(text[:20_000]).split("\n\n"))
     return "\n\n".join(filter(None, parts))
-
-
-def _edits_diff(edits: tuple[Edit, ...]) -> str:
-    room, parts = _LONGEST_FIX, []
-    for edit in edits[:_MOST_EDITS]:
-        removed = (f"-{row}" for row in edit.old.splitlines())
-        added = (f"+{row}" for row in edit.new.splitlines())
-        diff = "\n".join((f"--- {edit.path}", f"+++ {edit.path}", *removed, *added))
-        parts.append(fenced(diff, "diff", max(room, 0)))
-        room -= len(edit.old) + len(edit.new)
-    return "\n\n".join(parts)
 
 
 # The section "Related Patterns": our rows, written anew from the front matter, then what people

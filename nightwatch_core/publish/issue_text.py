@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from textwrap import fill
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from nightwatch_core.code.diffs import joined_diff
 from nightwatch_core.code.edits import diff as edits_diff
@@ -23,6 +22,7 @@ from nightwatch_core.publish.expected_value import PROOF_WORDS, proof_of
 from nightwatch_core.publish.finding import NO_CAUSE, FindingView
 from nightwatch_core.publish.tiers import DOES
 from nightwatch_core.text.escaping import code_span, fenced, is_web, line, link, markdown, title
+from nightwatch_core.text.markdown_templates import markdown_templates
 from nightwatch_core.text.markers import LABEL, Permalinks, marker, step_line
 from nightwatch_core.text.plain_text import one_line, plural, shortened
 
@@ -175,35 +175,26 @@ def _sections(finding: FindingView, names: str, **more: object) -> Iterator[str]
 
 def markdown_environment(package: str) -> Environment:
     """Build the environment of a package's templates; an unfiltered value raises `TypeError`."""
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package), PackageLoader("nightwatch_core.publish")]),
-        autoescape=True,
-        finalize=_escaped,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = ChoiceLoader([PackageLoader(package), PackageLoader("nightwatch_core.publish")])
+    filters: dict[str, Callable[..., str]] = {
+        "trusted": str,
+        "web": lambda address: address if is_web(address) else "",
+        "code": code_span,
+        "fence": lambda text, language="", limit=8_000: fenced(text, language, limit),
+        "md": markdown,
+        "prose": _prose,
+        "cell": lambda text: markdown(text, cell=True),
+        "number": lambda count: f"{count:,}",
+        "excerpt": _excerpt,
+        "utc": utc,
+        "plural": plural,
+        "link": lambda text, address: link(text, address) if address else markdown(text),
+        "diff": lambda files: fenced(joined_diff(files), "diff", 20_000),
+        "edits_diff": lambda edits: fenced(edits_diff(edits), "diff", 6_000),
+    }
+    environment = markdown_templates(loader, filters)
     environment.globals |= {"no_cause": NO_CAUSE}
     environment.filters |= {"type": lambda block: type(block).__name__}
-    environment.filters |= {
-        name: _safe(filter)
-        for name, filter in (
-            ("trusted", str),
-            ("web", lambda address: address if is_web(address) else ""),
-            ("code", code_span),
-            ("fence", lambda text, language="", limit=8_000: fenced(text, language, limit)),
-            ("md", markdown),
-            ("prose", _prose),
-            ("cell", lambda text: markdown(text, cell=True)),
-            ("number", lambda count: f"{count:,}"),
-            ("excerpt", _excerpt),
-            ("utc", utc),
-            ("plural", plural),
-            ("link", lambda text, address: link(text, address) if address else markdown(text)),
-            ("diff", lambda files: fenced(joined_diff(files), "diff", 20_000)),
-            ("edits_diff", lambda edits: fenced(edits_diff(edits), "diff", 6_000)),
-        )
-    }
     return environment
 
 
@@ -213,16 +204,6 @@ def _environment() -> Environment:
     environment.globals |= {"parts": parts, "effects": DOES}
     environment.filters |= {"shortened": shortened, "line": line, "last_lines": _last_lines}
     return environment
-
-
-def _escaped(value: object) -> object:
-    if not isinstance(value, Markup | int):
-        raise TypeError("a template shows a value that passed no filter")
-    return value
-
-
-def _safe(filter: Callable[..., str]) -> Callable[..., Markup]:
-    return lambda *given, **named: Markup(filter(*given, **named))
 
 
 def _prose(text: str, links: Permalinks | None = None) -> str:
