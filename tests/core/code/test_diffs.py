@@ -1,10 +1,6 @@
 """"""
 
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nightwatch_core.code.diffs import (
     change_in,
@@ -12,7 +8,6 @@ from nightwatch_core.code.diffs import (
     holds,
     is_manifest,
     meet,
-    numbered_diff,
     renamed_to,
 )
 from nightwatch_core.models.code import ChangedFile
@@ -93,36 +88,6 @@ def test_versions_that_changed_are_listed(path: str, diff: str, changes: list[ob
     assert is_manifest(path)
     told = dependency_changes(ChangedFile(path=path, diff=diff))
     assert [(one.name, one.old, one.new) for one in told] == changes
-
-
-# Differences between two texts: valid, and where a reader would say that they begin.
-
-TEXTS = st.lists(st.sampled_from(["", "a", "  b", "def c():"]), max_size=24)
-HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-
-
-def patched(old: list[str], diff: str) -> list[str]:
-    """Apply a diff as `patch` does; every line it takes for granted is looked at."""
-    new, at = [], 0
-    for row in diff.split("\n") if diff else []:
-        if head := HEAD.fullmatch(row):
-            first, count = int(head[1]), int(head[2] or 1)
-            begins = first - 1 if count else first
-            new += old[at:begins]
-            at = begins
-            assert int(head[3]) == len(new) + (head[4] != "0")
-            continue
-        if row[0] in " -":
-            assert old[at] == row[1:]
-            at += 1
-        if row[0] in " +":
-            new.append(row[1:])
-    return new + old[at:]
-
-
-@given(TEXTS, TEXTS)
-def test_a_diff_makes_the_new_text_of_the_old(old: list[str], new: list[str]) -> None:
-    assert patched(old, numbered_diff(old, new)) == new
 
 
 # Whether two changes touch the same lines, though they were made on different commits.

@@ -47,17 +47,6 @@ class A extends B {
   }
 }
 """
-JAVA = """\
-class A extends B {
-  void f(List<Y> ys) {
-    Foo a = g(x);
-    for (Y y : ys) {
-      this.z = y.w;
-      a.foo(y, this.z);
-    }
-  }
-}
-"""
 GO = """\
 package p
 
@@ -91,7 +80,6 @@ class A : B {
   }
 }
 """
-JAVASCRIPT = "function f(xs) {\n  const a = g(1);\n  let b;\n  b = a.c;\n  return b.d;\n}\n"
 
 
 @pytest.mark.parametrize(
@@ -101,13 +89,11 @@ JAVASCRIPT = "function f(xs) {\n  const a = g(1);\n  let b;\n  b = a.c;\n  retur
                               (9, "row")}),
         ("a.rb", RUBY, 6, {(5, "b"), (3, "@x"), (4, "a")}),
         ("a.ts", TYPESCRIPT, 8, {(7, "q"), (3, "a"), (5, "this.z"), (4, "y")}),
-        ("A.java", JAVA, 6, {(3, "a"), (4, "y"), (5, "this.z")}),
         ("a.go", GO, 7, {(4, "a"), (5, "y"), (6, "s.z")}),
         ("a.php", PHP, 7, {(5, "$this->a"), (4, "$x")}),
         ("A.cs", C_SHARP, 6, {(3, "a"), (4, "y"), (5, "this.z")}),
-        ("a.js", JAVASCRIPT, 5, {(4, "b"), (2, "a")}),
     ],
-    ids=["python", "ruby", "typescript", "java", "go", "php", "c#", "javascript"],
+    ids=["python", "ruby", "typescript", "go", "php", "c#"],
 )  # fmt: skip
 def test_what_sets_the_failing_value(
     path: str, text: str, line: int, expected: set[tuple[int, str]]
