@@ -12,7 +12,6 @@ from nightwatch_core.code.candidate_symbols import (
     called_definitions,
     candidate_symbols,
     files_testing,
-    imported,
 )
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
@@ -212,12 +211,6 @@ def test_of_a_long_function_the_head_is_shown_and_where_it_ends() -> None:
     assert (shown.start, shown.end, shown.until) == (3, 19, 54)
 
 
-def test_hostile_code_takes_no_time() -> None:
-    for row in ("a" * 200_000, "(" * 200_000, "A::" * 60_000, "x.y" * 60_000, "é" * 200_000):
-        files = {"a.rb": f"{row}\n{row}\n{row}"}
-        assert found(files, ("a.rb", 2)) == ()
-
-
 @pytest.mark.parametrize("trouble", [GiveUp, TryLater])
 def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
     code, asked = MemoryCode(many(9)), []
@@ -231,26 +224,6 @@ def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
         called_definitions(one, Lookup(PathIndex(code.files), code.read_file, search), set()) == ()
     )
     assert len(asked) == 1
-
-
-@pytest.mark.parametrize(
-    ("row", "path", "files"),
-    [
-        ("from .models import Cart", "shop/views.py", ("shop/models.py", "other/models.py")),
-        ("import os, sys", "shop/views.py", ()),
-        ("import { a } from './b.js';", "src/c.ts", ("src/b.ts",)),
-        ("use App\\Models\\Cart;", "app/Http/C.php", ("app/Models/Cart.php",)),
-        ("import pay from '@/money/pay'", "src/c.ts", ("src/money/pay.ts",)),
-        ("import com.acme.Cart;", "core/com/acme/web/W.java", ("core/com/acme/Cart.java",)),
-    ],
-)
-def test_files_that_an_import_means(row: str, path: str, files: tuple[str, ...]) -> None:
-    tree = (
-        *("shop/models.py", "other/models.py", "src/b.ts", "lib/b.ts", "src/os.py"),
-        "src/money/pay.ts",
-        *("Models/Cart.php", "app/Models/Cart.php", "core/com/acme/Cart.java", "x/App.php"),
-    )
-    assert imported(row, path, PathIndex(tree))[: max(len(files), 1)] == files
 
 
 # Tests of a file, by their names.

@@ -175,11 +175,6 @@ def test_the_named_commit_is_looked_up() -> None:
     assert suspect.pull.files == ("a.py",)
 
 
-@pytest.mark.parametrize("text", ["", "unknown", "the last deploy", "main", "HEAD~1"])
-def test_nothing_is_suspected_where_none_is_named(text: str) -> None:
-    assert named_change(text, CODE) == ("", (), ())
-
-
 @pytest.mark.parametrize("name", ["cccccccccc", "#13"])
 def test_a_commit_that_is_not_there_is_dropped_and_said_so(name: str) -> None:
     named = named_change(name, CODE)
