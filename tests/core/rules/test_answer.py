@@ -98,11 +98,6 @@ def test_an_exit_that_came_long_before_or_after_the_error_names_no_commit(seen, 
     assert answer.suspect_commit == ("b" * 10 if proved else "")
 
 
-def test_an_exit_that_was_only_moved_brought_nothing():
-    written = {("shop/orders.py", 14): OLD, ("shop/orders.py", 8): (*NEW, "    return None")}
-    assert explained(seen_first("2026-02-03"), SHOP, written)[0].suspect_commit == ""
-
-
 def test_the_blamed_commit_is_named_and_not_the_merge_that_took_it_along():
     merged = pull("c" * 40, "shop/orders.py")
     known = merged.pull.model_copy(update={"commits": (NEW[0],)})

@@ -4,7 +4,6 @@ from small_repo import SmallRepo, case, opening
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolCall
-from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.rules.findings import KnownCode, Question
 
 CASE = case("E", "m")
@@ -57,13 +56,6 @@ def test_a_cut_line_is_never_taken_for_a_whole_one():
     assert code.whole("a.js") is None
 
 
-def test_previews_count_as_shown():
-    preview = Preview(path="a.py", start=5, end=6, text="five\nsix\n", lines=20)
-    code = KnownCode(opening(CASE, ResearchContext(previews=(preview,))))
-    assert code.lines("a.py", 5, 6) == {5: "five", 6: "six"}
-    assert code.questions == []
-
-
 def test_a_missing_file_is_asked_for_once_and_replaced_by_its_only_namesake():
     code = after({"app/a.py": "x"}, ("read_file", {"path": "srv/a.py"}))
     assert code.resolved("srv/a.py") == "app/a.py"
@@ -86,10 +78,3 @@ def test_names_from_errors_never_become_strange_queries():
     for query in ("", " ", "a\nb", "x" * 200, "\x1b[31m", "naïve\u202e"):
         assert code.search(query).hits == ()
     assert code.questions == []
-
-
-def test_tools_that_are_not_offered_are_not_wished_for():
-    code = KnownCode(opening(CASE, tools=tuple(s for s in tools.SPECS if s.name == "blame")))
-    code.search("x")
-    code.blame("a.py", 1)
-    assert [name for name, _ in code.questions] == ["blame"]

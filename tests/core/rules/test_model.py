@@ -6,7 +6,7 @@ from small_repo import SmallRepo, case, explained, frame, opening
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.models.answer import Answer
-from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolResult
+from nightwatch_core.models.conversation import ResultsTurn, ToolResult
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.rules.engine import RulesModel
 from nightwatch_core.rules.findings import QUESTIONS, ROUNDS
@@ -47,10 +47,6 @@ def test_with_tools_off_it_answers_with_what_it_has_seen():
     assert answer.confidence == "medium"
 
 
-def test_without_tools_it_answers_at_once():
-    assert RulesModel().reply(opening(CASE, tools=()), 1.0).stop == "answer"
-
-
 def test_it_comes_to_an_end_whatever_the_tools_say():
     for text in ("", "shop/a.py (lines 1-3 of 3)", "shop/a.py:1: x\n" * 9, "{}", "\x00", "9| x"):
         talk, rounds = opening(CASE), 0
@@ -66,13 +62,6 @@ def test_it_comes_to_an_end_whatever_the_tools_say():
             talk = talk.said(reply.turn, ResultsTurn(results=results))
         assert rounds <= ROUNDS
         json.loads(reply.turn.text)
-
-
-def test_results_of_unknown_calls_are_left_out():
-    stray = ToolResult(id="zzz", name="read_file", text="shop/a.py (lines 1-1 of 1)\n    1| x")
-    talk = opening(CASE, tools_off=True).said(AssistantTurn(), ResultsTurn(results=(stray,)))
-    answer = Answer.model_validate_json(RulesModel().reply(talk, 1.0).turn.text)
-    assert answer.evidence == ()
 
 
 def test_a_big_file_is_read_around_the_failing_line():

@@ -66,14 +66,6 @@ def test_an_added_word_is_a_rename_and_a_swapped_one_is_not(asked, defined, fix)
         assert f"`{asked}` is now called `{defined}`" in answer.hypotheses[0].statement
 
 
-def test_a_misspelt_name_is_not_called_renamed():
-    failing, files = module("recieve", "receive")
-    answer, _ = explained(failing, files)
-    assert answer.has_fix
-    assert "now called" not in answer.model_dump_json()
-    assert "caller was missed" not in answer.model_dump_json()
-
-
 VAT = "vat() got an unexpected keyword argument 'rate'"
 
 

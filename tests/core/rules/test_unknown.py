@@ -27,15 +27,6 @@ def test_a_second_definition_or_setter_makes_it_not_known(more):
     assert answer.confidence == "low"
 
 
-def test_two_classes_of_one_name_in_a_file():
-    twice = "class Project:\n    def boards(self):\n        return 1\n\n\n" + (
-        "class Project:\n    def bord(self):\n        return 1\n"
-    )
-    answer = member({"shop/project.py": twice})
-    assert answer.handover is not None
-    assert not answer.has_fix
-
-
 def test_a_name_that_another_type_has_is_handed_on():
     other = {"shop/project.py": "class Project:\n    name = 1\n"}
     other["shop/team.py"] = "class Team:\n    def board(self):\n        return 1\n"
