@@ -62,7 +62,7 @@ def recorded(words: Words, recorder: Recorder, mark: str, error_class: str) -> W
     return ("/bin/sh", "-c", script, "sh", mark, recorder.file, text, error_class, *words)
 
 
-# What a run of a test raised, as its recorder wrote it down.
+# What a test raised, as its recorder wrote it.
 
 WORK = "/work/"  # where a tree lies in the sandbox
 _RECORDS, _FRAMES, _FACTS, _VALUE, _TEXT = 60, 120, 24, 400, 500
@@ -144,10 +144,8 @@ def _text(value: object) -> str:
     return clean(value[:_TEXT].replace("\n", " ")) if isinstance(value, str) else ""
 
 
-# What production raised, and whether a test raised the same: class, and frames of the tree.
-#
-# Nothing but frames of the application is compared, the innermost first, as far as the test enters;
-# a frame that is compared has production's file and function, the innermost one its line, too.
+# What production raised. Frames of the application are compared, the innermost first: path and
+# function, of the innermost one the line, too.
 
 _INNER = re.compile(r"^<(?:listcomp|dictcomp|setcomp|genexpr)>$")  # newer versions inline them
 _MADE_UP = re.compile(r"(^|/)(unittest/mock|mock/mock|rspec/mocks|mocha|sinon|pytest_mock)\b")
@@ -323,7 +321,7 @@ def entered_frames(crash: Crash, raised: Raised, test: str = "") -> tuple[str, .
     return tuple(_label(item) for item in crash.places[: entered(raised, test)])
 
 
-# How far out a test has to enter, so that it is about the crash and about its fix.
+# How far out a test has to enter.
 
 _REFUSAL = re.compile(r"^\s*(?:raise|throw|fail|abort)\b")
 

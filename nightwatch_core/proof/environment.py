@@ -106,9 +106,6 @@ class Compared(NamedTuple):
     flaky: frozenset[str] = frozenset()
 
 
-# What an analyst may have run: a file of tests that is in the project.
-
-
 def test_file(text: str, files: Collection[str]) -> str:
     """Return the file of tests that is named; raises `GiveUp` where no file of `files` is it."""
     path = inside(text.strip()) or ""
@@ -117,7 +114,7 @@ def test_file(text: str, files: Collection[str]) -> str:
     return path
 
 
-# Tests: first on the base, then with the fix; those nearest to the change first.
+# Tests: first on the base, then with the fix; nearest ones first.
 
 
 def nearest_tests(environment: Environment, paths: tuple[str, ...]) -> tuple[str, ...]:

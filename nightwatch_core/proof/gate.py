@@ -25,7 +25,7 @@ CHECK_SECONDS = 60.0  # of a check that is no test
 RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
 
 
-# Syntax, imports, lint and types of changed files: no complaint that the base does not have.
+# Syntax, imports, lint and types: no complaint that the base does not have.
 
 _PLACE = re.compile(r":\d+(:\d+)?(?=:|\s|$)|\bline \d+\b")  # moves with every edit above it
 _ABSENT = re.compile(r"No module named|not found|Cannot find module|can't be found")
@@ -147,7 +147,7 @@ def _steps(environment: Environment, paths: tuple[str, ...]) -> Iterator[tuple[C
         yield from tested(environment, runner, nearest)
 
 
-# Runs what an analyst asks for: tests and snippets of one project, at the commit that failed.
+# Tests and snippets that an analyst asks for.
 
 _TIMELESS = 1e9  # seconds: whoever asks counts them
 

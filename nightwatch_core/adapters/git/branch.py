@@ -22,9 +22,7 @@ from nightwatch_core.models.proposals import DraftPull, FileChange
 
 COMMITS = 10  # of one draft
 
-# Which changes a draft pull request may make, wherever its branch is made.
-#
-# The base is what stands at each path before; listings that name folders give them mode 040000.
+# Which changes a draft may make. Listings that name folders give them mode 040000.
 
 _GIT_FOLDER = re.compile(r"\.git|git~\d+")
 _SEPARATORS = "\\:\u2044\u2215\u29f5\u29f8"  # the last look like slashes
@@ -364,10 +362,8 @@ def _made_before(git: command.Git, branch: str, tip: str, steps: tuple[Step, ...
     return Made(tip, is_new=False)
 
 
-# A commit as a mail that `git am` takes, also after it went through a web page and a clipboard.
-#
-# What a page or an editor may lose (line ends of DOS, blanks at a line's end, letters beyond ASCII)
-# goes quoted-printable, as mails do it: git reads it back to the byte.
+# Commits as mails that `git am` takes. What a web page may lose (DOS line ends, blanks at a line's
+# end, letters beyond ASCII) goes quoted-printable.
 
 _CONTEXTS = (3, 1)  # lines around a change; fewer where what stands there may not be shown
 _SIGNATURE = "-- \nNightWatch\n"  # as mails end: what is cut off behind the change is no part of it

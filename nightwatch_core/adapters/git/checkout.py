@@ -15,7 +15,7 @@ from nightwatch_core.models.code import Commit, MergedPull, Release
 
 RELEASES = 100
 
-# How releases name commits, and what is said of the commit that was chosen.
+# How releases name commits.
 
 _WHOLE = re.compile(r"[0-9a-f]{7,64}")
 _AT_THE_END = re.compile(r"(?:-g|[+@_.-])([0-9a-f]{7,64})$")

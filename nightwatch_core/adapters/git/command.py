@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.text.plain_text import data_table
 
-# What git is run in: its settings, its environment, and an empty repository of our own.
+# Settings and environment of git.
 
 
 class _Table(BaseModel):
@@ -58,7 +58,7 @@ def _made(form: str) -> tempfile.TemporaryDirectory[str]:
     return made
 
 
-# The bounds of this room, each with its unit.
+# Limits.
 
 GIT_SECONDS = 60.0  # for one command, where nothing else is said
 QUICK_SECONDS = 20.0  # for a search or a blame

@@ -21,7 +21,7 @@ IGNORED_REVISIONS = 1_000  # that only reformat
 COMMIT_BYTES = 1024 * 1024  # of a commit's changes
 FORMER_NAMES = 5  # of one file, itself included, whose past is fetched
 
-# Merged pull requests, read off the first-parent history of a branch.
+# Merged pull requests on the first-parent line of a branch.
 
 _FIELDS = ("%H", "%P", "%ct", "%an", "%s", "%b")
 
@@ -161,7 +161,7 @@ def _read_log(output: bytes, mark: str) -> Iterator[MainlineCommit]:
         yield MainlineCommit(sha, " " in parents, at, author, subject, body, kept)
 
 
-# Takes apart what git prints of differences.
+# Parsers of git's differences.
 
 _REST = "[the rest of this change is not shown]"
 
@@ -414,12 +414,11 @@ def _is_below(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
-# Who last wrote lines of one commit, seen through reformatting, moved lines and renames.
+# Blame.
 
 IGNORED_FILE = ".git-blame-ignore-revs"
 
-# What blame looks through, the most first: the next is tried where old files are missing, or where
-# it took too long.
+# the next options are tried where old files are missing, or it took too long
 LOOKING = (("-w", "-M", "-C"), ("-w", "-M"), ("-w", "--no-follow"))
 
 

@@ -22,10 +22,7 @@ from nightwatch_core.models.code import (
 SEARCH_BYTES = 32 * 1024 * 1024  # of one search's output
 EXCLUDED_FILES = 100  # too large to be searched, the largest first
 
-# Lays the files of a commit out in a folder.
-#
-# Never by `git checkout`: a hostile configuration names programs (filters, hooks) that it starts.
-# Names that lead out of the tree were left out when it was read; nothing goes through a link.
+# Laying out a commit: never by `git checkout`, where a hostile configuration starts programs.
 
 _LINK_BYTES = 4_096
 

@@ -34,10 +34,8 @@ from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.markers import MOST_NAMES, joined_body, read_marker
 
-# What became of a draft on this machine, as git knows. Nothing is written.
-#
-# A base holds the draft's commit (merged, fast-forwarded), a commit with the same change (squashed,
-# rebased, picked), or its branch after people changed that.
+# The state of drafts: a base holds the commit (merged, fast-forwarded), a commit with the same
+# change (squashed, rebased, picked), or the branch after people changed that.
 
 _PATIENCE = 20.0  # seconds for one question; a history that takes longer tells nothing
 
@@ -109,8 +107,7 @@ def _git_lines(git: Git, *arguments: str) -> list[str]:
     return [] if answer.code else answer.output.decode(errors="replace").split("\n")[:-1]
 
 
-# The Markdown files of all nights' outboxes: issues, comments and pull requests kept locally,
-# and read as people have left them.
+# Markdown files of all nights, as people have left them.
 
 _NAME = re.compile(r"(issue|pull|comment)-(\d{4,9})-[a-z0-9-]*\.md")
 _LARGEST = 4 * 1024 * 1024  # bytes of a file
@@ -424,11 +421,7 @@ class LocalDelivery:
         }
 
 
-# One file at the top of a checkout's working tree: read and replaced as it lies there.
-#
-# Nothing is committed and git is not asked. Links are not followed, and what is no UTF-8 text is
-# left
-# alone.
+# Files at the top of a checkout's working tree: links are not followed, git is not asked.
 
 
 class WorkingCopy:

@@ -23,7 +23,7 @@ from nightwatch_core.adapters.git.objects import decode_text
 from nightwatch_core.models.code import Ecosystem, Library
 from nightwatch_core.text.plain_text import data_table
 
-# What installed packages say about themselves: version, files, names of their modules.
+# Descriptions of installed packages.
 
 _BYTES = 4 * 1024 * 1024  # of a list of files or packages
 _DISTRIBUTIONS = 2_000  # of one folder
@@ -83,7 +83,7 @@ def _text(file: Path) -> str | None:
         return None
 
 
-# The standard library of the interpreter that runs this: its modules' source, nothing else.
+# The standard library of the running Python.
 
 
 def standard_library() -> Path:

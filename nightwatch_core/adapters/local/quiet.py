@@ -57,7 +57,7 @@ class LocalNotifier:
         return "nobody is told: the report is a page on this machine"
 
 
-# Batches in a dry run: what is open is read, nothing is submitted, nothing is written down.
+# Batches in a dry run.
 
 
 def quiet_batches(model: BatchModel) -> BatchModel:
@@ -97,7 +97,7 @@ def quiet_batch_store(store: BatchStore) -> BatchStore:
     return proxied(store, BatchStore, replaced=replaced)
 
 
-# The time of this machine.
+# The clock.
 
 
 class SystemClock:

@@ -16,7 +16,7 @@ from nightwatch_core.adapters.sandbox.supervision import (
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Bounds
 
-# Confinement by bubblewrap: namespaces of its own, nothing of this machine but what is named.
+# Confinement by bubblewrap.
 
 NAME = "bubblewrap"
 _MB = 1024 * 1024
@@ -47,10 +47,8 @@ def start_words(cell: Cell) -> tuple[str, ...]:
     return (*words, "--chdir", WORK, "--remount-ro", "/", "--", *cell.words)
 
 
-# Confinement by unshare alone, where bubblewrap is not installed.
-#
-# The root is changed by pivot_root, and the old one unmounted: a program that is root in its
-# namespace finds its way out of a mere chroot.
+# Confinement by unshare, where bubblewrap is not installed; root would find its way out of a
+# chroot.
 
 UNSHARE = "unshare"
 _NEEDED = ("unshare", "pivot_root", "setpriv", "mount", "umount", "env")

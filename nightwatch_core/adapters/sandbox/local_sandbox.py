@@ -45,7 +45,7 @@ KEPT_COUNT = 8
 ROOM_SECONDS = 5.0  # between two looks at how much was fetched
 LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more
 
-# Where a sandbox keeps trees, changes and dependencies: a folder that its user can be shown.
+# The folder of trees, changes and dependencies.
 
 _FILES = {  # of /etc: this machine's are not shown
     "passwd": "root:x:0:0::/tmp:/bin/sh\nuser:x:{user}:{user}::/tmp:/bin/sh\n",
@@ -118,7 +118,7 @@ def delete(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-# The programs of this machine that a confined one may use: read-only, and nothing else.
+# Programs of this machine, read-only.
 
 _SYSTEM = ("/usr",)
 _FEW = (  # of /etc and /var: what programs cannot do without
@@ -190,7 +190,7 @@ def may_enter(folder: Path, user: int) -> bool:
     return all(item.stat().st_mode & 0o005 == 0o005 for item in (folder, *folder.parents))
 
 
-# Dependencies of projects: those beside a checkout, those kept from before, or fetched once.
+# Dependencies of projects: beside the checkout, kept from before, or fetched once.
 
 NOT_HERE = (
     "its dependencies are not on this machine: install them beside the checkout, name their "

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposals import Bounds, Ended, Run
 
-# The bounds of this room, each with its unit.
+# Limits.
 
 POLL_SECONDS = 0.2  # between two looks at time and memory
 STEP_SECONDS = 0.01  # between two looks whether a killed run is gone
@@ -164,7 +164,7 @@ def _threads_of(user: int) -> int:
     return count
 
 
-# What a confined program sees: the one description that every kind of confinement follows.
+# What a confined program sees.
 
 TREE, CHANGES, WORK, ENV = "/tree", "/changes", "/work", "/env"
 

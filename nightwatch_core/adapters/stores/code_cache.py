@@ -92,10 +92,8 @@ def _copy(error: BaseException) -> BaseException:
     return copy
 
 
-# A code host whose readers keep what they read of a commit as records: later nights find it.
-#
-# The key of a record holds the commit, so it never expires. What a repository answers because
-# something could not be fetched, or was not found out in time, is no record.
+# Readers that keep what they read of a commit as records. The key holds the commit, so a record
+# never expires; an answer that lacks something, because a request failed, is no record.
 
 Values = SingleFlight[str, tuple[Any, int]]  # with their sizes as JSON
 _KEPT_IF_EMPTY = ("read_file", "search")  # other empty answers may change

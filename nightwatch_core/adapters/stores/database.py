@@ -114,15 +114,11 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute("COMMIT")
 
 
-# The ledger: what was meant, tried and published, so that one key is one effect for ever.
+# The ledger: one key is one effect for ever.
 #
-# A row goes intent → act → done, refused or unknown. After a crash the row says how far it came:
-# with
-# `act` or `unknown` nobody knows what the outbox did, so the outbox is asked again, which is safe
-# because outboxes look for the key before they create. `done` is answered from the row alone.
-#
-# A refusal is an answer to one payload in one night: that payload is not tried again that night.
-# Another payload, or the same one another night, is, because what stood in its way may be gone.
+# A row goes intent → act → done, refused or unknown. After a crash in `act` or `unknown` the outbox
+# is asked again, which is safe because outboxes look for the key before they create. A refusal
+# holds for one payload in one night.
 
 _UPSERT = """
     INSERT INTO ledger (key, kind, fingerprint, payload_digest, state, receipt, night, updated)
@@ -269,7 +265,7 @@ def _unknown(proposal: Proposal, error: NightWatchError) -> Receipt:
     return receipt_for(proposal, "unknown", reason=str(error)[:REASON_CHARACTERS])
 
 
-# The nights that were: their folders `nights/<id>/` with reports, and their history.
+# Past nights: their folders `nights/<id>/` with reports, and their history.
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HELD: dict[Path, BaseFileLock] = {}  # nights of this process; the system frees them when it ends

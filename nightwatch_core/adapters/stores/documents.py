@@ -41,8 +41,7 @@ QUARANTINE = "quarantine"
 REASON = ".reason.txt"  # ends the name of a file that says why a document was put away
 _NO_DOCUMENTS = (".", "README")
 
-# inode, size, time of change in ns: equal means unchanged. It is the time that nobody can set, so
-# that a document is noticed that was put in another's place with the time it had elsewhere.
+# inode, size, time of change in ns, which nobody can set: equal means unchanged
 Stamp = tuple[int, int, int]
 T = TypeVar("T")
 
@@ -156,7 +155,7 @@ def _stamp(info: os.stat_result) -> Stamp:
     return info.st_ino, info.st_size, info.st_ctime_ns
 
 
-# The index entries of documents: each document is read once, and again when it changes.
+# Parsed documents: each is read once, and again when it changes.
 
 ERRORS, PATTERNS, ARCHIVE = "errors", "patterns", "archive"
 

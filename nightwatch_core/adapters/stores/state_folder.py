@@ -134,7 +134,7 @@ def _keep_newest(files: Iterable[Path], days: float, room: int, now: float | Non
     return Pruned(deleted, len(ages) - deleted, used)
 
 
-# The key that masks are made with: one for a state folder, made once, never shown.
+# The key of masks: one for a state folder, never shown.
 
 _BYTES = 32
 
@@ -165,9 +165,7 @@ def _make(path: Path) -> None:
         own.unlink(missing_ok=True)
 
 
-# The BatchStore port on a folder: one file for each batch, `batches/<digest>.json`.
-#
-# A file that cannot be read is left as it is, and named.
+# Batches: one file each, `batches/<digest>.json`. A broken one is named and left as it is.
 
 _ADVICE = "it stays as it is. Mend it, or move it away"
 
@@ -237,12 +235,8 @@ def _read(file: Path) -> tuple[Batch | None, str]:
     return batch, ""
 
 
-# Bundles of nights in the state folder: `bundles/<night>.bundle`, for the owner only.
-#
-# While a night runs its journal grows beside it, so that one that is killed leaves what it was told
-# to the run that takes it up. A bundle is one line that names it, and lines that are packed:
-# what is
-# read of it is bounded, and is nothing but text.
+# Bundles of nights: `bundles/<night>.bundle`, for the owner only. A running night has a journal,
+# which a resumed night reads. A bundle is a line that names it, and packed lines of text.
 
 MAGIC = "NIGHTWATCH BUNDLE"
 LEVEL = 3  # of lzma: a tenth larger than its best, in a fifth of the time
@@ -340,11 +334,8 @@ def _unpacked(packed: bytes, path: Path) -> str:
     return text.decode("ascii", "replace")
 
 
-# Transcripts in the state folder: `transcripts/<night>/<fingerprint>.jsonl`, for the owner only.
-#
-# Lines are added as things are said, so that a night that dies leaves what it heard. Secrets are
-# taken out before anything is written. A disk that is full costs the transcript, never the
-# analysis.
+# Transcripts: `transcripts/<night>/<fingerprint>.jsonl`, for the owner only. Lines are added at
+# once, without secrets. A full disk costs the transcript, never the analysis.
 
 LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
 

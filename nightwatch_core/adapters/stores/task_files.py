@@ -117,7 +117,7 @@ class TaskFiles:
         return name
 
 
-# Agent files: one Markdown file an agent in one folder.
+# Agent files: one Markdown file an agent.
 
 
 class AgentFiles:

@@ -64,12 +64,8 @@ def sending() -> Iterator[None]:
         raise
 
 
-# What left the machine: a line for every request, and its body, once for each hash.
-#
-# `sent/<night>~<run>.jsonl` in the state folder; of what was sent outside nights, or before its
-# night
-# had a name, `sent/<run>.jsonl`. A line is written before the request is sent, so that neither a
-# failing service nor a kill leaves one out. Bodies are in `sent/texts/`, compressed.
+# What left the machine: `sent/<night>~<run>.jsonl`, or `sent/<run>.jsonl` outside nights. A line is
+# written before its request is sent. Bodies are in `sent/texts/`, compressed, once for each hash.
 
 _MASKED_BEFORE = "Claude"  # and too large to be looked through for every turn
 _log = logging.getLogger(__name__)
@@ -243,10 +239,7 @@ def note(service: str) -> Callable[[Any], None]:
     return hook
 
 
-# Counts requests to the services, from all threads of this process, for the health of a night.
-#
-# And bounds what a night waits for one of them: in pauses that it asks for, and in answers that do
-# not come.
+# Counts requests to services, and limits what a night waits for one of them.
 
 LONGEST_TROUBLE = 200  # characters
 PATIENCE = 900.0  # seconds of pauses that a night makes for one service
@@ -375,12 +368,8 @@ def refusals(package: str) -> tuple[Refusal, ...]:
     return data_table(package, "refusals.toml", dict[str, tuple[Refusal, ...]])["refusals"]
 
 
-# Answers of services, read within bounds: so many bytes once unpacked, so many seconds, no more.
-#
-# HTTP libraries unpack a piece whole, a thousandfold if it is made so and a millionfold where it
-# was
-# packed twice. Here 64 KiB are unpacked at a time, counted, and what was packed otherwise than was
-# asked for is not read.
+# Answers of services, limited in bytes and seconds. HTTP libraries unpack a piece whole, a
+# thousandfold if it is made so: here 64 KiB are unpacked at a time and counted.
 
 VALUES = 2_000_000  # of one JSON document; an empty one takes 64 bytes of memory and 3 of text
 _PIECE = 65_536  # bytes unpacked at once
