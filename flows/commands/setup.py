@@ -19,7 +19,7 @@ from nightwatch_core.intake.default_ports import ON_THIS_MACHINE
 from nightwatch_core.models.errors import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.proof.kits import describe_projects
+from nightwatch_core.proof.kits import describe_project
 from nightwatch_core.settings import night_options, settings
 from tasks.wiring import (
     agent_store,
@@ -116,7 +116,7 @@ def _tests(options: NightOptions) -> str:
         return "found out when there is a fix: the code is not on this machine"
     host = reading(options).code
     try:
-        return describe_projects(host.reader(host.head()), place, options)
+        return describe_project(host.reader(host.head()), place, options)
     except GiveUp as trouble:
         return f"Warning: {trouble}"
 

@@ -6,7 +6,7 @@ A person's own words (`prepare`, `verify`) win. Where nobody knows, a sentence s
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -31,7 +31,6 @@ NAME_CHARACTERS = 200  # of a test
 OUTPUT_CHARACTERS = 4_000  # of a failed check, from the end
 READ_CHARACTERS = 262_144  # of an output
 EXPLAINED_CHARACTERS = 300  # of a reason
-_SHARE = 0.1  # of the source files, below which a language is no project of its own
 _TEMPLATES = (".html", ".jinja", ".jinja2", ".txt", ".erb", ".haml", ".slim")
 
 
@@ -355,33 +354,26 @@ _PROJECTS: Mapping[str, Callable[[str, Words, Callable[[str], str]], _Project]] 
 }
 
 
-def describe_projects(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
-    """Say how each kind of project is tested, and where its dependencies come from.
+def describe_project(tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:
+    """Say how the project of most source files is tested, and where its dependencies come from.
 
     Raises `GiveUp` where the tree cannot be read.
     """
-    paths, sentences = tree.paths(), []
-    for path in _one_of_each(paths):
-        kit = kit_for((path,), paths, tree.read_file, options)
-        if isinstance(kit, str):
-            sentences.append(kit)
-            continue
-        by = kit.verify or ", else ".join(item.name for item in kit.runners)
-        where = f" in {kit.root}" if kit.root else ""
-        needs = _dependencies(kit, tree, sandbox, options)
-        sentences.append(f"{kit.language}{where} by {by}, {needs}")
-    return "; ".join(sentences) or "no source file of a language that is known"
-
-
-def _one_of_each(paths: Words) -> Iterator[str]:
+    paths = tree.paths()
     plain = [item for item in paths if not item.endswith(_TEMPLATES) and not TEST.search(item)]
     groups = [
         [item for item in plain if item.endswith(kind.endings)] for kind in kits().kinds.values()
     ]
-    least = max(1, _SHARE * sum(map(len, groups)))
-    for group in sorted(groups, key=len, reverse=True):
-        if len(group) >= least:
-            yield min(group, key=lambda item: (item.count("/"), item))
+    most = max(groups, key=len)
+    if not most:
+        return "no source file of a language that is known"
+    first = min(most, key=lambda item: (item.count("/"), item))
+    kit = kit_for((first,), paths, tree.read_file, options)
+    if isinstance(kit, str):
+        return kit
+    by = kit.verify or ", else ".join(item.name for item in kit.runners)
+    where = f" in {kit.root}" if kit.root else ""
+    return f"{kit.language}{where} by {by}, {_dependencies(kit, tree, sandbox, options)}"
 
 
 def _dependencies(kit: Kit, tree: CodeReader, sandbox: Sandbox, options: NightOptions) -> str:

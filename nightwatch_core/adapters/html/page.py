@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.blocks import FULL, Block, CodeLine, Limits
+from nightwatch_core.publish.blocks import FULL, Block, CodeLine
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.markers import Permalinks
@@ -19,9 +19,9 @@ PITCH = 5  # from bar to bar
 LINE_KINDS = {"+": "added", "-": "removed", "@@": "gap", "…": "gap"}
 
 
-def as_html(report: RunReport, limits: Limits = FULL) -> str:
+def as_html(report: RunReport) -> str:
     """Return the whole report as one self-contained page."""
-    return _environment().get_template("page.html").render(report=view(report, limits))
+    return _environment().get_template("page.html").render(report=view(report, FULL))
 
 
 def bars(counts: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:

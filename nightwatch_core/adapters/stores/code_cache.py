@@ -100,9 +100,9 @@ _KEPT_IF_EMPTY = ("read_file", "search")  # other empty answers may change
 _RECORDED = (*_KEPT_IF_EMPTY, "blame", "show_commit", "history", "compare", "paths_changed")
 
 
-def recorded_host(host: CodeHost, records: Records, room: int = CACHED_CHARACTERS) -> CodeHost:
+def recorded_host(host: CodeHost, records: Records) -> CodeHost:
     """Return a `CodeHost` in front of another one, whose readers keep records."""
-    values: Values = SingleFlight(room, lambda kept: kept[1])
+    values: Values = SingleFlight(CACHED_CHARACTERS, lambda kept: kept[1])
 
     def reader(commit: Commit) -> CodeReader:
         recorded = _Recorded(host.reader(commit), records, values)

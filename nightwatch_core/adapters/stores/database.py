@@ -336,13 +336,12 @@ class NightStore:
         self._release(report.night.id)
 
     def reports(self) -> Iterator[RunReport]:
-        started = {row["id"]: (row["started"], row["rowid"]) for row in self._rows()}
+        listed = [row["id"] for row in self._rows()]
         with atomic_files.on_disk(self._nights):
             files = {file.parent.name: file for file in self._nights.glob("*/report.json")}
-            unlisted = {id: (_changed(files[id]), 0) for id in files.keys() - started.keys()}
-        ages = started | unlisted
-        newest = sorted(files, key=ages.__getitem__, reverse=True)
-        return filter(None, (_read(files[id]) for id in newest))
+            lost = sorted(files.keys() - {*listed}, key=lambda id: files[id].stat().st_mtime)
+        newest = (*listed, *reversed(lost))  # those whose history was lost came before
+        return filter(None, (_read(files[id]) for id in newest if id in files))
 
     def report(self, night_id: str) -> RunReport | None:
         """Return the report of one night; None where there is none that can be read."""
@@ -425,10 +424,6 @@ def _record_in(row: sqlite3.Row) -> NightRecord | None:
 
 def _moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat()
-
-
-def _changed(file: Path) -> str:
-    return _moment(datetime.fromtimestamp(file.stat().st_mtime, UTC))
 
 
 def _read(file: Path) -> RunReport | None:
