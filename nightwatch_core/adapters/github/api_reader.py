@@ -12,18 +12,7 @@ from typing import Any
 
 from pydantic import AliasPath, Field
 
-from nightwatch_core.adapters.git.command import (
-    BLAMED_LINES,
-    HITS,
-    LINE_CHARACTERS,
-    LOGGED_COMMITS,
-    NAME_CHARACTERS,
-    PATH_CHARACTERS,
-    QUERY_CHARACTERS,
-    SHOWN_FILES,
-    TITLE_CHARACTERS,
-    is_sha,
-)
+from nightwatch_core.adapters.git import command
 from nightwatch_core.adapters.git.history import hunks, number_in
 from nightwatch_core.adapters.git.objects import CommitTree, decode_text, plain_folder
 from nightwatch_core.adapters.github.client import Repository
@@ -74,9 +63,9 @@ class BlameRangeRow(Row):
     def blame(self, line: int, text: str) -> Blame:
         return Blame(
             sha=self.sha,
-            author=self.author[:NAME_CHARACTERS],
+            author=self.author[: command.NAME_CHARACTERS],
             at=self.at,
-            subject=self.subject[:TITLE_CHARACTERS],
+            subject=self.subject[: command.TITLE_CHARACTERS],
             line=line,
             text=text,
             pull=number_in(self.subject),
@@ -94,9 +83,9 @@ class LoggedCommitRow(NamedCommitRow):
         subject = self.message.partition("\n")[0]
         return LoggedCommit(
             sha=self.sha,
-            author=self.author[:NAME_CHARACTERS],
+            author=self.author[: command.NAME_CHARACTERS],
             at=self.at,
-            subject=subject[:TITLE_CHARACTERS],
+            subject=subject[: command.TITLE_CHARACTERS],
             pull=number_in(subject),
         )
 
@@ -136,7 +125,7 @@ class ApiReader:
 
     def __init__(self, repository: Repository, commit: Commit) -> None:
         """Ask nothing yet; raises `GiveUp` where the commit is not named by its full sha."""
-        if not is_sha(commit.sha):
+        if not command.is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
         self._repository = repository
         self._commit = commit
@@ -168,11 +157,11 @@ class ApiReader:
         """
         tree = self._tree
         inside = [item for item in tree.paths if _is_below(item, path) and tree.source(item)]
-        if not 0 < len(query) <= QUERY_CHARACTERS or "\n" in query or "\0" in query:
+        if not 0 < len(query) <= command.QUERY_CHARACTERS or "\n" in query or "\0" in query:
             return ()
         if len(inside) > SEARCHED_FILES:
             raise GiveUp(f"{len(inside)} files are too many to search: name a folder")
-        return tuple(islice(self._hits(query, inside), max(1, min(limit, HITS))))
+        return tuple(islice(self._hits(query, inside), max(1, min(limit, command.HITS))))
 
     def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
         """Find who last wrote the lines, counted from 1, at most 400; empty where it is no text.
@@ -181,12 +170,12 @@ class ApiReader:
         """
         text = self.read_file(path)
         lines = text.removesuffix("\n").split("\n") if text else []
-        last = min(len(lines), start if end is None else end, start + BLAMED_LINES - 1)
+        last = min(len(lines), start if end is None else end, start + command.BLAMED_LINES - 1)
         if not 1 <= start <= last:
             return ()
         ranges = self._answers.get(("blame", path), lambda: self._blamed(path))
         return tuple(
-            row.blame(number, lines[number - 1].rstrip("\r")[:LINE_CHARACTERS])
+            row.blame(number, lines[number - 1].rstrip("\r")[: command.LINE_CHARACTERS])
             for number in range(start, last + 1)
             for row in ranges
             if row.startingLine <= number <= row.endingLine
@@ -207,10 +196,10 @@ class ApiReader:
                 "past texts cannot be searched through GitHub's API: ask for a file's commits and "
                 "show those that may have changed it"
             )
-        if len(path) > PATH_CHARACTERS or not path.isprintable():
+        if len(path) > command.PATH_CHARACTERS or not path.isprintable():
             return ()
-        most = max(1, min(limit, LOGGED_COMMITS))
-        asked = min(LOGGED_COMMITS, 2 * most)  # every second may be a merge
+        most = max(1, min(limit, command.LOGGED_COMMITS))
+        asked = min(command.LOGGED_COMMITS, 2 * most)  # every second may be a merge
         query = {"sha": self._commit.sha, "per_page": asked} | ({"path": path} if path else {})
         listed = self._repository.read_all(LoggedCommitRow, "commits", **query)
         with sending():
@@ -262,7 +251,7 @@ class ApiReader:
             for path, oid in part.items():
                 for number, line in enumerate((texts[oid] or "").split("\n"), start=1):
                     if query in line:
-                        shown = line.rstrip("\r")[:LINE_CHARACTERS]
+                        shown = line.rstrip("\r")[: command.LINE_CHARACTERS]
                         yield SearchHit(path=path, line=number, text=shown)
 
     def _blobs(
@@ -340,5 +329,5 @@ def _below(rows: Iterable[ChangedFileRow], folder: str) -> tuple[ChangedFile, ..
             removed=row.removed,
             diff=hunks(row.patch),
         )
-        for row in islice(below, SHOWN_FILES)
+        for row in islice(below, command.SHOWN_FILES)
     )

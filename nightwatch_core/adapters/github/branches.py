@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from nightwatch_core.adapters.git import objects
 from nightwatch_core.adapters.git.branch import (
     Base,
     Made,
@@ -23,14 +24,6 @@ from nightwatch_core.adapters.git.branch import (
     why_unsafe,
 )
 from nightwatch_core.adapters.git.command import is_sha
-from nightwatch_core.adapters.git.objects import (
-    EXECUTABLE,
-    FILE,
-    FOLDER,
-    GONE,
-    Node,
-    parent_folders,
-)
 from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.connection import (
     LONGEST_WAIT,
@@ -104,9 +97,9 @@ class Trees:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._listed: dict[str, dict[str, Node]] = {}
+        self._listed: dict[str, dict[str, objects.Node]] = {}
 
-    def list(self, sha: str) -> dict[str, Node]:
+    def list(self, sha: str) -> dict[str, objects.Node]:
         """Return what is in the folder; raises `Rejected` where GitHub does not tell all of it."""
         if sha not in self._listed:
             tree = self._repository.read(TreeRow, f"git/trees/{sha}")
@@ -115,12 +108,12 @@ class Trees:
             self._listed[sha] = tree.nodes
         return self._listed[sha]
 
-    def list_around(self, root: str, paths: Iterable[str]) -> dict[str, Node]:
+    def list_around(self, root: str, paths: Iterable[str]) -> dict[str, objects.Node]:
         """Return everything in the folders that the paths go through, by path."""
         nodes = dict(self.list(root))
-        for folder in sorted(parent_folders(paths), key=lambda path: path.count("/")):
+        for folder in sorted(objects.parent_folders(paths), key=lambda path: path.count("/")):
             entry = nodes.get(folder)
-            if entry and entry.mode == FOLDER:
+            if entry and entry.mode == objects.FOLDER:
                 below = self.list(entry.oid)
                 nodes |= {f"{folder}/{name}": node for name, node in below.items()}
         return nodes
@@ -134,13 +127,15 @@ class Trees:
             if old == new:
                 continue
             path = f"{above}{name}"
-            old_tree, new_tree = (n.oid if n and n.mode == FOLDER else "" for n in (old, new))
+            old_tree, new_tree = (
+                n.oid if n and n.mode == objects.FOLDER else "" for n in (old, new)
+            )
             if old_tree or new_tree:
                 states |= self.differences(old_tree, new_tree, f"{path}/")
             if new and not new_tree:
                 states[path] = PathState(new.mode, new.oid)
             elif old and not old_tree:
-                states[path] = PathState(GONE, "")
+                states[path] = PathState(objects.GONE, "")
         return states
 
 
@@ -244,7 +239,7 @@ class Branches:
         changes: list[Any] = [
             {
                 "path": path,
-                "mode": EXECUTABLE if state.mode == EXECUTABLE else FILE,
+                "mode": objects.EXECUTABLE if state.mode == objects.EXECUTABLE else objects.FILE,
                 "type": "blob",
                 **({"sha": None} if texts[path] is None else {"content": texts[path]}),
             }
@@ -272,7 +267,7 @@ class Branches:
     def _commit(self, sha: str) -> CommitRow:
         return self._repository.read(CommitRow, f"git/commits/{sha}")
 
-    def _content(self, node: Node) -> bytes:
+    def _content(self, node: objects.Node) -> bytes:
         return self._repository.read_blob(node.oid)
 
 
@@ -280,7 +275,7 @@ def _ref(branch: str) -> str:
     return f"heads/{quote(branch, safe='/')}"
 
 
-def blob_name(content: bytes, _: Node | None) -> str:
+def blob_name(content: bytes, _: objects.Node | None) -> str:
     """Return the name that git will give the content."""
     blob = b"blob %d\0%s" % (len(content), content)
     return hashlib.sha1(blob, usedforsecurity=False).hexdigest()

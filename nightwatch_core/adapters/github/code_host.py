@@ -16,18 +16,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 from filelock import FileLock, Timeout
 
-from nightwatch_core.adapters.git.checkout import (
-    REMOTE,
-    TAG,
-    Checkout,
-    commit_text,
-    head_text,
-    newest_text,
-    nothing_so_old,
-    shas_in,
-    spellings,
-    tag_text,
-)
+from nightwatch_core.adapters.git import checkout
 from nightwatch_core.adapters.git.command import FILE_BYTES, Git, is_sha, new_repository
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.api_reader import ApiReader
@@ -64,28 +53,28 @@ class ApiHost:
         self._named: dict[str, NamedCommitRow | None] = {}
 
     def head(self) -> Commit:
-        return self._commit(self._tip(), head_text(self._base))
+        return self._commit(self._tip(), checkout.head_text(self._base))
 
     def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
         """Return the commit of a tag, a sha or the one that begins so; else None."""
         wanted = name.strip()
-        for version in spellings(wanted) if wanted else ():
+        for version in checkout.spellings(wanted) if wanted else ():
             if row := self._find(f"tags/{version}"):
-                return self._commit(row, tag_text(version))
+                return self._commit(row, checkout.tag_text(version))
         if branches and wanted and (row := self._find(f"heads/{wanted}")):
-            return self._commit(row, head_text(wanted))
-        for digits in shas_in(wanted):
+            return self._commit(row, checkout.head_text(wanted))
+        for digits in checkout.shas_in(wanted):
             if row := self._find(digits):
-                return self._commit(row, commit_text(row.sha))
+                return self._commit(row, checkout.commit_text(row.sha))
         return None
 
     def commit_at(self, moment: datetime) -> Commit:
         """Return the newest commit of the moment on the mainline, among the last 1,000 commits."""
         row = next((row for row in self._mainline if row.at <= moment), None)
         if row is None:
-            text = f"{head_text(self._base)}; {nothing_so_old(moment)}"
+            text = f"{checkout.head_text(self._base)}; {checkout.nothing_so_old(moment)}"
             return self._commit(self._mainline[0], text)
-        return self._commit(row, newest_text(self._base, moment))
+        return self._commit(row, checkout.newest_text(self._base, moment))
 
     def reader(self, commit: Commit) -> ApiReader:
         return self._readers.get(commit.sha, lambda: ApiReader(self._repository, commit))
@@ -239,8 +228,8 @@ class Clone:
         """
         with self._alone():
             self._prepare()
-            spec = f"+refs/heads/{branch}:{REMOTE}{branch}"
-            self._fetch("--prune", "origin", spec, f"+{TAG}*:{TAG}*")
+            spec = f"+refs/heads/{branch}:{checkout.REMOTE}{branch}"
+            self._fetch("--prune", "origin", spec, f"+{checkout.TAG}*:{checkout.TAG}*")
 
     def has(self, sha: str) -> bool:
         """Tell whether the commit was fetched."""
@@ -252,7 +241,7 @@ class Clone:
         """Fetch a commit that is on no branch that was fetched; False where there is none."""
         with self._alone():
             try:
-                self._fetch("origin", f"{sha}:{REMOTE}nightwatch-releases/{sha}")
+                self._fetch("origin", f"{sha}:{checkout.REMOTE}nightwatch-releases/{sha}")
             except (NoSuchBranch, CloneRefused):
                 return False
         return True
@@ -391,7 +380,7 @@ class GitHubHost:
         return read(self._api)
 
 
-class CloneHost(Checkout):
+class CloneHost(checkout.Checkout):
     """The code of a repository, over a partial clone in the state folder.
 
     Every method raises `CloneRefused` where the repository may not be, or is too large to be,
@@ -438,7 +427,7 @@ class CloneHost(Checkout):
         if commit:
             return commit
         name = name.strip()
-        asked = (*([f"heads/{name}"] if branches else []), *shas_in(name))
+        asked = (*([f"heads/{name}"] if branches else []), *checkout.shas_in(name))
         row = next(filter(None, (find_commit(self._api, item) for item in asked)), None)
         if row and (self._clone.has(row.sha) or self._clone.fetch_commit(row.sha)):
             return super().commit_of(row.sha)

@@ -14,17 +14,7 @@ from nightwatch_core.adapters.github.connection import AnswerLost, Forbidden, Re
 from nightwatch_core.adapters.github.ownership import Ours
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
-from nightwatch_core.models.proposals import (
-    Comment,
-    DraftPull,
-    OpenIssue,
-    Proposal,
-    PublishStatus,
-    PullUpdate,
-    Receipt,
-    Reopen,
-    receipt_for,
-)
+from nightwatch_core.models import proposals
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.text.markers import LABEL, joined_body, patch_comment, read_marker
@@ -61,7 +51,7 @@ class GitHubOutbox:
         self._branches = Branches(self._repository, self._writes)
         self._lock = threading.Lock()
 
-    def publish(self, proposal: Proposal) -> Receipt:
+    def publish(self, proposal: proposals.Proposal) -> proposals.Receipt:
         """Publish once per key, whoever asked first.
 
         A refusal says why; `unknown` says that the answer was lost and looking failed, too. Raises
@@ -71,33 +61,33 @@ class GitHubOutbox:
             with self._lock:
                 return self._publish(proposal)
         except (Refused, Rejected) as refused:
-            receipt = receipt_for(proposal, "refused", reason=str(refused))
+            receipt = proposals.receipt_for(proposal, "refused", reason=str(refused))
             return receipt.model_copy(update={"barred": isinstance(refused, Forbidden)})
         except AnswerLost as lost:
-            return receipt_for(proposal, "unknown", reason=str(lost))
+            return proposals.receipt_for(proposal, "unknown", reason=str(lost))
 
     def probe(self) -> str:
         """Say what can be written, without writing; raises `GiveUp` that names what is missing."""
         return permissions.probe(self._repository, pulls=self._pulls)
 
-    def _publish(self, proposal: Proposal) -> Receipt:
+    def _publish(self, proposal: proposals.Proposal) -> proposals.Receipt:
         if not _has_key(proposal.body, proposal.key):
             raise Refused("the body does not begin with the marker that names its key")
         match proposal:
-            case OpenIssue():
+            case proposals.OpenIssue():
                 return self._open_issue(proposal)
-            case DraftPull(as_patch=True):
+            case proposals.DraftPull(as_patch=True):
                 return self._patch(proposal)
-            case DraftPull():
+            case proposals.DraftPull():
                 return self._draft_pull(proposal)
-            case Comment() | Reopen():
+            case proposals.Comment() | proposals.Reopen():
                 return self._comment(proposal)
-            case PullUpdate():
+            case proposals.PullUpdate():
                 return self._update(proposal)
 
-    def _open_issue(self, issue: OpenIssue) -> Receipt:
+    def _open_issue(self, issue: proposals.OpenIssue) -> proposals.Receipt:
         if there := self._find_issue(issue.key):
-            return receipt_for(issue, "already there", there.number, there.html_url)
+            return proposals.receipt_for(issue, "already there", there.number, there.html_url)
         labels = _labels(issue.labels)
         made = self._writes.make(
             lambda: self._repository.make(
@@ -107,15 +97,15 @@ class GitHubOutbox:
         )
         unlabelled = LABEL not in made.labels
         reason = self._add_labels(made.number, labels) if unlabelled else ""
-        return receipt_for(issue, "done", made.number, made.html_url, reason)
+        return proposals.receipt_for(issue, "done", made.number, made.html_url, reason)
 
-    def _comment(self, comment: Comment | Reopen) -> Receipt:
+    def _comment(self, comment: proposals.Comment | proposals.Reopen) -> proposals.Receipt:
         """Reopen first, comment last: doing the first twice does no harm."""
         number = comment.number
         issue = self._our_issue(number)
         if there := self._find_comment(number, comment.key):
-            return receipt_for(comment, "already there", number, there.html_url)
-        if isinstance(comment, Reopen) and issue.state == "closed":
+            return proposals.receipt_for(comment, "already there", number, there.html_url)
+        if isinstance(comment, proposals.Reopen) and issue.state == "closed":
             if issue.state_reason == "not_planned":
                 raise Refused(f"issue {number} was closed as not planned meanwhile")
             self._write("PATCH", f"issues/{number}", state="open", state_reason="reopened")
@@ -126,35 +116,35 @@ class GitHubOutbox:
         if label := getattr(comment, "label", ""):
             self._add_labels(number, [label])
         made = self._say(number, comment.key, comment.body)
-        return receipt_for(comment, "done", number, made.html_url)
+        return proposals.receipt_for(comment, "done", number, made.html_url)
 
-    def _update(self, update: PullUpdate) -> Receipt:
+    def _update(self, update: proposals.PullUpdate) -> proposals.Receipt:
         """Push the commit first, comment last: doing the first twice finds it done."""
         number = update.number
         self._our_issue(number)
         made = self._branches.add(update)
         comment = self._find_comment(number, update.key)
         comment = comment or self._say(number, update.key, update.body)
-        status: PublishStatus = "done" if made.is_new else "already there"
-        receipt = receipt_for(update, status, number, comment.html_url)
+        status: proposals.PublishStatus = "done" if made.is_new else "already there"
+        receipt = proposals.receipt_for(update, status, number, comment.html_url)
         return receipt.model_copy(update={"sha": made.sha})
 
-    def _patch(self, pull: DraftPull) -> Receipt:
+    def _patch(self, pull: proposals.DraftPull) -> proposals.Receipt:
         """No branch is made: the issue carries the patch as a comment."""
         number = pull.issue
         if number is None:
             raise Refused("there is no issue to carry its patch")
         self._our_issue(number)
         if there := self._find_comment(number, pull.key):
-            return receipt_for(pull, "already there", number, there.html_url)
+            return proposals.receipt_for(pull, "already there", number, there.html_url)
         base = pull.base or self._repository.describe().default_branch
         body = patch_comment(pull.body, pull.fix, base, self._mail(pull, base))
         if not body:
             raise Refused("its patch is longer than a comment may be")
         made = self._say(number, pull.key, body)
-        return receipt_for(pull, "done", number, made.html_url)
+        return proposals.receipt_for(pull, "done", number, made.html_url)
 
-    def _mail(self, pull: DraftPull, base: str) -> str:
+    def _mail(self, pull: proposals.DraftPull, base: str) -> str:
         """Return the draft's steps as mails that `git am` applies."""
         plan = self._branches.plan(pull, base)
         paths = dict.fromkeys(path for step in plan.steps for path in step.wanted)
@@ -191,12 +181,14 @@ class GitHubOutbox:
         """Make a change that does no harm when it is made twice."""
         self._writes.make(lambda: self._repository.send(method, below, **body))
 
-    def _draft_pull(self, pull: DraftPull) -> Receipt:
+    def _draft_pull(self, pull: proposals.DraftPull) -> proposals.Receipt:
         if there := self._find_pull(pull):
             missing = LABEL not in there.labels
             labels = _labels(pull.labels)
             reason = self._add_labels(there.number, labels) if missing else ""
-            return receipt_for(pull, "already there", there.number, there.html_url, reason)
+            return proposals.receipt_for(
+                pull, "already there", there.number, there.html_url, reason
+            )
         base = pull.base or self._repository.describe().default_branch
         branch = self._branches.make(pull, base)
         names = pull.labels
@@ -213,10 +205,10 @@ class GitHubOutbox:
                 self._take_back(pull.branch, refused)
             raise
         reason = self._add_labels(made.number, _labels(names))
-        receipt = receipt_for(pull, "done", made.number, made.html_url, reason)
+        receipt = proposals.receipt_for(pull, "done", made.number, made.html_url, reason)
         return receipt.model_copy(update={"sha": branch.sha})
 
-    def _create_pull(self, pull: DraftPull, base: str, *, draft: bool) -> PullRow:
+    def _create_pull(self, pull: proposals.DraftPull, base: str, *, draft: bool) -> PullRow:
         return self._writes.make(
             lambda: self._repository.make(
                 PullRow,
@@ -264,7 +256,7 @@ class GitHubOutbox:
         there = (comment for comment in comments if _has_key(comment.body, key))
         return next(filter(self._ours.is_ours, there), None)
 
-    def _find_pull(self, pull: DraftPull) -> PullRow | None:
+    def _find_pull(self, pull: proposals.DraftPull) -> PullRow | None:
         """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
         head = f"{self._repository.owner}:{pull.branch}"
         rows = self._repository.read_all(PullRow, "pulls", head=head, state="all")
