@@ -33,7 +33,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.templates import is_beginning, is_name
-from tasks.wiring import agent_store, nights, publishing, reading, task_store, transcripts
+from tasks import wiring
 
 Id = Annotated[
     str,
@@ -99,11 +99,11 @@ def _agree(question: str, yes: bool) -> None:
 
 def _target(id: str, options: NightOptions) -> Target:
     if not id:
-        reports = nights().reports()
+        reports = wiring.nights().reports()
         id = last_published(tuple(r for r in reports if is_sample(r.options) == is_sample(options)))
-    if not is_sample(options) and (task := task_store().read(id)):
+    if not is_sample(options) and (task := wiring.task_store().read(id)):
         return Target(task, None)
-    lessons = lessons_in(reading(options).knowledge)
+    lessons = lessons_in(wiring.reading(options).knowledge)
     exact = [lesson for lesson in lessons if is_name(id, lesson.names)]
     matches = exact or [lesson for lesson in lessons if is_beginning(id, lesson.names, 1)]
     if len(matches) == 1:
@@ -118,12 +118,12 @@ def _target(id: str, options: NightOptions) -> Target:
 
 
 def _draw(target: Target, options: NightOptions, may: Allowance, by_rule: bool) -> DrawnNotes:
-    ports = reading(options)
+    ports = wiring.reading(options)
     today = ports.clock.now().date()
     if by_rule or options.model == RULES:
         why = "as you asked" if by_rule else "no language model is set up"
         return draw_by_rule(target.task, target.lesson, why, today)
-    prompt = agent_store().agent(PROMPT).prompt
+    prompt = wiring.agent_store().agent(PROMPT).prompt
     transcript = _newest_transcript(target.lesson) if target.lesson else None
     return draw_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)
 
@@ -132,14 +132,14 @@ def _newest_transcript(lesson: Lesson) -> Transcript | None:
     kept = []
     for name in (lesson.fingerprint, *lesson.aliases):
         with suppress(StopTheNight):
-            kept.append(transcripts().find(name))
+            kept.append(wiring.transcripts().find(name))
     return max(kept, key=lambda item: str(item.entries[0].at), default=None)
 
 
 def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: NightOptions) -> str:
     """Append the notes and link what is related; return the file. Raises `GiveUp`."""
     if target.lesson is None:
-        return task_store().append(target.task.id, notes, related)
+        return wiring.task_store().append(target.task.id, notes, related)
     # Read again: a night may have written the lesson while a person was thinking.
-    lesson = reading(options).knowledge.read(target.lesson.file) or target.lesson
-    return publishing(options).knowledge.write(add_notes(lesson, notes, related))
+    lesson = wiring.reading(options).knowledge.read(target.lesson.file) or target.lesson
+    return wiring.publishing(options).knowledge.write(add_notes(lesson, notes, related))

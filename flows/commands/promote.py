@@ -28,7 +28,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposals import Destination, LearningOffer, Promotion
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options, settings
-from tasks.wiring import publishing, reading, task_store, with_default_ports, working_copy
+from tasks import wiring
 
 Yes = Annotated[
     str, typer.Option("--yes", help="Choose without a terminal: numbers (1,3), or all.")
@@ -97,7 +97,7 @@ def promotion_options(choices: Mapping[str, object]) -> NightOptions:
     sample = not choices.get("repo") and is_sample(memory_asked())
     source = {"source": SAMPLE} if sample else {"source": "file", "errors": "-"}
     local = {"model": RULES, "notify": "local"}
-    return with_default_ports(night_options({**choices, **source, **local}))
+    return wiring.with_default_ports(night_options({**choices, **source, **local}))
 
 
 def offer(options: NightOptions, to: Destination | None) -> Offered:
@@ -110,14 +110,14 @@ def offer(options: NightOptions, to: Destination | None) -> Offered:
     if (to or ("checkout" if is_local else "pull")) == "pull":
         if options.publish == "patches":
             raise StopTheNight(NO_BRANCHES)
-        commit = reading(options).code.head()
-        before = reading(options).code.reader(commit).read_file(PATH)
+        commit = wiring.reading(options).code.head()
+        before = wiring.reading(options).code.reader(commit).read_file(PATH)
     elif options.repo:
-        before = working_copy(options).read(PATH)
+        before = wiring.working_copy(options).read(PATH)
     else:
         raise StopTheNight("--to checkout needs --repo: the git checkout to write CLAUDE.md into")
-    lessons = lessons_in(reading(options).knowledge)
-    tasks = () if is_sample(options) else task_store().tasks()
+    lessons = lessons_in(wiring.reading(options).knowledge)
+    tasks = () if is_sample(options) else wiring.task_store().tasks()
     return Offered(offers(lessons, tasks, before or ""), before, commit)
 
 
@@ -131,15 +131,15 @@ def add_to_rules(
         return Promotion(done=True, text=text)
     rules = with_offers(offered.before or "", picked)
     if offered.commit is None:
-        place = working_copy(options).write(PATH, rules, offered.before)
+        place = wiring.working_copy(options).write(PATH, rules, offered.before)
         done = bool(place)
         text = f"Added to {place}; commit it when you like." if place else "Held back: a dry run."
     else:
-        now = reading(options).clock.now()
+        now = wiring.reading(options).clock.now()
         window = Window(since=now, until=now)
         night = Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=window, now=now)
         pull = promotion_pull(picked, rules, offered.commit, night.id)
-        receipt = publishing(options).outbox(night).publish(pull)
+        receipt = wiring.publishing(options).outbox(night).publish(pull)
         place, done = receipt.url, receipt.status in ("done", "already there")
         known = "was there already" if receipt.status == "already there" else "is open"
         text = {
@@ -169,14 +169,14 @@ def _listed(every: tuple[LearningOffer, ...]) -> list[Text]:
 
 
 def _remember(options: NightOptions, chosen: tuple[LearningOffer, ...]) -> None:
-    knowledge = reading(options).knowledge
+    knowledge = wiring.reading(options).knowledge
     files = {entry.fingerprint: entry.file for entry in knowledge.index().solutions}
     for document in dict.fromkeys(item.document for item in chosen):
         digests = tuple(item.digest for item in chosen if item.document == document)
         lesson = knowledge.read(files[document]) if document in files else None
         if lesson is None:
-            task_store().mark_promoted(document, digests)
+            wiring.task_store().mark_promoted(document, digests)
         else:
             promoted = tuple(dict.fromkeys((*lesson.promoted, *digests)))
             lesson = lesson.model_copy(update={"promoted": promoted})
-            publishing(options).knowledge.write(lesson)
+            wiring.publishing(options).knowledge.write(lesson)

@@ -1,9 +1,10 @@
 """Show, verify and compare the bundles of nights."""
 
 import json
+import re
 import sys
-from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple
+from collections import Counter
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -39,54 +40,28 @@ def replay(bundle: Named = "", report: Report = False) -> None:
     Exit code: 0 if the decisions are equal byte by byte, 3 if they differ.
     """
     sealed = proxies.bundle_named(bundle)
-    again = play(sealed)
-    if report and again.report:
-        show_running(again.report)
-    console = plain_console()
-    for text in lines(sealed, again):
-        console.print(Text(text))
-    raise SystemExit(0 if again.is_equal else EXIT_CODES["degraded"])
-
-
-class Again(NamedTuple):
-    """The result of a replay."""
-
-    decisions: Any
-    is_equal: bool
-    missed: tuple[str, ...]  # questions that the night never asked
-    report: RunReport | None
-
-
-def play(sealed: Bundle) -> Again:
-    """Run the night again; raises `StopTheNight` if it cannot begin."""
     manifest = sealed.manifest
     with proxies.replay_environment(sealed) as state:
         options = night_options(manifest.options.model_dump(exclude_none=True))
         ports, record = proxies.dependencies(sealed, manifest.night, options.model)
         make_prefect_ready(state, verbose=False)
         with using(ports), sign_of_life(Console(stderr=True), STARTING):
-            report = _run(options)
+            replayed = _run(options)
         other = proxies.bundle_named(manifest.night.id)
-    return Again(
-        decisions=decided(other),
-        is_equal=other.manifest.decided == manifest.decided,
-        missed=tuple(dict.fromkeys(record.missed)),
-        report=report,
-    )
-
-
-def lines(sealed: Bundle, again: Again) -> Iterator[str]:
-    """Return the lines that describe a replay."""
-    before = counts(decided(sealed))
-    if again.is_equal:
-        yield f"Equal: {before}; decisions {sealed.manifest.decided[:12]}, byte by byte."
-    else:
-        yield f"Not equal: {before}; now {counts(again.decisions)}."
-    yield from (f"  {text}" for text in differences(decided(sealed), again.decisions))
-    if again.missed:
-        yield f"The night never asked these questions ({len(again.missed)}):"
-        yield from (f"  {line(text)}" for text in again.missed[:SHOWN])
-    yield from (f"Missing in the bundle: {line(text)}" for text in sealed.manifest.missing)
+    if report and replayed:
+        show_running(replayed)
+    before, after = decided(sealed), decided(other)
+    is_equal = other.manifest.decided == manifest.decided
+    lines = [f"Not equal: {counts(before)}; now {counts(after)}."]
+    if is_equal:
+        lines = [f"Equal: {counts(before)}; decisions {manifest.decided[:12]}, byte by byte."]
+    lines += [f"  {text}" for text in differences(before, after)]
+    if missed := tuple(dict.fromkeys(record.missed)):
+        lines.append(f"The night never asked these questions ({len(missed)}):")
+        lines += [f"  {line(text)}" for text in missed[:SHOWN]]
+    lines += [f"Missing in the bundle: {line(text)}" for text in manifest.missing]
+    plain_console().print(Text("\n".join(lines)))
+    raise SystemExit(0 if is_equal else EXIT_CODES["degraded"])
 
 
 def _run(options: NightOptions) -> RunReport | None:
@@ -131,14 +106,9 @@ def diff(first: Named, second: Named) -> None:
 
 
 def _print_facts(console: Console, sealed: Bundle) -> None:
-    was, plain = sealed.manifest, NightOptions()
-    chosen = {
-        name: value
-        for name, value in was.options.model_dump().items()
-        if value != getattr(plain, name)
-    }
-    names = sorted({item.name.partition("@")[0].partition(".")[0] for item in was.asked})
-    kinds = {name: sum(item.name.startswith(name) for item in was.asked) for name in names}
+    was = sealed.manifest
+    chosen = was.options.model_dump(exclude_defaults=True)
+    kinds = Counter(re.split("[@.]", item.name)[0] for item in was.asked)
     rows = (
         ("Night", f"{was.night.id}, until {moment(was.night.window.until)}"),
         ("Made", f"{moment(was.made)} by NightWatch {was.program}, in {was.runs} runs"),
@@ -146,7 +116,7 @@ def _print_facts(console: Console, sealed: Bundle) -> None:
         ("Decisions", was.decided),
         ("Size", f"{sealed.bytes:,} bytes, {sealed.text:,} unpacked, {len(sealed.pieces)} pieces"),
         ("Options", ", ".join(f"{name}={value}" for name, value in chosen.items())),
-        ("Asked", ", ".join(f"{count} of {name}" for name, count in kinds.items())),
+        ("Asked", ", ".join(f"{count} of {name}" for name, count in sorted(kinds.items()))),
         ("Decided", counts(decided(sealed))),
         ("Missing", "; ".join(was.missing)),
     )
