@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from nightwatch_core.intake import limits
 from nightwatch_core.models.assignment import Traced as TracedGroup
-from nightwatch_core.models.code import Commit
 from nightwatch_core.models.errors import Case, ErrorGroup, Family, Frame, Trace
 from nightwatch_core.text.fingerprints import frame_signature
 from nightwatch_core.text.transactions import endpoint
@@ -70,15 +69,15 @@ def at_its_commit(case: Case, traced: tuple[TracedGroup, ...]) -> Case:
     own = [group for group in traced if group.group.fingerprint in names and group.commit]
     own.sort(key=lambda item: names[item.group.fingerprint])
     with_trace = [item for item in own if item.traces] or own
-    newest = max(with_trace, key=lambda item: _age(item.commit), default=None)
+    newest = max(with_trace, key=_age, default=None)
     if newest is None:
         return case
     trace = newest.traces[0] if newest.traces else case.trace
     return case.model_copy(update={"commit": newest.commit, "trace": trace})
 
 
-def _age(commit: Commit | None) -> float:
-    return commit.at.timestamp() if commit and commit.at else 0.0
+def _age(group: TracedGroup) -> float:
+    return group.commit.at.timestamp() if group.commit and group.commit.at else 0.0
 
 
 def _top_frame(case: Case) -> tuple[str, ...]:

@@ -26,12 +26,6 @@ def fill_ports(
     """Fill every empty port; raises `StopTheNight` where the choice cannot work.
 
     `lacking` has the settings that a service which is not available still needs.
-
-    >>> every = {"source": frozenset({"file", "sample"}), "code": frozenset({"checkout", "sample"})}
-    >>> every |= {port: frozenset({"local"}) for port in ("delivery", "notify")}
-    >>> night = fill_ports(NightOptions(), every | {"model": frozenset({"rules"})}, "claude-x")
-    >>> night.source, night.code, night.model, night.delivery, night.max_errors
-    ('sample', 'sample', 'rules', 'local', 10)
     """
     options = options.model_copy(update={"source": options.source or _source(options, available)})
     update = {

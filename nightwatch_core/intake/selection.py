@@ -80,11 +80,7 @@ def terms(group: ErrorGroup, window: Window) -> dict[str, float]:
 
 
 def frequency(occurrences: int) -> float:
-    """Return the frequency score, 0 to 1; 1 from a hundred occurrences on.
-
-    >>> frequency(25), frequency(5_000), frequency(-1)
-    (0.25, 1.0, 0.0)
-    """
+    """Return the frequency score, 0 to 1; 1 from a hundred occurrences on."""
     return max(0.0, min(occurrences / MANY_OCCURRENCES, 1.0))
 
 
@@ -100,25 +96,13 @@ def recency(last_seen: datetime | None, window: Window) -> float:
 
 
 def severity(error_class: str) -> float:
-    """Return the severity of an error class, 0.3 to 1.0; 0.5 for an unlisted class.
-
-    >>> severity("NoMethodError"), severity("Pundit::NotAuthorizedError"), severity("Acme::Oops")
-    (0.7, 0.3, 0.5)
-    >>> severity("java.lang.OutOfMemoryError"), severity("UsernameError")
-    (1.0, 0.5)
-    """
+    """Return the severity of an error class, 0.3 to 1.0; 0.5 for an unlisted class."""
     listed = _TABLE.find(error_class)
     return UNKNOWN_SEVERITY if listed is None else listed
 
 
 def user_facing(transaction: str) -> float:
-    """Return the user-facing score: the first matching row of FACING, else 0.6.
-
-    >>> [user_facing(t) for t in ("Controller/jobs/show", "orders/show", "GET /api/orders")]
-    [1.0, 1.0, 1.0]
-    >>> [user_facing(t) for t in ("OtherTransaction/Sidekiq/ImportJob/perform", "OrderMailer", "")]
-    [0.3, 0.5, 0.6]
-    """
+    """Return the user-facing score: the first matching row of FACING, else 0.6."""
     text = transaction.strip()[:_LONGEST]
     return next((value for value, pattern in FACING if re.search(pattern, text)), ELSE_FACING)
 

@@ -21,11 +21,7 @@ HELD = ("file", "sample")  # sources whose records are all there; every other on
 
 
 def lookback(since: str) -> timedelta | None:
-    """Return the length that `--since` names; None where it says nothing.
-
-    >>> lookback("24h"), lookback("7d").days, lookback("")
-    (datetime.timedelta(days=1), 7, None)
-    """
+    """Return the length that `--since` names; None where it says nothing."""
     text = since.strip().lower()
     if not text:
         return None
@@ -36,11 +32,7 @@ def lookback(since: str) -> timedelta | None:
 
 
 def is_live(options: NightOptions) -> bool:
-    """Tell whether a source goes on while we look.
-
-    >>> is_live(NightOptions(source="newrelic, file")), is_live(NightOptions(source="sample"))
-    (True, False)
-    """
+    """Tell whether a source goes on while we look."""
     return any(name not in HELD for name in options.sources())
 
 
@@ -49,9 +41,6 @@ def lookback_for(options: NightOptions, scheduled: bool = False) -> timedelta | 
 
     By hand a live source is asked for a day; by its schedule for what no night has read (None).
     Held records are all wanted (None).
-
-    >>> lookback_for(NightOptions(source="newrelic")), lookback_for(NightOptions(source="file"))
-    (datetime.timedelta(days=1), None)
     """
     by_hand = is_live(options) and not scheduled
     return lookback(options.since) or (DAY if by_hand else None)

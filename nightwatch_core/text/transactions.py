@@ -48,17 +48,7 @@ class Endpoint(Value):
 
 
 def endpoint(transaction: str) -> Endpoint:
-    """Take a transaction's name apart; an empty `Endpoint` where there is nothing to read.
-
-    >>> endpoint("Controller/admin/orders/update")
-    Endpoint(kind='controller', names=('admin', 'orders'), action='update')
-    >>> endpoint("OtherTransaction/SidekiqJob/Foo::BarJob/perform")
-    Endpoint(kind='job', names=('Foo', 'BarJob'), action='perform')
-    >>> endpoint("WebTransaction/Function/shop.views.orders:detail")
-    Endpoint(kind='other', names=('shop', 'views', 'orders'), action='detail')
-    >>> endpoint("GET /orders/<int:id>")
-    Endpoint(kind='route', names=('orders', '<int:id>'), action='get')
-    """
+    """Take a transaction's name apart; an empty `Endpoint` where there is nothing to read."""
     text = _FORMAT.sub("", transaction.strip()[:_LONGEST])
     kind, text = _unwrapped(text)
     route = _route(text)

@@ -59,11 +59,7 @@ def used(usage: Usage) -> str:
 
 
 def _cleared(usage: Usage) -> str:
-    """Return cleared and total tokens as the service reports them.
-
-    >>> _cleared(Usage(cleared_tokens=20_000, uncleared_tokens=90_000))
-    '20,000 of 90,000 cleared'
-    """
+    """Return cleared and total tokens as the service reports them."""
     of = f" of {usage.uncleared_tokens:,}" if usage.uncleared_tokens else ""
     return f"{usage.cleared_tokens:,}{of} cleared" if usage.cleared_tokens else ""
 
@@ -129,11 +125,7 @@ def _paragraph(
 
 
 def _call(call: RecordedCall) -> str:
-    """Return a call in one line.
-
-    >>> _call(RecordedCall(name="read_file", arguments={"path": "a.py", "start": 3}))
-    'read_file(path="a.py", start=3)'
-    """
+    """Return a call in one line."""
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in call.arguments.items())
     return line(f"{call.name}({given})", 300)
 

@@ -54,12 +54,7 @@ def row(number: int, text: str, failing: bool = False) -> str:
 
 
 def taken_out(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[Excerpt, ...]]:
-    """Split a text into what is no excerpt, and its excerpts, where the failing line is known.
-
-    >>> rows = ("E (no name):", "    2: <p>", "    3: <%= a.b %>", "show.erb:3:in `x'")
-    >>> taken_out(rows)[1][0].line
-    3
-    """
+    """Split a text into what is no excerpt, and its excerpts, where the failing line is known."""
     kept: list[str] = []
     waiting: list[tuple[int, Rows, list[str]]] = []  # where it stood, its lines, as printed
     for rows, printed in _blocks(lines):

@@ -70,13 +70,7 @@ def _bare(path: str) -> str:
 
 
 def is_own(frame: Frame, language: str) -> bool:
-    """Tell whether a frame is the application's, as far as tables of libraries tell.
-
-    >>> is_own(Frame(path="/srv/shop/app/cart.rb"), "ruby")
-    True
-    >>> is_own(Frame(path="/usr/lib/ruby/3.3.0/set.rb"), "ruby")
-    False
-    """
+    """Tell whether a frame is the application's, as far as tables of libraries tell."""
     if frame.path.startswith(LIBRARIES.no_file) and frame.path != UNKNOWN_PATH:
         return False
     if language in LIBRARIES.classes:
@@ -118,13 +112,7 @@ def _is_go_library(frame: Frame) -> bool:
 
 
 def belongs(frame: Frame, app_prefixes: tuple[str, ...]) -> bool:
-    """Tell whether a frame lies under one of the prefixes that the owner of an application gave.
-
-    >>> belongs(Frame(path="/usr/lib/python3/dist-packages/shop/cart.py"), ("shop",))
-    True
-    >>> belongs(Frame(path="/srv/node_modules/dep/src/a.js"), ("src/",))
-    False
-    """
+    """Tell whether a frame lies under one of the prefixes that the owner of an application gave."""
     path = _slashed(frame.path)
     library_end = max((match.end(1) for match in _FOLDER.finditer(path)), default=0)
     return any(

@@ -282,20 +282,12 @@ def clean_lines(raw: str) -> tuple[str, ...]:
 
 
 def with_plain_spaces(text: str) -> str:
-    r"""Return a text whose spaces are all of one kind.
-
-    >>> with_plain_spaces("\ufeff\u00a0\u2003at")
-    '  at'
-    """
+    r"""Return a text whose spaces are all of one kind."""
     return text if text.isascii() else _UNSEEN.sub("", text.translate(_SPACES))
 
 
 def parts_of(line: str, in_json: bool = False) -> list[str]:
-    r"""Return the lines that stand in one line, without prefixes and escapes.
-
-    >>> parts_of(r"ERROR Error: no\n    at f (/srv/a.js:1:2)")
-    ['Error: no', '    at f (/srv/a.js:1:2)']
-    """
+    r"""Return the lines that stand in one line, without prefixes and escapes."""
     bare = without_prefix(line)
     if not bare.isascii() and _QUOTED.search(bare):
         bare = bare.translate(_QUOTES)

@@ -28,11 +28,7 @@ VENDORED_FOLDERS = frozenset(
 
 
 def is_vendored(path: str) -> bool:
-    """Tell whether a path of the repository leads into a folder of libraries.
-
-    >>> is_vendored("vendor/bundle/a.rb"), is_vendored("app/vendor.rb")
-    (True, False)
-    """
+    """Tell whether a path of the repository leads into a folder of libraries."""
     return not VENDORED_FOLDERS.isdisjoint(path.split("/")[:-1])
 
 
@@ -60,11 +56,7 @@ class PathIndex:
         return len(self._paths)
 
     def named(self, name: str) -> tuple[str, ...]:
-        """Return every file of that name, sorted.
-
-        >>> PathIndex(("b/a.py", "a.py", "vendor/a.py")).named("a.py")
-        ('a.py', 'b/a.py')
-        """
+        """Return every file of that name, sorted."""
         return tuple(self._by_name.get(name, ()))
 
     def nearest(self, path: str) -> tuple[tuple[str, ...], int]:
@@ -82,11 +74,7 @@ class PathIndex:
         return tuple(item for count, item in shared if count == longest), longest
 
     def ending(self, suffix: str) -> tuple[str, ...]:
-        """Return every file whose path ends in these whole segments, shortest first.
-
-        >>> PathIndex(("x/shop/a.py", "shop/a.py", "xshop/a.py")).ending("shop/a.py")
-        ('shop/a.py', 'x/shop/a.py')
-        """
+        """Return every file whose path ends in these whole segments, shortest first."""
         tail = f"/{suffix}"
         ending = (p for p in self.named(suffix.rpartition("/")[2]) if f"/{p}".endswith(tail))
         return tuple(sorted(ending, key=lambda path: (path.count("/"), path)))
@@ -97,11 +85,7 @@ def _last_two(path: str) -> str:
 
 
 def common_tail(text: str, other: str) -> int:
-    """Count how many last segments two paths share.
-
-    >>> common_tail("/srv/app/models/a.rb", "lib/models/a.rb")
-    2
-    """
+    """Count how many last segments two paths share."""
     count = 0
     for left, right in zip(reversed(text.split("/")), reversed(other.split("/")), strict=False):
         if left != right or not left:
@@ -126,10 +110,6 @@ def fitted(frame: Frame, lines: Lines) -> Frame:
     """Return the frame with what became of its source, at the line of `lines` that holds it.
 
     A frame without source or without a line stays as it is, its fit unknown.
-
-    >>> frame = fitted(Frame(path="a.py", line=1, code="n = 1 / x"), {1: "import x", 3: "n = 1/ x"})
-    >>> frame.line, frame.fit
-    (3, 'moved')
     """
     if frame.line is None or not has_source(frame):
         return frame
@@ -319,11 +299,6 @@ def is_beyond_doubt(frame: Frame, path: str) -> bool:
 
     Its whole path ends the printed one, or three segments agree; the JVM prints no folder, so
     there the frame's package has to agree.
-
-    >>> is_beyond_doubt(Frame(path="~/shop/app/cart.rb"), "app/cart.rb")
-    True
-    >>> is_beyond_doubt(Frame(path="redis/client.py"), "app/redis/client.py")
-    False
     """
     printed = plain(frame.path)
     if "/" not in printed:

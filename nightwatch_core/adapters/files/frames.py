@@ -232,13 +232,7 @@ _PYTHON_HEAD = "Traceback (most recent call last):"
 
 
 def stack_text(value: object) -> str:
-    """Return the stack trace as one text; empty where there is none.
-
-    >>> stack_text(["a.rb:1:in `x'", "b.rb:2:in `y'"]).count("\\n")
-    1
-    >>> stack_text([{"file": "app/cart.rb", "line": 7, "method": "total"}])
-    "  app/cart.rb:7:in `total'"
-    """
+    """Return the stack trace as one text; empty where there is none."""
     if isinstance(value, str):
         return text_of(value, limits.STACK_LIMIT)
     if not isinstance(value, Sequence):

@@ -302,10 +302,6 @@ def parts_of(read: Callable[[int], str], most: int = limits.DOCUMENT_LIMIT) -> I
 
     Items of an array come one by one. A problem ends a document: what follows broken JSON cannot
     be told apart. A text of more than `most` characters is not read.
-
-    >>> import io
-    >>> [part.problem for part in parts_of(io.StringIO('[{"a": 1}, {"b": ').read)]
-    ['', 'no JSON (Expecting value)']
     """
     pieces, ending = list[str](), "it has no end: the file is cut off"
     try:
@@ -386,11 +382,7 @@ _MOST_WORDS = 4  # of a column's name
 
 
 def is_table(firsts: list[str]) -> bool:
-    r"""Tell by its first lines whether a text is a table of records with a line of names.
-
-    >>> is_table(["timestamp;error.class\n", "1;KeyError\n"]), is_table(["a, b\n", "c, d\n"])
-    (True, False)
-    """
+    r"""Tell by its first lines whether a text is a table of records with a line of names."""
     if not firsts or len(firsts[0]) > limits.HEAD or firsts[0].startswith(("{", "[")):
         return False
     if _SEPARATOR.match(firsts[0]):

@@ -38,11 +38,7 @@ _SOUGHT = {
 
 
 def flat(record: Mapping[str, object]) -> dict[str, object]:
-    """All fields of a record by their squeezed dotted names; the first of equal names counts.
-
-    >>> flat({"error": {"class": "KeyError"}, "host": "a"})["errorclass"]
-    'KeyError'
-    """
+    """All fields of a record by their squeezed dotted names; the first of equal names counts."""
     fields: dict[str, object] = {}
     _flatten(record, "", fields, 0)
     return fields
