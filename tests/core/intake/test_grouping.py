@@ -51,15 +51,6 @@ def test_the_commit_is_that_of_the_newest_release():
     assert (found.release, found.commit) == ("3.0", "")
 
 
-def test_the_commit_stays_known_among_many_releases():
-    tally = Tally("f")
-    for number in range(1_000):
-        tally.add(seen(number / 100, release=f"r{number}", commit=f"{number:07x}"))
-    (found,) = tally.groups(WINDOW)
-    assert (found.release, found.commit) == ("r999", f"{999:07x}")
-    assert len(found.releases) == limits.RELEASES
-
-
 def test_most_frequent_first_then_by_title():
     counted = [seen(error_class="B", transaction="GET /orders/1"), seen(error_class="A")]
     found = group([*counted, seen(error_class="C", count=5)], "file", WINDOW)

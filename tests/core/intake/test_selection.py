@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from tables import tables_of
 
 from nightwatch_core.intake.selection import (
-    SEVERITIES,
     narrow,
     recency,
     score,
@@ -127,12 +126,6 @@ def test_severities(figure):
     names = TABLES["severities"][figure].split()
     assert {name: severity(name) for name in names} == dict.fromkeys(names, figure)
     assert severity("") == 0.5
-
-
-def test_no_class_has_two_figures():
-    for table in (SEVERITIES.names, SEVERITIES.namespaces):
-        names = [name for listed in table.values() for name in listed]
-        assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("figure", TABLES["user_facing"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from tables import tables_of
 
 from nightwatch_core.text.escaping import (
     HIDDEN,
@@ -23,6 +24,8 @@ from nightwatch_core.text.escaping import (
     shown,
     title,
 )
+
+TABLES = tables_of(__file__)
 
 NASTY = st.lists(
     st.sampled_from(
@@ -108,28 +111,7 @@ def test_nothing_leaves_a_fence(text: str) -> None:
     assert letters(page.plain) == "beforeafter"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("(see #12).", "(see `#12`)."),
-        ("thanks @dependabot merge", "thanks `@dependabot` merge"),
-        ("closes acme/shop#7", "closes `acme/shop#7`"),
-        ("2026.11.3 is out", "2026.11.3 is out"),
-        ("1. first", "1\\. first"),
-        ("- [ ] task", "\\- \\[ \\] task"),
-        ("snake_case and __init__", "`snake_case` and `__init__`"),
-        ("see app/a.py:3, or Cart::Line", "see `app/a.py:3`, or `Cart::Line`"),
-        ("(rates[code] or total())", "(`rates[code]` or `total()`)"),
-        ("read and/or write, e.g. 5.10", "read and/or write, e.g. 5.10"),
-        ("dict[str, int] grows", "dict\\[str, int\\] grows"),
-        (
-            "A #<User id> asks https://git.example/a_b",
-            "A #\\<User id\\> asks `https://git.example/a_b`",
-        ),
-        ("&#64;dana", "`&#64;dana`"),
-        ("a &amp; b", "a \\&amp; b"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TABLES["markdown_is_readable_too"])
 def test_markdown_is_readable_too(text: str, expected: str) -> None:
     assert markdown(text) == expected
 
@@ -181,19 +163,7 @@ def test_bots_see_no_command_at_the_start_of_a_line() -> None:
     assert "// comment" in fenced("// comment").splitlines()
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "javascript:alert(1)",
-        "data:text/html,x",
-        "https://a.example/>)",
-        "https://a b",
-        "//evil.example",
-        "https://user:pw@evil.example/",
-        "https://a.example/\n[x](y)",
-        "",
-    ],
-)
+@pytest.mark.parametrize("address", TABLES["only_plain_web_addresses_become_links"])
 def test_only_plain_web_addresses_become_links(address: str) -> None:
     assert not is_web(address)
     assert "a" not in Rendered(link("name", address)).tags

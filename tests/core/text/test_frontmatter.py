@@ -5,9 +5,12 @@ import contextlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import tables_of
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.text.frontmatter import LIMIT, read, render
+
+TABLES = tables_of(__file__)
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
@@ -28,27 +31,7 @@ def test_what_is_written_is_read_again(meta, body):
     assert read(render(meta, body)) == (meta, body)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a\n---\nb",
-        "\n  indented\nless",
-        "tab\tand\nline",
-        "nel\x85ls\u2028ps\u2029",
-        "yes",
-        "008",
-        "2026-02-05",
-        "<<",
-        "=",
-        "trailing \n",
-        "\n\n",
-        "'\"#: - ?",
-        "\ufeff",
-        "1:30",
-        "{{x}}",
-        "& *a !b",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["awkward_text_stays_itself"])
 def test_awkward_text_stays_itself(text):
     assert read(render({"a": text, "b": [text, {"c": text}]}, text)) == (
         {"a": text, "b": [text, {"c": text}]},
@@ -94,25 +77,10 @@ def test_line_ends_and_byte_order_mark_of_other_systems_are_read():
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("a: &x 1", "line 1: anchors and aliases"),
-        ("a: 1\nb: *x", "line 2: anchors and aliases"),
-        ("a: !!python/object/apply:os.system [x]", "tags are refused"),
-        ("a: !!str 1", "tags are refused"),
-        ("a: ! x", "tags are refused"),
-        ("a: 1\nb: 2\na: 3", "line 3: key 'a' comes twice"),
-        ("n: {x: 1, x: 2}", "key 'x' comes twice"),
-        ("1: a", "a key is not text"),
-        ("? [a]\n: b", "a key is not text"),
+        *TABLES["refusals"],
         ("a: " + "[" * 21 + "]" * 21, "nested deeper than 20"),
         ("a: " + "[" * 60_000, "nested deeper than 20"),
         ("a: " + "{a: " * 15_000, "nested deeper than 20"),
-        ("- a", "a mapping is needed, this is a list"),
-        ("just text", "a mapping is needed, this is a str"),
-        ("a: [1", "line "),
-        ("a: b: c", "line 1: mapping values are not allowed"),
-        ("a: \x00", "special characters"),
-        ("a: 1\n...\nb: 2", "line "),
-        ("%TAG ! tag:x,2000:\n", "line "),
         ("a: " + "9" * 5_000, "Exceeds the limit"),
     ],
 )

@@ -5,7 +5,6 @@ from tables import tables_of
 
 from nightwatch_core.text.templates import (
     MESSAGE_LIMIT,
-    RULES,
     TEMPLATE_LIMIT,
     TRANSACTION_LIMIT,
     message_template,
@@ -68,13 +67,6 @@ def test_long_messages_are_cut_at_one_place() -> None:
 def test_hostile_messages_take_no_time(piece: str) -> None:
     message = piece * MESSAGE_LIMIT
     message_template(message)
-
-
-def test_every_variable_has_a_name_that_reads() -> None:
-    rows = (*RULES.quotes, *RULES.times, *RULES.variables)
-    assert all(row.kind.isalpha() and row.pattern for row in rows)
-    assert len(set(RULES.telling_keys)) == len(RULES.telling_keys)
-    assert len(set(RULES.value_leads)) == len(RULES.value_leads)
 
 
 @pytest.mark.parametrize(("transaction", "template"), TABLES["transactions_lose_their_ids"])

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import tables_of
 
-from nightwatch_core.text.transactions import WRAPPERS, endpoint
+from nightwatch_core.text.transactions import endpoint
 
 TABLES = tables_of(__file__)
 
@@ -22,8 +22,3 @@ def test_any_text_can_be_read(transaction: str) -> None:
 def test_hostile_text_is_read_in_no_time() -> None:
     for text in ("a:" * 500_000, "/" * 1_000_000, "a" * 1_000_000 + "#", "(" * 1_000_000):
         endpoint(text)
-
-
-def test_every_wrapper_is_taken_off() -> None:
-    for wrapper in WRAPPERS:
-        assert endpoint(f"{wrapper.title()}/Orders").names == ("Orders",)

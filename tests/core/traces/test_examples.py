@@ -4,7 +4,6 @@ Below a trace stand its exceptions, from the reported one to the root cause, eac
 whose, place, class or package, function, source.
 """
 
-import json
 from pathlib import Path
 
 import pytest
@@ -42,27 +41,3 @@ def test_an_example_is_read_as_written_below_it(language: str, title: str) -> No
 
 def test_every_language_has_examples() -> None:
     assert {language for language, _ in EXAMPLES} == LANGUAGES.keys() - {"other"}
-
-
-WRAPPERS = {
-    "syslog": "May  4 10:11:12 web1 shop[88]: {}",
-    "kubernetes": "2031-05-04T10:11:12.3Z stderr F {}",
-    "docker": "web-1  | {}",
-    "mail": "> {}",
-    "windows": "    {}\r",
-}
-
-
-@pytest.mark.parametrize("how", [*WRAPPERS, "json", "one line"])
-def test_text_wrapped_in_logs_json_and_mails(how: str) -> None:
-    raw, expected = EXAMPLES["python", "frames come innermost first with their code"]
-    if how in WRAPPERS:
-        raw = "\n".join(WRAPPERS[how].format(line) for line in raw.split("\n"))
-    elif how == "json":
-        raw = json.dumps({"level": "error", "exc": raw})
-    else:
-        raw = raw.replace("\n", "\\n")
-    trace = parse(raw)
-    assert (trace.root.error_class, trace.root.message) == ("shop.errors.CartError", "no rate")
-    assert trace.top.place == "/srv/shop/cart.py:14"
-    assert expected.startswith("shop.errors.CartError: no rate\n")
