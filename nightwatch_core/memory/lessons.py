@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date, timedelta
+from itertools import chain
 from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
@@ -58,7 +59,10 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
     outcomes = (item.outcome for item in old_first[::-1] if item.outcome)
     return newest.model_copy(
         update={
-            **{field: _united(old_first, field) for field in _UNITED},
+            **{
+                field: tuple(dict.fromkeys(chain(*(getattr(item, field) for item in old_first))))
+                for field in _UNITED
+            },
             **last,
             "aliases": occurrences.aliases_of(names, newest.fingerprint),
             "first_detected": min(item.first_detected for item in lessons),
@@ -67,11 +71,6 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
             "outcome": newest.outcome if newest.pr_number else next(outcomes, ""),
         }
     )
-
-
-def _united(old_first: list[Lesson], field: str) -> tuple[object, ...]:
-    values = (value for lesson in old_first for value in getattr(lesson, field))
-    return tuple(dict.fromkeys(values))
 
 
 # What is remembered of an error whose cause is not known: that it was looked at, and no claim.
@@ -145,7 +144,9 @@ def lesson_from(
         seen = occurrences.counted(seen, analysis.unsettled_nights, earlier, night)
         return add_publications(occurrences.count_match(seen, night), analysis, night, receipts)
     lesson = _fresh(analysis, night, digests, traffic)
-    if earlier is not None and _proves_less(analysis, lesson, earlier):
+    is_cut = analysis.ending.kind == "wrapped up" and not analysis.fix_alone
+    is_weak = bool(occurrences.why_weak(lesson))
+    if earlier is not None and is_cut and is_weak and not occurrences.why_weak(earlier):
         seen = occurrences.add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
         return add_publications(seen, analysis, night, receipts)
     lesson = occurrences.counted(lesson, analysis.unsettled_nights, earlier, night)
@@ -153,11 +154,6 @@ def lesson_from(
     if earlier is not None:
         lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))
     return add_publications(lesson, analysis, night, receipts)
-
-
-def _proves_less(analysis: Analysis, fresh: Lesson, earlier: Lesson) -> bool:
-    is_cut = analysis.ending.kind == "wrapped up" and not analysis.fix_alone
-    return is_cut and bool(occurrences.why_weak(fresh)) and not occurrences.why_weak(earlier)
 
 
 def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -> dict[str, object]:
@@ -182,6 +178,7 @@ def _fresh(
     case, leader = analysis.case, analysis.case.leader
     confidence, files = stated_confidence(analysis), watched_for(analysis, digests)
     analysis = without_claims(analysis)
+    top = case.trace.top.repo_path if case.trace and case.trace.top else ""
     read = {*analysis.read, *(evidence.path for evidence in analysis.evidence if evidence.verified)}
     edits_read = tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
     return Lesson(
@@ -189,7 +186,7 @@ def _fresh(
         aliases=occurrences.aliases_of(case.aliases, case.fingerprint),
         error_class=leader.error_class,
         transaction=leader.transaction,
-        module=_module(analysis),
+        module=next((cited.path for cited in analysis.evidence if cited.path), top),
         message=line(leader.message, limits.LONGEST_MESSAGE),
         occurrences=case.occurrences,
         title=line(analysis.title or case.title, limits.LONGEST_TITLE),
@@ -229,12 +226,6 @@ def _fresh(
         learnings=tuple(map(_learning_text, analysis.learnings)),
         related=analysis.related_to[: limits.MOST_TAGS],
     )
-
-
-def _module(analysis: Analysis) -> str:
-    trace = analysis.case.trace
-    top = trace.top.repo_path if trace and trace.top else ""
-    return next((evidence.path for evidence in analysis.evidence if evidence.path), "") or top
 
 
 def _tags(analysis: Analysis) -> tuple[str, ...]:

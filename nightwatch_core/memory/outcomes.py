@@ -92,12 +92,13 @@ def follow_lesson(
     `items` are all our issues and pull requests; `stands` tells whether tonight's code has a
     lesson's fix, and is asked only where there is no other sign of a deploy.
     """
-    # Issues first, then pull requests as they ended; each one once.
-    mine = sorted(
-        (item for item in items if not lesson.names.isdisjoint(item.names)),
-        key=lambda item: (item.kind, _ended(item), item.number, item.model_dump_json()),
-    )
-    mine = list({(item.kind, item.number): item for item in mine}.values())
+
+    def order(item: OwnItem) -> tuple[str, datetime, int]:  # issues first, then pulls as they ended
+        ended = item.merged_at or item.closed_at or datetime.max
+        return item.kind, aware(ended), item.number
+
+    own = (item for item in items if not lesson.names.isdisjoint(item.names))
+    mine = sorted(own, key=order)
     fates = tuple(fate for item in mine for fate in _fates(item, lesson, tonight))
     if watch := _started(lesson, mine, tonight):
         if watch.deployed_at is None and (at := _deployed(lesson, watch, tonight, stands)):
@@ -108,11 +109,6 @@ def follow_lesson(
         return None
     outcome = fates[-1].kind if fates else lesson.outcome
     return no_news(lesson).model_copy(update={"fates": fates, "watch": watch, "outcome": outcome})
-
-
-def _ended(item: OwnItem) -> float:
-    moment: datetime | None = item.merged_at or item.closed_at
-    return aware(moment).timestamp() if moment else float("inf")
 
 
 def _fates(item: OwnItem, lesson: Lesson, tonight: Tonight) -> list[OutcomeEvent]:

@@ -239,10 +239,7 @@ def _linked_name(link: str, names: Collection[str]) -> str:
 
 
 def _summary(task: TaskFile, intended: Words, weights: Mapping[str, float]) -> str:
-    """At most three items, as they stand in the document, one of them a gotcha if there is any.
-
-    A document without notes is summed up by the sentences of its sections that fit best.
-    """
+    """The three items that fit best, as they stand; without notes, sentences of the sections."""
     items = [item for notes in task.notes for item in _items(notes)] or [
         (sentence, _labelled((section.name.capitalize(), sentence)))
         for section in task.sections
@@ -253,17 +250,11 @@ def _summary(task: TaskFile, intended: Words, weights: Mapping[str, float]) -> s
         (sum(weights.get(root, 0.0) for root in hits_in(text, intended)), -number)
         for number, (text, _) in enumerate(items)
     ]
-    ranked = sorted(scored, reverse=True)
-    best = [pair for pair in ranked[:_MOST_ITEMS] if pair[0] > 0] or ranked[:_MOST_ITEMS]
-    gotchas = [pair for pair in ranked if _is_gotcha(items[-pair[1]])]
-    if gotchas and gotchas[0] not in best:
-        best = [*best[: _MOST_ITEMS - 1], gotchas[0]]
+    best = sorted(scored, reverse=True)[:_MOST_ITEMS]
+    if not task.notes:
+        best = [pair for pair in best if pair[0] > 0] or best
     chosen = sorted(-number for _, number in best)
     return "\n".join(text for number in chosen for text in items[number][1])
-
-
-def _is_gotcha(item: Item) -> bool:
-    return any(text.startswith("Gotcha: ") for text in item[1])
 
 
 def _items(notes: Notes) -> Iterable[Item]:

@@ -70,7 +70,11 @@ def cause_terms(text: str, lines: Iterable[tuple[str, int]] = ()) -> CauseTerms:
     written = [*files, *_WORD.findall(_FILE.sub(" ", text))][:MOST_WORDS]
     parts = [part for word in written for part in words_of_name(word)]
     spelt = {root: part for part in reversed(parts) if (root := stem(part))}
-    named = {_SIGNS.sub(".", word.lower()): word for word in written if _is_name(word)}
+    named = {
+        _SIGNS.sub(".", word.lower()): word
+        for word in written
+        if len(words_of_name(word)) > 1 and (not word.isalpha() or not word[1:].islower())
+    }
     return CauseTerms(spelt, named, frozenset(lines))
 
 
@@ -172,8 +176,3 @@ def group_causes(causes: Sequence[CauseTerms], rarity: Rarity) -> list[list[int]
         else:
             groups.append([number])
     return groups
-
-
-def _is_name(word: str) -> bool:
-    parts = words_of_name(word)
-    return len(parts) > 1 and (not word.isalpha() or not word[1:].islower())

@@ -494,20 +494,21 @@ def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> t
     rule and at least half of whose errors, two or more, are known members.
     """
     patterns = list(found)
-    free = {item.title: item for item in known if all(item.title != p.title for p in patterns)}
+    titles = {pattern.title for pattern in patterns}
+    free = [item for item in known if item.title not in titles and item.rule in _BY_MEMBERS]
+    taken = {item.title for item in known}
     named = []
     for pattern in patterns:
-        is_known = any(item.title == pattern.title for item in known)
-        shared = {
-            item.title: len(set(pattern.fingerprints) & set(item.fingerprints))
-            for item in free.values()
-            if item.rule == pattern.rule and item.rule in _BY_MEMBERS
-        }
-        best = max(sorted(shared), key=lambda title: shared[title], default="")
-        enough = max(2, (len(set(pattern.fingerprints)) + 1) // 2)
-        if best and not is_known and shared[best] >= enough:
-            del free[best]
-            pattern = pattern.model_copy(update={"title": best})
+        members = set(pattern.fingerprints)
+        enough = max(2, (len(members) + 1) // 2)
+        same = [
+            item
+            for item in free
+            if item.rule == pattern.rule and len(members.intersection(item.fingerprints)) >= enough
+        ]
+        if same and pattern.title not in taken:
+            free.remove(same[0])
+            pattern = pattern.model_copy(update={"title": same[0].title})
         named.append(pattern)
     return tuple(named)
 

@@ -441,17 +441,12 @@ def _in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
     at |= {receipt.fingerprint for receipt in report.receipts if receipt.number}
     watched = (update for update in report.followed if update.watch and not update.watch.verdict)
     at |= {update.fingerprint for update in watched}
-    ours = (
-        lesson
-        for lesson in lessons
-        if lesson.names & at
-        or (lesson.watch and not lesson.watch.verdict)
-        or (not report.outcomes and _remembers_open(lesson))
-    )
+    ours = []
+    for lesson in lessons:
+        is_published = lesson.issue_number or lesson.pr_number or lesson.proposed or lesson.fates
+        last = lesson.fates[-1].kind if lesson.fates else ""
+        remembers_open = not report.outcomes and is_published and last not in ENDED
+        is_watched = lesson.watch and not lesson.watch.verdict
+        if lesson.names & at or is_watched or remembers_open:
+            ours.append(lesson)
     return frozenset(at).union(*(lesson.names for lesson in ours))
-
-
-def _remembers_open(lesson: Lesson) -> bool:
-    is_published = lesson.issue_number or lesson.pr_number or lesson.proposed or lesson.fates
-    last = lesson.fates[-1].kind if lesson.fates else ""
-    return bool(is_published) and last not in ENDED

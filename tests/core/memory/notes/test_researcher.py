@@ -63,7 +63,8 @@ def test_it_finds_what_fits_and_says_why() -> None:
     assert one.summary == (
         "Problem: N+1 queries on user.organizations relationship\n"
         "Solution: Added eager loading with includes()\n"
-        "Gotcha: Prisma include syntax differs from ActiveRecord"
+        "Gotcha: Prisma include syntax differs from ActiveRecord\n"
+        "Gotcha: CI caches node_modules"
     )
     assert one.source_sections == ("future-agent-notes", "implementation")
     (because,) = one.because
