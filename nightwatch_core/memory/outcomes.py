@@ -93,9 +93,9 @@ def follow_lesson(
     lesson's fix, and is asked only where there is no other sign of a deploy.
     """
 
-    def order(item: OwnItem) -> tuple[str, datetime, int]:  # issues first, then pulls as they ended
-        ended = item.merged_at or item.closed_at or datetime.max
-        return item.kind, aware(ended), item.number
+    def order(item: OwnItem) -> tuple[str, bool, datetime, int]:  # issues, then pulls as they ended
+        ended = item.merged_at or item.closed_at
+        return item.kind, ended is None, aware(ended or tonight.night.window.until), item.number
 
     own = (item for item in items if not lesson.names.isdisjoint(item.names))
     mine = sorted(own, key=order)
