@@ -350,18 +350,13 @@ def line_ranges(shown: Iterable[str], paths: Container[str]) -> tuple[vcs.LineRa
 def shown_again(
     first: Analysis, read: Callable[[str], str | None], shown: tuple[context.Preview, ...]
 ) -> tuple[context.Preview, ...]:
-    """Cut out again what a first analysis read, quoted lines first, except what is `shown`.
+    """Cut out again what a first analysis read, except what is `shown`.
 
     Together they have at most `READ_AGAIN` characters; what does not fit is left out whole.
     """
-    quoted = [(evidence.path, evidence.line) for evidence in first.evidence]
-
-    def is_quoted(item: vcs.LineRange) -> bool:
-        return any(path == item.path and item.start <= line <= item.end for path, line in quoted)
-
     previews: list[context.Preview] = []
     left = READ_AGAIN
-    for item in sorted(first.lines_read, key=lambda item: not is_quoted(item)):
+    for item in first.lines_read:
         lines = text_lines(read(item.path) or "")
         is_shown = any(
             preview.path == item.path and preview.start <= item.start <= item.end <= preview.end

@@ -131,7 +131,7 @@ def test_every_kind_of_result_is_told_and_only_what_is_flagged_analysed(
 ) -> None:
     with a_world(tmp_path, (*shop.TEN, FLAGGED), server) as world:
         service = world.claude.batches
-        service.per_item = timedelta(hours=2.5)  # a day is over before the last one's turn
+        service.per_item = timedelta(hours=2.3)  # a day is over before the last one's turn
         service.fates = {
             "baskets/average": "refusal", "baskets/update": "errored", "stock/show": "no json",
             "baskets/plus": "no schema", "OrderMailer": "max_tokens", "orders/ship": "left out",

@@ -9,7 +9,7 @@ from nightwatch_core.code.suspects import suspects
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit, Release
 from nightwatch_core.models.errors import Case, ErrorGroup, ExceptionLink, Frame, SourceFit, Trace
-from nightwatch_core.models.research import CodeChanges, DependencyChange, Preview
+from nightwatch_core.models.research import CodeChanges, DependencyChange
 
 BEGAN = datetime(2026, 11, 20, 21, tzinfo=UTC)
 CART, PAY = "shop/cart.py", "shop/pay.py"
@@ -76,18 +76,6 @@ def test_the_newest_line_that_sets_what_the_failing_one_reads_is_told() -> None:
     blames = blamed((CART, 2, old), (CART, 3, new), (CART, 4, old))
     known = changes_of(case(frame(CART, 4)), (), (), MemoryCode({CART: text}, blames=blames))
     assert [(one.line, one.kind) for one in known.authors] == [(4, "failing"), (3, "sets")]
-
-
-def test_new_lines_of_what_is_called_there_are_told() -> None:
-    old, new = commit("a", 9_000), commit("b", 20)
-    blames = blamed((PAY, 3, old), (PAY, 4, new), (PAY, 9, old))
-    shown = (
-        Preview(path=PAY, start=3, end=5, text="", kind="flow"),
-        Preview(path=PAY, start=9, end=9, text="", kind="flow"),
-        Preview(path=PAY, start=4, end=4, text="", kind="guess"),
-    )
-    known = changes_of(case(), shown, (), MemoryCode(blames=blames))
-    assert [(one.line, one.kind, one.commit.sha[0]) for one in known.authors] == [(4, "used", "b")]
 
 
 def test_a_rename_that_a_recent_change_shows_is_recognised() -> None:

@@ -1,7 +1,7 @@
 import pytest
 from analysis_shapes import DAY, case, group, trace
 from core.lesson_shapes import lesson
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -181,13 +181,3 @@ def test_sections_are_dropped_from_the_lightest_one_on():
     every.remove("What the transaction or the message may mean")
     assert headings(message) == every
     assert [f"{n}.py (lines" in message for n in range(5)] == [True] * 4 + [False]
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 60_000), st.integers(0, 60_000), st.integers(0, 60_000))
-def test_error_and_trace_always_stay(one, two, three):
-    told = research("w " * (one // 2), previews=tuple(preview(text="v" * n) for n in (two, three)))
-    message = first_message(case(), (), told, seed="s" * one)
-    assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    assert headings(message)[:2] == ALL[:2]
-    assert "occurrences: 5" in message

@@ -9,15 +9,7 @@ from twins.reading import MemoryLibraries
 from nightwatch_core.adapters.claude.request import tool_params
 from nightwatch_core.analysis import tools
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.code import SearchHit
-from nightwatch_core.models.conversation import (
-    TOOLS,
-    HitsFound,
-    LinesRead,
-    NothingThere,
-    ToolCall,
-    ToolResult,
-)
+from nightwatch_core.models.conversation import TOOLS, LinesRead, ToolCall
 from nightwatch_core.models.errors import Trace
 from nightwatch_core.text.plain_text import estimated_tokens
 
@@ -246,37 +238,3 @@ def test_an_unwell_code_reader_is_the_tasks_business():
     call = ToolCall(id="1", name="read_file", arguments={"path": "a.py"})
     with pytest.raises(TryLater):
         tools.run(call, Unwell({}), CASE, ())
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "value"),
-    [
-        (
-            "read_file",
-            {"path": "app/order.py", "start": 3},
-            LinesRead(path="app/order.py", total=3, lines={3: "        return 1"}),
-        ),
-        ("read_file", {"path": "app/__init__.py"}, LinesRead(path="app/__init__.py", total=0)),
-        (
-            "read_file",
-            {"path": "app/order.py", "start": 9},
-            LinesRead(path="app/order.py", total=3),
-        ),
-        (
-            "read_file",
-            {"path": "gone/order.py"},
-            NothingThere(near=("app/order.py", "lib/order.py", "app/orders.py")),
-        ),
-        (
-            "search_code",
-            {"query": "x = 1"},
-            HitsFound(hits=(SearchHit(path="lib/order.py", line=1, text="x = 1"),)),
-        ),
-        ("search_code", {"query": "nowhere"}, HitsFound()),
-    ],
-)
-def test_answers_carry_the_value_that_they_show(tool, arguments, value):
-    result = run(tool, **arguments)
-    assert result.value == value
-    assert "value" not in result.model_dump()
-    assert ToolResult.model_validate(result.model_dump()).value is None

@@ -37,18 +37,6 @@ def test_leaders_first_then_siblings():
     assert names(second_wave(NightOptions(), waves, WaveResult())) == ["v1:b"]
 
 
-def test_siblings_are_told_what_their_leader_found():
-    waves = first(A, B, C)
-    found = analysis(A.unknown.case, title="No price", root_cause="It is called cost.")
-    other = analysis(C.unknown.case, title="Other")
-    (sibling,) = second_wave(NightOptions(), waves, WaveResult(analyses=(other, found)))
-    assert "No price" in sibling.research.leader_findings[0]
-    assert sibling.research.leader_findings[1:] == ("files examined: shop/cart.py",)
-    unknown = found.model_copy(update={"handover": Handover()})
-    (sibling,) = second_wave(NightOptions(), waves, WaveResult(analyses=(other, unknown)))
-    assert sibling.research.leader_findings == ()
-
-
 def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves():
     options = NightOptions(total_token_budget=50_000)
     waves = first_wave(options, NIGHT, CODE, (A, B, C))
