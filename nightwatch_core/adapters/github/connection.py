@@ -18,7 +18,7 @@ from githubkit.cache import MemCacheStrategy
 from githubkit.throttling import LocalThrottler
 
 from nightwatch_core.adapters.stores import traffic
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.plain_text import retry_after, text_table
 
 # Times are in seconds.
@@ -60,8 +60,8 @@ class Unavailable(TryLater):
         self.safe = safe
 
 
-class AnswerLost(TryLater):
-    """The answer to a write was lost: GitHub may have done it. Look before repeating."""
+class AnswerLost(MayHaveArrived):
+    """The answer to a write was lost: GitHub may have done it."""
 
     wait = SHORT_WAIT
     safe = False

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.slack.messages import Message, messages
 from nightwatch_core.adapters.stores import traffic
 from nightwatch_core.adapters.stores.database import connect, translated
-from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
+from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock
@@ -56,10 +56,6 @@ class Refused(GiveUp):
         self.code = code
 
 
-class AnswerLost(TryLater):
-    """The answer was lost: nobody knows whether Slack did it."""
-
-
 class _Throttled(TryLater):
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
@@ -67,7 +63,7 @@ class _Throttled(TryLater):
 
 
 BOUNDS = traffic.Bounds(
-    SERVICE, 4 * 1024 * 1024, seconds=60.0, too_large=AnswerLost, too_slow=AnswerLost
+    SERVICE, 4 * 1024 * 1024, seconds=60.0, too_large=MayHaveArrived, too_slow=MayHaveArrived
 )
 
 
@@ -92,7 +88,7 @@ class SlackCalls:
         self._patience = PATIENCE
 
     def __call__(self, method: str, **arguments: Any) -> Answer:
-        """Return Slack's answer; raises `Refused`, `AnswerLost`, `TryLater` or `GiveUp`."""
+        """Return Slack's answer; raises `Refused`, `MayHaveArrived`, `TryLater` or `GiveUp`."""
         for attempt in range(1, TRIES + 1):
             try:
                 with traffic.METER.request(SERVICE, (Refused,)):
@@ -115,7 +111,7 @@ class SlackCalls:
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise TryLater(f"Slack cannot be reached: {type(error).__name__}") from None
         except httpx.HTTPError as error:
-            raise AnswerLost(
+            raise MayHaveArrived(
                 f"the connection to Slack was lost before its answer came ({type(error).__name__})"
             ) from None
         if response.status_code == 429:
@@ -138,7 +134,7 @@ class SlackCalls:
 def _error(status: int, answer: Answer) -> NightWatchError:
     code = _word(answer.get("error"))
     if status >= 500 or code in AMBIGUOUS or (status == 200 and not answer):
-        return AnswerLost(f"Slack answered {code or f'HTTP {status}'}")
+        return MayHaveArrived(f"Slack answered {code or f'HTTP {status}'}")
     if code in TEMPORARY:
         return TryLater(f"Slack is unwell: {code}")
     if not code:
@@ -262,7 +258,7 @@ class SlackDelivery:
         more |= {"thread_ts": thread} if thread else {}
         try:
             ts = _ts(self._send("chat.postMessage", message, **more))
-        except AnswerLost as lost:
+        except MayHaveArrived as lost:
             pending = self._sent.find(message.part)
             found = self._look_up(pending, thread) if pending else None
             if found is None:
@@ -356,7 +352,7 @@ def _ts(answer: Answer) -> str:
     ts = answer.get("ts")
     if isinstance(ts, str) and ts:
         return ts
-    raise AnswerLost("Slack's answer does not say where the message is")
+    raise MayHaveArrived("Slack's answer does not say where the message is")
 
 
 def _unknown(part: str, reason: str) -> str:

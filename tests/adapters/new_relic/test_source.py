@@ -427,13 +427,6 @@ def test_messages_that_cannot_be_told_apart_are_said(service):
     assert "told apart by message" in found.partial[0]
 
 
-def test_rows_left_out_without_an_error_are_a_failure(service):
-    service.error("KeyError")
-    service.fail("null", match="FACET", times=9, path=["actor", "account", "whole", "results"])
-    with pytest.raises(TryLater):
-        fetched(service)
-
-
 def test_rows_that_cannot_be_read_are_counted(service):
     rows: list[Any] = [
         {"facet": ["KeyError", "orders/show"], "n": 3.0, "first": "soon", "last": 1e300},

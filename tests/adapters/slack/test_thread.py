@@ -134,23 +134,6 @@ def test_the_follow_up_leaves_out_what_was_left_undone_on_purpose() -> None:
     assert "low confidence and no fix" not in text(messages(degraded())[-1])
 
 
-def test_three_patterns_and_three_suggestions_are_told_at_their_longest() -> None:
-    learned = complete().learned
-    pattern, suggestion = learned.patterns[0], learned.suggestions[0]
-    long = {"title": "p&" * 200, "description": "d<" * 400, "suggestion": "s" * 500}
-    many = learned.model_copy(
-        update={
-            "patterns": (pattern.model_copy(update=long),) * 5,
-            "suggestions": (suggestion.model_copy(update={"reason": "&" * 500}),) * 5,
-        }
-    )
-    sections = [list(strings(block))[2] for block in messages(complete(learned=many))[-1].blocks]
-    for name in ("Patterns", "Ignore rules you might add"):
-        (found,) = (each for each in sections if each.startswith(f"*{name}*"))
-        assert found.count("• ") == 4
-        assert found.splitlines()[4] == "• and 2 more: see report.json"
-
-
 def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut() -> None:
     wordy = complete().outcomes[0].model_copy(update={"title": "t" * 500, "words": ("w" * 900,)})
     items = tuple(wordy.model_copy(update={"number": n}) for n in range(20, 60))

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 from core.report_fixture import complete, empty
-from services.slack import ALL_SCOPES, Slack
+from services.slack import ALL_SCOPES
 from slack_team import HISTORY, LINK, POST, REPLIES, UPDATE, a_team, errors
 
 from nightwatch_core.errors import GiveUp, TryLater
@@ -148,14 +148,6 @@ def test_a_night_that_broke_off_goes_on_where_it_stopped(team):
     assert len(team.slack.calls(UPDATE)) == 1
 
 
-@pytest.mark.slow
-def test_slack_that_is_slow_is_not_waited_for(team):
-    team.slack.fail(POST, "slow after", value="1.5")
-    notifier = team.notifier(timeout=1)
-    notifier.publish(empty())
-    assert len(team.slack.calls(POST)) == len(team.slack.calls(HISTORY)) == 1
-
-
 def test_a_slack_that_nobody_serves_is_tried_later_and_nothing_is_pending(team):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -166,25 +158,11 @@ def test_a_slack_that_nobody_serves_is_tried_later_and_nothing_is_pending(team):
     assert len(team.slack.calls(HISTORY)) == 0
 
 
-def test_a_redirect_does_not_carry_the_token_away(team):
-    with Slack() as elsewhere:
-        team.slack.fail(POST, "redirect", value=elsewhere.url + POST)
-        with pytest.raises(GiveUp, match="HTTP 302, and not like Slack"):
-            team.tell(empty())
-        assert elsewhere.requests == []
-
-
 @pytest.mark.parametrize("kind", ["401", "403", "404"])
 def test_something_else_than_slack_is_told_apart(team, kind):
     team.slack.fail(POST, kind)
     with pytest.raises(GiveUp, match=f"HTTP {kind}, and not like Slack: check the address"):
         team.tell(empty())
-
-
-def test_an_endless_answer_is_not_read_to_its_end(team):
-    team.slack.fail(POST, "endless after")
-    team.tell(empty())
-    assert len(team.slack.calls(POST)) == len(team.slack.calls(HISTORY)) == 1
 
 
 def test_a_lost_address_does_not_fail_the_delivery(team):
