@@ -2,50 +2,26 @@
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from error_records import NOW, groups_of, written
 
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.models.errors import ErrorGroup, Trace
+from nightwatch_core.models.errors import Trace
 
-Place = tuple[str, int | None, bool]  # path, line, whether it is the application's
+Case = dict[str, Any]
 
-
-class Case(NamedTuple):
-    """A file and the first of its groups; "" and None stand for what it does not say.
-
-    Times are ISO 8601 in UTC, to the second.
-    """
-
-    name: str
-    content: object  # a text as it is, anything else as JSON
-    error_class: str
-    message: str = ""
-    transaction: str = ""
-    count: int = 1
-    users: int | None = None
-    first: str = ""
-    last: str = ""
-    app: str = ""
-    release: str = ""
-    host: str = ""
-    frames: tuple[Place, ...] = ()
-    shape: str = ""  # its name; "" where the case does not ask
-    causes: tuple[str, ...] = ()  # classes of what caused it
-
-
-def _cases() -> dict[str, Case]:
-    files = sorted((Path(__file__).parent / "exports").glob("*.yml"))
-    rows: list[dict[str, Any]] = [row for file in files for row in yaml.safe_load(file.read_text())]
-    for row in rows:
-        row["frames"] = tuple(map(tuple, row.get("frames", ())))
-        row["causes"] = tuple(row.get("causes", ()))
-    return {row["name"]: Case(**row) for row in rows}
-
-
-CASES = _cases()  # by name
+# The first group of a file where its case says nothing else. Times are ISO 8601 in UTC, to the
+# second; a frame is path, line and whether it is the application's; `causes` are classes.
+_NOTHING = {
+    **dict.fromkeys(("message", "transaction", "first", "last", "app", "release", "host"), ""),
+    **{"count": 1, "users": None, "frames": [], "causes": []},
+}
+_FILES = sorted((Path(__file__).parent / "exports").glob("*.yml"))
+CASES: dict[str, Case] = {
+    row["name"]: _NOTHING | row for file in _FILES for row in yaml.safe_load(file.read_text())
+}
 
 
 def read_case(folder: Path, content: object) -> ErrorFiles:
@@ -55,31 +31,20 @@ def read_case(folder: Path, content: object) -> ErrorFiles:
 
 def as_read(case: Case, folder: Path) -> Case:
     """The same values, as a night reads them from the file."""
-    files = read_case(folder, case.content)
+    files = read_case(folder, case["content"])
     answer = groups_of(files, None, NOW)
     assert not answer.rejects, answer.rejects
     group = answer.groups[0]
-    traces = files.traces(group)
-    trace = traces[0] if traces else Trace()
-    return Case(
-        case.name,
-        case.content,
-        group.error_class,
-        group.message,
-        group.transaction,
-        group.occurrences,
-        group.users,
-        _moment(group, "first_seen"),
-        _moment(group, "last_seen"),
-        group.app,
-        group.release,
-        "".join(group.hosts),
-        tuple((f.path, f.line, f.in_app) for link in trace.links for f in link.frames),
-        files.contents().shapes[0][0] if case.shape else "",
-        tuple(link.error_class for link in trace.links[1:]),
-    )
-
-
-def _moment(group: ErrorGroup, name: str) -> str:
-    at = getattr(group, name)
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""
+    trace = next(iter(files.traces(group)), Trace())
+    times = {"first": group.first_seen, "last": group.last_seen}
+    read = {
+        **{name: getattr(group, name) for name in ("error_class", "message", "transaction")},
+        **{name: getattr(group, name) for name in ("users", "app", "release")},
+        **{name: f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else "" for name, at in times.items()},
+        "count": group.occurrences,
+        "host": "".join(group.hosts),
+        "frames": [[f.path, f.line, f.in_app] for link in trace.links for f in link.frames],
+        "causes": [link.error_class for link in trace.links[1:]],
+        "shape": files.contents().shapes[0][0],
+    }
+    return case | {name: value for name, value in read.items() if name in case}

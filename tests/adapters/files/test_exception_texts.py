@@ -42,7 +42,7 @@ def test_chains_come_back_whole(language: str, outer: str, inner: str, path: str
 
 
 def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path: Path) -> None:
-    files = read_case(tmp_path, CASES["event as stored"].content)
+    files = read_case(tmp_path, CASES["event as stored"]["content"])
     (trace,) = files.traces(groups_of(files, None, NOW).groups[0])
     first = trace.frames[0]
     assert (first.path, first.line, first.column) == (

@@ -17,9 +17,9 @@ from nightwatch_core.models.errors import Occurrence
 from nightwatch_core.traces.parsing import parse
 
 DOCUMENTS = {
-    name: case.content
+    name: case["content"]
     for name, case in CASES.items()
-    if not isinstance(case.content, str) or case.content.startswith("{")
+    if not isinstance(case["content"], str) or case["content"].startswith("{")
 }
 EXAMPLES = settings.default.max_examples // 5  # of each case: there are many cases
 LEAVES = (

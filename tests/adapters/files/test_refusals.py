@@ -13,7 +13,7 @@ PEOPLE = ("mia@example.com", "m@e.com", "203.0.113.9", "dev@example.com", "u-17"
 
 def test_a_refusal_names_fields(tmp_path: Path) -> None:
     names = ("id", "culprit", "metadata", "count", "permalink", "isUnhandled")
-    issue = CASES["one issue"].content
+    issue = CASES["one issue"]["content"]
     assert isinstance(issue, dict)
     part = {name: issue[name] for name in names}
     (reject,) = fetched(written(tmp_path, json_lines([FULL, part]))).rejects
@@ -45,7 +45,7 @@ def test_addresses_and_secrets_leave_what_is_kept() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_people_are_counted_and_never_named(name: str, tmp_path: Path) -> None:
-    files = read_case(tmp_path, CASES[name].content)
+    files = read_case(tmp_path, CASES[name]["content"])
     answer = groups_of(files, None, NOW)
     traces = [trace for group in answer.groups for trace in files.traces(group)]
     kept = answer.model_dump_json() + "".join(trace.model_dump_json() for trace in traces)
