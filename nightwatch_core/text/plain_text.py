@@ -177,11 +177,7 @@ def moment(at: datetime | None) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Write a number in words' order.
-
-    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 22, 113)]
-    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '113th']
-    """
+    """Write a number in words' order."""
     teen = number % 100 in (11, 12, 13)
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
@@ -213,11 +209,7 @@ def roughly(span: timedelta) -> str:
 
 
 def rebinned(hourly: Sequence[int], bars: int = 48) -> tuple[int, ...]:
-    """Return counts in at most `bars` bars, sums kept; neighbours are added up.
-
-    >>> rebinned((1, 2, 3, 4, 5), 3)
-    (3, 7, 5)
-    """
+    """Return counts in at most `bars` bars, sums kept; neighbours are added up."""
     width = -(-len(hourly) // bars) or 1
     return tuple(sum(hourly[start : start + width]) for start in range(0, len(hourly), width))
 

@@ -156,13 +156,7 @@ def record_frame(frame: Fields) -> RecordFrame:
 
 
 def language_of(frames: Sequence[RecordFrame], platform: str = "") -> str:
-    """Return the language that most paths end like; the tracker's word where no path decides.
-
-    >>> language_of([RecordFrame({}, path="a.rb"), RecordFrame({}, path="b.html")])
-    'ruby'
-    >>> language_of([RecordFrame({}, function="run")], "Java")
-    'java'
-    """
+    """Return the language that most paths end like; the tracker's word where no path decides."""
     paths = [frame.path.lower().partition("?")[0] for frame in frames]
     counts = Counter(
         name for path in paths for name, row in _LANGUAGES.items() if path.endswith(row.ends)

@@ -349,11 +349,7 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def json_problem(error: Exception) -> str:
-    """Return a sentence about JSON that cannot be read.
-
-    >>> json_problem(RecursionError())
-    'nested too deeply'
-    """
+    """Return a sentence about JSON that cannot be read."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     return f"no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else "no JSON"

@@ -123,21 +123,13 @@ def _name_of(value: str) -> str:
 
 
 def number_of(value: object) -> int | None:
-    """A whole number that is not negative, from a number or its text; None for anything else.
-
-    >>> number_of(3.0), number_of("1,204"), number_of("many"), number_of(True), number_of(-1)
-    (3, 1204, None, None, None)
-    """
+    """A whole number that is not negative, from a number or its text; None for anything else."""
     number = float_of(value.replace(",", "") if isinstance(value, str) else value)
     return int(number) if number is not None and 0 <= number < 1e15 else None
 
 
 def float_of(value: object) -> float | None:
-    """Return a number from a number or its text; None for anything else.
-
-    >>> float_of("1.5"), float_of(True), float_of("1 day")
-    (1.5, None, None)
-    """
+    """Return a number from a number or its text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, str) and (len(value) > 40 or not value.strip()[:1].isdigit()):
@@ -157,11 +149,7 @@ def _json(value: object) -> str:
 
 
 def has_lines(text: str) -> bool:
-    r"""Tell a text that has line ends, be they escaped.
-
-    >>> has_lines("a\nb\n"), has_lines(r"a\nb"), has_lines("a\n")
-    (True, True, False)
-    """
+    r"""Tell a text that has line ends, be they escaped."""
     bare = text.rstrip()
     return "\n" in bare or "\r" in bare or "\\n" in bare
 

@@ -15,7 +15,6 @@ from nightwatch_core.errors import StopTheNight
 # that all times can be compared.
 NO_ZONE = timezone(timedelta(0), "no zone")
 NO_YEAR = timezone(timedelta(0), "no year")  # nor a zone
-NO_YEAR_IN_UTC = timezone(timedelta(0), "no year, UTC")
 LATEST_YEAR = 2099
 LEAP_YEAR = 1996  # of times without a year
 _YEARS = 9  # looked back at: a leap day comes every eight years at the least
@@ -77,12 +76,11 @@ def settled(time: datetime, zone: tzinfo, latest: datetime) -> datetime:
     """
     if time.tzinfo is NO_ZONE:
         return time.replace(tzinfo=zone).astimezone(UTC)
-    if time.tzinfo is not NO_YEAR and time.tzinfo is not NO_YEAR_IN_UTC:
+    if time.tzinfo is not NO_YEAR:
         return time.astimezone(UTC)
-    own = zone if time.tzinfo is NO_YEAR else UTC
     for year in range(latest.year + 1, latest.year - _YEARS, -1):
         try:
-            in_year = time.replace(year=year, tzinfo=own).astimezone(UTC)
+            in_year = time.replace(year=year, tzinfo=zone).astimezone(UTC)
         except ValueError:  # no leap year
             continue
         if in_year <= latest:
@@ -204,8 +202,6 @@ def _of_parts(parts: dict[str, str | None]) -> datetime | None:
     zone = _zone_of(parts)
     try:
         time = datetime(whole_year, month, day, *clock, tzinfo=zone)
-        if not year and zone is not None:
-            return time.astimezone(UTC).replace(tzinfo=NO_YEAR_IN_UTC, year=LEAP_YEAR)
         return _sane(time) if year else time.replace(tzinfo=NO_YEAR)
     except (ValueError, OverflowError):
         return None
