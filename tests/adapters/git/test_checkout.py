@@ -198,14 +198,6 @@ def test_messages_and_names_cannot_forge_a_pull(tmp_path: Path) -> None:
     assert merged_pulls(host.git, sha(folder, "main"), LONG_AGO) == ()
 
 
-def test_a_detached_head_is_read(tmp_path: Path) -> None:
-    folder = repository(tmp_path / "shop", *HISTORY[:1])
-    git(folder, "checkout", "--quiet", "--detach")
-    head = Checkout(folder).head()
-
-    assert (head.branch, head.because) == ("", "HEAD, which is on no branch")
-
-
 def test_worktrees_bare_repositories_and_subfolders_are_fine(tmp_path: Path, shop: Path) -> None:
     git(shop, "worktree", "add", "--quiet", str(tmp_path / "tree"), "-b", "side", "main~1")
     git(tmp_path, "clone", "--quiet", "--bare", str(shop), "bare.git")
@@ -217,12 +209,6 @@ def test_worktrees_bare_repositories_and_subfolders_are_fine(tmp_path: Path, sho
     assert Checkout(shop / "sub").head().sha == sha(shop, "main")
     tree = Checkout(tmp_path / "tree")
     (blame,) = tree.reader(tree.head()).blame("a.rb", 1)
-
-
-def test_the_probe_says_what_is_read(shop: Path) -> None:
-    said = Checkout(shop).probe()
-
-    assert said == f"shop at {sha(shop, 'main')[:10]} (head of main), 5 files"
 
 
 def test_git_variables_of_the_caller_do_not_count(

@@ -26,11 +26,6 @@ def test_a_missing_file_is_made(checkout):
     assert sorted(path.name for path in checkout.iterdir()) == [".git", NAME, "app"]
 
 
-def test_a_worktree_has_a_file_where_others_have_the_git_folder(tmp_path):
-    (tmp_path / ".git").write_text("gitdir: elsewhere")
-    assert WorkingCopy(tmp_path).read(NAME) is None
-
-
 def test_what_changed_meanwhile_is_not_overwritten(checkout):
     (checkout / NAME).write_text("theirs")
     for before in ("ours", None):

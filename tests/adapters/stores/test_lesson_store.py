@@ -147,16 +147,6 @@ def test_a_lesson_comes_back_to_its_place(folder, files):
     assert files.archived() == type(files.archived())()
 
 
-def test_only_the_archived_document_of_the_same_lesson_is_removed(folder, files):
-    file = files.write(lesson(ONE))
-    (name,) = files.archive([file])
-    files.write(lesson(OTHER, file=name))
-    assert archived(folder) == [name[8:]]
-    for hostile in ("archive/../../secret.md", "archive/x\x00.md", "archive/.lock", "/etc/x.md"):
-        files.write(lesson(OTHER, file=hostile))
-    assert archived(folder) == [name[8:]]
-
-
 def test_an_archive_that_is_a_link_is_neither_read_nor_written(tmp_path, folder, files):
     file = files.write(lesson(ONE))
     outside = tmp_path / "outside"

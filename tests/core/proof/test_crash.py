@@ -67,13 +67,6 @@ def test_lines_are_not_compared_once_a_fix_has_moved_them():
     assert unlike(moved, crash(), exact=False, test=TEST) == ""
 
 
-def test_a_frame_that_raises_once_more_is_printed_twice_and_is_one():
-    again = '  File "/srv/shop/cart.py", line 9, in shown\n    raise\n'
-    head, _, rest = TRACE.partition("\n")
-    crash_again = crash(f"{head}\n{again}{rest}")
-    assert unlike(raised(TOP, OUTER, ("shop/page.py", 3, "page")), crash_again, test=TEST) == ""
-
-
 def test_a_comprehension_belongs_to_the_function_around_it():
     inner = ("shop/cart.py", 2, "<listcomp>")
     assert unlike(raised(inner, TOP, OUTER), crash(), test=TEST) == ""
