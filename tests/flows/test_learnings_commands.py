@@ -6,7 +6,6 @@ import pytest
 import typer
 import yaml
 from core.lesson_shapes import lesson
-from core.report_fixture import complete
 from night_world import worlds
 from twins.reading import MemoryModel
 from typer.testing import CliRunner
@@ -20,7 +19,6 @@ from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.memory.note_reader import notes_in
 from nightwatch_core.models.conversation import Capabilities, TranscriptEntry, TranscriptOpening
 from tasks.dependencies import using
-from tasks.wiring import nights
 
 NAME = "v1:aaaaaaaabbbb"
 TASK = """\
@@ -131,15 +129,6 @@ def test_what_is_not_there_is_said(home: Path, id: str, why: str) -> None:
     done = CliRunner().invoke(app, ["compound", id, "--yes"])
     assert isinstance(done.exception, StopTheNight)
     assert why in str(done.exception)
-
-
-def test_after_a_night_on_the_sample_its_memory_is_asked(home: Path) -> None:
-    report = complete()
-    sample = {"options": report.options.model_copy(update={"source": "sample"})}
-    nights().keep(report.model_copy(update=sample))
-    done = CliRunner().invoke(app, ["compound", NAME, "--yes"])
-    assert isinstance(done.exception, StopTheNight)
-    assert "learnings_found: 0" in CliRunner().invoke(app, ["learnings", "rates"]).output
 
 
 def test_a_model_draws_the_notes_from_the_nights_transcript(home: Path) -> None:

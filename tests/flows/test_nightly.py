@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 import pytest
 from night_world import CART, PAY, PREFECT, by_case, night, worlds
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.sorting import TaskRunSort
 from prefect.exceptions import TerminationSignal
 from twins.reading import MemoryModel
 
@@ -192,7 +193,8 @@ def test_the_run_page_shows_readable_names_and_artifacts() -> None:
         names: set[str] = set()
         while analysed not in names and time.monotonic() < until:  # the server keeps them by and by
             time.sleep(0.1)
-            names = {run.name for run in client.read_task_runs(limit=200)}
+            newest = client.read_task_runs(limit=200, sort=TaskRunSort.END_TIME_DESC)
+            names = {run.name for run in newest}
         keys = {artifact.key for artifact in client.read_artifacts()}
     assert analysed in names
     assert {"nightwatch-errors", "nightwatch-report"} <= keys

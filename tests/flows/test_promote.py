@@ -166,16 +166,6 @@ def test_a_local_draft(shop):
     assert "Queries time out under load" in document
 
 
-def test_a_dry_run_holds_back(shop):
-    options = local(shop).model_copy(update={"dry_run": True})
-    for to in ("checkout", "pull"):
-        made = with_offers(options, "all", to)
-        assert (made.done, made.text) == (False, "Held back: a dry run.")
-    assert (shop / "CLAUDE.md").read_bytes() == RULES.encode()
-    assert git(shop, "branch", "--list", "nightwatch/*") == ""
-    assert len([o for o in promotion.offer(options, None).offers if o.number]) == 3
-
-
 def test_without_a_checkout_it_says_what_to_name(shop):
     with pytest.raises(StopTheNight, match="--repo"):
         promotion.promotion_options({})

@@ -1,7 +1,6 @@
 """A Retry of a night's run, as the button in Prefect's UI makes it, on a real server."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from twins.reading import MemoryModel
 
 from flows.nightly import nightly
 from flows.one_error import one_error
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
@@ -79,17 +77,3 @@ def test_a_retry_of_one_error_pays_nothing() -> None:
     world.reading.clock.pass_by(3_600)
     assert single.again().analyses == first.analyses
     assert len(world.reading.model.shown) == 1
-
-
-def test_what_the_model_could_not_answer_is_asked_again() -> None:
-    world = worlds(model=MemoryModel([_fails_for_payments]))
-    night = Retried(world, nightly)
-    assert len(night.run().failures) == 1
-    healthy = MemoryModel([by_case])
-    night.world = replace(world, reading=replace(world.reading, model=healthy))
-    assert not night.again().failures
-    assert [shown.case.leader for shown in healthy.shown] == [PAY]
-
-
-def _fails_for_payments(conversation: Any) -> object:
-    return GiveUp("refused") if conversation.case.leader == PAY else by_case(conversation)

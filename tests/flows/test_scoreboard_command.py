@@ -1,18 +1,15 @@
 """`nightwatch scoreboard`: what it prints."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 import typer
 from core.report_fixture import complete
-from core.scoreboard_shapes import drafts, record
-from rich.console import Console
+from core.scoreboard_shapes import drafts
 from typer.testing import CliRunner
 
 from flows.commands import memory as command
-from nightwatch_core.memory.scoreboard import scoreboard
 from nightwatch_core.models.knowledge import Scoreboard
 from tasks.wiring import nights
 
@@ -40,14 +37,3 @@ def test_drafts_count_as_the_newest_night_found_them() -> None:
     done = CliRunner().invoke(app, ["--json"])
     assert Scoreboard.model_validate(json.loads(done.stdout)).drafts.known == 1
     assert "1 of 1 draft passed (100 %)" in " ".join(CliRunner().invoke(app, []).output.split())
-
-
-@pytest.mark.parametrize("width", ["80", "120"])
-def test_it_prints_the_table(width: str) -> None:
-    out = io.StringIO()
-    board = scoreboard(record("mmmmmmmcc"))
-    command.draw(board, Console(file=out, width=int(width)))
-    text = " ".join(out.getvalue().split())
-    assert "Said high 9 times, merged 7, wrong 2." in text
-    assert "Nothing" not in text
-    assert all(len(row) <= int(width) for row in out.getvalue().splitlines())

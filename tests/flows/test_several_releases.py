@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
-from night_world import CART, CART_API, PAY, by_case, on_prefect, plain_night, worlds
+from night_world import CART, PAY, by_case, on_prefect, plain_night, worlds
 from twins.reading import MemoryErrors, MemoryModel
 
 from flows.act import act
@@ -144,17 +144,6 @@ def test_a_fix_is_made_on_the_base_branch(tmp_path: Path) -> None:
     assert (pull.kind, pull.commit) == ("pull", git(shop, "rev-parse", "main"))
     text = f"import money\n\n\n{CART_V1}".replace("line.price", "line.cost")
     assert [(change.path, change.text) for change in pull.changes] == [("shop/cart.py", text)]
-
-
-def test_a_case_of_two_releases_is_read_at_the_newer_one(shop: Path) -> None:
-    report = night(world(shop, seen(CART, "v1", 9), seen(CART_API, "v2", 9)))
-    (cart,) = report.analyses
-
-    assert [group.fingerprint for group in cart.case.groups] == [
-        CART.fingerprint,
-        CART_API.fingerprint,
-    ]
-    assert commit_text(shop, cart) == "Charge cards (#3)"
 
 
 def test_a_commit_that_was_chosen_is_read_for_all(shop: Path) -> None:

@@ -105,29 +105,6 @@ def test_what_was_published_before_the_night_stopped_is_in_its_report(trouble: E
     assert [analysis.case.leader for analysis in report.analyses] == [CART, PAY]
 
 
-def test_what_was_published_before_publishing_gave_up_is_in_the_report() -> None:
-    report = night(through(NarrowOutbox(GiveUp("no room")), worlds()))
-    assert report.status == "degraded"
-    assert "publishing: no room" in report.degraded
-    assert [(receipt.kind, receipt.status) for receipt in report.receipts] == [("issue", "done")]
-
-
-def test_a_crash_between_publishing_and_keeping_the_report_loses_no_receipt() -> None:
-    world = worlds()
-    nights, keep = world.publishing.nights, world.publishing.nights.keep
-
-    def crash(report: RunReport) -> str:
-        nights.keep = keep
-        raise KeyError("a bug of ours")
-
-    nights.keep = crash
-    report = stopped(world, KeyError)
-    assert [receipt.kind for receipt in report.receipts] == ["issue", "issue", "pull"]
-    again = night(world)
-    assert {receipt.status for receipt in again.receipts} <= {"already there"}
-    assert len(world.reading.tracker.published) == 3
-
-
 class Muted(MemoryNotifier):
     """A channel that cannot be reached `times` times."""
 

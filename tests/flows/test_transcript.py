@@ -1,8 +1,5 @@
 """`nightwatch transcript`: what it prints and how it ends."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -41,19 +38,3 @@ def test_it_prints_the_newest_one(kept: Transcripts) -> None:
     assert not {"\x1b", "\x07", "\u202e"} & set(done.output)
     assert "row 49" not in done.output
     assert "In all: 0 calls" in done.output
-
-
-def test_it_says_what_to_do_where_there_is_none(tmp_path: Path) -> None:
-    command = "from flows.commands.app import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", command, "transcript", "v1:ffff"],
-        env={**os.environ, "NIGHTWATCH_STATE": str(tmp_path)},
-        cwd=Path(__file__).resolve().parents[2],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 1
-    assert "no transcript of 'v1:ffff' was kept" in done.stderr
-    assert "nightwatch report" in done.stderr
-    assert "Traceback" not in done.stderr

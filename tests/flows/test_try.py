@@ -60,13 +60,3 @@ def test_a_file_that_is_no_export_ends_with_a_sentence(tmp_path: Path) -> None:
     assert "2 records: no error class and no stack trace; its fields: id" in done.stdout
     assert "What can be read" in done.stdout
     assert done.stderr == ""
-
-
-@pytest.mark.slow
-def test_a_checkout_that_is_none_says_what_to_do(tmp_path: Path) -> None:
-    export = tmp_path / "export.jsonl"
-    export.write_text(json.dumps(RECORD), encoding="utf-8")
-    done = nightwatch_try(tmp_path, str(export), "--repo", str(tmp_path / "nowhere"))
-    assert done.returncode == 1
-    assert "nowhere" in done.stderr
-    assert "Traceback" not in done.stderr

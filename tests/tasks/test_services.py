@@ -1,5 +1,4 @@
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -75,20 +74,6 @@ def test_an_account_that_is_no_number_is_refused(said, account: str) -> None:
     at = said(**WHOLE | {"NEW_RELIC_ACCOUNT_ID": account})
     with pytest.raises(StopTheNight, match="has to be a number"):
         services.new_relic(NightOptions(), at, None, MemoryClock())
-
-
-def test_everything_is_made_without_a_request(said) -> None:
-    at, clock = said(**WHOLE), MemoryClock(datetime(2026, 11, 20, tzinfo=UTC))
-    options = NightOptions(model="claude-opus-5-5")
-    made = (
-        services.new_relic(options, at, None, clock),
-        services.github_code(options, at),
-        services.github_tracker(at),
-        services.github_outbox(options, at, clock, str),
-        services.claude(options, at),
-        services.slack(at, clock),
-    )
-    assert len(made) == 6
 
 
 def test_a_token_of_its_own_reads(said) -> None:
