@@ -155,7 +155,7 @@ class FileHits:
         hits = list(self.texts)[:most]
         added = {n for n in numbers if 1 <= n <= len(self.lines)}.difference(hits)
         shown = sorted({*hits, *added} - (seen(self.path, added, self.at.known) - {*hits}))
-        if len(shown) < 3 and not added:
+        if (len(shown) < 3 and not added) or not self.lines:
             yield from (f"{name(self.path)}:{n}: {self.text(n)}" for n in shown)
         else:
             yield head(self.path, shown[0], shown[-1], len(self.lines))

@@ -113,7 +113,12 @@ class ClaudeBatches:
                 made = await client.post(_PATH, content=body, cast_to=MessageBatch, options=options)
                 return _batch(made)
             except EXPECTED as problem:
-                if _is_refused(problem):
+                cause = problem.__cause__
+                is_refused = isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout)
+                if isinstance(problem, anthropic.APIStatusError):
+                    status = problem.status_code
+                    is_refused = 300 <= status < 500 and status != 408
+                if is_refused:
                     is_sent = False
                     raise
                 raise _unsure(library.translated(problem, self._calls.key)) from None
@@ -256,12 +261,6 @@ def moment(text: object) -> datetime | None:
     except ValueError:
         return None
     return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-def _is_refused(problem: Exception) -> bool:
-    if isinstance(problem, anthropic.APIStatusError):
-        return 300 <= problem.status_code < 500 and problem.status_code != 408
-    return isinstance(problem.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
 
 
 def _unsure(trouble: NightWatchError) -> MayHaveArrived:

@@ -86,14 +86,14 @@ def address(base_url: str) -> str:
     >>> address(" http://localhost:11434/v1/ "), address("")
     ('http://localhost:11434', 'https://api.anthropic.com')
     """
-    wanted = base_url.strip().rstrip("/").removesuffix("/v1") or ADDRESS
+    given = base_url.strip().rstrip("/").removesuffix("/v1") or ADDRESS
     try:
-        url = httpx2.URL(wanted)
+        url = httpx2.URL(given)
     except httpx2.InvalidURL:
         url = httpx2.URL("")
     if url.scheme not in ("https", "http") or not url.host or url.userinfo:
         raise StopTheNight("ANTHROPIC_BASE_URL has to be like https://host or http://host:port")
-    return wanted
+    return given
 
 
 def translated(problem: Exception, secret: str = "") -> NightWatchError:

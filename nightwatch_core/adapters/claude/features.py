@@ -119,13 +119,13 @@ class Features(Value):
     retires: str = ""  # date
     line: str = ""
 
-    def effort(self, wanted: str) -> str:
-        """Return the strongest supported effort up to the wanted one; empty where there is none.
+    def effort(self, most: str) -> str:
+        """Return the strongest supported effort up to `most`; empty where there is none.
 
         >>> Features(model="m", efforts=("low", "high")).effort("medium")
         'low'
         """
-        below = EFFORTS[: EFFORTS.index(wanted) + 1]
+        below = EFFORTS[: EFFORTS.index(most) + 1]
         return next((name for name in reversed(below) if name in self.efforts), "")
 
     @property
@@ -217,12 +217,12 @@ def context_management(features: Features, last: bool) -> Json:
 def betas(features: Features) -> list[str]:
     """Return the beta headers, the same for every request of a conversation."""
     edits = context_management(features, last=False).get("edits", ())
-    wanted = {
+    needed = {
         EDITING_BETA: bool(edits),
         COMPACTING_BETA: any(edit["type"] == COMPACT for edit in edits),
         TURN_EFFORT_BETA: features.turn_effort,
     }
-    return [name for name, needed in wanted.items() if needed]
+    return [name for name, is_needed in needed.items() if is_needed]
 
 
 def inside(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:

@@ -182,7 +182,8 @@ STOPS: Mapping[str, str] = {
 
 def reply_of(message: Mapping[str, Any], usage: Usage) -> chat.Reply:
     """Return a finished message of the service as a reply."""
-    blocks = [_echo(block) for block in message["content"] if not _is_empty(block)]
+    filled = (b for b in message["content"] if b.get("type") != "text" or b.get("text"))
+    blocks = [_echo(block) for block in filled]
     calls = tuple(
         chat.ToolCall(id=block["id"], name=block["name"], arguments=block["input"])
         for block in blocks
@@ -244,10 +245,6 @@ def _echo(block: Mapping[str, Any]) -> Json:
         kept["input"] = given if isinstance(given, dict) else {}
         kept |= {name: str(kept.get(name) or "unknown") for name in ("id", "name")}
     return kept
-
-
-def _is_empty(block: Mapping[str, Any]) -> bool:
-    return block.get("type") == "text" and not str(block.get("text") or "")
 
 
 def _detail(message: Mapping[str, Any]) -> str:

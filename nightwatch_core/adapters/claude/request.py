@@ -20,7 +20,7 @@ from nightwatch_core.models import conversation as chat
 
 PATIENCE = 15.0  # seconds that a call waits for another one's response to begin
 WARM = 240.0  # the service keeps for 300 what was not used, anew with every use
-THINKING = {"low": 4_000, "medium": 8_000, "high": 12_000}  # by the effort that is wanted
+THINKING = {"low": 4_000, "medium": 8_000, "high": 12_000}  # by effort
 LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
 LEAST_THINKING = 1_024  # the service's own bound
 SHARE = 0.5  # of the time a call has that it may wait: the rest is for the call itself
@@ -111,7 +111,7 @@ def strict_schema(schema: Mapping[str, Any]) -> Json:
 def tool_params(specs: tuple[chat.ToolSpec, ...], *, strict: bool) -> list[Json]:
     """Return the tools; `strict` where the service compiles their schemas.
 
-    >>> spec = ToolSpec(name="look", description="Look.", parameters={"type": "object"})
+    >>> spec = chat.ToolSpec(name="look", description="Look.", parameters={"type": "object"})
     >>> tool_params((spec,), strict=False)[0]["input_schema"]
     {'type': 'object'}
     """
@@ -217,8 +217,8 @@ def messages(conversation: chat.Conversation, turn_effort: bool = False) -> list
 def _thinking(conversation: chat.Conversation, features: Features, most: int) -> Json | None:
     if features.adaptive:
         return {"type": "adaptive"}
-    wanted = conversation.thinking_budget or THINKING[conversation.effort]
-    budget = min(wanted, most // 2)
+    tokens = conversation.thinking_budget or THINKING[conversation.effort]
+    budget = min(tokens, most // 2)
     if features.budgeted and budget >= LEAST_THINKING:
         return {"type": "enabled", "budget_tokens": budget}
     return None
@@ -226,12 +226,12 @@ def _thinking(conversation: chat.Conversation, features: Features, most: int) ->
 
 def _output(conversation: chat.Conversation, features: Features) -> Json:
     output: Json = {}
-    wanted: str = conversation.effort
+    effort: str = conversation.effort
     if not features.turn_effort:  # a change is one for the whole request, and costs the cache
         asked = (turn.effort for turn in conversation.turns if isinstance(turn, chat.UserTurn))
-        wanted = next((effort for effort in reversed([*asked]) if effort), wanted)
-    if effort := features.effort(wanted):
-        output["effort"] = effort
+        effort = next((item for item in reversed([*asked]) if item), effort)
+    if supported := features.effort(effort):
+        output["effort"] = supported
     if conversation.answer_schema and features.structured:
         schema = strict_schema(conversation.answer_schema)
         output["format"] = {"type": "json_schema", "schema": schema}
