@@ -25,18 +25,17 @@ from nightwatch_core.code.syntax import FUNCTIONS, body_of, names_of, nodes_in, 
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
 _INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types
 _TYPES = re.compile(r"\b(?:class|module|interface|struct|enum|trait|record|type|object)\b")
-_MODIFIERS = (
-    *("export", "default", "public", "private", "protected", "internal", "static", "final"),
-    *("abstract", "sealed", "override", "async", "virtual", "open", "data", "pub", "partial"),
-    *("readonly", "declare", "suspend", "inline"),
-)
-_WORDS = (
-    *("def", "class", "module", "function", "func", "fun", "fn", "interface", "struct", "enum"),
-    *("trait", "impl", "type", "record", "object", "namespace", "protocol"),
-)
 # How a line of any language begins a function or a class: modifiers, a keyword, the name.
+_MODIFIERS = (
+    "export|default|public|private|protected|internal|static|final|abstract|sealed|override|async"
+    "|virtual|open|data|pub|partial|readonly|declare|suspend|inline"
+)
+_KEYWORDS = (
+    "def|class|module|function|func|fun|fn|interface|struct|enum|trait|impl|type|record|object"
+    "|namespace|protocol"
+)
 _KEYWORD = re.compile(
-    rf"[ \t]{{0,16}}(?:(?:{'|'.join(_MODIFIERS)}) )*(?:{'|'.join(_WORDS)})[ (*]{{1,3}}"
+    rf"[ \t]{{0,16}}(?:(?:{_MODIFIERS}) )*(?:{_KEYWORDS})[ (*]{{1,3}}"
     r"(?:self\.|\w{1,80}::){0,5}(?P<name>[A-Za-z_$][\w$]{0,80}[?!]?)"
 )
 _CLOSES = ("end", "}", "};", "});", ")")  # what may stand alone behind a body

@@ -145,7 +145,6 @@ _ENTRY = re.compile(
     r"(^|/)(config|bin|exe|scripts?|benchmarks?|examples?)/|(^|/)(manage\.py|Rakefile|config\.ru)$"
 )
 _LEVELS = re.compile(r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+")
-_CALLED = re.compile(r"wrong number of arguments|(?:missing|unknown) keywords?:")
 
 Rule = Callable[[Frame], bool]
 
@@ -176,12 +175,8 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
     """
     scores: dict[str, float] = {}
     reasons: dict[str, tuple[str, ...]] = {}
-    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[:MESSAGE]))
-    callee = trace.top if ruby else None
     for depth, frame in enumerate(_distinct(trace)):
         held = [(weight, reason) for weight, reason, rule in WEIGHTS if rule(frame)]
-        if frame == callee:
-            held.append((0.4, "its caller passed the wrong arguments"))
         score = _DECAY**depth
         for weight, _ in held:
             score *= weight

@@ -49,18 +49,11 @@ class Guard(Value):
 
 
 class QuietCall(Value):
-    """A call that cannot fail, in files of some endings."""
+    """A call that does not fail, in files of some endings; `strict` is one whose place it took."""
 
     endings: frozenset[str]
     pattern: Pattern
-
-
-class LenientApi(Value):
-    """A call that no longer fails, and the stricter one whose place it took."""
-
-    endings: frozenset[str]
     strict: Pattern = re.compile("")
-    lenient: Pattern
     kind: Kind = "guard_only"
 
 
@@ -75,7 +68,7 @@ class SymptomFixRules(Value):
     casts: tuple[Pattern, ...]
     guards: tuple[Guard, ...]
     quiet_calls: tuple[QuietCall, ...]
-    lenient_apis: tuple[LenientApi, ...]
+    lenient_apis: tuple[QuietCall, ...]
 
 
 TABLES = load_rules("symptom_fixes", SymptomFixRules)
@@ -359,8 +352,8 @@ def _lenient_api(change: Change) -> Iterator[SymptomFix]:
         for api in TABLES.lenient_apis
         if change.ending in api.endings
         and api.strict.search(pair.old)
-        and api.lenient.search(pair.new)
-        and not api.lenient.search(pair.old)
+        and api.pattern.search(pair.new)
+        and not api.pattern.search(pair.old)
         and not _may_be_missing(change, pair.new, pair.row, pair.old)
     }
     if not _has_effective_change(change, hits):

@@ -126,13 +126,6 @@ def test_frames_that_only_check_report_or_carry_come_later():
         assert ranked(helper, caller)[0] == "app/basket.py", helper.path
 
 
-def test_a_wrong_call_is_its_callers_fault_where_ruby_blames_the_callee():
-    frames = (frame("a.rb", 1, "total"), frame("b.rb", 2, "show"))
-    message = "wrong number of arguments (given 1, expected 2)"
-    assert ranked(*frames, message=message, language="ruby") == ["b.rb", "a.rb"]
-    assert ranked(*frames, message=message, language="python") == ["a.rb", "b.rb"]
-
-
 EXAMPLES = (
     (
         "Rails controller",
