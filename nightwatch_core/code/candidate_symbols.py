@@ -190,9 +190,6 @@ def files_testing(path: str, paths: Iterable[str], limit: int = TEST_FILES) -> t
 
     Their names have all words of the file's name; words that are no folder of the file's are
     counted against them.
-
-    >>> files_testing("shop/cart.py", ("tests/test_cart.py", "tests/test_carts.py", "shop/cart.py"))
-    ('tests/test_cart.py',)
     """
     own, language = _words(path.rpartition("/")[2]), language_of(path)
     folders = {word for folder in path.split("/")[:-1] for word in _words(folder)}

@@ -31,11 +31,7 @@ _FIELDS = frozenset(("version", "resolved", "name", "python", "requires-python",
 
 
 def renamed_to(name: str, diff: str) -> str:
-    """Return the name that a change put in the place of `name`; empty where it replaced none.
-
-    >>> renamed_to("total", "@@ -1,2 +1,2 @@\\n-def total(a):\\n+def sum_of(a):\\n     pass")
-    'sum_of'
-    """
+    """Return the name that a change put in the place of `name`; empty where it replaced none."""
     for removed, added in _replaced(diff):
         for gone in removed:
             for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", gone):
@@ -145,13 +141,7 @@ def file_diffs(edits: tuple[Edit, ...], read: ReadFile | None = None) -> tuple[C
 
 
 def joined_diff(files: tuple[ChangedFile, ...]) -> str:
-    """Return the diffs of several files as one, each under its name.
-
-    >>> print(joined_diff((ChangedFile(path="a.py", diff="-x"),)))
-    --- a/a.py
-    +++ b/a.py
-    -x
-    """
+    """Return the diffs of several files as one, each under its name."""
     return "\n".join(f"--- a/{file.path}\n+++ b/{file.path}\n{file.diff}" for file in files)
 
 

@@ -53,6 +53,7 @@ class ProtectedPaths(Value):
 
 
 PATHS = load_rules("protected_paths", ProtectedPaths)
+_DEVICES = frozenset(PATHS.names["devices"])
 _LOOK_ALIKE = re.compile("[\u0370-\u058f\u13a0-\u13ff]")  # Greek, Cyrillic, Armenian, Cherokee
 _TROUBLESOME = '\\%:*?"<>|~`\u2044\u2215\u29f5\u29f8'  # the last look like slashes
 
@@ -69,14 +70,6 @@ def _malformed(path: str) -> bool:
         or "${" in path
         or path != path.strip()
     )
-
-
-def _leaves_the_tree(path: str) -> bool:
-    return any(part.strip(" .") == "" for part in path.split("/"))
-
-
-def _ambiguous(path: str) -> bool:
-    return unicodedata.normalize("NFKC", path) != path or clean(path) != path
 
 
 def _dotted(path: str) -> bool:
@@ -102,8 +95,8 @@ def _operates(path: str) -> bool:
     )
 
 
-def _is_device(path: str) -> bool:
-    return any(part.split(".")[0].strip() in PATHS.names["devices"] for part in path.split("/"))
+def _stems(path: str) -> list[str]:
+    return [part.split(".")[0].strip() for part in path.split("/")]
 
 
 def _looks_alike(path: str) -> bool:
@@ -114,10 +107,10 @@ def _looks_alike(path: str) -> bool:
 RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("is not a plain path", _malformed),
     ("mixes letters that look alike", _looks_alike),
-    ("leaves the repository", _leaves_the_tree),
-    ("is spelt ambiguously", _ambiguous),
+    ("leaves the repository", lambda path: any(not p.strip(" .") for p in path.split("/"))),
+    ("is spelt ambiguously", lambda p: unicodedata.normalize("NFKC", p) != p or clean(p) != p),
     ("is in a dot folder or a dot file", _dotted),
-    ("is the name of a device", _is_device),
+    ("is the name of a device", lambda path: not _DEVICES.isdisjoint(_stems(path))),
     *((rule.reason, rule.match) for rule in PATHS.files if rule.reason != "is binary"),
     ("is in a protected folder", _in_protected_folder),
     ("lies where things are run or deployed from", _operates),
@@ -200,11 +193,7 @@ def _size(before: str | None, after: str | None) -> tuple[int, int]:
 
 
 def differing_lines(before: str, after: str) -> tuple[list[str], list[str]]:
-    """Return the lines of both texts without those that they begin and end with alike.
-
-    >>> differing_lines("a\\nb\\nc", "a\\nx\\ny\\nc")
-    (['b'], ['x', 'y'])
-    """
+    """Return the lines of both texts without those that they begin and end with alike."""
     old, new = before.split("\n"), after.split("\n")
     head = common_lines(old, new)
     tail = common_lines(old[head:][::-1], new[head:][::-1])

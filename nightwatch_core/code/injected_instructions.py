@@ -1,15 +1,10 @@
 """Finds where an analyst repeats an instruction from untrusted text, where somebody would obey it.
 
-Untrusted is what production sent and what the repository says in prose: messages, traces, commit
-messages, titles, comments, lessons, notes, reviews; code is not. It may be searched for, quoted and
-explained. It is quarantined only in a place that is obeyed:
-
-- a next step, a learning, the question: people and later nights do them;
-- the words of an edit outside its string literals: agents obey code and comments;
-- a tag, a path, or a tool's argument that selects: machines obey them;
-
-and only where it is an *instruction*: a run of words that addresses its reader, a command, or an
-address that such words send to. This is a second net: nothing that may be written rests on it.
+Untrusted are messages, traces, commit messages, titles, comments, lessons, notes and reviews; code
+is not. They may be searched for, quoted and explained. A repetition is quarantined in next steps,
+learnings, the question, in edits outside string literals, in tags, paths and arguments that select;
+and only where it addresses its reader, is a command, or an address that such words send to. Nothing
+that may be written rests on it.
 """
 
 import re
@@ -70,7 +65,12 @@ def injected_instructions(texts: Iterable[str]) -> InjectedInstructions:
     """Collect the instructions in texts, in as many characters of each as are ever shown."""
     known = [text[:TAINT_TEXT] for text in dict.fromkeys(texts)]
     sentences = [item for text in known for item in _SENTENCE.split(text)]
-    sent_to = {m[0] for text in known for m in _ADDRESS.finditer(text) if _is_sent_to(m)}
+    sent_to = {
+        address[0]
+        for text in known
+        for address in _ADDRESS.finditer(text)
+        if _SENDS_TO.search(_SENTENCE.split(text[: address.start()][-60:])[-1])
+    }
     return InjectedInstructions(
         runs=frozenset(
             r for sentence in sentences for r in _runs(sentence) if _ADDRESSING.intersection(r)
@@ -170,8 +170,3 @@ def quarantine_reason(what: str, order: str) -> str:
 def _runs(text: str, length: int = RUN) -> Iterator[tuple[str, ...]]:
     words = [word.lower() for word in _WORD.findall(text)]
     return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))
-
-
-def _is_sent_to(address: re.Match[str]) -> bool:
-    before = address.string[max(address.start() - 60, 0) : address.start()]
-    return bool(_SENDS_TO.search(_SENTENCE.split(before)[-1]))

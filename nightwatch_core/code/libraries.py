@@ -45,10 +45,7 @@ class LibraryRules(Value):
 
 
 RULES = load_rules("libraries", LibraryRules)
-_OWN_LANGUAGE: dict[str, Ecosystem] = {
-    **{"python": "python", "ruby": "ruby", "go": "go", "php": "php", "javascript": "javascript"},
-    **{"typescript": "javascript", "node": "javascript", "golang": "go"},
-}
+_ECOSYSTEMS = {"typescript": "javascript", "node": "javascript", "golang": "go"}  # by language
 
 
 def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
@@ -80,7 +77,7 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
     if re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", plain) and not plain.endswith(".py"):
         path = f"{plain.replace('.', '/')}.py"
         places[LibraryPlace("python", plain.partition(".")[0], path)] = None
-    own = _OWN_LANGUAGE.get(language.lower())
+    own = _ECOSYSTEMS.get(language.lower(), language.lower())
     return tuple(sorted(places, key=lambda item: item.ecosystem != own))
 
 
@@ -117,11 +114,5 @@ def locked_version(
 
 
 def same_version(text: str, other: str) -> bool:
-    """Return whether two versions are one, whatever stands before or behind them.
-
-    >>> same_version("v1.9.0", "1.9.0"), same_version("1.16.0-x86_64-linux", "1.16.0")
-    (True, True)
-    >>> same_version("1.9.0", "1.9.1"), same_version("", "1")
-    (False, False)
-    """
+    """Return whether two versions are one, whatever stands before or behind them."""
     return bool(text) and _PLATFORM.sub("", text) == _PLATFORM.sub("", other)

@@ -1,7 +1,7 @@
 """Checks whether a record can be of the code that is read: its lines against what stands there.
 
-A contradiction is meant to be certain. Where a language, a macro or a call by name may explain the
-record there is none: to doubt an honest record costs more than to believe a wrong one.
+A contradiction is certain: where a language, a macro or a call by name may explain a record, there
+is none.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.code.code_view import lines_of
-from nightwatch_core.code.definitions import Definition, definitions_in
+from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.languages import NAMED_LINE, Language, has_grammar, language_of, parsed
 from nightwatch_core.models.errors import Case, Frame
 from nightwatch_core.text.plain_text import shortened
@@ -179,7 +179,9 @@ def _outside_its_function(place: AppFrame) -> str:
         first = item.line - 5 if item.kind == "class" else item.line
         if first <= place.line and (item.kind == "class" or place.line <= item.end):
             return ""
-    if same and all(_is_plain_function(item, place) for item in same):
+    heads = [place.rows[item.line - 1][:NAMED_LINE] for item in same]
+    has_macro = place.language.name == "ruby" and not all(re.search(r"\bdef\b", h) for h in heads)
+    if same and not has_macro and all(item.kind == "function" for item in same):
         lines = ", ".join(str(item.line) for item in same[:3])
         where = f"{place.path}:{place.line}"
         return f"{where} is not in {name}, which {place.path} defines in line {lines}"
@@ -197,12 +199,6 @@ def _function_name(place: AppFrame) -> str:
     name = re.split(r"[.#:>]", printed)[-1].strip()
     is_odd = re.search(r"[<${`]", printed) or not re.match(r"[A-Za-z_$][\w$]*[?!]?$", name)
     return "" if is_odd else name
-
-
-def _is_plain_function(definition: Definition, place: AppFrame) -> bool:
-    row = place.rows[definition.line - 1][:NAMED_LINE]
-    is_macro = place.language.name == "ruby" and not re.search(r"\bdef\b", row)
-    return definition.kind == "function" and not is_macro
 
 
 CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (

@@ -56,13 +56,7 @@ class Rise(NamedTuple):
 
 
 def rise_of(hours: Sequence[int]) -> Rise | None:
-    """Find the hour from which an error occurs several times as often as before, if there is one.
-
-    >>> rise_of((1, 0, 2, 1, 0, 2, 30, 28, 35))
-    Rise(hour=6, before=1.0, after=31.0)
-    >>> rise_of((3, 5, 2, 4, 6, 3)) is None
-    True
-    """
+    """Find the hour from which an error occurs several times as often as before."""
     rises = (
         Rise(hour, sum(hours[:hour]) / hour, sum(hours[hour:]) / (len(hours) - hour))
         for hour in range(1, len(hours))
@@ -150,13 +144,7 @@ def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Rele
 
 
 def sha_of(version: str, deployed: Iterable[Release]) -> str:
-    """Return the commit that was deployed last under this version; empty where no deployment tells.
-
-    >>> from datetime import UTC, datetime
-    >>> at = datetime(2026, 11, 20, tzinfo=UTC)
-    >>> sha_of("1.2", (Release(version="v1.2", sha="0A1B2C3D", at=at),))
-    '0a1b2c3d'
-    """
+    """Return the commit that was deployed last under this version; empty where none was."""
     same = [item for item in deployed if bare(item.version) == bare(version) and _commit(item.sha)]
     newest = max(same, key=lambda item: item.at, default=None)
     return _commit(newest.sha) if newest and version.strip() else ""

@@ -1,9 +1,7 @@
 """Changes that are suspected of an error before it is analysed.
 
-A change is suspected for what it did: it wrote the line that fails, one that led there, or what is
-used there; it replaced the name that is missing; it brought another version of a library that the
-trace goes through. And it came shortly before the error began. Having touched the same file is no
-reason.
+A change is suspected that came shortly before and wrote the line that fails, led there or is used
+there, replaced the missing name, or brought another version of a library of the trace.
 """
 
 import math
@@ -108,7 +106,6 @@ def proved_change(analysis: Analysis) -> str:
 
 _NEAR = timedelta(days=NEAR_DAYS)
 _LEAST_SUSPECTS = 0.45  # the weaker a proof, the fresher it has to be
-_NAME = 3  # characters a library's name needs to be told from chance
 
 
 class Ground(NamedTuple):
@@ -130,7 +127,7 @@ def _proofs(change: MergedPull, ground: Ground) -> Iterator[tuple[float, str]]:
     yield from _wrote(change, ground, 0.7, "used", "which is used there")
     for library in ground.changes.dependencies:
         plain = library.name.lower().replace("-", "_").lstrip("@")
-        is_used = len(library.name) >= _NAME and f"/{plain}/" in ground.libraries
+        is_used = len(plain) > 2 and f"/{plain}/" in ground.libraries
         if is_used and library.commit and is_of(change, library.commit.sha):
             old, new = library.old or "none", library.new or "none"
             yield 0.6, f"changes {library.name} from {old} to {new}"

@@ -361,23 +361,19 @@ def _lenient_api(change: Change) -> Iterator[SymptomFix]:
 
 
 def _unsafe_cast(change: Change) -> Iterator[SymptomFix]:
+    forced = P["forced_cast"]
     for pair in change.pairs:
-        is_same = _without_casts(pair.old) == _without_casts(pair.new)
-        is_longer = len(pair.new) > len(pair.old) and _casts(pair.new) > _casts(pair.old)
-        forced = P["forced_cast"]
+        (old, had), (new, has) = _without_casts(pair.old), _without_casts(pair.new)
         is_forced = len(forced.findall(pair.new)) > len(forced.findall(pair.old))
-        if is_forced or (is_same and is_longer):
+        if is_forced or (old == new and has > had and len(pair.new) > len(pair.old)):
             yield change.fix("cast", pair.row)
 
 
-def _casts(line: str) -> int:
-    return sum(len(pattern.findall(line)) for pattern in TABLES.casts)
-
-
-def _without_casts(line: str) -> str:
+def _without_casts(line: str) -> tuple[str, int]:
+    casts = sum(len(pattern.findall(line)) for pattern in TABLES.casts)
     for pattern in TABLES.casts:
         line = pattern.sub("", line)
-    return re.sub(r"[\s()]", "", line)
+    return re.sub(r"[\s()]", "", line), casts
 
 
 # Exceptions

@@ -325,11 +325,7 @@ def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:
 
 
 def indent(text: str) -> int:
-    """Count the columns before the first character; a tab counts as four.
-
-    >>> indent("    x"), indent("\\tx")
-    (4, 4)
-    """
+    """Count the columns before the first character; a tab counts as four."""
     plain = text.expandtabs(4)
     return len(plain) - len(plain.lstrip())
 

@@ -54,8 +54,7 @@ def value_flow(path: str, text: str, line: int, members: tuple[str, ...] = ()) -
     """List the failing statement, then those that set what it reads, nearest first.
 
     Names are followed within the function, members of objects in the whole file; `members` are
-    names of such that matter besides, because the message says them. Without a tree there is the
-    failing line alone.
+    those that the message names. Without a tree there is the failing line alone.
     """
     root = root_of(path, text)
     node = statement_at(root, line - 1) if root else None
@@ -348,10 +347,7 @@ def is_tested(name: str, after: Node, at: Node) -> bool:
     function = next(enclosing_functions(at), None)
     conditions = (
         node
-        for node in nodes_in(
-            function
-            or next((ancestor for ancestor in ancestors(at) if ancestor.parent is None), at)
-        )
+        for node in nodes_in(function or [at, *ancestors(at)][-1])
         if _CONDITIONS.match(node.type) and after.end_byte <= node.start_byte <= at.start_byte
     )
     return any(
