@@ -1,6 +1,7 @@
 """Compares the failing lines with the base branch: still there, or changed and not yet deployed."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC
 from itertools import pairwise, takewhile
 
@@ -123,10 +124,9 @@ def _wrote(now: CodeReader, path: str, line: int) -> tuple[LoggedCommit, ...]:
 
 
 def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LoggedCommit, ...]:
-    try:
+    with suppress(GiveUp):
         return now.history(path, text, _LATER_COMMITS)
-    except GiveUp:
-        return ()
+    return ()
 
 
 def _later(commits: Iterable[LoggedCommit], then: CodeReader) -> Iterator[LoggedCommit]:

@@ -20,10 +20,9 @@ QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance
 MARK = "[... "  # begins a row that tells what is left out
 CUT = "…"  # stands where a line was cut in two
 _BOM = "\ufeff"
-_BREAKS = ((0x2028, 0x2029),)  # line breaks to some readers, part of a line to all compilers
 _HALVES = re.compile("[\ud800-\udfff]")
 _HIDDEN = re.compile(
-    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in (*HIDDEN, *_BREAKS)) + "]"
+    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in (*HIDDEN, (0x2028, 0x2029))) + "]"
 )
 _ESCAPE = re.compile(r"\\(?:r|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5})")
 

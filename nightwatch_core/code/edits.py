@@ -132,17 +132,14 @@ def diff(edits: tuple[Edit, ...]) -> str:
     -b
     +c
     """
-    return "\n".join(text for edit in edits for text in _diff_of(edit))
-
-
-def _diff_of(edit: Edit) -> list[str]:
-    old, new = edit.old.splitlines(), edit.new.splitlines()
-    rows = [*unified_diff(old, new, n=DIFF_CONTEXT, lineterm="")][2:]
-    return [
-        f"--- {'/dev/null' if edit.action == 'create' else edit.path}",
-        f"+++ {'/dev/null' if edit.action == 'delete' else edit.path}",
-        *(row for row in rows if not row.startswith("@@")),
-    ]
+    shown: list[str] = []
+    for edit in edits:
+        shown.append(f"--- {'/dev/null' if edit.action == 'create' else edit.path}")
+        shown.append(f"+++ {'/dev/null' if edit.action == 'delete' else edit.path}")
+        old, new = edit.old.splitlines(), edit.new.splitlines()
+        rows = [*unified_diff(old, new, n=DIFF_CONTEXT, lineterm="")][2:]
+        shown += (row for row in rows if not row.startswith("@@"))
+    return "\n".join(shown)
 
 
 def edits_for(

@@ -5,6 +5,7 @@ source that the record printed does not stand there, the commits nearby are comp
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -32,16 +33,13 @@ NEIGHBOUR_COMMITS = 12  # looked at for a record's source
 # The commit whose files hold the source that a record printed, where the one at hand does not.
 
 _CLOCKS = timedelta(hours=1)  # by which the clocks of committers and servers may differ
-_SHA_LENGTH = 40
-History = Callable[[str], tuple[LoggedCommit, ...]]
-Files = Callable[[Commit], ReadFile]
 
 
 def commit_that_fits(
     trace: Trace,
     commit: Commit,
-    files: Files,
-    history: History,
+    files: Callable[[Commit], ReadFile],
+    history: Callable[[str], tuple[LoggedCommit, ...]],
     releases: Iterable[Release] = (),
     seen: datetime | None = None,
 ) -> Commit:
@@ -56,15 +54,18 @@ def commit_that_fits(
     if best == 1:
         return commit
     path, moment, chosen = frames[0].repo_path, seen or commit.at, commit
+    logged: tuple[LoggedCommit, ...] = ()
+    with suppress(GiveUp):
+        logged = history(path)
     touching = (
         (entry.sha, entry.at, f"the record's source stands in {path} as of {entry.sha[:10]}")
-        for entry in _logged(path, history)
+        for entry in logged
     )
     stands = "the record's source stands like this in release"
     released = (
         (release.sha, release.at, f"{stands} {release.version[:60]}")
         for release in releases
-        if len(release.sha) == _SHA_LENGTH
+        if len(release.sha) == 40
     )
     others = [item for item in (*released, *touching) if item[0] != commit.sha]
     if moment is not None:
@@ -91,13 +92,6 @@ def _fit(frames: tuple[Frame, ...], read: ReadFile) -> float:
     telling = [fit for fit in fits if fit != "unknown"]
     share = telling.count("same") / len(telling) if telling else 1.0
     return share if not telling or telling[0] == "same" else share - 1
-
-
-def _logged(path: str, history: History) -> tuple[LoggedCommit, ...]:
-    try:
-        return history(path)
-    except GiveUp:
-        return ()
 
 
 # Which commit an error failed at: its release's, the one deployed then, or the newest of then.

@@ -146,8 +146,6 @@ _ENTRY = re.compile(
 )
 _LEVELS = re.compile(r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+")
 
-Rule = Callable[[Frame], bool]
-
 
 def _checks_or_reports(frame: Frame) -> bool:
     first, last = _words(frame)[:1], _words(frame)[-1:]
@@ -156,7 +154,7 @@ def _checks_or_reports(frame: Frame) -> bool:
     ].isdisjoint(last)
 
 
-WEIGHTS: tuple[tuple[float, str, Rule], ...] = (
+WEIGHTS: tuple[tuple[float, str, Callable[[Frame], bool]], ...] = (
     (0.05, "it belongs to a test", lambda f: bool(TEST.search(_path(f)))),
     (0.1, "it defines an exception", lambda f: bool(RULES.words["complaints"] & {*_stem(f)[-1:]})),
     (0.3, "it checks or reports", _checks_or_reports),

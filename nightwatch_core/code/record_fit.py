@@ -32,16 +32,12 @@ class AppFrame(NamedTuple):
     """One in-app frame with a line, and its file."""
 
     frame: Frame
+    path: str  # in the repository
     line: int
     text: str
     rows: tuple[str, ...]
     language: Language
     shares_line: bool  # with another frame: of a native function, which has no line of its own
-
-    @property
-    def path(self) -> str:
-        """Return the file in the repository."""
-        return self.frame.repo_path
 
     @property
     def row(self) -> str:
@@ -61,6 +57,7 @@ def app_frames(case: Case, read: ReadFile) -> Iterator[AppFrame]:
         same = (f for f in trace.frames if (f.path, f.line) == (frame.path, frame.line))
         yield AppFrame(
             frame=frame,
+            path=frame.repo_path,
             line=frame.line or 0,
             text=text,
             rows=lines_of(text),
@@ -137,13 +134,10 @@ def _beyond_the_end(place: AppFrame) -> str:
     return f"{place.path} has {len(place.rows)} lines, and the record fails in line {place.line}"
 
 
-def _blank(place: AppFrame) -> str:
-    is_there = 0 < place.line <= len(place.rows)
-    return f"{place.path}:{place.line} is blank" if is_there and not place.row.strip() else ""
-
-
-def _comment(place: AppFrame) -> str:
-    text = place.row.strip()
+def _blank_or_comment(place: AppFrame) -> str:
+    text, is_there = place.row.strip(), 0 < place.line <= len(place.rows)
+    if is_there and not text:
+        return f"{place.path}:{place.line} is blank"
     if not has_grammar(place.path) or not text.startswith(("#", "//", "/*", "*", "=")):
         return ""
     root = parsed(place.path, place.text)
@@ -203,8 +197,7 @@ def _function_name(place: AppFrame) -> str:
 
 CONTRADICTIONS: tuple[Callable[[AppFrame], str], ...] = (
     _beyond_the_end,
-    _blank,
-    _comment,
+    _blank_or_comment,
     _markup,
     _outside_its_function,
 )

@@ -31,9 +31,6 @@ NEAR_DAYS = 30  # before an error began, in which a change may have brought it
 
 # The commit that an analysis names as the one that brought the cause, looked up in the history.
 
-SHORTEST_SHA = 7
-_NAMED = "the analysis names it as what brought the fault"
-
 
 class NamedChange(NamedTuple):
     """The commit that an answer names, looked up in the history."""
@@ -77,7 +74,9 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
     is_itself = sha.startswith("#") or brought.sha.startswith(sha)
-    because = _NAMED if is_itself else f"brought {sha[:10]}, which the analysis names"
+    because = f"brought {sha[:10]}, which the analysis names"
+    if is_itself:
+        because = "the analysis names it as what brought the fault"
     suspect = Suspect(pull=brought, score=1.0, because=(because,))
     return analysis.model_copy(update={"suspects": (suspect,)})
 
@@ -85,7 +84,7 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
 def is_of(pull: MergedPull, sha: str) -> bool:
     """Return whether the commit, perhaps shortened, is the pull request's merge or came with it."""
     known = (pull.sha, *pull.commits)
-    return len(sha) >= SHORTEST_SHA and any(item.startswith(sha) for item in known)
+    return len(sha) >= 7 and any(item.startswith(sha) for item in known)
 
 
 def is_named(pull: MergedPull, name: str) -> bool:

@@ -141,11 +141,6 @@ class Asked(NamedTuple):
     node: Node
     is_call: bool  # the member is called
 
-    @property
-    def text(self) -> str:
-        """Return the value as it is written, in one line."""
-        return written(self.value)
-
 
 def asked_at(root: Node, row: int) -> tuple[Asked, ...]:
     """List what the statement at a row, from 0, asks of its values, in the order of the code."""
@@ -198,8 +193,6 @@ def _asked_by(node: Node) -> Asked | None:
     if node.type in _CALLS:
         function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         return Asked(function, "called", "", node, True) if function else None
-    if node.type == "unary_expression" and node.children and node.children[0].type == "*":
-        return _asked(node, ("operand",), "element", "")  # Go's
     return None
 
 
@@ -411,8 +404,4 @@ def _origin(node: Node, name: str) -> Origin | None:
     operator = node.child_by_field_name("operator")
     if operator is not None and text_of(operator) not in ("=", ":="):
         return None
-    if value.type == "expression_list" and value.named_child_count == 1:
-        value = value.named_children[0]
-    if target.type == "expression_list" and target.named_child_count == 1:
-        target = target.named_children[0]
     return Origin(node, value, text_of(target) != name)

@@ -109,7 +109,7 @@ def _candidates(
     """List the expressions that the message may mean."""
     if symptom.receiver:
         plain = symptom.receiver.removeprefix("this.")
-        same = (item.value for item in asked if item.text.removeprefix("this.") == plain)
+        same = (i.value for i in asked if written(i.value).removeprefix("this.") == plain)
         return _once(same) or (Candidate(symptom.receiver, None),)
     if symptom.name in ("[]", "[]="):
         return _once(item.value for item in asked if item.how == "element")
