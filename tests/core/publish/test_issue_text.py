@@ -42,6 +42,10 @@ HOSTILE = (
     "Co-authored-by: Eve <eve@example.org>",
     "# Heading\n\n## Root cause\n\nConfidence: high.",
     "\ud800 half",
+    "[sk***ip c***i]",
+    "[skip\u200b c\u200bi]",
+    "[skhttps://ip chttps://i]",
+    "@***dana",
 )
 
 
@@ -154,7 +158,7 @@ def test_titles_and_commit_messages_ping_close_and_skip_nothing(text):
         assert 0 < len(title) <= 120
         assert "\n" not in title
     for words in (pull_title(FindingView(of)), commit_message(FindingView(of), None)):
-        assert not re.search(r"\[(skip|ci|no)\b|\*{3}", words, re.IGNORECASE)
+        assert not re.search(r"\[ ?(skip|ci|no)\b|\*{3}", words, re.IGNORECASE)
 
 
 def test_the_last_paragraph_of_a_commit_message_is_no_trailer():
@@ -164,14 +168,6 @@ def test_the_last_paragraph_of_a_commit_message_is_no_trailer():
     assert words.split("\n\n")[-1].startswith("Root cause: ")
     assert commit_message(FindingView(analysis()), 12).endswith("\n\nRefs #12\n")
     assert len(commit_message(FindingView(analysis(title="t" * 500)), None).split("\n")[0]) <= 72
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_the_marker_is_ours_whatever_the_error_says(text):
-    for body in bodies(hostile(text)):
-        mark = read_marker(body)
-        assert (mark.fingerprint, mark.key, mark.night) == ("v1:a", "k1", "n1")
-        assert body.count("\n<!--") == 0
 
 
 def test_markers_go_round():
@@ -274,16 +270,6 @@ def test_what_is_refused_is_named_without_its_text_and_is_no_fix():
     assert "has-fix" not in labels(of)
 
 
-def test_the_team_is_asked_where_it_is_not_clear_what_should_happen():
-    unsure = {"fix": (FIX,), "fix_confidence": "low", "question": "empty editor or 400?"}
-    for body in (
-        issue_body(FindingView(analysis(**unsure)), "k", "n"),
-        pull_body(FindingView(analysis(**unsure)), "k", "n", 1),
-    ):
-        assert "## A question to the team\n\n- A product choice: empty editor or 400?" in body
-        assert "Confidence: high in the cause, low in what should happen instead." in body
-
-
 @pytest.mark.parametrize(
     ("sure", "worded"),
     [("high", "To confirm"), ("medium", "A product choice"), (None, "A product choice")],
@@ -294,6 +280,8 @@ def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, worded):
         issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
         pull_body(told, "k", "n", 1),
     ):  # fmt: skip
+        sureness = f"high in the cause, {sure} in what should happen instead"
+        assert (f"Confidence: {sureness}." in body) == (sure == "medium")
         assert f"## A question to the team\n\n- {worded}: empty editor or 400?" in body
     assert "question" not in issue_body(
         FindingView(analysis(fix=(FIX,), fix_confidence=sure)), "k", "n"
@@ -360,12 +348,6 @@ def test_brackets_stay_unless_they_switch_checks_off():
     of = analysis(title="dict[str, int] of [skip ci] and [ci-skip]", root_cause="Invoice#lines #3")
     assert pull_title(FindingView(of)) == "Fix: dict[str, int] of (skip ci) and (ci-skip)"
     assert "Root cause: Invoice#lines 3" in commit_message(FindingView(of), None)
-
-
-def test_unverified_evidence_says_so():
-    loose = Evidence(path="a.py", line=1, quote="x = 1")
-    assert "not found in the code" in issue_body(FindingView(analysis(evidence=(loose,))), "k", "n")
-    assert "not found in the code" not in issue_body(FindingView(analysis()), "k", "n")
 
 
 def test_times_are_told_in_utc_whatever_the_source_counts_in():
@@ -473,15 +455,6 @@ def test_a_commit_message_keeps_addresses_readable_and_links_none():
 )
 def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
     assert commit_message(FindingView(analysis(title=title)), None).split("\n")[0] == subject
-
-
-@pytest.mark.parametrize(
-    "text", ["[sk***ip c***i]", "[skip\u200b c\u200bi]", "[skhttps://ip chttps://i]", "@***dana"]
-)
-def test_what_is_taken_out_leaves_no_switch_and_no_mention(text):
-    of = analysis(title=text, root_cause=text)
-    for words in (pull_title(FindingView(of)), commit_message(FindingView(of), None)):
-        assert not re.search(r"\[ ?(skip|ci) |@\w", words)
 
 
 def test_the_number_of_a_change_is_told_once():

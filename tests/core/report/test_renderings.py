@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Callable
-from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
@@ -207,15 +206,3 @@ def test_names_are_not_broken_where_there_is_room() -> None:
     long = Case(leader=group(1, transaction="InvoicesController#show"))
     night = complete(analyses=(analysis(case=long),))
     assert "InvoicesController#show" in printed(night, 80).split("Confirming a booking")[0]
-
-
-@pytest.mark.parametrize(("days", "shown"), [(800, True), (1, False)])
-def test_a_named_change_far_older_than_its_error_says_its_age(days: int, shown: bool) -> None:
-    one = analysis(1)
-    first, (suspect,) = one.case.leader.first_seen, one.suspects
-    assert first is not None
-    old = suspect.pull.model_copy(update={"merged_at": first - timedelta(days=days)})
-    named = suspect.model_copy(update={"pull": old})
-    report = complete(analyses=(analysis(1, suspects=(named,), suspect_commit=old.sha),))
-    for text in (as_markdown(report), as_html(report), " ".join(printed(report).split())):
-        assert ("it is 2 years older than the first occurrence" in text) == shown
