@@ -1,6 +1,6 @@
 """Memory: lessons, recall, outcomes of proposals, notes.
 
-From below: `limits` and `nights`; `recall` and `outcomes`; `notes`; `lessons`; `reuse`;
-`prior_analyses`. Files and databases are adapters'; what several lessons have in common is
-`patterns`.
+From below: `limits` and `occurrences`; `recall`, `rates` and `outcomes`; `note_reader`,
+`lesson_text` and `researcher`; `prior_analyses`; `lessons`. Files and databases belong to adapters;
+what several lessons have in common belongs to `patterns`.
 """

@@ -23,7 +23,6 @@ LONGEST_TITLE = 120
 LONGEST_WORDS = 500  # what one reviewer said, a line of a document's body
 LONGEST_BECAUSE = 1_000
 LONGEST_QUOTE = 2_000  # of code
-MOST_ROWS = 60  # of one section of a document's body
 MOST_EDITS_SHOWN = 20
 
 # Notes, and searching them.
