@@ -57,11 +57,6 @@ class Failures:
         found[path[-1]] = None
         return {**document, "errors": [{**error, "path": path}]}
 
-    def _fail_null(self, _handler: Any, body: dict[str, Any], path: list[str]) -> dict[str, Any]:
-        """A part that is null without any error."""
-        document = self._fail_errors(_handler, body, path=path)
-        return {"data": document["data"]}
-
     def _fail_answer(self, _handler: Any, _body: Any, document: Any) -> Any:
         return document
 

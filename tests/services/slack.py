@@ -92,7 +92,7 @@ class Request:
 class Failure:
     """How the next calls of a method fail."""
 
-    kind: str  # an HTTP status, cut, truncated, html, slow, or Slack's code
+    kind: str  # an HTTP status, cut, truncated, html, or Slack's code
     after: bool  # the request was carried out first
     value: str = ""
 
@@ -367,9 +367,6 @@ def _break(http: BaseHTTPRequestHandler, failure: Failure, answer: Answer) -> No
         http.close_connection = True
     elif failure.kind == "truncated":
         _send(http, 200, whole[: len(whole) // 2], {})
-    elif failure.kind == "slow":
-        time.sleep(float(failure.value or 1))
-        _send(http, 200, whole, {})
     elif failure.kind == "html":
         _send(http, 200, "<html>Welcome to the hotel's network</html>", {})
     elif failure.kind == "429":
