@@ -130,7 +130,7 @@ def _of_node(lines: Sequence[str]) -> Iterator[Excerpt]:
 def with_source(
     chain: tuple[ExceptionLink, ...], excerpts: Sequence[Excerpt]
 ) -> tuple[ExceptionLink, ...]:
-    """Give frames the source of the excerpts that stand for their file and line."""
+    """Return frames the source of the excerpts that stand for their file and line."""
     by_place = {(excerpt.file, excerpt.line): excerpt for excerpt in reversed(excerpts)}
     if not by_place:
         return chain

@@ -199,7 +199,7 @@ _NAMED_INSIDE = tuple(
 
 
 def _traceback_lines(line: str) -> list[str]:
-    """Give frames, source and exceptions of Python lines of their own.
+    """Return frames, source and exceptions of Python lines of their own.
 
     >>> _traceback_lines('Traceback (most recent call last): File "a.py", line 3, in f 1 / n '
     ...                  "ZeroDivisionError: division by zero")[1:]

@@ -331,7 +331,7 @@ def _innermost_first(language: Language, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _arrows_apart(language: Language, lines: Sequence[str]) -> Iterator[str]:
-    """Give every inner exception of .NET a line."""
+    """Return every inner exception of .NET a line."""
     for line in lines:
         yield from language.lines["arrow"].split(line) if _ARROW in line else [line]
 

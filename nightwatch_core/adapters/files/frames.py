@@ -135,11 +135,7 @@ class RecordFrame(NamedTuple):
 
 
 def record_frame(frame: Fields) -> RecordFrame:
-    """Read the parts of a frame object.
-
-    >>> record_frame({"file": "a.rb", "line": {"number": 7}}).line
-    7
-    """
+    """Read the parts of a frame object."""
     found: dict[str, object] = {
         part: next((frame[name] for name in names if frame.get(name) not in (None, "")), "")
         for part, names in _FRAMES.fields.items()

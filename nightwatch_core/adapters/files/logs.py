@@ -110,33 +110,21 @@ def may_open(line: str) -> bool:
 
 
 def opened_by(text: str) -> Style | None:
-    """Give the style of a trace that a line opens before its first frame.
-
-    >>> opened_by("Traceback (most recent call last):") is PYTHON
-    True
-    """
+    """Return the style of a trace that a line opens before its first frame."""
     if not any(sign in text for sign in _OPENINGS):
         return None
     return next((style for style in STYLES if style.opens and style.opens.match(text)), None)
 
 
 def framed_by(text: str) -> Style | None:
-    """Give the style of the frame that a line is; Python's are told by what stands above them.
-
-    >>> framed_by("\\tat org.shop.Cart.total(Cart.java:8)") is None
-    False
-    """
+    """Return the style of the frame that a line is; Python needs the lines above it."""
     if text[:1].strip() and not (text.startswith(_STARTS) or any(item in text for item in _INSIDE)):
         return None
     return next((style for style in STYLES[1:] if style.frame.match(text)), None)
 
 
 def names_error(text: str) -> bool:
-    """Tell whether a line names an exception.
-
-    >>> names_error("org.shop.EmptyCart: none"), names_error("started")
-    (True, False)
-    """
+    """Tell whether a line names an exception."""
     return bool(_NAMES.match(text) or _NAMES_INSIDE.search(text) or is_known(text))
 
 
@@ -151,16 +139,7 @@ class Placed(NamedTuple):
 
 
 class LineOrder:
-    """Turns lines round whose first ones go back in time, a bounded number at once.
-
-    >>> order = LineOrder()
-    >>> lines = [Placed("", LogLine(text, around={"time": f"2026-11-03 10:00:0{text}"}))
-    ...          for text in "321"]
-    >>> [*(one for line in lines for one in order.read(line))]
-    []
-    >>> [placed.line.text for placed in order.finish()]
-    ['1', '2', '3']
-    """
+    """Turns lines round whose first ones go back in time, a bounded number at once."""
 
     def __init__(self) -> None:
         self._waiting: list[Placed] = []

@@ -214,7 +214,7 @@ def is_logged_error(fields: Mapping[str, object], level: object) -> bool:
 
 
 def message_with_error(fields: Mapping[str, object], message: str) -> str:
-    """Give what was logged, and the error it was logged with.
+    """Return what was logged, and the error it was logged with.
 
     >>> message_with_error({"err": "no lines"}, "cannot pay")
     'cannot pay: no lines'
@@ -227,7 +227,7 @@ def message_with_error(fields: Mapping[str, object], message: str) -> str:
 
 
 def place_of(fields: Mapping[str, object]) -> str:
-    r"""Give the place that logged the record, as a stack trace of one frame; empty without one.
+    r"""Return the place that logged the record, as a stack trace of one frame; empty without one.
 
     >>> place_of({"caller": "billing/cart.go:7"})
     'unknown(...)\n\tbilling/cart.go:7'

@@ -38,7 +38,7 @@ _SOUGHT = {
 
 
 def flat(record: Mapping[str, object]) -> dict[str, object]:
-    """All fields of a record by their squeezed dotted names; the first of equal names counts."""
+    """Return all fields of a record by squeezed dotted names; the first of equal names counts."""
     fields: dict[str, object] = {}
     _flatten(record, "", fields, 0)
     return fields
@@ -60,7 +60,7 @@ def _flatten(
 def first(
     fields: Mapping[str, object], field: str, fits: Callable[[object], bool] = lambda _: True
 ) -> object:
-    """Give the best field of a meaning whose value fits; None where there is none."""
+    """Return the best field of a meaning whose value fits; None where there is none."""
     for name in present(tuple(fields))[field]:
         if fits(fields[name]):
             return fields[name]
@@ -69,7 +69,7 @@ def first(
 
 @lru_cache(maxsize=256)
 def present(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Give the sought names that a record has: records of one file have the same fields."""
+    """Return the sought names that a record has: records of one file have the same fields."""
     there = frozenset(names)
     return {field: tuple(n for n in sought if n in there) for field, sought in _SOUGHT.items()}
 
@@ -123,7 +123,7 @@ def _name_of(value: str) -> str:
 
 
 def number_of(value: object) -> int | None:
-    """A whole number that is not negative, from a number or its text; None for anything else."""
+    """Return a whole number, 0 or more, from a number or its text; None for anything else."""
     number = float_of(value.replace(",", "") if isinstance(value, str) else value)
     return int(number) if number is not None and 0 <= number < 1e15 else None
 

@@ -210,7 +210,7 @@ class Reading:
 
 
 def window_of(reading: Reading) -> Window | None:
-    """Give the span of the records that count; None where no record says a time."""
+    """Return the span of the records that count; None where no record says a time."""
     if reading.tally.span is None:
         return None
     first, last = reading.tally.span

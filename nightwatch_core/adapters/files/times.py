@@ -68,7 +68,7 @@ def zone_named(text: str) -> tzinfo:
 
 
 def settled(time: datetime, zone: tzinfo, latest: datetime) -> datetime:
-    """The time in UTC; without a zone in `zone`, without a year in the last one up to `latest`.
+    """Return the time in UTC; it has the zone and the last year up to `latest` if it names none.
 
     >>> at = datetime(LEAP_YEAR, 12, 31, 10, tzinfo=NO_YEAR)
     >>> settled(at, UTC, datetime(2031, 3, 1, tzinfo=UTC)).isoformat()

@@ -12,7 +12,6 @@ from markdown_it import MarkdownIt
 from tables import tables_of
 
 from nightwatch_core.text.escaping import (
-    HIDDEN,
     block,
     clean,
     code_span,
@@ -131,11 +130,6 @@ def test_clean_leaves_nothing_that_cannot_be_seen() -> None:
     directing = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", "BN"}
     left = {c for c in kept if unicodedata.bidirectional(c) in directing}
     assert left <= {chr(p) for p in range(0x110000) if (p & 0xFFFF) >= 0xFFFE}  # noncharacters
-
-
-def test_hidden_ranges_are_in_order_and_do_not_overlap() -> None:
-    flat = [point for span in HIDDEN for point in span]
-    assert flat == sorted(flat)
 
 
 def test_terminal_sequences_vanish_whole() -> None:

@@ -5,7 +5,7 @@ from tables import tables_of
 
 from nightwatch_core.models.errors import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
-from nightwatch_core.traces.placing import PathIndex, map_frames, plain
+from nightwatch_core.traces.placing import PathIndex, map_frames
 
 TABLES = tables_of(__file__)
 
@@ -121,17 +121,3 @@ def test_files_of_the_jvm_are_found_by_package(module: str, repo: str) -> None:
 @given(st.text(max_size=60))
 def test_only_files_of_the_tree_are_answered(printed: str) -> None:
     assert place(printed) in {*TREE, ""}
-
-
-@pytest.mark.slow
-def test_large_trees_and_long_traces_are_quick() -> None:
-    tree = tuple(f"packages/p{n % 500}/src/m{n}/index.ts" for n in range(50_000))
-    frames = tuple(
-        Frame(path=f"/srv/src/m{n % 40}/index.ts", line=n, in_app=True) for n in range(2_000)
-    )
-    found = map_frames(Trace(links=(ExceptionLink(frames=frames),)), PathIndex(tree))
-    assert found.frames[7].repo_path == "packages/p7/src/m7/index.ts"
-
-
-def test_plain_is_bounded() -> None:
-    assert len(plain("a/" * 100_000)) <= 1_000

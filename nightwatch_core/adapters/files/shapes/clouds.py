@@ -46,11 +46,7 @@ _NODE_FRAME = re.compile(r"\S.{0,300} \(\S{1,400}:\d{1,7}:\d{1,7}\)$")
 
 
 def failure_in(text: str) -> Record:
-    """Return the failure that a line of Lambda's log reports as a record; empty for other lines.
-
-    >>> failure_in("[ERROR] KeyError: 'a'\\rTraceback (most recent call last):")["error"]["type"]
-    'KeyError'
-    """
+    """Return the failure that a line of Lambda's log reports as a record; empty for other lines."""
     if text.startswith("[ERROR]"):
         match = _PYTHON.match(text)
         return _error(match["name"], match["words"], match["trace"]) if match else {}

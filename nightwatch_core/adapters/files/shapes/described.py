@@ -265,12 +265,7 @@ class Condition(NamedTuple):
 
 
 def conditions_in(text: str) -> tuple[Condition, ...]:
-    """Read conditions with spaces between them.
-
-    >>> (condition,) = conditions_in("type=log,span")
-    >>> condition.paths, condition.fits("log"), condition.fits("event")
-    (('type',), True, False)
-    """
+    """Read conditions with spaces between them."""
     conditions = []
     for word in text.split():
         names, _, listed = word.partition("=")

@@ -67,7 +67,7 @@ _LIKE_CLASS = re.compile(r"[A-Z]\w*$")
 
 
 def at(record: object, *paths: str) -> object:
-    """Give the first value that says anything; a name with dots may be a key itself.
+    """Return the first value that says anything; a name with dots may be a key itself.
 
     >>> at({"a": {"b": ""}, "c.d": 3}, "a.b", "c.d")
     3
@@ -93,7 +93,7 @@ def value_at(record: object, path: str) -> object:
 
 
 def text_at(record: object, *paths: str) -> str:
-    """Give the first value that is a text or a number, as a text.
+    """Return the first value that is a text or a number, as a text.
 
     >>> text_at({"a": {"b": 1}, "c": 3}, "a", "c")
     '3'
@@ -128,11 +128,7 @@ def title_parts(title: str) -> tuple[str, str]:
 
 
 def someone(user: object) -> str:
-    """Give what tells a user from others, whatever the record has; never shown, only counted.
-
-    >>> someone({"id": None, "email": "a@example.com"}), someone({"id": 7}), someone("u1")
-    ('a@example.com', '7', 'u1')
-    """
+    """Return what tells a user from others, whatever the record has; never shown, only counted."""
     if isinstance(user, Mapping):
         return text_at(
             user, "id", "email", "username", "name", "identifier", "ip_address", "ipAddress"
@@ -141,11 +137,7 @@ def someone(user: object) -> str:
 
 
 def path_of(url: object) -> str:
-    """Give the path of an address, without what may name people.
-
-    >>> path_of("https://shop.example/orders/7?email=a@example.com")
-    '/orders/7'
-    """
+    """Return the path of an address, without what may name people."""
     if not isinstance(url, str):
         return ""
     try:
@@ -155,11 +147,7 @@ def path_of(url: object) -> str:
 
 
 def request_of(method: object, url: object) -> str:
-    """Give `METHOD /path` where both are known, or the path.
-
-    >>> request_of("get", "https://shop.example/orders")
-    'GET /orders'
-    """
+    """Return `METHOD /path` where both are known, or the path."""
     path = path_of(url)
     word = method.upper() if isinstance(method, str) and method.isalpha() else ""
     return f"{word} {path}" if word and path else path
@@ -201,7 +189,7 @@ ADDED = tuple(
 
 
 def service_of(name: str) -> str:
-    """Give the service's name.
+    """Return the service's name.
 
     >>> [service_of(name) for name in ("/shop_web_1", "shop_web.1.glfdb81eqgo0@node-3", "web@2")]
     ['shop_web', 'shop_web', 'web']
@@ -260,7 +248,7 @@ _ORIGINS = ("containerid", "containername", "container", "podname", "pod", "host
 
 
 def line_of_record(record: Record) -> LogLine | None:
-    """Give the text of a record as a line of the stream that its other fields name.
+    """Return the text of a record as a line of the stream that its other fields name.
 
     None where it has no text. The fields of the record surround the line.
 
