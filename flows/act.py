@@ -21,29 +21,29 @@ from tasks.runner import NightRunner, one_by_one, stop_where_stopped
 def publish_findings(
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
-    hear: Callable[[Receipt], object] = lambda _: None,
-    hear_gate: Callable[[str, GateResult], object] = lambda _name, _gate: None,
+    on_receipt: Callable[[Receipt], object] = lambda _: None,
+    on_gate: Callable[[str, GateResult], object] = lambda _name, _gate: None,
 ) -> PublishResult:
-    """Issues first, then draft pull requests, which refer to their issues' numbers.
+    """Publish issues first, then draft pull requests, which refer to their issues' numbers.
 
-    Fixes are tested before, so that an issue can say why a fix is no draft. `hear` is called with
-    every receipt, `hear_gate` with every test of a fix.
+    Fixes are tested before, so that an issue can say why a fix is no draft. `on_receipt` gets
+    every receipt, `on_gate` every test of a fix.
     """
     options, night = report.options, report.night
     report, met = publish.beside_others(report, own)
     cache = NightCache()
     try:
-        gates = publish.through_the_gate(report, own, cache, hear=hear_gate)
+        gates = publish.through_the_gate(report, own, cache, on_result=on_gate)
         tested = with_gates(report, gates)
         issues = publish.plan_issues(
             options, tested, own, publish.plan_pulls(options, tested, own, ()).skips
         )
-        opened = one_by_one(publish.publish, issues.proposals, options, night, hear=hear)
+        opened = one_by_one(publish.publish, issues.proposals, options, night, on_result=on_receipt)
         gates = publish.through_the_gate(  # what reopening made due
-            report, own, cache, opened, gates, hear_gate
+            report, own, cache, opened, gates, on_gate
         )
         pulls = publish.plan_pulls(options, with_gates(report, gates), own, opened)
-        drafted = one_by_one(publish.publish, pulls.proposals, options, night, hear=hear)
+        drafted = one_by_one(publish.publish, pulls.proposals, options, night, on_result=on_receipt)
     finally:
         publish.close_sandbox(options)
     return PublishResult(

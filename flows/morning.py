@@ -34,13 +34,13 @@ def until_morning(
     A key that is refused on the way stops the night when what was found is published and learned.
     """
     options, night = report.options, report.night
-    found = find_causes(options, night, selection, earlier, progress.hear_findings)
+    found = find_causes(options, night, selection, earlier, progress.on_findings)
     report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
 
     acted = attempt_and_go_on(
         "publishing",
         *(publish_findings, report, outcomes.value),
-        *(progress.hear_receipt, progress.hear_gate),
+        *(progress.on_receipt, progress.on_gate),
         otherwise=assignment.PublishResult(),
     )
     published = progress.published(acted.value)
@@ -65,12 +65,12 @@ def find_causes(
     night: Night,
     selection: Selection,
     earlier: assignment.FollowUpInput,
-    hear: Callable[[assignment.CauseFindings], assignment.CauseFindings],
+    on_findings: Callable[[assignment.CauseFindings], assignment.CauseFindings],
 ) -> assignment.CauseFindings:
     """Trace, follow up, recall, research, analyse: leaders, siblings, then what stayed weak.
 
-    `hear` is called with the findings after each wave. Where a wave says that the model can answer
-    no more tonight, it is the last.
+    `on_findings` gets the findings after each wave. A wave in which the model stops answering is
+    the last.
     """
     pinned = code.pin_code(options, night, selection)
     traced = errors.trace_groups(options, selection.kept, pinned)
@@ -99,10 +99,10 @@ def find_causes(
         analyst=analyst,
         troubles=(pinned.trouble, past.trouble, untraced(traced), memory.trouble),
     )
-    last = hear(findings.with_waves(analysis.explained(options, waves.leaders)))
+    last = on_findings(findings.with_waves(analysis.explained(options, waves.leaders)))
     if not last.stopped:
         others = second_wave(options, waves, last.waves[0], analyst.able)
-        last = hear(findings.with_waves(*last.waves, analysis.explained(options, others)))
+        last = on_findings(findings.with_waves(*last.waves, analysis.explained(options, others)))
     if not last.stopped:
         last = findings.with_waves(*analysis.looked_again(options, waves, last.waves, analyst.able))
-    return hear(code.compared_with_base(options, last))
+    return on_findings(code.compared_with_base(options, last))

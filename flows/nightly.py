@@ -24,7 +24,7 @@ from tasks.report import open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt
 
 
-@flow(name="nightly", flow_run_name=run_name, task_runner=NightRunner())
+@flow(name="nightly", flow_run_name=run_name("night"), task_runner=NightRunner())
 @takes_options
 def nightly(collect: bool = False, **choices: Any) -> RunReport:
     """Read the production errors of the window; have causes, issues and drafts by morning.

@@ -13,20 +13,20 @@ from nightwatch_core.report.builder import add_batch_triage
 from tasks import triage as batches
 from tasks.errors import fetch_errors, known_errors
 from tasks.knowledge import read_outcomes
-from tasks.night import open_night, tonights_options
+from tasks.night import open_night, run_name, tonights_options
 from tasks.parameters import takes_options
 from tasks.report import keep_and_show, keep_report, open_report, report_on_failure, tell_the_team
 from tasks.runner import NightRunner, attempt, one_by_one
 
 
-@flow(name="triage-submit", flow_run_name=batches.submit_name, task_runner=NightRunner())
+@flow(name="triage-submit", flow_run_name=run_name("submit"), task_runner=NightRunner())
 @takes_options
 def submit(**choices: Any) -> RunReport:
     """Submit a batch with a question about every error; `collect` goes on from it."""
     return submit_all(tonights_options({**choices, "batch_mode": True}))
 
 
-@flow(name="triage-collect", flow_run_name=batches.collect_name, task_runner=NightRunner())
+@flow(name="triage-collect", flow_run_name=run_name("collect"), task_runner=NightRunner())
 @takes_options
 def collect(night: str = "", **choices: Any) -> RunReport | None:
     """Collect the newest batch, and analyse what it flagged; ends at once where there is none.

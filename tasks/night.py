@@ -1,7 +1,7 @@
 """Open nights and single runs: their options, window and kept reports."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from prefect.context import FlowRunContext
@@ -107,9 +107,9 @@ def given_options() -> tuple[str, ...]:
     return tuple(name for name, value in parameters.items() if value is not None)
 
 
-def run_name() -> str:
-    """Return the flow run's name: the scheduled day."""
-    return f"night-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
+def run_name(what: str) -> Callable[[], str]:
+    """Return a function that names a flow run by its scheduled time."""
+    return lambda: f"{what}-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 
 def banner(options: NightOptions) -> tuple[str, ...]:

@@ -161,12 +161,12 @@ def through_the_gate(
     cache: NightCache,
     receipts: tuple[Receipt, ...] = (),
     gates: tuple[tuple[str, GateResult], ...] = (),
-    hear: Callable[[str, GateResult], object] = lambda _name, _gate: None,
+    on_result: Callable[[str, GateResult], object] = lambda _name, _gate: None,
 ) -> tuple[tuple[str, GateResult], ...]:
     """Run every fix that would be a draft now; where one does not pass, the next in line.
 
-    Returns `gates` with the new results; `hear` is called with each. What was run before is not run
-    again. `cache.silent` says why the model answers no more.
+    Returns `gates` with the new results, each of which `on_result` gets. What was run before is not
+    run again. `cache.silent` says why the model answers no more.
     """
     options, base = report.options, report.base or report.commit
     if not options.gate or base is None or own is None or reading(options).sandbox is None:
@@ -187,7 +187,7 @@ def through_the_gate(
         used = report.usage + proofs_usage(report, tuple(done.items()))
         result = _tried(draft, analysis, now, cache, used) if tried < most else late
         done[draft.fingerprint] = result
-        hear(draft.fingerprint, result)
+        on_result(draft.fingerprint, result)
 
 
 def _tried(

@@ -184,18 +184,18 @@ class Progress:
         self.report = self.waveless = report
         return report
 
-    def hear_findings(self, findings: CauseFindings) -> CauseFindings:
+    def on_findings(self, findings: CauseFindings) -> CauseFindings:
         """Remember what the waves have brought and cost so far."""
         if self.waveless and findings.waves:
             outcomes = self.waveless.outcomes
             self.report = builder.add_findings(self.waveless, findings, outcomes)
         return findings
 
-    def hear_receipt(self, receipt: Receipt) -> None:
+    def on_receipt(self, receipt: Receipt) -> None:
         """Remember what was published."""
         self.receipts.append(receipt)
 
-    def hear_gate(self, fingerprint: str, gate: GateResult) -> None:
+    def on_gate(self, fingerprint: str, gate: GateResult) -> None:
         """Remember what was run of a fix, and what it took."""
         self.gates[fingerprint] = gate
 

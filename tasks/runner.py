@@ -220,14 +220,14 @@ def one_by_one(
     function: Callable[..., T],
     items: Iterable[Any],
     *rest: Any,
-    hear: Callable[[T], object] = lambda _: None,
+    on_result: Callable[[T], object] = lambda _: None,
 ) -> tuple[T, ...]:
     """Run a step on every item, in order: for side effects, which are never parallel.
 
-    `hear` is called with every result, for steps that may not reach their end.
+    `on_result` is called with every result, for steps that may not reach their end.
     """
     results = []
     for item in items:
         results.append(function(item, *rest))
-        hear(results[-1])
+        on_result(results[-1])
     return tuple(results)

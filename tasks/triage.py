@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from prefect import Task
-from prefect.runtime import flow_run
 
 from nightwatch_core.errors import GiveUp, NightWatchError, NotTonight, StopTheNight, TryLater
 from nightwatch_core.intake.ignore_rules import rules_in_force
@@ -232,16 +231,6 @@ def open_collection(options: NightOptions, night: str) -> Night:
         raise NotTonight(f"the night {night[:80]!r} that submitted the batch was deleted")
     kind = NightKind(key=record.kind.key, dry=options.dry_run, since=COLLECTING)
     return begin_night(options, record.window, kind, f"collect-{record.id}")
-
-
-def submit_name() -> str:
-    """Return the flow run's name."""
-    return f"submit-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
-
-
-def collect_name() -> str:
-    """Return the flow run's name."""
-    return f"collect-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 
 def _batch(night: str, *, leftovers: bool = False) -> Batch | None:
