@@ -19,7 +19,7 @@ TOUCH_THE_WORLD = ("adapters", "sample", "settings.py")
 TOUCH_NOTHING = {  # all that the rest of the core imports; whatever joins them can read no file
     *("base64", "bisect", "collections", "contextlib", "contextvars", "dataclasses"),
     *("datetime", "difflib", "email", "enum", "fnmatch", "functools", "hashlib", "heapq", "hmac"),
-    *("html", "inspect", "itertools", "json", "keyword", "math", "operator", "posixpath", "re"),
+    *("html", "inspect", "itertools", "json", "math", "operator", "posixpath", "re"),
     *("statistics", "textwrap", "tomllib", "types", "typing", "unicodedata", "warnings"),
     *("concurrent.futures", "importlib", "importlib.resources", "threading", "urllib.parse"),
     *("inflection", "jinja2", "markupsafe", "pydantic", "pydantic_core", "rich"),

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from operator import attrgetter
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 import tree_sitter
@@ -65,9 +64,6 @@ class NameUse(NamedTuple):
     is_member: bool = False  # of what stands before it
 
 
-_PLACE = attrgetter("line", "column")
-
-
 class Names(NamedTuple):
     """Names that a file defines and uses, in the order of its lines."""
 
@@ -96,10 +92,8 @@ def definition_of(name: str, path: str, text: str) -> Definition | None:
 
 def functions_around(path: str, text: str, line: int) -> tuple[Definition, ...]:
     """List the functions of a whole file that hold a line, the outermost first."""
-    functions = (
-        definition for definition in definitions_in(path, text) if definition.kind == "function"
-    )
-    return tuple(function for function in functions if function.line <= line <= function.end)
+    around = (item for item in definitions_in(path, text) if item.line <= line <= item.end)
+    return tuple(item for item in around if item.kind == "function")
 
 
 def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
@@ -138,10 +132,11 @@ def _names_in(path: str, text: str) -> Names:
         if node.end_byte not in local and (name := _name(node))
     }
     taken = local | defined.keys() | variables.keys()
-    used = (node for node in nodes.get("use", ()) if node.end_byte not in taken)
+    used = (node for node in nodes.get("use", ()) if node.end_byte not in taken and _name(node))
+    uses = sorted(map(partial(_use, data=data), used), key=lambda use: (use.line, use.column))
     return Names(
         definitions=tuple(sorted(defined.values(), key=lambda item: (item.line, item.name))),
-        uses=tuple(sorted((_use(node, data) for node in used if _name(node)), key=_PLACE)),
+        uses=tuple(uses),
         variables=tuple(variables.values()),
     )
 
