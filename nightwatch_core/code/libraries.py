@@ -9,8 +9,6 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.text.rule_files import Pattern, PatternText, load_rules
 from nightwatch_core.traces.placing import is_vendored
 
-_LONGEST = 500  # characters
-
 
 class LibraryPlace(NamedTuple):
     """A package, and perhaps a file of it as its ecosystem's frames name it."""
@@ -63,7 +61,7 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
     ()
     """
     plain = text.strip().replace("\\", "/")
-    if not plain.isprintable() or len(plain) > _LONGEST or ".." in plain.split("/"):
+    if not plain.isprintable() or len(plain) > 500 or ".." in plain.split("/"):
         return ()
     for rule in RULES.installed:
         if match := rule.pattern.search(plain):

@@ -1,8 +1,6 @@
 """Code as it is shown: exact, and nothing in it unseen."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nightwatch_core.code.code_view import QUOTE_NEAR, as_written, lines_of, verified, visible
 from nightwatch_core.models.answer import Edit, Evidence
@@ -114,18 +112,3 @@ def test_a_missing_file_and_a_path_that_leaves_the_tree_verify_nothing():
     for path in ("../cart.rb", "/etc/passwd", "a\\b", "a\0", "", "\ud800"):
         assert not found("class Cart", 1, TEXT, path).verified
     assert found("class Cart", 1, TEXT, "./app//cart.rb").path == "app/cart.rb"
-
-
-@given(st.integers(1, 11), st.integers(-QUOTE_NEAR, QUOTE_NEAR))
-def test_a_whole_line_is_found_where_it_stands_and_near_it_where_it_is_the_only_one(number, off):
-    lines = TEXT.split("\n")
-    line = lines[number - 1]
-    one = found(line, number + off)
-    if not line.strip():
-        assert not one.verified
-    elif one.verified:
-        assert lines[one.line - 1].strip() == line.strip()
-        assert one.line in (number, number + off)
-    else:
-        assert [row.strip() for row in lines].count(line.strip()) > 1
-        assert off

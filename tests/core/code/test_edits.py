@@ -126,12 +126,6 @@ def test_paths_of_a_fix_are_spelt_as_the_repository_spells_them():
     assert kept(FIX.model_copy(update={"path": "./shop//cart.py"})) == (FIX,)
 
 
-def test_an_edit_in_escapes_is_put_into_the_files_own_characters():
-    code = tree({"shop/cart.py": "x = 'a\u200bb'\n"})
-    edit = Edit(path="shop/cart.py", old="'a\\u200bb'", new="'ab'")
-    assert kept(edit, code=code)[0].old == "'a\u200bb'"
-
-
 def test_a_fix_stands_as_a_whole_and_a_test_or_a_note_may_be_left_out():
     bad = Edit(path="shop/pay.py", old="nothing of the kind", new="pass")
     note = Edit(path="docs/changes.md", action="create", new="Fixed.\n")

@@ -39,11 +39,6 @@ def test_a_rollback_is_a_release_of_its_own():
     assert shown(merged((), deployed)) == [("1", "aaaa", 3), ("2", "bbbb", 2), ("1", "aaaa", 1)]
 
 
-def test_two_servers_that_deploy_one_version_are_one_release_of_the_earlier_time():
-    deployed = (release("2", NEW, 3), release("2", NEW, 2), release("1", OLD, 1))
-    assert shown(merged((), deployed)) == [("2", "bbbb", 2), ("1", "aaaa", 1)]
-
-
 def test_what_was_only_tagged_and_what_was_only_deployed_are_kept():
     tags, deployed = (release("v3", NEXT, 9),), (release("main-build", "", 2),)
     assert shown(merged(tags, deployed)) == [("v3", "cccc", 9), ("main-build", "", 2)]

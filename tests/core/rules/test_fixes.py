@@ -112,17 +112,6 @@ def test_a_misspelt_method_of_a_known_class():
     assert "order.receive_payment(3)" in mended(answer, files)["app/pay.rb"]
 
 
-def test_a_common_method_on_the_wrong_receiver_is_no_slip():
-    files = {
-        "app/order.rb": "class Order\n  def reach\n    1\n  end\nend\n",
-        "app/pay.rb": "class Pay\n  def perform(order)\n    order.each { |x| x }\n  end\nend\n",
-        "app/list.rb": "[1].each { |x| x }\nitems.each { |x| x }\n",
-    }
-    message = "undefined method 'each' for an instance of Order"
-    answer, _ = explained(case("NoMethodError", message, frame("app/pay.rb", 3, "perform")), files)
-    assert not answer.has_fix
-
-
 def test_a_renamed_keyword_of_a_call_over_several_lines():
     files = {
         "shop/mail.py": 'def send(to, subject, text_body=""):\n    pass\n',
