@@ -74,7 +74,7 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
     is_itself = sha.startswith("#") or brought.sha.startswith(sha)
-    because = f"brought {sha[:10]}, which the analysis names"
+    because = f"contains {sha[:10]}, named by the analysis"
     if is_itself:
         because = "the analysis names it as what brought the fault"
     suspect = Suspect(pull=brought, score=1.0, because=(because,))

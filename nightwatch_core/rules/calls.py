@@ -44,8 +44,8 @@ def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) ->
     fact = f"`{function}` in {place} takes {takes or 'no arguments'}."
     return Finding(
         because=(
-            f"{failing.place} calls `{function}` in a way its signature in {place} does not take "
-            f"({_complaint(symptom)}); it takes {takes or 'nothing'}.",
+            f"{failing.place} calls `{function}` with arguments that its signature in {place} "
+            f"does not accept ({_complaint(symptom)}); it accepts {takes or 'nothing'}.",
         ),
         evidence=(quoted(definition.path, definition.line, definition.text, "the signature"),),
         learnings=(Learning(fact=fact, path=definition.path, line=definition.line),),
@@ -89,7 +89,7 @@ def _renamed(
         return Finding()  # neither the spelling nor a change decides
     new, change = sound[0], changes[sound[0]]
     called = "is now called" if change else "should read"
-    why = change[1] if change else "the names differ by a slip"
+    why = change[1] if change else "a typing error"
     statement = f"keyword `{keyword}` {called} `{new}`"
     return Finding(
         because=(f"The keyword `{keyword}` {called} `{new}`: {why}.",),

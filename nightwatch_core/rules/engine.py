@@ -131,7 +131,7 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
         return Finding(
             steps=(f"Find where {failing.path} is kept, and check how trace paths are mapped.",),
             tags=(symptom.kind.replace(" ", "-"),),
-            unknown=f"the cause, for {failing.place} could not be read at this commit",
+            unknown=f"the cause, because {failing.place} could not be read at this commit",
         )
     raised = _raised_on_purpose(failing, context) if failing.seen else Finding()
     if raised.steps and symptom.kind in _RAISED:
@@ -148,12 +148,12 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
 def _stale(failing: FailingLine, context: Context) -> Finding:
     commit = context.case.leader.release or "the failing release"
     why = context.research.misfit or (
-        f"{failing.place} does not hold the line that failed, so this is not the code that failed"
+        f"{failing.place} does not contain the failing line, so this is not the code that failed"
     )
     return Finding(
         steps=(f"Read the code of {commit}, or check the mapping of releases to commits.",),
         tags=("stale-code",),
-        unknown=f"the cause, for {why}",
+        unknown=f"the cause, because {why}",
     )
 
 
@@ -190,7 +190,7 @@ def _unexplained(
 def _value(symptom: Symptom) -> str:
     """Return what the message names: the key, the name, the argument."""
     if symptom.kind == "none receiver":
-        return f"nothing, which was asked for `{symptom.name}`" if symptom.name else ""
+        return f"a missing value, on which `{symptom.name}` was accessed" if symptom.name else ""
     named = (("key", symptom.key), ("name", symptom.name), ("argument", symptom.keyword))
     return next((f"{what} `{text}`" for what, text in named if text), "")
 
@@ -237,12 +237,12 @@ def _raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
         if row.strip() and indent(row) < depth:
             guard = line if _GUARD.match(row) else 0
             break
-    below = f", below `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
+    below = f", after `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
     steps = [f"{failing.place} raises it on purpose{below}: find the caller that passes the value."]
     frames = context.app_frames
     caller = line_of_frame(frames[1], context) if len(frames) > 1 else None
     if caller and caller.seen:
-        steps.append(f"{caller.place} led there (`{caller.text.strip()[:120]}`).")
+        steps.append(f"Called from {caller.place} (`{caller.text.strip()[:120]}`).")
     return Finding(
         steps=tuple(steps),
         tags=("raised-on-purpose",),
@@ -258,8 +258,8 @@ def _chained(context: Context) -> tuple[str, ...]:
     if reported.error_class == root.error_class:
         return ()
     return (
-        f"{reported.error_class[:100]} is only what was reported: it began as "
-        f"{root.error_class[:100]} ({root.message[:120]}).",
+        f"{reported.error_class[:100]} was caused by {root.error_class[:100]} "
+        f"({root.message[:120]}).",
     )
 
 
@@ -286,8 +286,8 @@ def telling_shape(symptom: Symptom, failing: FailingLine) -> Finding:
     _, what, tells = shape
     text = symptom.text.split(": ", 1)[-1][:160]
     return Finding(
-        because=(f"{failing.place} cannot read the text that it is given: it is {what} ({text}).",),
-        steps=(f"Find out who writes the text: it looks like {what}.",),
+        because=(f"{failing.place} cannot parse its input: it is {what} ({text}).",),
+        steps=(f"Find out where the input comes from: it looks like {what}.",),
         subject=f"{what} cannot be read",
         explained=tells and bool(_NUMBERS.search(symptom.text)),
     )
@@ -349,7 +349,7 @@ def suspect_change(
                 return blame.sha, _last_written(path, line, blame)
             pull = suspect.pull
             name = f"{pull.name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
-            return blame.sha, f"{path}:{line} came with {name}."
+            return blame.sha, f"{path}:{line} was merged with {name}."
     blame = context.code.blame(failing.path, failing.line) if failing.seen else None
     return "", _last_written(failing.path, failing.line, blame) if blame else ""
 

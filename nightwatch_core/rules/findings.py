@@ -272,7 +272,7 @@ class Candidate(NamedTuple):
 
     name: str
     place: SearchHit
-    misspelt: bool  # the names differ by a slip of the keyboard only
+    misspelt: bool  # the names differ by a typing error only
 
 
 def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:

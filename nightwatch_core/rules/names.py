@@ -80,7 +80,7 @@ def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
 
 def _lacks(symptom: Symptom) -> Finding:
     owner = symptom.owner or symptom.module or symptom.receiver
-    alone = "is no function" if "is not a " in symptom.text else "is not defined"
+    alone = "is not a function" if "is not a " in symptom.text else "is not defined"
     return _undefined(symptom.name, f"`{owner}` has no `{symptom.name}`" if owner else "", alone)
 
 
@@ -130,10 +130,10 @@ def _renamed(
     step = f"Call `{new.name}` instead of `{name}` in {paths}."
     return Finding(
         because=(
-            f"Nothing at this commit defines `{name}`; `{new.name}` in {path}:{line} is meant: "
-            f"{reason}.",
+            f"Nothing at this commit defines `{name}`. The current name is `{new.name}` in "
+            f"{path}:{line}: {reason}.",
         ),
-        evidence=(quoted(path, line, new.place.text, "what it is called"),),
+        evidence=(quoted(path, line, new.place.text, "the current name"),),
         edits=edits,
         changed=() if new.misspelt else ((path, line),),
         hypotheses=(Hypothesis(statement=statement, standing="confirmed", because=reason),),
@@ -160,7 +160,7 @@ def _objection(name: str, item: Candidate, failing: FailingLine, context: Contex
 
 
 def _support(name: str, item: Candidate, context: Context) -> str:
-    reason = "the names differ by a slip" if item.misspelt else ""
+    reason = "a typing error" if item.misspelt else ""
     return _replaced(name, item, context) or reason
 
 

@@ -96,7 +96,7 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
 
 
 def _unknown(what: str, place: str, value: str = "") -> Finding:
-    step = f"Log what {place} uses before it does so."
+    step = f"Log the values that {place} uses."
     return Finding(tags=("none-receiver",), unknown=what, value=value, steps=(step,))
 
 
@@ -131,10 +131,10 @@ def _guarded(possible: list[Candidate], failing: FailingLine, context: Context) 
     text = (context.code.whole(failing.path) or ())[line - 1]
     return Finding(
         because=(
-            f"{failing.path}:{line} asks whether `{name}` is {none}, and {failing.place} uses "
+            f"{failing.path}:{line} checks whether `{name}` is {none}, and {failing.place} uses "
             "it where it is.",
         ),
-        evidence=(quoted(failing.path, line, text, "is true where there is nothing"),),
+        evidence=(quoted(failing.path, line, text, "true if the value is missing"),),
         tags=("none-receiver",),
         subject=f"`{name}` is {none}",
         steps=(f"Do not use `{name}` below {failing.path}:{line}.",),
@@ -191,12 +191,12 @@ def _from_value(
     line, none = origin.node.start_point[0] + 1, failing.language.none
     place, text = f"{failing.path}:{line}", written(value)
     row = (context.code.whole(failing.path) or ())[line - 1]
-    own = quoted(failing.path, line, row, f"`{name}` gets its value here")
+    own = quoted(failing.path, line, row, f"`{name}` is assigned here")
     if value.type in _NOTHING and text == none:
         because = f"{place} sets it to {none}, and nothing in {failing.path} sets it after that."
         return Finding(because=(because,), evidence=(own,), explained=True)
     if not _CALLS.search(value.type):
-        return Finding(value=f"`{name}` is {none}; it gets its value in {place}")
+        return Finding(value=f"`{name}` is {none}; it is assigned in {place}")
     if line == failing.line or not text:
         return Finding()
     here = Finding(evidence=(own,))
@@ -208,10 +208,10 @@ def _from_value(
     what = "part of what" if origin.is_part else "what"
     return here + Finding(
         because=(
-            f"It is {what} `{text[:120]}` gave in {place}, and no line between asks for that.",
+            f"It is {what} `{text[:120]}` returned in {place}, and no line in between checks it.",
         ),
         explained=True,
-        steps=(f"Decide what shall happen where {place} gives {none}.",),
+        steps=(f"Decide what to do where {place} returns {none}.",),
     )
 
 
@@ -238,8 +238,8 @@ def _from_caller(name: str, function: Node, failing: FailingLine, context: Conte
         return Finding()
     none = failing.language.none
     return Finding(
-        because=(f"{caller.place} leaves out `{name}`, which is {none} then.",),
-        evidence=(caller.evidence(f"leaves out `{name}`"),),
+        because=(f"{caller.place} omits `{name}`, so it is {none}.",),
+        evidence=(caller.evidence(f"omits `{name}`"),),
         explained=True,
     )
 
@@ -362,9 +362,9 @@ def _from_function(
         + (f" where `{item.when[:120]}`" * bool(item.when))
         for item in exits[:3]
     )
-    gives = quoted(known.path, first, lines[first - 1], f"`{name}` gives {none} here")
-    fact = f"`{name}` in {place} can give {none} ({known.path}:{first})."
-    because = f"`{name}` ({place}), which {called} calls, gave it; {ways}"
+    gives = quoted(known.path, first, lines[first - 1], f"`{name}` returns {none} here")
+    fact = f"`{name}` in {place} can return {none} ({known.path}:{first})."
+    because = f"{called} calls `{name}` ({place}), which returned it: {ways}"
     return Finding(
         because=(because + (f"; {newer}, after its caller was written." if newer else "."),),
         evidence=(gives,),
@@ -372,7 +372,7 @@ def _from_function(
         changed=((known.path, first),) if newer else (),
         explained=True,
         learnings=(Learning(fact=fact, path=known.path, line=first),),
-        steps=(f"Decide whether `{name}` may give {none}; if so, {called} has to ask.",),
+        steps=(f"Decide whether `{name}` may return {none}; if so, check for it in {called}.",),
     )
 
 

@@ -189,7 +189,7 @@ def test_the_pull_that_brought_the_named_commit_is_the_only_suspect() -> None:
     (suspect,) = only_named(analysis("c" * 10, near), (near, guilty)).suspects
     assert (suspect.pull, suspect.because) == (
         guilty,
-        ("brought cccccccccc, which the analysis names",),
+        ("contains cccccccccc, named by the analysis",),
     )
     (own,) = only_named(analysis("d" * 40, near, guilty), ()).suspects
     assert (own.pull, own.because) == (guilty, ("the analysis names it as what brought the fault",))

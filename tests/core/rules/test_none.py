@@ -33,7 +33,7 @@ def python(code, message=TOTAL, **others):
         "def show(xs):\n    o = 1\n    for x in xs:\n        print(o.total) «f»\n        o = x\n",
         "from lib.q import find\ndef show(n):\n    o = find(n)\n    return o.total «f»\n",
         "class F:\n    def find(self, n):\n        return None\ndef show(n):\n    o = find(n)\n"
-        "    return o.total «f»\n",  # a method is no function of its own
+        "    return o.total «f»\n",  # a method is not a function of its own
     ],
 )
 def test_nothing_is_claimed_where_another_value_may_be_meant(code):
@@ -50,11 +50,11 @@ def test_nothing_is_claimed_where_another_value_may_be_meant(code):
     [
         (
             "def show(o=None):\n    return o.total «f»\ndef main():\n    show() «c»\n",
-            "shop/a.py:4 leaves out `o`, which is None then.",
+            "shop/a.py:4 omits `o`, so it is None.",
         ),
         (
             "def show(d):\n    o = d.get('o')\n    return o.total «f»\n",
-            "It is what `d.get('o')` gave in shop/a.py:2, and no line between asks for that.",
+            "It is what `d.get('o')` returned in shop/a.py:2, and no line in between checks it.",
         ),
     ],
 )
@@ -100,4 +100,4 @@ def test_a_global_that_another_function_sets_is_not_known():
 
 def test_what_is_unpacked_is_a_part_of_what_was_given():
     code = "def show(n):\n    o, p = load(n)\n    return o.total «f»\n"
-    assert "It is part of what `load(n)` gave in shop/a.py:2" in python(code).root_cause
+    assert "It is part of what `load(n)` returned in shop/a.py:2" in python(code).root_cause

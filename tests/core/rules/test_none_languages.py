@@ -18,33 +18,33 @@ NET = "Object reference not set to an instance of an object."
             "ruby", "a.rb", RUBY,
             "class X\n  def f(h)\n    u = user(h)\n    u.name «f»\n  end\n\n  def user(id)\n"
             "    return if id.blank?\n    User.find(id)\n  end\nend\n",
-            "It is what `user(h)` gave in a.rb:3",
+            "It is what `user(h)` returned in a.rb:3",
         ),
         (
             "ruby", "a.rb", "undefined method `[]' for nil:NilClass",
-            "def f(h)\n  x = h.dig(:a)\n  x[:c] «f»\nend\n", "what `h.dig(:a)` gave in a.rb:2",
+            "def f(h)\n  x = h.dig(:a)\n  x[:c] «f»\nend\n", "what `h.dig(:a)` returned in a.rb:2",
         ),
         (
             "javascript", "a.js", JS,
             "const load = (id) => {\n  fetch(id);\n};\nfunction f(a) {\n  const u = load(a);\n"
             "  return u.name; «f»\n}\n",
-            "It is what `load(a)` gave in a.js:5",
+            "It is what `load(a)` returned in a.js:5",
         ),
         (
             "javascript", "a.js", JS.replace("undefined", "null"),
             "function f(a) {\n  const u = a.find(x => x.id === 1);\n  return u.name; «f»\n}\n",
-            "`u` is null in a.js:3. It is what `a.find(x => x.id === 1)` gave in a.js:2",
+            "`u` is null in a.js:3. It is what `a.find(x => x.id === 1)` returned in a.js:2",
         ),
         (
             "javascript", "a.js", JS.replace("undefined", "null"),
             "async function f(a) {\n  const user = await load(a);\n  return user.name; «f»\n}\n",
-            "It is what `await load(a)` gave in a.js:2",
+            "It is what `await load(a)` returned in a.js:2",
         ),
         (
             "java", "A.java", 'Cannot invoke "a.Order.total()" because "order" is null',
             "class A {\n  int f(String id) {\n    Order order = repo.get(id);\n"
             "    return order.total(); «f»\n  }\n}\n",
-            "It is what `repo.get(id)` gave in A.java:3, and no line",
+            "It is what `repo.get(id)` returned in A.java:3, and no line",
         ),
         (
             "java", "A.java",
@@ -62,7 +62,7 @@ NET = "Object reference not set to an instance of an object."
             "<?php\nclass X {\n  function f($id) {\n    $u = $this->load($id);\n"
             "    return $u->name(); «f»\n  }\n  private function load($id) {\n    if (!$id) {\n"
             "      return null;\n    }\n    return new U();\n  }\n}\n",
-            "It is what `$this->load($id)` gave in a.php:4",
+            "It is what `$this->load($id)` returned in a.php:4",
         ),
     ],
 )  # fmt: skip
@@ -93,7 +93,7 @@ def test_what_the_code_itself_found_to_be_null():
     frames = (("A.cs", "f", "F"),)
     answer = answered("NullReferenceException", NET, {"A.cs": GUARDED}, *frames, language="csharp")
     assert answer.root_cause == (
-        "A.cs:4 asks whether `item` is null, and A.cs:6 uses it where it is."
+        "A.cs:4 checks whether `item` is null, and A.cs:6 uses it where it is."
     )
     for other in ("item is not null", "item is null && log is null", "other is null"):
         code = {"A.cs": GUARDED.replace("item is null", other)}
@@ -111,7 +111,7 @@ def test_an_argument_that_is_left_out_and_set_by_the_failing_line_itself():
     frames = (("a.js", "f", "Sub.isModified"), ("a.js", "c", "save"))
     answer = answered("TypeError", message, {"a.js": code}, *frames, language="javascript")
     assert answer.root_cause == (
-        "`paths` is undefined in a.js:2. a.js:6 leaves out `paths`, which is undefined then."
+        "`paths` is undefined in a.js:2. a.js:6 omits `paths`, so it is undefined."
     )
     given = {"a.js": code.replace("isModified();", "isModified(this.all);")}
     answer = answered("TypeError", message, given, *frames, language="javascript")

@@ -84,7 +84,7 @@ def test_a_parameter_that_is_no_function_is_not_called_undefined():
     files = {"a.js": "function f(callback) {\n  callback(1); «f»\n}\n"}
     message = "callback is not a function"
     answer = answered("TypeError", message, files, ("a.js", "f", "f"), language="javascript")
-    assert answer.root_cause == "Cause unknown: why `callback` is no function."
+    assert answer.root_cause == "Cause unknown: why `callback` is not a function."
     files["b.js"] = "const o = { trim: function () {} };\nvar trim = 1;\n"
     files["a.js"] = files["a.js"].replace("callback(1)", "callback.trim(1)")
     message = "callback.trim is not a function"
