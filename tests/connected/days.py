@@ -140,10 +140,6 @@ class Days(World):
         """The first message of the analysis of an error, as the model received it."""
         return next(text for text in self._openings() if error.message in text)
 
-    def analysed(self) -> list[str]:
-        """Every first message."""
-        return list(self._openings())
-
     def _openings(self) -> Iterator[str]:
         for body in self.claude.bodies:
             if len(body["messages"]) == 1:

@@ -7,10 +7,11 @@ shown. Found, it quotes it; not found, it asks for the file once, and refuses af
 import json
 import re
 
-from services.own_frames import own_frames
-
-_HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
-_NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
+HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
+NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
+_OURS = re.compile(r"^(?P<row>.*?)  <- ours(?:, (?P<place>\S+:\d+))?$", re.MULTILINE)
+_PLACE = re.compile(r'(?:File "(?P<file>[^"]+)", line |(?P<path>[^\s:("]+\.\w+):)(?P<line>\d+)')
+_SHOWN = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)", re.MULTILINE)
 
 
 def turn(body, reads, fixes, number):
@@ -24,8 +25,8 @@ def turn(body, reads, fixes, number):
     if not frames:
         return [], "refusal"
     path, line = frames[0]
-    quote = _line_of(texts, path, line)
-    asked = any(block.get("type") == "tool_use" for block in _blocks(body))
+    quote = line_of(texts, path, line)
+    asked = any(block.get("type") == "tool_use" for block in blocks_of(body))
     if not asked and (reads or quote is None) and _may_read(body):
         calls = [
             _call(path, line - 20 * n, f"{number:04}_{n}") for n in range(1, max(reads, 1) + 1)
@@ -33,10 +34,15 @@ def turn(body, reads, fixes, number):
         return [{"type": "text", "text": "Let me look."}, *calls], "tool_use"
     if quote is None:
         return [], "refusal"
-    answer = json.dumps(_answer(path, line, quote, fixes))
+    return said(finding(path, line, quote, fixes), body), "end_turn"
+
+
+def said(answer, body):
+    """The answer as the request wants it: JSON alone, or among words where it has no schema."""
+    text = json.dumps(answer)
     if not body.get("output_config", {}).get("format"):
-        answer = f"Here it is:\n```json\n{answer}\n```"
-    return [{"type": "text", "text": answer}], "end_turn"
+        text = f"Here it is:\n```json\n{text}\n```"
+    return [{"type": "text", "text": text}]
 
 
 def summary(body):
@@ -44,7 +50,7 @@ def summary(body):
     frames, lines = [], []
     for text in _texts(body):
         frames += own_frames(text)[:1]
-        quote = _line_of([text], *frames[0]) if frames else None
+        quote = line_of([text], *frames[0]) if frames else None
         if quote is not None:
             path, line = frames[0]
             lines += [f"{path} (lines {line}-{line} of {line})", f"{line:>5}| {quote}"]
@@ -57,7 +63,8 @@ def _call(path, start, name):
     return {"type": "tool_use", "id": f"toolu_{name}", "name": "read_file", "input": given}
 
 
-def _answer(path, line, quote, fixes):
+def finding(path, line, quote, fixes):
+    """An answer that blames this line, and mends it where a fix is known."""
     old = next((text for text in fixes if text in quote), "")
     change = {"path": path, "action": "edit", "old": quote, "description": "As it should be."}
     changes = [{**change, "new": quote.replace(old, fixes[old])}] if old else []
@@ -79,7 +86,7 @@ def _answer(path, line, quote, fixes):
     }
 
 
-def _blocks(body):
+def blocks_of(body):
     for message in body["messages"]:
         content = message["content"]
         yield from [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -87,21 +94,25 @@ def _blocks(body):
 
 def _texts(body):
     """Everything it was told, by us and by tools."""
-    for block in _blocks(body):
+    for block in blocks_of(body):
         if block["type"] == "text":
             yield block["text"]
         elif block["type"] == "tool_result" and not block.get("is_error"):
-            content = block["content"]
-            yield content if isinstance(content, str) else content[0]["text"]
+            yield result_text(block)
 
 
-def _line_of(texts, path, line):
+def result_text(block):
+    content = block["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+def line_of(texts, path, line):
     for text in texts:
         inside = False
         for shown in text.split("\n"):
-            if head := _HEAD.match(shown):
+            if head := HEAD.match(shown):
                 inside = head[1] == path
-            numbered = _NUMBERED.match(shown)
+            numbered = NUMBERED.match(shown)
             if inside and numbered and int(numbered[1]) == line:
                 return numbered[2]
     return None
@@ -110,3 +121,19 @@ def _line_of(texts, path, line):
 def _may_read(body):
     off = body.get("tool_choice", {}).get("type") == "none"
     return not off and any(tool["name"] == "read_file" for tool in body.get("tools", ()))
+
+
+def own_frames(text: str) -> list[tuple[str, int]]:
+    """Paths in the repository and lines, innermost first; of Python the last row is."""
+    rows = list(_OURS.finditer(text))
+    if any('File "' in one["row"] for one in rows):
+        rows.reverse()
+    shown = _SHOWN.findall(text)
+    frames = []
+    for one in rows:
+        found = _PLACE.search(one["place"] or one["row"])
+        if found:
+            path = found["file"] or found["path"]
+            ends = [head for head in shown if f"/{path}".endswith(f"/{head}")]
+            frames.append((max(ends, key=len, default=path), int(found["line"])))
+    return frames

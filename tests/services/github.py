@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
-from services import github_checks, github_others
+from services import github_checks
 from services import github_history as history
 from services import github_shapes as shapes
 from services.github_app import App
@@ -337,19 +337,20 @@ class GitHub:
             )
 
     def _repository(self) -> dict[str, Any]:
-        whole = shapes.repository(
-            self._at, self._web, self.moved_to or self.repository, self.default_branch, self.size
-        )
         below = _ROLES.index(self.role)
-        return {
-            **whole,
-            "has_issues": self.has_issues,
-            "has_pull_requests": self.has_pulls,
-            "private": not self.is_public,
-            "visibility": "public" if self.is_public else "private",
-            "archived": self.is_archived,
-            "permissions": {name: at <= below for at, name in enumerate(_ROLES)},
-        }
+        return shapes.repository(
+            self._at,
+            self._web,
+            self.moved_to or self.repository,
+            branch=self.default_branch,
+            size=self.size,
+            has_issues=self.has_issues,
+            has_pulls=self.has_pulls,
+            is_private=not self.is_public,
+            is_archived=self.is_archived,
+            visibility="public" if self.is_public else "private",
+            permissions={name: at <= below for at, name in enumerate(_ROLES)},
+        )
 
     def _get_repository(self, query: Any, given: Any) -> Answer:
         return Answer(200, self._repository())
@@ -413,19 +414,19 @@ class GitHub:
 
     def _list_comments(self, query: dict[str, str], given: Any, number: str) -> Answer:
         self._item(number)
-        rows = [
-            shapes.comment(self._at, self._web, one)
-            for one in self.comments
-            if one["number"] == int(number)
-        ]
+        rows = self._said("comment", self.comments, number)
         return self._listed(rows, query, f"/issues/{number}/comments")
+
+    def _said(self, shape: str, kept: list[dict[str, Any]], number: str) -> list[dict[str, Any]]:
+        about = [one for one in kept if one["number"] == int(number)]
+        return [shapes.said(shape, self._at, self._web, one) for one in about]
 
     def _create_comment(self, query: Any, given: Any, number: str) -> Answer:
         self._item(number)
         self._creates()
         _check_text("IssueComment", "body", given.get("body"), 65_536)
         one = self.add_comment(int(number), given["body"], by=self._who)
-        return Answer(201, shapes.comment(self._at, self._web, one))
+        return Answer(201, shapes.said("comment", self._at, self._web, one))
 
     def _list_labels(self, query: dict[str, str], given: Any) -> Answer:
         return self._listed(list(self.labels.values()), query, "/labels")
@@ -462,7 +463,10 @@ class GitHub:
 
     def _list_files(self, query: dict[str, str], given: Any, number: str) -> Answer:
         self._get_pull(query, given, number)
-        rows = github_others.files(self, self._item(number))
+        item = self._item(number)
+        rows = history.changed_files(
+            self.git, self._at, self._web, item["head_sha"], item["base_sha"]
+        )
         return self._listed(rows, query, f"/pulls/{number}/files")
 
     def _create_pull(self, query: Any, given: Any) -> Answer:
@@ -494,17 +498,11 @@ class GitHub:
         return Answer(201, self._pull_shape(item))
 
     def _list_reviews(self, query: dict[str, str], given: Any, number: str) -> Answer:
-        rows = [
-            shapes.review(self._web, one) for one in self.reviews if one["number"] == int(number)
-        ]
+        rows = self._said("review", self.reviews, number)
         return self._listed(rows, query, f"/pulls/{number}/reviews")
 
     def _list_review_comments(self, query: dict[str, str], given: Any, number: str) -> Answer:
-        rows = [
-            shapes.comment(self._at, self._web, one)
-            for one in self.review_comments
-            if one["number"] == int(number)
-        ]
+        rows = self._said("comment", self.review_comments, number)
         return self._listed(rows, query, f"/pulls/{number}/comments")
 
     def _get_ref(self, query: Any, given: Any, name: str) -> Answer:
@@ -602,17 +600,9 @@ class GitHub:
     def _list_tags(self, query: dict[str, str], given: Any) -> Answer:
         rows = []
         for ref in sorted(self.git.refs("refs/tags/"), reverse=True):
-            sha, name = (
-                self.git.run("rev-parse", f"{ref}^{{commit}}"),
-                ref.removeprefix("refs/tags/"),
-            )
-            rows.append({
-                "name": name,
-                "node_id": f"T_{name}",
-                "commit": {"sha": sha, "url": f"{self._at}/commits/{sha}"},
-                "zipball_url": f"{self._at}/zipball/{ref}",
-                "tarball_url": f"{self._at}/tarball/{ref}",
-            })  # fmt: skip
+            sha = self.git.run("rev-parse", f"{ref}^{{commit}}")
+            name = ref.removeprefix("refs/tags/")
+            rows.append(shapes.shaped("tag", at=self._at, name=name, sha=sha))
         return self._listed(rows, query, "/tags")
 
     def _graphql(self, given: Any) -> Answer:

@@ -12,6 +12,7 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from services import github_shapes as shapes
 from services.github_git import Refusal
 
 LONGEST = 600  # seconds that a signed request may be valid for
@@ -74,27 +75,13 @@ class App:
         return time.time() + self.ahead
 
     def _installation(self, repository: str) -> dict[str, Any]:
-        owner, at = repository.partition("/")[0], "https://api.github.test"
-        number = self.installation_id
-        return {
-            "id": number,
-            "account": None,
-            "repository_selection": "selected",
-            "access_tokens_url": f"{at}/app/installations/{number}/access_tokens",
-            "repositories_url": f"{at}/installation/repositories",
-            "html_url": f"https://github.test/organizations/{owner}/settings/installations/{number}",
-            "app_id": 12345,
-            "app_slug": "nightwatch",
-            "target_id": 1,
-            "target_type": "Organization",
-            "permissions": self.permissions,
-            "events": [],
-            "created_at": "2026-01-01T00:00:00Z",
-            "updated_at": "2026-01-01T00:00:00Z",
-            "single_file_name": None,
-            "suspended_by": None,
-            "suspended_at": "2026-11-01T00:00:00Z" if self.is_suspended else None,
-        }
+        return shapes.shaped(
+            "installation",
+            number=self.installation_id,
+            owner=repository.partition("/")[0],
+            permissions=self.permissions,
+            suspended_at="2026-11-01T00:00:00Z" if self.is_suspended else None,
+        )
 
     def _mint(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if self.is_suspended:

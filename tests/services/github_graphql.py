@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from services import github_others
 from services.github_git import BareRepository
 
 _BLOB = re.compile(
@@ -21,6 +20,12 @@ _MERGED = (
 _NODES = (
     "nodes{number title mergedAt updatedAt author{login} files(first:100){nodes{path}} "
     "mergeCommit{oid parents(first:2){totalCount}} commits(last:100){nodes{commit{oid}}}}"
+)
+_LISTED = (
+    "pullRequests(states:[OPEN,CLOSED,MERGED],orderBy:{field:UPDATED_AT,direction:DESC},"
+    "first:25,after:$cursor){pageInfo{hasNextPage endCursor} "
+    "nodes{number title body state url updatedAt mergedAt headRefName author{login} "
+    "mergeCommit{oid} files(first:100){nodes{path}}}}"
 )
 _NAMED = "oid message tree{oid} parents(first:2){nodes{oid tree{oid}}}"
 _EDITED = re.compile(
@@ -47,11 +52,9 @@ def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
     if _MERGED in query and _NODES in query:
         merged = [one for one in github.pulls() if one.get("merged_at")]
         rows = [one for one in merged if one["base"] == variables["base"]]
-        return _told({"pullRequests": github_others.listed(github, rows, int(cursor or 0))})
-    if github_others.LISTED in query:
-        return _told(
-            {"pullRequests": github_others.listed(github, github.pulls(), int(cursor or 0))}
-        )
+        return _told({"pullRequests": _listed(github, rows, int(cursor or 0))})
+    if _LISTED in query:
+        return _told({"pullRequests": _listed(github, github.pulls(), int(cursor or 0))})
     if asked := _EDITED.findall(query):
         numbers = {name: variables[value] for name, value in asked}
         gone = [n for n in numbers.values() if not github.items.get(n, {}).get("head")]
@@ -69,6 +72,47 @@ def _told(repository: dict[str, Any]) -> dict[str, Any]:
 
 def _error(message: str, kind: str = "") -> dict[str, Any]:
     return {"data": None, "errors": [{"message": message, "type": kind}]}
+
+
+def _listed(github: Any, rows: list[dict[str, Any]], start: int) -> dict[str, Any]:
+    """A page of pull requests, with the fields of every query."""
+    rows = sorted(rows, key=lambda one: one["updated_at"], reverse=True)
+    nodes = [
+        {
+            "number": one["number"],
+            "title": one["title"],
+            "body": one["body"],
+            "state": "MERGED" if one.get("merged_at") else one["state"].upper(),
+            "url": f"https://github.test/acme/shop/pull/{one['number']}",
+            "updatedAt": one["updated_at"],
+            "mergedAt": one.get("merged_at"),
+            "headRefName": one["head"],
+            "author": {"login": one["by"]} if one["by"] else None,
+            "mergeCommit": _merge_commit(github, one),
+            "commits": {
+                "nodes": [{"commit": {"oid": sha}} for sha in one.get("commits", ())[-100:]]
+            },
+            "files": {"nodes": [{"path": path} for path in _paths(github, one)[:100]]},
+        }
+        for one in rows[start : start + 25]
+    ]
+    more = len(rows) > start + 25
+    page = {"hasNextPage": more, "endCursor": str(start + 25) if more else None}
+    return {"pageInfo": page, "nodes": nodes}
+
+
+def _paths(github: Any, pull: dict[str, Any]) -> list[str]:
+    between = f"{pull['base_sha']}...{pull['head_sha']}"
+    return pull.get("files") or github.git.run("diff", "--name-only", between).splitlines()
+
+
+def _merge_commit(github: Any, pull: dict[str, Any]) -> dict[str, Any] | None:
+    if not pull.get("merge_sha"):
+        return None
+    sha = pull["merge_sha"]
+    known = github.git.kind(sha) == "commit"
+    parents = len(github.git.commit(sha)["parents"]) if known else 1
+    return {"oid": sha, "parents": {"totalCount": parents}}
 
 
 def _blob(github: Any, expression: str) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ _STATUS = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "T": "
 
 def whole_commit(git: BareRepository, at: str, web: str, sha: str) -> dict[str, Any]:
     """A commit with what it changed against its first parent."""
-    told = shapes.listed_commit(at, web, git.commit(sha))
+    told = _listed(git, at, web, sha)
     files = changed_files(git, at, web, sha)
     counts = [sum(file[key] for file in files) for key in ("additions", "deletions", "changes")]
     stats = dict(zip(("additions", "deletions", "total"), counts, strict=True))
@@ -54,7 +54,7 @@ def listed(
     below = (f":(literal){path}",) if path else ()
     after = (f"--since={since}",) if since else ()
     shas = git.run("rev-list", "--full-history", *after, sha, "--", *below).split()
-    return [shapes.listed_commit(at, web, git.commit(one)) for one in shas]
+    return [_listed(git, at, web, one) for one in shas]
 
 
 def compared(
@@ -73,19 +73,19 @@ def compared(
     else:
         status = "ahead" if ahead else "behind" if behind else "identical"
     fork = git.run("merge-base", base, head)
-    own = f"{at}/compare/{basehead}"
-    return {
-        "url": own,
-        "html_url": f"{web}/compare/{basehead}",
-        "permalink_url": f"{web}/compare/{basehead}",
-        "diff_url": f"{web}/compare/{basehead}.diff",
-        "patch_url": f"{web}/compare/{basehead}.patch",
-        "base_commit": shapes.listed_commit(at, web, git.commit(base)),
-        "merge_base_commit": shapes.listed_commit(at, web, git.commit(fork)),
-        "status": status,
-        "ahead_by": ahead,
-        "behind_by": behind,
-        "total_commits": ahead,
-        "commits": [],
-        "files": changed_files(git, at, web, head, base)[:300] if page == 1 else [],
-    }
+    return shapes.shaped(
+        "compared",
+        at=at,
+        web=web,
+        basehead=basehead,
+        base=_listed(git, at, web, base),
+        fork=_listed(git, at, web, fork),
+        status=status,
+        ahead=ahead,
+        behind=behind,
+        files=changed_files(git, at, web, head, base)[:300] if page == 1 else [],
+    )
+
+
+def _listed(git: BareRepository, at: str, web: str, sha: str) -> dict[str, Any]:
+    return shapes.commit(at, web, git.commit(sha), "listed_commit")

@@ -4,21 +4,22 @@ Every night is a process of its own over real HTTP, a day after the one before: 
 and the stand-ins' dates are moved together, so that verdicts come from days that were looked at.
 """
 
+import re
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from connected import mind, shop
 from connected.days import Days
-from connected.mornings import about, done, ending, fates, fences, lines_about, passed, tier
 from connected.world import Night
 from services.github_people import move_base
 
 from nightwatch_core.memory.scoreboard import scoreboard
+from nightwatch_core.models.knowledge import ConfidenceTier
 
 pytestmark = pytest.mark.slow
 BASKET, MAILER, RATE = shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE
-FIVE = (BASKET, MAILER, RATE, *shop.TEN[5:7])
 TWO = ("--max-pull-requests", "2")
 TRAFFIC = 20_000  # transactions a day
 
@@ -26,6 +27,68 @@ TRAFFIC = 20_000  # transactions a day
 WORDS = "Changes requested: the API promises `line_total`, so name it back instead"
 OTHER = "The order knows no currency, ask the account"
 REJECTED = "+    lines.sum { |line| line.line_price }"
+FENCED = re.compile(r"^(`{3,}\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+
+
+def passed(night: Night) -> dict[str, Any]:
+    """The report of a night in which nothing was in the way."""
+    assert night.code == 0, night.told + night.output
+    return night.report
+
+
+def ending(report: dict[str, Any], error: shop.Failing) -> str:
+    return str(about(report, error)["ending"]["kind"])
+
+
+def about(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    found: dict[str, Any]
+    (found,) = (
+        analysis
+        for analysis in report["analyses"]
+        if analysis["case"]["leader"]["message"] == error.message
+    )
+    return found
+
+
+def fates(report: dict[str, Any], error: shop.Failing) -> list[str]:
+    """What became of the proposals about an error, as this night noticed."""
+    own = [item for item in report["followed"] if error.path in item["title"]]
+    return [fate["kind"] for item in own for fate in item["fates"]]
+
+
+def done(report: dict[str, Any]) -> list[str]:
+    return [receipt["kind"] for receipt in report["receipts"] if receipt["status"] == "done"]
+
+
+def fences(text: str) -> str:
+    """What stands in fences."""
+    return "\n".join(found[2] for found in FENCED.finditer(text))
+
+
+def tier(world: Days) -> ConfidenceTier:
+    """The scoreboard's row of findings that were said with high confidence."""
+    (found,) = (item for item in scoreboard(world.lessons()).tiers if item.said == "high")
+    return found
+
+
+def lines_about(world: Days, word: str) -> list[str]:
+    """Lines of the last night's messages that hold a word."""
+    nights = [night for night, _ in world.slack.parts()]
+    shown = [m for m, night in zip(world.slack.shown(), nights, strict=True) if night == nights[-1]]
+    texts = (text for message in shown for text in _texts(message.blocks))
+    return [line for text in texts for line in text.split("\n") if word in line]
+
+
+def _texts(block: object) -> Iterator[str]:
+    if isinstance(block, dict):
+        for name, value in block.items():
+            if name == "text" and isinstance(value, str):
+                yield value
+            else:
+                yield from _texts(value)
+    elif isinstance(block, (list, tuple)):
+        for item in block:
+            yield from _texts(item)
 
 
 def test_a_rejected_fix_is_told_and_not_proposed_again(
@@ -187,57 +250,3 @@ def _undone_and_told_once(world: Days) -> None:
     assert not world.published_twice()
     assert not lines_about(world, "regressed")
     assert not lines_about(world, "had come back"), "it was us: nothing to tell"
-
-
-def test_killed_while_it_learned_a_night_is_finished_and_nothing_is_doubled(
-    tmp_path_factory: pytest.TempPathFactory, server: str
-) -> None:
-    """kill -9 when some lessons are written and others not: of a first night, and of a second."""
-    with Days(tmp_path_factory.mktemp("killed"), FIVE, server) as world:
-        killed = world.night(when=lambda: len(world.documents()) >= 2)
-        assert killed.killed, killed.output
-        assert 2 <= len(world.lessons()) < len(FIVE), "the kill came too late"
-        first = passed(world.night())
-        _finished(world, first, seen=1)
-        assert len(world.claude.bodies) == 2 * len(FIVE), "what was analysed is not paid for twice"
-
-        world.reject(BASKET, WORDS)
-        world.next_day(*FIVE)
-        before, file = world.documents(), world.lesson(BASKET).file
-        killed = world.night(when=lambda: world.documents()[file] != before[file])
-        assert killed.killed, killed.output
-        after = world.documents()
-        assert {name for name, at in before.items() if after[name] == at}, "the kill came too late"
-        night = world.night()
-        second = passed(night)
-        _finished(world, second, seen=2)
-        assert fates(second, BASKET) == ["closed unmerged"]
-        assert "name it back instead" in night.output, "the team is told what the killed one knew"
-        assert len(world.claude.bodies) == 1, "the fix is asked for alone"
-        _rejected_once(world)
-
-
-def _finished(world: Days, report: dict[str, Any], seen: int) -> None:
-    """Every error has one lesson, which knows every night once; and all was told once."""
-    assert report["night"]["resumed"]
-    assert not world.published_twice()
-    lessons = world.lessons()
-    assert {lesson.message for lesson in lessons} == {error.message for error in FIVE}
-    assert len(lessons) == len(FIVE)
-    for one in lessons:
-        assert len({night.night for night in one.nights}) == len(one.nights) == seen
-        assert one.nights[-1].night == report["night"]["id"]
-        assert one.matched == seen - 1
-    assert not list(world.state.rglob("knowledge/**/*.reason"))
-    assert not report["learned"]["failure"]
-
-
-def _rejected_once(world: Days) -> None:
-    lesson = world.lesson(BASKET)
-    (fate,) = lesson.fates
-    assert (fate.kind, fate.answered) == ("closed unmerged", True)
-    assert any("name it back instead" in word for word in fate.words)
-    assert [item.outcome for item in lesson.proposed] == ["", "closed unmerged"]
-    assert lesson.iterations_used == 1
-    assert not world.github.comments, "the analysis came to the same fix: nothing to say"
-    assert tier(world).rejected == 1

@@ -191,9 +191,7 @@ def _what_the_report_says(world: World, night: Night) -> None:
     assert report["usage"]["calls"] == len(world.claude.bodies)
 
 
-def test_a_second_night_publishes_nothing_twice_and_a_third_tells_what_became_of_it(
-    tmp_path: Path, server: str
-) -> None:
+def test_a_second_night_publishes_nothing_twice(tmp_path: Path, server: str) -> None:
     with World(tmp_path, (shop.BROKEN_BASKET, shop.NO_RATE, shop.TYPO), server) as world:
         first = world.night("--max-pull-requests", "2")
         assert first.code == 0, first.output
@@ -204,7 +202,6 @@ def test_a_second_night_publishes_nothing_twice_and_a_third_tells_what_became_of
         known = world.github.branches(), len(world.github.items), len(world.github.comments)
         assert known == held
         _told_as_known(world, again)
-        _what_became_of_our_proposals(world)
 
 
 def _told_as_known(world: World, again: Night) -> None:
@@ -216,46 +213,6 @@ def _told_as_known(world: World, again: Night) -> None:
     done = [row[5]["text"] for row in table["rows"][1:]]
     assert all(text.startswith("known since") for text in done)
     assert len({night for night, _ in world.slack.parts()}) == 2
-
-
-def test_an_error_that_came_back_is_news_once(tmp_path: Path, server: str) -> None:
-    with World(tmp_path, (shop.NO_ADDRESS,), server) as world:
-        assert world.night().code == 0
-        assert world.night().code == 0
-        assert not world.github.comments
-
-
-def drafted(world: World, path: str) -> dict[str, Any]:
-    (pull,) = (p for p in items(world.github.pulls()) if path.rsplit("/", 1)[1] in p["title"])
-    return pull
-
-
-def _what_became_of_our_proposals(world: World) -> None:
-    basket, mailer = drafted(world, shop.BROKEN_BASKET.path), drafted(world, shop.TYPO.path)
-    (rate,) = (i for i in items(world.github.issues()) if "shipping.rb" in i["title"])
-    world.github.merge(basket["number"])
-    world.github.add_review(mailer["number"], "Ask finance which currency is meant")
-    world.github.close(mailer["number"])
-    world.github.close(rate["number"], state_reason="not_planned")
-    held = world.github.branches(), len(world.github.items)
-    world.forget_requests()
-
-    night = world.night("--max-pull-requests", "2")
-    assert night.code in (0, 3), night.output
-    assert (world.github.branches(), len(world.github.items)) == held
-    outcomes = {outcome["number"]: outcome for outcome in night.report["outcomes"]}
-    assert outcomes[basket["number"]]["state"] == "merged"
-    assert outcomes[mailer["number"]]["state"] == "closed"
-    assert any("Ask finance" in word for word in outcomes[mailer["number"]]["words"])
-    assert outcomes[rate["number"]]["state_reason"] == "not_planned"
-
-    printed = " ".join(night.output.split())
-    assert f"merged: pull request #{basket['number']}" in printed
-    assert f"closed unmerged: pull request #{mailer['number']}" in printed
-    assert "Ask finance which currency is meant" in printed
-    assert f"not planned: issue #{rate['number']}" in printed
-    told = " ".join(message.text for message in world.slack.shown())
-    assert "What became of earlier proposals" in told
 
 
 WRITES: dict[str, Callable[[World], int]] = {

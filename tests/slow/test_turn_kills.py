@@ -8,7 +8,6 @@ Once it is killed before its question is answered: only that turn is asked for a
 import json
 import math
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -19,7 +18,7 @@ from typing import IO, Any
 
 import pytest
 from connected import mind, shop
-from connected.world import ROOT, World
+from connected.world import World
 from services.anthropic import Anthropic
 
 pytestmark = pytest.mark.slow
@@ -128,18 +127,6 @@ class Turns(World):
         found = self.state.glob("results/turns/*/*/*")
         return [path for path in found if not path.name.endswith("-lost") and whole(path)]
 
-    def one_error(self) -> list[str]:
-        """The error by itself, from its start to its end; what it asked for."""
-        asked = len(self.claude.bodies)
-        command = [sys.executable, str(ROOT / "flows/one_error.py")]
-        done = subprocess.run(
-            [*command, "--error-class", ERROR.error_class, "--transaction", ERROR.transaction],
-            env=self.environment(self.state), cwd=self.folder, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, check=False, timeout=600,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return self.claude.asked[asked:]
-
 
 def until(come: Callable[[], bool], process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
     end = time.monotonic() + SOON
@@ -194,10 +181,3 @@ def _paid_once(world: Turns, report: dict[str, Any]) -> None:
     billed = world.claude.bills.totals
     assert {name: report["usage"][name] for name in COUNTED} == {n: billed[n] for n in COUNTED}
     assert billed["calls"] == TURNS
-
-
-def test_one_error_by_itself_asks_for_every_turn_anew(tmp_path: Path, server: str) -> None:
-    with Turns(tmp_path, server) as world:
-        first, second = world.one_error(), world.one_error()
-        assert len(first) == len(second) == len(set(first)) == TURNS
-        assert first[0] == second[0], "the same words: what was kept would have been found"
