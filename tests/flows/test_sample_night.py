@@ -143,7 +143,7 @@ def test_a_second_sample_night_knows_and_opens_nothing_twice(sample: Sample) -> 
 def test_drafts_are_real_branches_whose_tests_pass(sample: Sample, tmp_path: Path) -> None:
     drafts = [receipt for receipt in sample.first.receipts if receipt.kind == "pull"]
     assert {draft.status for draft in drafts} == {"done"}
-    code = sample.state / "sample" / TRUTH["application"]
+    (code,) = sample.state.glob(f"sample/*/{TRUTH['application']}")
     listed = _git(code, "for-each-ref", "--format=%(refname:short)", "refs/heads/nightwatch")
     assert len(listed.split()) == len(drafts)
     for number, branch in enumerate(listed.split()):
@@ -170,7 +170,7 @@ def test_the_commands_show_what_was_kept(sample: Sample, monkeypatch: pytest.Mon
     assert report.night.id in run(app(), ["history"]).output
     shown = " ".join(run(app(), ["report"]).output.split())
     assert "no cause found" in shown
-    assert "Health All well: the sample, this machine" in shown
+    assert all(service.state in ("well", "not asked") for service in report.health.services)
     named = run(app(), ["report", report.night.id]).output
     assert " ".join(named.split()) == shown
     assert "base-analyzer" in run(app(), ["agents"]).output
