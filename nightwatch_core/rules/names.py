@@ -130,10 +130,10 @@ def _renamed(
     step = f"Call `{new.name}` instead of `{name}` in {paths}."
     return Finding(
         because=(
-            f"Nothing at this commit defines `{name}`. The current name is `{new.name}` in "
-            f"{path}:{line}: {reason}.",
+            f"Nothing at this commit defines `{name}`; the name to use is `{new.name}` "
+            f"({path}:{line}): {reason}.",
         ),
-        evidence=(quoted(path, line, new.place.text, "the current name"),),
+        evidence=(quoted(path, line, new.place.text, "the name to use"),),
         edits=edits,
         changed=() if new.misspelt else ((path, line),),
         hypotheses=(Hypothesis(statement=statement, standing="confirmed", because=reason),),
