@@ -4,6 +4,7 @@ The name of a secret is not one (`password_field`, `max_tokens`), nor is what co
 a variable, a call, a type, a placeholder.
 """
 
+import base64
 import re
 import tomllib
 import unicodedata
@@ -87,11 +88,13 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z_]{3,}")
 _IDENTIFIER = re.compile(r"[$@&*!]?[A-Za-z_][A-Za-z_]*(?:(?:\.|->|::|\?\.)[A-Za-z_$]\w*)*[!?]?")
+_DOTTED = re.compile(r"[$@&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_$]\w*)+[!?]?")
 _SENTENCE = re.compile(r"[^\W\d_](?:[^\W\d_A-Z]|['’])*(?:[ ,] ?(?:[^\W\d_]|['’])+[.,:!?؟]?){1,40}")
 _KEYWORD = re.compile(_FRAGMENTS["key_words"], re.I)
 FILLED_IN = re.compile(
     r"\$?\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}|%(?:\(\w{1,40}\))?[sdrv]"
 )  # by code, later
+_ROUTE = re.compile(r"/:\w{0,40}$")  # get "/reset/:token" => "passwords#edit"
 _SETTING = re.compile(  # what follows a name in a call, and is no secret
     r"[A-Za-z]{1,15}|[a-z]{1,15}(?:_[a-z]{1,15})+[!?]?|[a-z]{1,15}(?:[A-Z][a-z]{2,14})+|/[A-Za-z]{1,20}"
     r"|\S+ \S+ \S.*|\s?\w+\s?=\s?\?.*|(?i:utf-?\d+|ucs-?2|latin-?1|base64|sha-?\d+|md5)"
@@ -99,7 +102,14 @@ _SETTING = re.compile(  # what follows a name in a call, and is no secret
 _SHORT_KEYS = re.compile(
     r"(?:otp|totp|mfa|cvv|cvc|pin|ssn|pass|pw|pwd|psw|sid|passcode|password|passwd)$", re.I
 )
+# Keys whose value may be a name: session_key = "bulk_intermediate", PWD=/app
+_NAMES_THINGS = (
+    (re.compile(r"session[\s_.-]?key", re.I), re.compile(r"[a-z]+(?:[_-][a-z]+)*")),
+    (re.compile(r"PWD"), re.compile(r"/.*")),
+)
 _PLACE = re.compile(r"\d{1,6}:\d{1,6}:?")  # token-service.js:42:17
+_CALL = re.compile(r"(?:new |await )?[\w.:>-]{1,80}\([^\n]{0,400}\).{0,80}")
+_VERSION = re.compile(r"[\^~><=v ]{0,4}\d{1,5}(?:\.[\dx*]{1,5}){1,4}(?:[-+][\w.]{1,30})?")
 _NUMBER_KEYS = re.compile(r"(?:otp|totp|mfa|cvv|cvc|pin|ssn)", re.I)
 
 
@@ -119,32 +129,47 @@ def is_secret(value: str) -> bool:
     return len(left.strip("_-. :=")) >= least or any(c.isdigit() for c in left)
 
 
+def _is_name(match: re.Match[str]) -> bool:
+    key = match.groupdict().get("key") or ""
+    return any(kind.fullmatch(key) and name.fullmatch(match["v"]) for kind, name in _NAMES_THINGS)
+
+
 def _quoted(match: re.Match[str]) -> bool:
-    value = match["v"]
-    if _HARMLESS_REST.fullmatch(match["rest"]) or value.count(" ") > 3:
+    if _HARMLESS_REST.fullmatch(match["rest"]) or _is_name(match):
         return False
+    value = match["v"]
     if match.groupdict().get("comma") and _SETTING.fullmatch(value):
         return False
-    is_name = "." in value and _IDENTIFIER.fullmatch(value)
-    return is_secret(value) and not is_name
+    if _ROUTE.search(match.string, max(0, match.start() - 48), match.start()):
+        return False
+    if _VERSION.fullmatch(value) or _CALL.fullmatch(value) or value.count(" ") > 3:
+        return False
+    return is_secret(value) and not (_DOTTED.fullmatch(value) and not any(map(str.isdigit, value)))
 
 
 def _bare(match: re.Match[str]) -> bool:
-    key, value, after = match["key"], match["v"], match["after"]
-    if _HARMLESS_REST.fullmatch(match["rest"]) or not is_secret(value):
+    value, after, tight = match["v"], match["after"], match["sep"] in ("=", "=>")
+    if _HARMLESS_REST.fullmatch(match["rest"]) or _is_name(match) or not is_secret(value):
         return False
     if value.endswith(":") or _PLACE.fullmatch(value):
         return False
     if value.isdigit():
-        return len(value) >= (4 if _SHORT_KEYS.search(key) else 12)
-    is_number = value.replace(".", "").isdigit()
-    if _NUMBER_KEYS.fullmatch(key) or is_number or after.strip() in ("(", "["):
+        return len(value) >= (4 if _SHORT_KEYS.search(match["key"]) else 12)
+    if (
+        _NUMBER_KEYS.fullmatch(match["key"])
+        or value.replace(".", "").isdigit()
+        or after.strip() in ("(", "[")
+    ):
+        return False
+    if _DOTTED.fullmatch(value):
         return False
     if not _IDENTIFIER.fullmatch(value):
         return any(c.isdigit() for c in value) or not value.isidentifier()
-    is_password = key.lower().startswith(("pass", "pwd")) and len(value) >= 5
-    is_assigned = match["sep"] in ("=", "=>") and after not in (".", ",", ")")
-    return is_password and is_assigned and value.islower()
+    return tight and after not in (".", ",", ")") and value.islower() and _is_strong(match)
+
+
+def _is_strong(match: re.Match[str]) -> bool:
+    return match["key"].lower().startswith(("pass", "pwd")) and len(match["v"]) >= 5
 
 
 def _marked_up(match: re.Match[str]) -> bool:
@@ -161,6 +186,18 @@ _SCHEME = re.compile(r"\b(?:basic|bearer|token|digest|genie-?key|apikey|key|bot)
 def _some(match: re.Match[str]) -> bool:
     """Whatever it is, unless nothing but masks and names."""
     return len(re.sub(r"[\w-]{1,60}=(?=[;\s]|$)|[\s;,]", "", MASK.sub("", match["v"]))) >= 4
+
+
+def _given(match: re.Match[str]) -> bool:
+    left = FILLED_IN.sub("", match["v"])
+    return left.lower() not in ("", "pass", "passwd", "password", "pwd") and _some(match)
+
+
+def _is_pair(match: re.Match[str]) -> bool:
+    try:
+        return bool(re.fullmatch(rb"[ -~]+:[ -~]*", base64.b64decode(match["v"] + "==")))
+    except ValueError:
+        return False
 
 
 def _mixed(match: re.Match[str]) -> bool:
@@ -181,13 +218,23 @@ def _is_code(value: str) -> bool:
     ) and not (any(map(str.isdigit, head.split("(")[0])) and len(head) > 12 and "(" not in head)
 
 
+def _is_listed(match: re.Match[str]) -> bool:
+    """Tell whether the name stands in a list of names: of headers, or of a call's arguments."""
+    words = r"(?:[A-Za-z]+(?:-[A-Za-z]+)*|[:*&]\w+|\S{0,20}\{[^{}]*\})"
+    return match["sep"] == "," and bool(
+        re.fullmatch(rf"(?:got )?{words}(?:, ?{words})*", match["v"])
+    )
+
+
 def _is_random(value: str) -> bool:
     if re.fullmatch(
         r"[\w.-]+(?:/[\w.-]+)+|v?\d+(?:\.\d+)+\S*|[A-Za-z_.-]+\d{0,4}|\d[\d.,:-]*\w{0,3}|#\S*",
         value,
     ):
         return False
-    return len(re.findall(r"\d", value)) >= 2
+    # letters of both kinds without an order, as no name has them
+    disorder = re.findall(r"[a-z][A-Z]{2}|[A-Z]{2}[a-z][A-Z]", value)
+    return len(re.findall(r"\d", value)) >= 2 or (len(value) >= 20 and len(disorder) >= 2)
 
 
 _RESERVED = re.compile(  # nobody has such an address, or everybody may know it
@@ -244,7 +291,12 @@ def _is_person(match: re.Match[str]) -> bool:
     return not _NOBODY.match(name)
 
 
-def _is_phone(match: re.Match[str]) -> bool:
+def _is_international(match: re.Match[str]) -> bool:
+    digits = re.sub(r"\D", "", match["v"])
+    return 9 <= len(digits) <= 15 and len(set(digits)) > 2 and digits[0] != "0"
+
+
+def _is_national(match: re.Match[str]) -> bool:
     digits = re.sub(r"\D", "", match["v"])
     return 7 <= len(digits) <= 15 and len(set(digits)) > 2
 
@@ -270,7 +322,7 @@ def _key_body(match: re.Match[str]) -> bool:
 
 
 def _header_value(match: re.Match[str]) -> bool:
-    return _some(match) and not _is_code(match["v"])
+    return _some(match) and not _is_code(match["v"]) and not _is_listed(match)
 
 
 def _cookie_value(match: re.Match[str]) -> bool:
@@ -286,22 +338,26 @@ def _quoted_secret(match: re.Match[str]) -> bool:
 
 _CHECKS: dict[str, Callable[[re.Match[str]], bool]] = {
     "": bool,
+    "address_password": _given,
     "bare_value": _bare,
+    "basic_credentials": lambda match: _mixed(match) or _is_pair(match),
     "card": lambda match: is_card(match["v"]),
     "cookie_value": _cookie_value,
     "header_value": _header_value,
     "iban": lambda match: is_iban(match["v"]),
+    "international_number": _is_international,
     "key_body": _key_body,
     "letters_and_digits": _mixed,
     "markup_value": _marked_up,
     "name_column": _is_of_names,
-    "phone_number": _is_phone,
+    "national_number": _is_national,
     "network_address": _is_address,
     "not_a_field_name": lambda match: "name" not in match["v"].lower(),
     "not_empty": _some,
     "person_address": _is_person,
     "quoted_secret": _quoted_secret,
     "quoted_value": _quoted,
+    "random_named_value": lambda match: _mixed(match) and _is_random(match["v"]),
     "random_value": lambda match: is_secret(match["v"]) and _is_random(match["v"]),
     "secret": lambda match: is_secret(match["v"]),
 }

@@ -44,6 +44,7 @@ SECRET = {
     "encrypted pem": f"-----BEGIN PRIVATE KEY-----\nDEK-Info: AES-256-CBC,{WORD}\n-----END PRIVATE",
 }
 HARMLESS = (
+    *("PWD=/app", "OLDPWD=/srv/shop", 'session_key = "bulk_intermediate"'),
     "OLDPWD=/srv/shop",
     "return sum(line.price for line in lines)",
     "token = Token.find(params[:token])",
@@ -67,10 +68,12 @@ CODE = (  # lines of real code that hold no secret, and were masked
     "Authorization: `Bearer ${notification.resendApiKey}`,",
     'headers["Authorization"] = "Bearer #{tokens.call}"',
     'authorization := r.Header.Get("Authorization")',
+    '"X-Auth-Token, Authorization, Content-Type, Accept"',
     "builder.request :authorization, :basic, *userinfo",
     'log.info("auth", `Login by token. IP=${clientIP}`);',
     'R.find("api_key", "user_id=?", [socket.userID])',
     'Buffer.from(password, "utf8"), omniauth.dig("credentials", "expires_at")',
+    'get "/reset/:token" => "passwords#edit"',
     'has_header = "Authorization" in headers; AUTH_ENCODING = "latin-1"',
     'salted = f"{server}-{topic}-{settings.SECRET_KEY}".encode()',
     'url = f"postgres://{user}:{password}@{host}:{port}/{name}"',
